@@ -45,7 +45,11 @@ local f = {
   source = ProtoField.uint64("tack.source", "Connection id of the sender", base.HEX),
   window = ProtoField.uint64("tack.window", "Window of each stream"),
   streams = ProtoField.uint32("tack.streams", "Streams that the peer may open"),
-  packet = ProtoField.uint16("tack.packet", "Largest packet"),
+  payload = ProtoField.uint16("tack.payload", "Largest UDP payload"),
+  idle = ProtoField.uint32("tack.idle", "Idle timeout (ms)"),
+  parameter = ProtoField.bytes("tack.parameter", "Unknown parameter"),
+  extension = ProtoField.bytes("tack.extension", "Unknown frame"),
+  versions = ProtoField.bytes("tack.versions", "Versions that the server knows"),
 }
 tack.fields = f
 
@@ -54,7 +58,11 @@ local kinds = {
   [0x00] = "Padding", [0x01] = "Ping", [0x02] = "Stream", [0x03] = "Stream", [0x04] = "TACK", [0x05] = "Loss IACK",
   [0x06] = "Window", [0x07] = "Blocked", [0x08] = "Sync", [0x09] = "Forget", [0x0a] = "Reset", [0x0b] = "Close",
   [0x0c] = "Open", [0x0d] = "Accept", [0x0e] = "ECN counts",
+  [0x0f] = "Streams", [0x10] = "Crypto",
 }
+-- Types from here on are followed by their length.
+local FIRST_EXTENSION = 0x40
+local VERSION, NEGOTIATION = 1, 0
 
 -- A cursor over the octets of a frame.
 local Cursor = {}
@@ -101,10 +109,26 @@ local function varints(cursor, tree, ...)
   return last
 end
 
+local known_parameters = { [0x01] = f.window, [0x02] = f.streams, [0x03] = f.payload, [0x04] = f.idle }
+
 local function parameters(cursor, tree)
-  tree:add(f.window, cursor:take(8))
-  varints(cursor, tree, f.streams)
-  tree:add(f.packet, cursor:take(2))
+  local _, length = cursor:varint()
+  local upto = cursor.at + length
+  while cursor.at < upto do
+    local _, id = cursor:varint()
+    local _, size = cursor:varint()
+    local field = known_parameters[id]
+    if field == f.window then
+      local range, value = cursor:varint()
+      -- Lua's numbers do not hold 62 bits.
+      local whole = size == 8 and range:uint64():band(UInt64.max():rshift(2)) or UInt64(value)
+      tree:add(field, range, whole)
+    elseif field then
+      varints(cursor, tree, field)
+    elseif size > 0 then
+      tree:add(f.parameter, cursor:take(size))
+    end
+  end
 end
 
 local dissect = {}
@@ -189,6 +213,23 @@ dissect[0x0e] = function(cursor, tree)
   return string.format("ECT(0) %d, CE %d", ect0, varints(cursor, tree, f.ce))
 end
 
+dissect[0x0f] = function(cursor, tree) return tostring(varints(cursor, tree, f.streams)) end
+dissect[0x10] = function(cursor, tree)
+  local range, offset = cursor:varint()
+  tree:add(f.offset, range, UInt64(offset))
+  local length = cursor:take(2)
+  tree:add(f.length, length)
+  local there = math.min(length:uint(), math.max(cursor.limit - cursor.at, 0))
+  if there > 0 then tree:add(f.data, cursor:take(there)) end
+  return string.format("%d–%d", offset, offset + length:uint())
+end
+
+local function extension(cursor, tree)
+  local _, length = cursor:varint()
+  if length > 0 then tree:add(f.extension, cursor:take(length)) end
+  return string.format("%d octets", length)
+end
+
 function tack.dissector(buffer, pinfo, tree)
   if buffer:len() < HEADER then return 0 end
   pinfo.cols.protocol = "TACK"
@@ -203,15 +244,19 @@ function tack.dissector(buffer, pinfo, tree)
   local limit = is_whole and buffer:len() - TAG or buffer:len()
   local cursor = setmetatable({ buffer = buffer, at = HEADER, limit = limit }, Cursor)
   local info = { string.format("PKT.SEQ %d", buffer(9, 4):uint()) }
+  if buffer(0, 1):bitfield(0, 4) == NEGOTIATION then
+    root:add(f.versions, cursor:take(limit - HEADER))
+    info[#info + 1] = "Versions"
+  end
   while cursor.at < limit do
     local from, kind = cursor.at, buffer(cursor.at, 1):uint()
-    local name = kinds[kind]
+    local name = kinds[kind] or (kind >= FIRST_EXTENSION and "Unknown frame")
     if not name then
       root:add_expert_info(PI_MALFORMED, PI_ERROR, string.format("there is no frame of type %d", kind))
       break
     end
     local branch = root:add(f.kind, cursor:take(1))
-    local text = dissect[kind](cursor, branch)
+    local text = (dissect[kind] or extension)(cursor, branch)
     branch:set_len(cursor.at - from)
     branch:set_text(text == "" and name or name .. ": " .. text)
     info[#info + 1] = text == "" and name or name .. " " .. text
@@ -221,10 +266,13 @@ function tack.dissector(buffer, pinfo, tree)
   return buffer:len()
 end
 
--- Version 1 without reserved bits, and a frame that there is.
+-- Version 1 with a frame that there is, or an answer to another version.
 local function is_tack(buffer, pinfo, tree)
   if buffer:len() <= HEADER or buffer:reported_len() < HEADER + TAG + 1 then return false end
-  if buffer(0, 1):uint() ~= 0x10 or not kinds[buffer(HEADER, 1):uint()] then return false end
+  local version, kind = buffer(0, 1):bitfield(0, 4), buffer(HEADER, 1):uint()
+  local answers = version == NEGOTIATION and buffer(1, 8):uint64() == UInt64(0)
+  local is_known = version == VERSION and (kinds[kind] ~= nil or kind >= FIRST_EXTENSION)
+  if not answers and not is_known then return false end
   tack.dissector(buffer, pinfo, tree)
   return true
 end

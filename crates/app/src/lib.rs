@@ -7,6 +7,7 @@
 //! | [`traffic`] | [`Traffic`]: the configuration of a writing application in a scenario |
 //! | [`reading`] | [`Reading`]: the configuration of a reading application in a scenario |
 //! | [`video`] | [`Video`]: a video as a sequence of frames |
+//! | [`page`] | [`Page`]: a document and its objects, the [`Browser`](page::Browser) that asks for them and the [`Server`](page::Server) |
 //! | [`schedule`] | [`Schedule`](schedule::Schedule): the times and sizes of writes at a mean rate |
 //! | [`writer`] | [`Writer`]: an application that opens a port, writes and closes |
 //! | [`reader`] | [`Reader`]: an application that reads received data |
@@ -16,6 +17,7 @@
 //! [`StreamPort`](acklab_base::StreamPort), a [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort) and
 //! no transport, and it moves counts of octets.
 
+pub mod page;
 pub mod player;
 pub mod reader;
 pub mod reading;
@@ -24,6 +26,7 @@ pub mod traffic;
 pub mod video;
 pub mod writer;
 
+pub use page::Page;
 pub use player::Player;
 pub use reader::Reader;
 pub use reading::{AfterStall, Reading};

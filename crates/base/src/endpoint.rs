@@ -130,6 +130,20 @@ pub mod counter {
     pub const TAIL_LOSS_PROBES: &str = "tail_loss_probes";
     /// Reductions of the congestion window that were undone.
     pub const UNDONE_REDUCTIONS: &str = "undone_reductions";
+    /// Packets that were declared lost and were acknowledged after all.
+    pub const NEEDLESS_LOSSES: &str = "packets_lost_needlessly";
+    /// Times that persistent congestion was established (RFC 9002, §7.6).
+    pub const PERSISTENT_CONGESTION: &str = "persistent_congestion";
+    /// Times that the path no longer carried the size of datagrams in use (RFC 8899, §4.3).
+    pub const BLACK_HOLES: &str = "black_holes";
+    /// `ACK_FREQUENCY` frames sent (draft-ietf-quic-ack-frequency, §4).
+    pub const ACK_FREQUENCY_SENT: &str = "ack_frequency_sent";
+    /// `ACK_FREQUENCY` frames received.
+    pub const ACK_FREQUENCY_RECEIVED: &str = "ack_frequency_received";
+    /// `IMMEDIATE_ACK` frames sent (draft-ietf-quic-ack-frequency, §5).
+    pub const IMMEDIATE_ACK_SENT: &str = "immediate_ack_sent";
+    /// `IMMEDIATE_ACK` frames received.
+    pub const IMMEDIATE_ACK_RECEIVED: &str = "immediate_ack_received";
     /// Octets acknowledged, cumulatively or selectively.
     pub const ACKNOWLEDGED_BYTES: &str = "acknowledged_bytes";
     /// Recovery episodes that ended.

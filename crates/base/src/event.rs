@@ -59,6 +59,13 @@ pub enum Event {
         /// The stream offset of its first octet.
         offset: u64,
     },
+    /// Everything was lost for so long that the path must have changed (RFC 9002, §7.6).
+    PersistentCongestion,
+    /// The size of datagrams has changed, because the path carries more or less than was known (RFC 8899).
+    DatagramSize {
+        /// The largest datagram from now on.
+        octets: u64,
+    },
     /// The connection is over.
     Closed {
         /// Why.
@@ -142,6 +149,8 @@ impl Event {
             Self::AckDecided { when, .. } => when.name(),
             Self::PacketLost { .. } => "packet-lost",
             Self::SegmentLost { .. } => "segment-lost",
+            Self::PersistentCongestion => "persistent-congestion",
+            Self::DatagramSize { .. } => "datagram-size",
             Self::Closed { reason, .. } => reason.name(),
             Self::Other { name, .. } => name,
         }
@@ -159,6 +168,7 @@ impl fmt::Display for Event {
             Self::AckDecided { unacknowledged, .. } => write!(f, "{unacknowledged} unacknowledged"),
             Self::PacketLost { number } => write!(f, "{number}"),
             Self::SegmentLost { offset } => write!(f, "at offset {offset}"),
+            Self::DatagramSize { octets } => write!(f, "{octets} octets"),
             Self::Closed { code: value, .. } | Self::Other { value, .. } => write!(f, "{value}"),
             _ => Ok(()),
         }

@@ -41,7 +41,7 @@ pub use event::Event;
 pub use flow_table::FlowTable;
 pub use id::{FlowKey, NodeId, PortId};
 pub use machine::Machine;
-pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort};
+pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort, StreamsPort};
 pub use rate::{Rate, Serializer};
 pub use size::Bytes;
 pub use time::{Duration, Instant};

@@ -52,10 +52,31 @@ pub trait StreamPort {
         false
     }
 
+    /// The streams of the same connection. Returns `None` if the transport has only this one for its applications.
+    fn streams(&mut self) -> Option<&mut dyn StreamsPort> {
+        None
+    }
+
     /// The port for messages of the same connection. Returns `None` if the transport has none.
     fn messages(&mut self) -> Option<&mut dyn MessagePort> {
         None
     }
+}
+
+/// A port over which several streams of octets move in both directions. Streams have the numbers in the order in which the end that opens
+/// the connection opens them: stream 0 is that of the [`StreamPort`], which is there from the start.
+pub trait StreamsPort {
+    /// Opens the next stream. Only the end that has opened the connection may. Returns `false` if the peer lets no more be opened now.
+    fn open(&mut self) -> bool;
+
+    /// Writes `octets` octets to a stream. Returns the number accepted: zero if there is no such stream.
+    fn write(&mut self, number: u32, octets: u64) -> u64;
+
+    /// Ends a stream after the octets written so far. The other direction is left as it is.
+    fn close(&mut self, number: u32);
+
+    /// Reads at most `most` octets of a stream. Returns the number read: zero if there is no such stream yet.
+    fn read(&mut self, now: Instant, number: u32, most: u64) -> u64;
 }
 
 /// A port over which messages move, each apart from the others: none waits for one before it.

@@ -14,6 +14,10 @@ pub struct Counters {
     pub dropped: u64,
     /// Octets that the queue dropped.
     pub bytes_dropped: Bytes,
+    /// Packets that were larger than the link carries.
+    pub excluded: u64,
+    /// Octets of these packets.
+    pub bytes_excluded: Bytes,
     /// Packets that the queue marked Congestion Experienced.
     pub marked: u64,
     /// Octets of the marked packets.
@@ -94,6 +98,13 @@ impl Tally {
             counters.dropped += 1;
             counters.bytes_dropped += size;
             self.dropped_flows.push(flow);
+        }
+    }
+
+    pub(crate) fn excludes(&mut self, at: Instant, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.excluded += 1;
+            counters.bytes_excluded += size;
         }
     }
 

@@ -18,6 +18,7 @@
 //! | [`gate`] | the ACK gate: a quota of packets at each multiple of an interval |
 //! | [`demand`] | capacity on demand, in place of gate and server: the return channel of a satellite terminal |
 //! | [`server`] | serialisation: a constant rate, a schedule of rates, or a recorded trace |
+//! | [`mtu`] | the largest packet that a link carries, over time |
 //! | [`loss`] | models of packet loss |
 //! | [`duplicate`] | a model of packet duplication |
 //! | [`jitter`] | propagation delay, jitter and reordering |
@@ -30,6 +31,7 @@ pub mod gate;
 pub mod jitter;
 pub mod link;
 pub mod loss;
+pub mod mtu;
 pub mod queue;
 pub mod server;
 

@@ -10,6 +10,7 @@ pub use config::{Config, TraceFile};
 use crate::counters::{Counters, Tally};
 use crate::demand::Terminal;
 use crate::gate::Gate;
+use crate::mtu::Mtu;
 use crate::queue::{PacketQueue, Queue, Verdict, Waiting, mark};
 use crate::server::Server;
 use acklab_base::random::Seed;
@@ -24,6 +25,8 @@ use std::ops::Range;
 /// It wakes only to deliver packets. The state of the queue at an instant is computed when the next packet arrives.
 #[derive(Clone, Debug)]
 pub struct Link<D> {
+    /// The largest packet that it carries, if there is a limit.
+    mtu: Option<Box<Mtu>>,
     queue: Queue<D>,
     device: Device,
     gate: Option<Gate>,
@@ -49,6 +52,7 @@ impl<D: Datagram + Clone> Link<D> {
             None => Queue::new(config.queue),
         };
         Self {
+            mtu: Mtu::new(config.mtu, config.mtu_steps.as_deref()).map(Box::new),
             queue,
             assigned: terminal.map(|terminal| Box::new(Assigned::new(terminal, config.overhead))),
             device: Device::new(config.device_queue as usize),
@@ -154,6 +158,16 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
+    /// Is the packet larger than the link carries? If so, it is counted and goes no further.
+    #[inline(never)]
+    fn is_too_large(&mut self, now: Instant, size: Bytes) -> bool {
+        let is_too_large = self.mtu.as_mut().is_some_and(|mtu| mtu.excludes(now, size));
+        if is_too_large {
+            self.tally.excludes(now, size);
+        }
+        is_too_large
+    }
+
     /// Accepts a packet into a FIFO whose departures are known on arrival.
     #[inline]
     fn accept_precomputed(&mut self, now: Instant, mut packet: D) {
@@ -229,6 +243,9 @@ impl<D: Datagram + Clone> Machine for Link<D> {
 
     #[inline]
     fn accept(&mut self, now: Instant, packet: D) {
+        if self.mtu.is_some() && self.is_too_large(now, packet.wire_len()) {
+            return;
+        }
         match self.queue {
             Queue::Precomputed(_) => self.accept_precomputed(now, packet),
             Queue::Stored(_) => self.accept_stored(now, packet),

@@ -3,6 +3,7 @@
 mod schedule;
 mod trace;
 
+pub(crate) use schedule::check_times;
 pub use schedule::{RateStep, Schedule, ScheduleError};
 pub use trace::{Trace, TraceError};
 

@@ -166,7 +166,7 @@ impl Connection {
             tap: parts.tap,
             log: parts.log,
             outside: VecDeque::new(),
-            sender: Sender::new(epoch, parts.congestion, parts.control),
+            sender: Sender::new(epoch, parts.congestion, settings.undo, parts.control),
             outgoing: Outgoing {
                 stream: None,
                 buffer: SendBuffer::new(settings.send_buffer.get()),

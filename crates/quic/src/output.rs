@@ -25,6 +25,7 @@ impl Connection {
         {
             return Some(datagram);
         }
+        self.note_limit();
         self.is_idle = true;
         self.deadline = self.next_deadline(now, held);
         None
@@ -60,7 +61,7 @@ impl Connection {
         let packet_size = u64::from(connection.current_mtu());
         let packets = self.tap.take_encrypted();
         let Some(transmit) = transmit else {
-            self.note_limit(packet_size);
+            self.note_application_limit();
             return None;
         };
         let is_mtu_probe = octets.len() as u64 > packet_size;
@@ -92,13 +93,22 @@ impl Connection {
         self.counters.ack_frames_sent += acks as u64;
     }
 
-    /// quinn-proto has nothing to send: because of the application, or because of the window.
-    fn note_limit(&mut self, packet_size: u64) {
-        if self.has_data() {
-            self.sender.on_blocked(packet_size);
-        } else if self.is_open {
+    /// quinn-proto has nothing to send. If nothing is written, that is because of the application.
+    fn note_application_limit(&mut self) {
+        if self.is_open && !self.has_data() {
             self.sender.on_app_limited();
         }
+    }
+
+    /// Nothing leaves for now. What quinn-proto has taken lies within the flow control of the peer, so if it has not sent all of that, either
+    /// the window or pacing keeps it back: quinn-proto's own, or that of a controller that sets a rate.
+    fn note_limit(&mut self) {
+        let Some((_, connection)) = &self.connection else { return };
+        let packet = connection.current_mtu().into();
+        let sent = self.sender.sent();
+        let delayed =
+            if self.outgoing.handed > sent { self.outgoing.buffer.sendable().saturating_sub(sent) } else { 0 };
+        self.sender.note_limit(packet, delayed);
     }
 
     /// Gives quinn-proto what the application has written, as far as it will be sent soon.

@@ -85,6 +85,8 @@ pub(crate) struct Sender {
     progress: Progress,
     /// The controller of the shelf; without it, quinn's own is at work.
     congestion: Option<Congestion>,
+    /// Reductions for losses that were none are undone.
+    undoes: bool,
     control: Control,
     rtt_samples: u64,
     latest_rtt: Duration,
@@ -94,7 +96,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(epoch: Epoch, congestion: Option<Congestion>, control: Control) -> Self {
+    pub(crate) fn new(epoch: Epoch, congestion: Option<Congestion>, undoes: bool, control: Control) -> Self {
         Self {
             epoch,
             outstanding: Default::default(),
@@ -108,6 +110,7 @@ impl Sender {
             delivered: 0,
             progress: Progress::default(),
             congestion,
+            undoes,
             control,
             rtt_samples: 0,
             latest_rtt: Duration::ZERO,
@@ -161,11 +164,10 @@ impl Sender {
         }
     }
 
-    /// The window has no room for a packet of `octets`, although there is something to send.
-    pub(crate) fn on_blocked(&mut self, octets: u64) {
-        let has_room = self.has_room(octets);
+    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back; a full-sized packet has `packet` octets.
+    pub(crate) fn note_limit(&mut self, packet: u64, delayed: u64) {
         if let Some(congestion) = &mut self.congestion {
-            congestion.held_back |= !has_room;
+            congestion.note_limit(self.in_flight, packet, delayed);
         }
     }
 
@@ -317,7 +319,7 @@ impl Sender {
             delivered: progress.delivered,
             total_delivered: self.delivered,
             lost: &lost,
-            spuriously_lost: progress.spuriously_lost,
+            spuriously_lost: if self.undoes { progress.spuriously_lost } else { 0 },
             in_flight: self.in_flight,
             prior_in_flight,
             largest_acknowledged: largest,

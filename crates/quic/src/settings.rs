@@ -46,6 +46,8 @@ pub struct Settings {
     pub congestion: cc::Config,
     /// Whose implementation of it.
     pub controllers: Controllers,
+    /// Are spurious reductions undone? quinn-proto undoes none, and its own controllers cannot.
+    pub undo: bool,
     /// What the sender of data asks of its receiver (draft-ietf-quic-ack-frequency). Without it, the receiver acknowledges every second
     /// packet, and within 25 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +89,7 @@ impl Default for Settings {
         Self {
             congestion: cc::Config::named("cubic").unwrap_or(cc::Config::NEW_RENO),
             controllers: Controllers::Acklab,
+            undo: false,
             ack: None,
             packet: Bytes(LEAST_DATAGRAM + BELOW),
             mtu_discovery: false,
@@ -148,6 +151,10 @@ impl Settings {
             let reason = "quinn has `cubic` and `newreno`, without settings; its BBR draws random numbers that cannot be seeded; \
                           expected one of these, or controllers = \"acklab\"";
             return Err(Fault::misplaced("congestion", reason));
+        }
+        if self.undo && self.controllers == Controllers::Quinn {
+            let reason = "quinn's own controllers undo no reduction; expected false, or controllers = \"acklab\"";
+            return Err(Fault::misplaced("undo", reason));
         }
         if let Some(ack) = &self.ack {
             // The receiver rounds to microseconds and refuses less than its timer granularity (quinn-proto's TIMER_GRANULARITY, 1 ms).
@@ -274,6 +281,7 @@ mod tests {
             settings.congestion = cc::Config::named("bbr").unwrap();
         };
         assert_eq!(refused(bbr_of_quinn), "congestion");
+        assert_eq!(refused(|settings| (settings.controllers, settings.undo) = (Controllers::Quinn, true)), "undo");
         let hasty = |settings: &mut Settings| {
             settings.ack = Some(AckFrequency { requested_max_ack_delay: Duration::ZERO, ..AckFrequency::default() });
         };

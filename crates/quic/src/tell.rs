@@ -76,6 +76,7 @@ impl Endpoint for Connection {
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         let (sent, count) = (&self.sender.counters, &self.counters);
+        let stats = self.connection.as_ref().map(|(_, connection)| connection.stats()).unwrap_or_default();
         for (name, unit, value) in [
             (counter::DATA_PACKETS, "packets", sent.data_packets),
             (counter::DATA_BYTES, "B", sent.data_bytes),
@@ -93,8 +94,13 @@ impl Endpoint for Connection {
             ("overhead_bytes", "B", count.overhead_bytes),
             ("handshake_bytes", "B", count.handshake_bytes),
             ("packets_declared_lost", "packets", sent.lost),
-            ("packets_lost_needlessly", "packets", sent.lost_needlessly),
+            (counter::NEEDLESS_LOSSES, "packets", sent.lost_needlessly),
             ("ack_frames_with_marks", "", sent.marks),
+            (counter::ACK_FREQUENCY_SENT, "", stats.frame_tx.ack_frequency),
+            (counter::ACK_FREQUENCY_RECEIVED, "", stats.frame_rx.ack_frequency),
+            (counter::IMMEDIATE_ACK_SENT, "", stats.frame_tx.immediate_ack),
+            (counter::IMMEDIATE_ACK_RECEIVED, "", stats.frame_rx.immediate_ack),
+            (counter::BLACK_HOLES, "", stats.path.black_holes_detected),
         ] {
             to(name, unit, CounterValue::Count(value));
         }

@@ -69,6 +69,12 @@ pub trait AckPolicy {
     /// application here has read it, and has not sent anything.
     fn on_push(&mut self) {}
 
+    /// The peer has finished, and everything has come in order. The application here goes on sending, and what it sends next would carry the ACK.
+    fn on_fin(&mut self, _now: Instant, _ledger: &Ledger) -> Decision {
+        // RFC 9293, §3.10.7.4, eighth.
+        Decision::Now(Reason::Fin)
+    }
+
     /// The receive window that the buffer offers, in octets from rcv.nxt on, if the policy models how a buffer grows. The receiver offers
     /// no more than that.
     fn receive_window(&self) -> Option<u64> {

@@ -38,6 +38,7 @@ pub use registry::{Config, Controller, Settings};
 pub use slow_start::SlowStart;
 pub use window::{Acked, FlightMeasure, Growth, Window};
 
+use crate::ack::tack::Law;
 use crate::recovery::CongestionState;
 use crate::recovery::transmission::Transmission;
 use acklab_base::random::Stream;
@@ -89,6 +90,9 @@ pub struct Start {
 pub trait CongestionControl {
     /// The connection is established. `rtt` is the round-trip time of the handshake, or `None` if the SYN was retransmitted.
     fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
+
+    /// TACK's receiver acknowledges by this law from now on.
+    fn on_frequency(&mut self, _law: Law) {}
 
     /// An ACK arrived.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);

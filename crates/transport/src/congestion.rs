@@ -4,10 +4,12 @@
 //! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out to
 //! have been none are undone.
 
+use crate::ack::tack::Law;
 use crate::cc::{self, Acked, CongestionControl, Controller, FlightMeasure, Position, Signal, Window};
+use crate::limit::Limit;
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
-use crate::recovery::delivery_rate::{Newest, Sample, Sampler, Stamp};
+use crate::recovery::delivery_rate::{Newest, Sampler, Stamp};
 use crate::recovery::transmission::Transmission;
 use acklab_base::endpoint::counter;
 use acklab_base::{CounterValue, Duration, Instant, Rate};
@@ -61,7 +63,8 @@ pub struct News<'a> {
     pub min_rtt: Option<Duration>,
     /// Of the packets that it acknowledges, the one sent last.
     pub newest: Option<(Newest, Stamp)>,
-    /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement.
+    /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement, as far as it
+    /// is not above the rate of sending.
     pub reported: Option<(u64, Duration)>,
     /// Outcomes of packets, if the controller [wants](Congestion::wants_outcomes) them.
     pub outcomes: &'a [Transmission],
@@ -109,8 +112,7 @@ pub struct Congestion {
     acked_remainder: u64,
     /// Octets reported as marked that the controller has yet to be told of.
     marked: u64,
-    /// The window was used up since the last feedback.
-    pub held_back: bool,
+    limit: Limit,
     /// What it counts.
     pub counters: Counters,
 }
@@ -133,7 +135,7 @@ impl Congestion {
             reduction: None,
             acked_remainder: 0,
             marked: 0,
-            held_back: false,
+            limit: Limit::default(),
             counters: Counters::default(),
         }
     }
@@ -175,6 +177,11 @@ impl Congestion {
     #[must_use]
     pub fn wants_outcomes(&self) -> bool {
         self.controller.wants_outcomes()
+    }
+
+    /// TACK's receiver acknowledges by this law from now on.
+    pub fn on_frequency(&mut self, law: Law) {
+        self.controller.on_frequency(law);
     }
 
     /// The handshake is complete, with this round trip.
@@ -230,6 +237,13 @@ impl Congestion {
             pacing::Config::Controller => self.controller.pacing_rate(),
             pacing::Config::Never => None,
         }
+    }
+
+    /// Nothing leaves for now, with `in_flight` octets in flight and `delayed` octets that only pacing keeps back; a full-sized packet has
+    /// `packet` octets.
+    #[inline]
+    pub const fn note_limit(&mut self, in_flight: u64, packet: u64, delayed: u64) {
+        self.limit = Limit::of(self.window.cwnd.saturating_sub(in_flight), packet, delayed);
     }
 
     /// The application has nothing more to send, and the window would let it.
@@ -311,10 +325,10 @@ impl Congestion {
         self.recover = news.next_number;
     }
 
-    /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is.
+    /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is. The threshold stays what the loss has made of it
+    /// (appendix B.8), so that slow start leads back to half the window.
     fn collapse(&mut self, news: &News<'_>) {
         self.reduction = None;
-        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, news.in_flight, Signal::Timeout);
         self.set_state(news.now, CongestionState::Loss);
         if !self.controller.governs_window() {
             // kMinimumWindow (§7.2).
@@ -380,9 +394,9 @@ impl Congestion {
         let bytes = if grows { news.delivered } else { 0 };
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
         self.acked_remainder = total % mss;
-        let held_back = std::mem::take(&mut self.held_back);
-        // In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
-        let is_limited = held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
+        // In slow start, half a window in flight is enough (RFC 7661, §4.3; Linux's `tcp_is_cwnd_limited`).
+        let is_used =
+            self.limit.uses_window() || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
         let marked = self.marked.min(news.delivered);
         self.marked -= marked;
         let mut ack = cc::Ack {
@@ -403,15 +417,15 @@ impl Congestion {
             rate: None,
             state: self.state,
             has_sack: true,
-            window_limited: held_back,
+            window_limited: self.limit == Limit::Window,
             departure: self.pacer.holds_until(news.now).unwrap_or(news.now),
-            may_grow: bytes > 0 && is_limited,
+            may_grow: bytes > 0 && is_used,
         };
         if let Some(sampler) = &mut self.sampler {
             let newest = news.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
             let sample = sampler.on_ack(news.now, news.delivered, newest, news.min_rtt);
             ack.rate = sample.map(|sample| match news.reported {
-                Some((delivered, interval)) => Sample { delivered, interval, ..sample },
+                Some((delivered, interval)) => sample.reported(delivered, interval, news.min_rtt.unwrap_or_default()),
                 None => sample,
             });
         }
@@ -426,3 +440,6 @@ impl Congestion {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

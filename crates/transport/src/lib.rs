@@ -7,6 +7,8 @@
 //! | [`congestion`] | controllers driven by packet numbers, for TACK and QUIC |
 //! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
+//! | [`limit`] | what limits a sender: window, pacing or application |
+//! | [`mtu`] | the search for the largest datagram that a path carries |
 //! | [`pacing`] | when the next segment may leave |
 //! | [`quic`] | the QUIC transport |
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
@@ -25,6 +27,8 @@ pub mod cc;
 pub mod congestion;
 pub mod custom;
 pub mod fault;
+pub mod limit;
+pub mod mtu;
 pub mod pacing;
 pub mod quic;
 pub mod recovery;

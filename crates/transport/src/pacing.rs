@@ -5,6 +5,7 @@
 //!
 //! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as user-space stacks do it.
 
+use crate::fault::Fault;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,17 @@ impl Burst {
     pub const QUINN: Self = Self { packets: 10, time: Duration::from_micros(1600) };
     /// quinn-proto's `MAX_BURST_SIZE`.
     pub const MOST_PACKETS: u64 = 256;
+
+    /// Checks what the schema cannot say.
+    ///
+    /// # Errors
+    /// If it holds no packet, or more than it may.
+    pub fn check(self) -> Result<(), Fault> {
+        if (1..=Self::MOST_PACKETS).contains(&self.packets.into()) {
+            return Ok(());
+        }
+        Err(Fault::expected("packets", format!("1 to {}", Self::MOST_PACKETS)))
+    }
 
     fn capacity(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MOST_PACKETS * packet)

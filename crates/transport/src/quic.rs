@@ -21,6 +21,7 @@
 //! | a datagram arrives | `input` |
 //! | time passes | `timers` |
 //! | a datagram leaves | `output` |
+//! | a probe of the path's MTU leaves | `mtu` |
 //! | an application writes and reads | `port` |
 
 mod acks;
@@ -33,6 +34,7 @@ mod feedback;
 mod flow;
 mod handshake;
 mod input;
+mod mtu;
 mod output;
 mod port;
 mod preset;
@@ -45,7 +47,7 @@ mod timers;
 
 pub use close::Ended;
 pub use connection::{Connection, Phase};
-pub use flow::FlowControl;
+pub use flow::{FlowControl, Growth};
 pub use handshake::Tls;
 pub use preset::Preset;
 pub use settings::{Config, Settings};

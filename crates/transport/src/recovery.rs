@@ -5,6 +5,7 @@
 //! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, retransmitted (RFC 6675) |
 //! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
 //! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
+//! | [`reordering`] | by how many segments the path displaces packets |
 //! | [`undo`] | whether a reduction was spurious (RFC 3522, RFC 3708) |
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
@@ -18,6 +19,7 @@ pub mod delivery_rate;
 pub mod packets;
 pub mod prr;
 pub mod rack;
+pub mod reordering;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;

@@ -10,13 +10,17 @@
 //! | what was sent, and what feedback says of it | `sender`, `feedback` |
 //! | what has arrived, and what is owed for it | `receiver` |
 //! | receiver-based loss detection, and the IACKs that follow | `loss` |
-//! | blocks of acked and unacked lists | [`lists`] |
+//! | blocks of acked and unacked lists, and TACKs that they do not fit | [`lists`], `sweep` |
 //! | round-trip timing by one-way delays | [`timing`] |
 //! | delivery rate and loss rates | [`rate`] |
 //! | RTTmin, ρ′, L and β, told to the receiver | `sync` |
 //! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) | [`congestion`](crate::congestion) |
 //! | marks of congestion, told and answered | `ecn` |
 //! | probes where nothing comes back | `probe` |
+//! | the end of a connection that nothing comes back on, and signs of life | `idle` |
+//! | how much a stranger is answered | `amplification` |
+//! | the largest packet of the path | `mtu` |
+//! | numbers that find out who acknowledges what has not arrived | `skip` |
 //! | what is refused of a peer | [`refusal`] |
 //!
 //! | verb | module |
@@ -28,15 +32,18 @@
 //!
 //! The frequency of TACKs is that of [`ack::tack::Law`](crate::ack::tack::Law).
 
+mod amplification;
 mod clock;
 mod close;
 mod connection;
 mod ecn;
 mod feedback;
 mod handshake;
+mod idle;
 mod input;
 pub mod lists;
 mod loss;
+mod mtu;
 mod output;
 mod port;
 mod probe;
@@ -45,7 +52,9 @@ mod receiver;
 pub mod refusal;
 mod sender;
 pub mod settings;
+mod skip;
 mod streams;
+mod sweep;
 mod sync;
 mod tell;
 mod timers;

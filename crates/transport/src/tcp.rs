@@ -28,7 +28,13 @@ pub use sender::Sender;
 pub use settings::{Config, Settings};
 
 use acklab_base::Content;
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::{Flags, Options, Segment};
+
+/// The options that `segment` may have so that its packet is no longer than one with a payload of `mss` and timestamps, if it has those.
+fn room_beside(segment: &Segment, mss: u64) -> u64 {
+    let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() };
+    (mss + timestamps.wire_len()).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
+}
 
 /// What a segment is to those who measure. One with SYN reports no data yet.
 #[inline]

@@ -16,6 +16,10 @@ mod octets;
 mod operations;
 #[path = "quic/operations.rs"]
 mod quic_operations;
+#[path = "quic/rules.rs"]
+mod rules;
+#[path = "quic/stacks.rs"]
+mod stacks;
 #[path = "quic/timelines.rs"]
 mod timelines;
 
@@ -23,11 +27,9 @@ use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, StreamPort};
 use acklab_transport::quic::ask::{self, fixed::Fixed};
-use acklab_transport::quic::{Ended, FlowControl, Phase, Preset, Settings, Tls};
+use acklab_transport::quic::{Ended, FlowControl, Growth, Phase, Preset, Settings, Tls};
 use acklab_transport::streams::{ResetCode, StreamOperations as _};
 use acklab_transport::{ack, cc, pacing};
-use acklab_wire::quic::{AckFrequency, Frame, Packet};
-use acklab_wire::varint::LARGEST;
 use hostile::{End as _, PATIENCE, cases, path};
 use network::{Network, Path};
 use proptest::prelude::*;
@@ -38,13 +40,15 @@ const MS: Duration = Duration::from_millis(1);
 fn flow_control() -> impl Strategy<Value = FlowControl> {
     let fixed = (2000u64..100_000, 2000u64..100_000)
         .prop_map(|(stream, connection)| FlowControl::Fixed { stream: Bytes(stream), connection: Bytes(connection) });
-    let auto =
-        (2000u64..20_000, 2000u64..20_000, 1u64..20).prop_map(|(stream, connection, factor)| FlowControl::Auto {
+    let auto = (2000u64..20_000, 2000u64..20_000, 1u64..20, select(Growth::ALL.to_vec())).prop_map(
+        |(stream, connection, factor, growth)| FlowControl::Auto {
             stream: Bytes(stream),
             connection: Bytes(connection),
             largest_stream: Bytes(stream * factor),
             largest_connection: Bytes(connection * factor),
-        });
+            growth,
+        },
+    );
     prop_oneof![fixed, auto]
 }
 
@@ -58,7 +62,7 @@ prop_compose! {
         ),
         flow_control in flow_control(),
         pacing in select(vec![pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never]),
-        (ecn, undo) in any::<(bool, bool)>(),
+        (ecn, undo, updates) in (any::<bool>(), any::<bool>(), 1u32..10),
         (send_buffer, initial_window, ack_ranges) in (2000u64..100_000, 1u32..20, 1u32..40),
         (packet, server_flight, client_hello) in (1228u64..1501, 1u64..12_000, 1u64..3000),
     ) -> Settings {
@@ -67,12 +71,13 @@ prop_compose! {
             congestion: Some(congestion),
             ack: Some(ack),
             ask: Some(ask),
-            ack_ranges,
-            packet: Bytes(packet),
-            initial_window: Segments(initial_window),
+            ack_ranges: Some(ack_ranges),
+            packet: Some(Bytes(packet)),
+            initial_window: Some(Segments(initial_window)),
             send_buffer: Bytes(send_buffer),
-            flow_control,
-            pacing,
+            flow_control: Some(flow_control),
+            updates_per_window: Some(updates),
+            pacing: Some(pacing),
             ecn,
             undo,
             tls: Tls { server_flight: Bytes(server_flight), client_hello: Bytes(client_hello), ..Tls::default() },
@@ -135,7 +140,7 @@ fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() 
 #[test]
 fn a_large_certificate_takes_another_round_trip() {
     let tls = Tls { server_flight: Bytes(12_000), ..Tls::default() };
-    let settings = Settings { packet: Bytes(1228), tls, ..Settings::default() };
+    let settings = Settings { packet: Some(Bytes(1228)), tls, ..Settings::default() };
     let mut network = network(&settings, CLEAN);
     network.open();
     network.run(Instant::ZERO + MS * 39, |_| false);
@@ -216,8 +221,9 @@ fn a_connection_without_traffic_ends_after_the_idle_timeout() {
 
 #[test]
 fn windows_grow_only_if_they_are_tuned() {
-    let delivered = |flow_control| {
-        let mut network = network(&Settings { flow_control, ..Settings::default() }, CLEAN);
+    let delivered = |flow_control, updates_per_window| {
+        let settings = Settings { flow_control: Some(flow_control), updates_per_window, ..Settings::default() };
+        let mut network = network(&settings, CLEAN);
         network.open();
         network.run(Instant::ZERO + MS * 200, |_| false);
         network.write(0, 0, 20_000_000);
@@ -226,34 +232,26 @@ fn windows_grow_only_if_they_are_tuned() {
     };
     let (stream, connection) = (Bytes(64 << 10), Bytes(96 << 10));
     // The window moves once half of it is read. Pacing spreads what follows, so 32 KiB of 64 get through in a round trip of 40 ms.
-    let fixed = delivered(FlowControl::Fixed { stream, connection });
-    assert!((700_000..820_000).contains(&fixed), "{fixed}");
+    let fixed = FlowControl::Fixed { stream, connection };
+    let halves = delivered(fixed, Some(2));
+    assert!((700_000..820_000).contains(&halves), "{halves}");
+    // With eighths, seven of eight parts do.
+    let eighths = delivered(fixed, Some(8));
+    assert!((1_250_000..1_640_000).contains(&eighths), "{eighths}");
     let most = Bytes(6 << 20);
-    let tuned = delivered(FlowControl::Auto { stream, connection, largest_stream: most, largest_connection: most });
-    assert!(tuned > 5 * fixed, "{tuned} and {fixed}");
-}
-
-/// The largest integer of a frame, as microseconds 146 000 years.
-#[test]
-fn a_peer_may_ask_for_acks_after_any_time() {
-    let mut network = network(&Settings::default(), CLEAN);
-    network.open();
-    network.run(Instant::ZERO + MS * 200, |_| false);
-    network.write(0, 0, 1000);
-    let mut datagram = network.last_to(1).unwrap();
-    let request = AckFrequency { sequence: 0, threshold: 1000, max_ack_delay: LARGEST, reordering: 1 };
-    let ask = |packet: &Packet| Packet { frames: Frame::AckFrequency(request).into(), ..packet.clone() };
-    datagram.packets = datagram.packets.iter().map(ask).collect();
-    network.give_wildly(1, datagram);
-    network.run(network.now + MS * 1000, |_| false);
-    assert_eq!(network.ends[1].phase(), Phase::Established);
+    for growth in Growth::ALL {
+        let tuned = FlowControl::Auto { stream, connection, largest_stream: most, largest_connection: most, growth };
+        // neqo grows by what three quarters of a window do not allow, and so by updates of quarters.
+        let tuned = delivered(tuned, Some(4));
+        assert!(tuned > 4 * halves, "{growth:?}: {tuned} and {halves}");
+    }
 }
 
 /// The peers differ: the server has small windows, and no extension for ACKs.
 #[test]
 fn the_parameters_of_the_peer_count() {
     let small = Settings {
-        flow_control: FlowControl::Fixed { stream: Bytes(5000), connection: Bytes(4000) },
+        flow_control: Some(FlowControl::Fixed { stream: Bytes(5000), connection: Bytes(4000) }),
         min_ack_delay: Duration::ZERO,
         ..Settings::default()
     };

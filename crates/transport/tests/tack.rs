@@ -7,6 +7,8 @@ mod ecn;
 mod forgery;
 #[path = "common/hostile.rs"]
 mod hostile;
+#[path = "tack/hosts.rs"]
+mod hosts;
 #[path = "common/look.rs"]
 mod look;
 #[path = "tack/network.rs"]
@@ -69,6 +71,9 @@ prop_compose! {
             send_buffer: Bytes(buffers),
             receive_buffer: Bytes(buffers),
             initial_window: Segments(initial_window),
+            discover_mtu: ecn,
+            // However long nothing gets through, the transfer goes on.
+            idle_timeout: Duration::ZERO,
             ..Settings::default()
         }
     }
@@ -149,15 +154,47 @@ fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
         ..Settings::default()
     };
     let paths = [CLEAN, Path { loss: 0.1, ..CLEAN }];
-    let mut network = Network::new(&settings, paths, None, false, Seed(7));
-    network.open();
-    assert!(network.run(Instant::ZERO + PATIENCE, |network| network.is_established()));
-    let began = network.now;
-    network.write(0, 0, 100_000 * 1427);
-    network.write(1, 0, 0);
-    assert!(network.run(Instant::ZERO + PATIENCE, Network::are_closed));
-    let took = network.now.since(began);
-    assert!(took < MS * 400, "{took:?}");
+    // The last repairs are a matter of chance.
+    let took = (5..10).map(|seed| {
+        let mut network = Network::new(&settings, paths, None, false, Seed(seed));
+        network.open();
+        assert!(network.run(Instant::ZERO + PATIENCE, |network| network.is_established()));
+        let began = network.now;
+        network.write(0, 0, 100_000 * 1427);
+        network.write(1, 0, 0);
+        assert!(network.run(Instant::ZERO + PATIENCE, Network::are_closed));
+        network.now.since(began).as_nanos()
+    });
+    let mean = Duration::from_nanos(took.sum::<u64>() / 5);
+    assert!(mean < MS * 400, "{mean:?}");
+}
+
+/// The same with losses of acknowledgments: what they listed of a window that is full of packets of unknown fate no new arrival makes
+/// the receiver list again.
+#[test]
+fn a_full_window_is_repaired_though_acknowledgments_are_lost() {
+    for seed in 1..=4 {
+        let settings = Settings {
+            // A window of its own, which no recovery holds back to what is delivered.
+            congestion: cc::Config::NEW_RENO,
+            ack: ack::Config::Tack(Tack::default()),
+            initial_window: Segments(20_000),
+            send_buffer: Bytes(1 << 28),
+            receive_buffer: Bytes(1 << 28),
+            ..Settings::default()
+        };
+        let paths = [Path { loss: 0.05, ..CLEAN }, Path { loss: 0.1, ..CLEAN }];
+        let mut network = Network::new(&settings, paths, None, false, Seed(seed));
+        network.open();
+        assert!(network.run(Instant::ZERO + PATIENCE, |network| network.is_established()));
+        let began = network.now;
+        network.write(0, 0, 20_000 * 1427);
+        network.write(1, 0, 0);
+        assert!(network.run(Instant::ZERO + PATIENCE, Network::are_closed));
+        let took = network.now.since(began);
+        // It took half a second and more while TACKs ended with the arrivals.
+        assert!(took < MS * 450, "{took:?}");
+    }
 }
 
 #[test]

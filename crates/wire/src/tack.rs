@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  octets  field
-//!  1       version (4 bits), reserved (4 bits, zero)
+//!  1       version (4 bits), reserved (4 bits)
 //!  8       connection id: the receiver's name of the connection
 //!  4       PKT.SEQ: the number of this transmission, modulo 2³²     masked when protected
 //!  4       time of departure, in microseconds of the sender's clock  ┐
@@ -15,7 +15,15 @@
 //! ```
 //!
 //! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection. Every packet that an endpoint sends has a
-//! PKT.SEQ of its own, one more than the packet before, whatever it carries.
+//! PKT.SEQ of its own, larger than that of the packet before, whatever it carries.
+//!
+//! What later versions may change and what not:
+//!
+//! * The first seventeen octets of a packet that opens a connection are the same in all versions. A packet of version 0 answers one
+//!   of an unknown version: see [`versions`](version).
+//! * The reserved bits are ignored. Senders set them arbitrarily, so that no box on the way comes to rely on their value (RFC 8701, §1).
+//! * The types of frames from [`Extension::FIRST`] on tell their length, so that a receiver that does not know them skips them.
+//! * Parameters of the handshake tell their length as well; unknown ones are skipped (RFC 9000, §7.4.2).
 //!
 //! | module | holds |
 //! |---|---|
@@ -23,6 +31,8 @@
 //! | [`time`] | [`Timestamp`], a time of departure |
 //! | [`frame`] | what a packet carries |
 //! | [`frames`] | [`Frames`]: those of one packet |
+//! | [`parameters`] | what an end offers in the handshake |
+//! | [`version`] | the answer to an unknown version |
 //! | [`varint`] | integers of variable length (RFC 9000, §16) |
 //! | [`encode`] and [`decode`] | octets |
 
@@ -31,13 +41,16 @@ pub mod encode;
 pub mod frame;
 pub mod frames;
 pub mod number;
+pub mod parameters;
 pub mod time;
 pub mod varint;
+pub mod version;
 
 pub use decode::{DecodeError, decode};
-pub use frame::{EcnCounts, Frame, Loss, Parameters, Run, Stream, Sync, Tack};
+pub use frame::{Crypto, EcnCounts, Extension, Frame, Loss, Run, Stream, Sync, Tack};
 pub use frames::Frames;
 pub use number::PktSeq;
+pub use parameters::Parameters;
 pub use time::Timestamp;
 
 use crate::Endpoints;
@@ -55,8 +68,10 @@ pub const VERSION: u8 = 1;
 pub const HEADER: u64 = 1 + 8 + 4 + 4;
 /// Octets of the authentication tag: that of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC 8439, §2.8).
 pub const TAG: u64 = 16;
+/// Octets of the headers of IPv4 and UDP, below a datagram.
+pub const BELOW: u64 = IPV4_HEADER + UDP_HEADER;
 /// Octets of a packet without frames, the headers of IPv4 and UDP included.
-pub const OVERHEAD: u64 = IPV4_HEADER + UDP_HEADER + HEADER + TAG;
+pub const OVERHEAD: u64 = BELOW + HEADER + TAG;
 
 /// A connection, as the end that is addressed calls it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,7 +138,8 @@ impl Pdu for Packet {
     }
 
     fn log_entries(&self, to: &mut dyn FnMut(log::Entry<'_>)) {
-        let is_handshake = |frame: &Frame| matches!(frame, Frame::Open { .. } | Frame::Accept { .. });
+        let is_handshake =
+            |frame: &Frame| matches!(frame, Frame::Open { .. } | Frame::Accept { .. } | Frame::Versions(_));
         let packet_type = if self.frames.iter().any(is_handshake) { PacketType::Initial } else { PacketType::OneRtt };
         to(log::Entry {
             packet_type,

@@ -7,8 +7,8 @@ use acklab_base::Ecn;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields, TooLong};
 use acklab_wire::tack::decode::{DecodeError, LARGEST_OFFSET, decode_frames};
 use acklab_wire::tack::{
-    ConnectionId, EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack,
-    Timestamp, decode,
+    ConnectionId, Crypto, EcnCounts, Extension, Frame, Frames, Loss, OVERHEAD, Packet, Parameters, PktSeq, Run, Stream,
+    Sync, TAG, Tack, Timestamp, VERSION, decode, version,
 };
 use acklab_wire::udp::HeaderError;
 use acklab_wire::{Endpoints, Pdu, pdu};
@@ -62,11 +62,10 @@ fn runs(least: u32) -> impl Strategy<Value = Vec<Run>> {
     })
 }
 
-fn parameters() -> impl Strategy<Value = Parameters> {
-    (0..=LARGEST_OFFSET, any::<u32>(), any::<u16>()).prop_map(|(window, streams, packet)| Parameters {
-        window,
-        streams,
-        packet,
+fn parameters() -> impl Strategy<Value = Box<Parameters>> {
+    let others = proptest::collection::btree_map(5u32..1 << 20, vec(any::<u8>(), 0..20), 0..3);
+    (0..=LARGEST_OFFSET, any::<(u32, u16, u32)>(), others).prop_map(|(window, (streams, payload, idle), others)| {
+        Box::new(Parameters { window, streams, payload, idle, others: others.into_iter().collect() })
     })
 }
 
@@ -103,6 +102,10 @@ fn frame() -> impl Strategy<Value = Frame> {
         (any::<u64>(), parameters(), any::<[u32; 2]>()).prop_map(|(source, parameters, [echo, delay])| {
             Frame::Accept { source: ConnectionId(source), parameters, echo: Timestamp(echo), delay }
         }),
+        any::<u32>().prop_map(|limit| Frame::Streams { limit }),
+        (any::<u32>(), 1u16..2000).prop_map(|(offset, length)| Frame::Crypto(Crypto { offset, length })),
+        (Extension::FIRST..=u8::MAX, vec(any::<u8>(), 0..100))
+            .prop_map(|(kind, octets)| Frame::Extension(Box::new(Extension { kind, octets }))),
     ]
 }
 
@@ -119,8 +122,9 @@ fn another_implementation_reads_the_headers() {
 fn the_octets_of_the_header_are_where_they_should_be() {
     let octets = octets_of(&packet([Frame::Ping]), Extent::Whole);
     let expected =
-        [&[0x10, 1, 2, 3, 4, 5, 6, 7, 8, 0xa0, 0xb0, 0xc0, 0xd0, 0x11, 0x22, 0x33, 0x44, 1][..], &[0; TAG as usize]];
-    assert_eq!(octets[28..], expected.concat());
+        [&[1, 2, 3, 4, 5, 6, 7, 8, 0xa0, 0xb0, 0xc0, 0xd0, 0x11, 0x22, 0x33, 0x44, 1][..], &[0; TAG as usize]];
+    assert_eq!(octets[29..], expected.concat());
+    assert_eq!(version::of(octets[28]), VERSION);
 }
 
 #[test]
@@ -149,10 +153,10 @@ fn faults_are_reported() {
         change(&mut octets);
         decode(&octets, Checksums::Ignore).unwrap_err()
     };
-    assert_eq!(refused(|octets| octets[28] = 0x20), DecodeError::Version(0x20));
-    assert_eq!(refused(|octets| octets[28] = 0x11), DecodeError::Version(0x11));
+    assert_eq!(refused(|octets| octets[28] = 0x2f), DecodeError::Version(2));
     assert_eq!(refused(|octets| *octets.last_mut().unwrap() = 1), DecodeError::Protected);
-    assert_eq!(refused(|octets| octets[45] = 0x0f), DecodeError::Type(0x0f));
+    assert_eq!(refused(|octets| octets[45] = 0x11), DecodeError::Type(0x11));
+    assert_eq!(refused(|octets| octets[45..47].copy_from_slice(&[0x40, 30])), DecodeError::Malformed { kind: 0x40 });
     assert_eq!(refused(|octets| octets[46] = 0x40), DecodeError::Malformed { kind: 2 }, "the id in two octets");
     assert_eq!(refused(|octets| octets[47] = 0x40), DecodeError::Malformed { kind: 2 }, "beyond the largest offset");
     assert_eq!(refused(|octets| octets[56] = 10), DecodeError::Malformed { kind: 2 }, "longer than the packet");
@@ -160,6 +164,37 @@ fn faults_are_reported() {
     let mut octets = octets_of(&packet([stream(9)]), Extent::Whole);
     octets[50] ^= 1;
     assert_eq!(decode(&octets, Checksums::Verify), Err(HeaderError::Checksum.into()));
+}
+
+#[test]
+fn reserved_bits_are_ignored() {
+    let sent = packet([stream(9)]);
+    for bits in 0..16 {
+        let mut octets = octets_of(&sent, Extent::Whole);
+        octets[28] = VERSION << 4 | bits;
+        assert_eq!(decode(&octets, Checksums::Ignore), Ok((FLOW, sent.clone())));
+    }
+}
+
+#[test]
+fn unknown_frames_that_tell_their_length_are_skipped() {
+    let unknown = Extension { kind: 0x7f, octets: vec![4, 5, 6] };
+    let sent = packet([Frame::Extension(Box::new(unknown)), Frame::Ping]);
+    let octets = octets_of(&sent, Extent::Whole);
+    assert_eq!(octets[45..51], [0x7f, 3, 4, 5, 6, 1]);
+    assert_eq!(decode(&octets, Checksums::Verify), Ok((FLOW, sent)));
+}
+
+#[test]
+fn an_answer_to_an_unknown_version_survives_the_round_trip() {
+    let mut opening =
+        octets_of(&Packet { connection: ConnectionId(0), ..packet([Frame::Padding(1300)]) }, Extent::Whole);
+    opening[28] = 0x50;
+    assert_eq!(decode(&opening, Checksums::Ignore), Err(DecodeError::Version(5)));
+    let answer = version::answer(&opening[28..]).unwrap();
+    let octets = octets_of(&answer, Extent::Whole);
+    assert_eq!((version::of(octets[28]), octets[45]), (version::NEGOTIATION, VERSION));
+    assert_eq!(decode(&octets, Checksums::Verify), Ok((FLOW, answer)));
 }
 
 #[test]

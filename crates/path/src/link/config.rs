@@ -1,5 +1,6 @@
 //! The configuration of one link direction.
 
+use crate::mtu::MtuStep;
 use crate::server::RateStep;
 use crate::{demand, duplicate, gate, jitter, loss, queue};
 use acklab_base::{Bytes, Duration, Rate};
@@ -25,6 +26,14 @@ pub struct Config {
     /// Link-layer octets that are serialised with each IP packet.
     #[schemars(example = "2B")]
     pub overhead: Bytes,
+    /// The largest IP packet that the link carries. Larger ones are dropped without a word, as packets that must not be fragmented are where
+    /// no ICMP message comes back (RFC 2923, §2.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1500B")]
+    pub mtu: Option<Bytes>,
+    /// Sizes that change with time, instead of `mtu`; the first at 0s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu_steps: Option<Vec<MtuStep>>,
     /// The queue in front of the link.
     pub queue: queue::Config,
     /// The number of packets that the device takes from the queue before it sends them, as the transmit rings of drivers and ns-3's

@@ -28,7 +28,7 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduleError {
     /// There is no step, or the first is later than zero.
-    NoRateAtStart,
+    NothingAtStart,
     /// The step with this index is not later than the one before it.
     OutOfOrder(usize),
 }
@@ -36,7 +36,7 @@ pub enum ScheduleError {
 impl fmt::Display for ScheduleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRateAtStart => f.write_str("expected a first step with at = \"0s\""),
+            Self::NothingAtStart => f.write_str("expected a first step with at = \"0s\""),
             Self::OutOfOrder(index) => write!(f, "step {index} is not later than the one before it"),
         }
     }
@@ -44,19 +44,28 @@ impl fmt::Display for ScheduleError {
 
 impl std::error::Error for ScheduleError {}
 
+/// Checks that the times of steps begin at zero and that each is later than the one before it.
+pub(crate) fn check_times(mut times: impl Iterator<Item = Duration>) -> Result<(), ScheduleError> {
+    let Some(mut before) = times.next().filter(|first| first.is_zero()) else {
+        return Err(ScheduleError::NothingAtStart);
+    };
+    for (index, at) in (1..).zip(times) {
+        if at <= before {
+            return Err(ScheduleError::OutOfOrder(index));
+        }
+        before = at;
+    }
+    Ok(())
+}
+
 impl Schedule {
     /// A schedule of these steps.
     ///
     /// # Errors
     /// If the steps do not begin at zero or are out of order.
     pub fn new(steps: &[RateStep]) -> Result<Self, ScheduleError> {
-        if !steps.first().is_some_and(|step| step.at.is_zero()) {
-            return Err(ScheduleError::NoRateAtStart);
-        }
-        match steps.windows(2).position(|pair| pair[1].at <= pair[0].at) {
-            Some(index) => Err(ScheduleError::OutOfOrder(index + 1)),
-            None => Ok(Self { steps: steps.to_vec(), current: 0 }),
-        }
+        check_times(steps.iter().map(|step| step.at))?;
+        Ok(Self { steps: steps.to_vec(), current: 0 })
     }
 
     /// When the service of a packet ends that begins at `start`, rounded up to a nanosecond. If the rate changes during the service,
@@ -122,8 +131,8 @@ mod tests {
     #[test]
     fn steps_are_checked() {
         let step = |ms| RateStep { at: Duration::from_millis(ms), rate: Rate::from_mbps(1) };
-        assert_eq!(Schedule::new(&[]).unwrap_err(), ScheduleError::NoRateAtStart);
-        assert_eq!(Schedule::new(&[step(1)]).unwrap_err(), ScheduleError::NoRateAtStart);
+        assert_eq!(Schedule::new(&[]).unwrap_err(), ScheduleError::NothingAtStart);
+        assert_eq!(Schedule::new(&[step(1)]).unwrap_err(), ScheduleError::NothingAtStart);
         assert_eq!(Schedule::new(&[step(0), step(5), step(5)]).unwrap_err(), ScheduleError::OutOfOrder(2));
     }
 

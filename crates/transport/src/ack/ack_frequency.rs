@@ -16,12 +16,22 @@ pub struct AckFrequency {
     pub requested_max_ack_delay: Duration,
     /// Report a gap at once when it lies back by this many segments; 0 for never.
     pub reordering_threshold: u32,
+    /// So many segments at the start of the connection are acknowledged by twos at least.
+    pub after: u32,
+    /// Acknowledge at once what comes a round trip or more after the last ACK (draft-ietf-quic-ack-frequency, §6.1).
+    pub after_round_trip: bool,
 }
 
 impl Default for AckFrequency {
     /// What makes the rules of RFC 9000, §13.2.
     fn default() -> Self {
-        Self { ack_eliciting_threshold: 1, requested_max_ack_delay: MAX_ACK_DELAY, reordering_threshold: 1 }
+        Self {
+            ack_eliciting_threshold: 1,
+            requested_max_ack_delay: MAX_ACK_DELAY,
+            reordering_threshold: 1,
+            after: 0,
+            after_round_trip: false,
+        }
     }
 }
 
@@ -33,6 +43,10 @@ impl Settings for AckFrequency {
             threshold: self.ack_eliciting_threshold,
             max_ack_delay: self.requested_max_ack_delay,
             reordering: self.reordering_threshold,
+            after: self.after,
+            rtt_divisor: None,
+            after_round_trip: self.after_round_trip,
+            last: None,
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 ///
 /// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed [`round_trip`](Self::round_trip) with the samples
 ///    that the transport has, [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide). What the transport itself wants acknowledged at once, it
-///    [`demand`](Self::demand)s.
+///    [`demand`](Self::demand)s; what it has promised its peer, it is [`oblige`](Self::oblige)d to.
 /// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent), as is an ACK that leaves for another reason, such as
 ///    one with data.
 /// 3. [`wake`](Self::wake) it at its [`deadline`](Self::deadline).
@@ -93,6 +93,17 @@ impl Acknowledger {
     #[inline(always)]
     pub fn decide(&mut self, now: Instant, arrival: Arrival, held: Held<'_>) {
         let decision = self.policy.decide(now, &arrival, &self.ledger, held);
+        self.follow(now, decision);
+    }
+
+    /// Asks the policy about the peer's FIN, behind which nothing is missing, while the application here may still send.
+    pub fn decide_fin(&mut self, now: Instant) {
+        let decision = self.policy.on_fin(now, &self.ledger);
+        self.follow(now, decision);
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, now: Instant, decision: Decision) {
         self.note(now, decision);
         match decision {
             Decision::Now(reason) => _ = self.due.get_or_insert(reason),
@@ -109,6 +120,15 @@ impl Acknowledger {
         if self.due.is_none() {
             self.due = Some(reason);
             self.note(now, Decision::Now(reason));
+        }
+    }
+
+    /// What has arrived is acknowledged by `latest`, whatever the policy says.
+    #[inline]
+    pub fn oblige(&mut self, now: Instant, latest: Instant) {
+        if self.due.is_none() && self.delayed.is_none_or(|(at, _)| latest < at) {
+            self.delayed = Some((latest, Reason::Timer));
+            self.note(now, Decision::At(latest, Reason::Timer));
         }
     }
 

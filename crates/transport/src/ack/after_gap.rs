@@ -9,7 +9,7 @@
 //! Between gaps the rule is that of [`quic`](super::quic): every so many packets, or after a delay. The round trip is the shortest that
 //! this end knows; without one, only the packet out of order itself is acknowledged at once.
 
-use super::quic::{Frequency, MAX_ACK_DELAY};
+use super::quic::{Frequency, MAX_ACK_DELAY, Quic};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
@@ -39,7 +39,7 @@ impl Settings for AfterGap {
     type Policy = Watching;
 
     fn policy(self) -> Watching {
-        let rule = super::quic::Quic { packets: self.packets, max_ack_delay: self.max_ack_delay }.policy();
+        let rule = Quic { packets: self.packets, max_ack_delay: self.max_ack_delay, ..Quic::default() }.policy();
         Watching { rule, divisor: self.rtt_divisor.max(1).into(), until: None }
     }
 

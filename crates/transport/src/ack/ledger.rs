@@ -62,20 +62,24 @@ pub struct Packet {
     pub octets: u64,
     /// Octets that are in order because of it. For a stream, those by which rcv.nxt advanced.
     pub advanced: u64,
+    /// Does the lowest missing number move because of it? A packet without payload has a number and no octets.
+    pub continues: bool,
 }
 
 impl Packet {
     /// A segment that carries the octets `range` of a stream and lets rcv.nxt advance by `advanced`.
     #[must_use]
     pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
-        Self { span: Span { start: range.start, end: range.end }, octets: range.end - range.start, advanced }
+        let span = Span { start: range.start, end: range.end };
+        Self { span, octets: range.end - range.start, advanced, continues: advanced > 0 }
     }
 
     /// The packet of this number with `octets` of payload, because of which the lowest missing number moves by `advanced`. The packets
     /// that had waited behind it count as if they were of its size.
     #[must_use]
     pub const fn numbered(number: u64, octets: u64, advanced: u64) -> Self {
-        Self { span: Span { start: number, end: number + 1 }, octets, advanced: advanced * octets }
+        let span = Span { start: number, end: number + 1 };
+        Self { span, octets, advanced: advanced * octets, continues: advanced > 0 }
     }
 }
 
@@ -126,7 +130,7 @@ impl Ledger {
 
     /// `packet` has arrived.
     pub fn enter(&mut self, now: Instant, packet: Packet) {
-        let Packet { span, octets, advanced } = packet;
+        let Packet { span, octets, advanced, continues } = packet;
         self.newest = now;
         self.full_size = self.full_size.max(octets);
         self.unit = self.unit.max(span.end - span.start);
@@ -138,7 +142,7 @@ impl Ledger {
             tally.segments += 1;
             tally.octets += octets;
         }
-        if advanced > 0 {
+        if continues {
             self.segments += 1;
             self.bytes += advanced;
             self.since.get_or_insert(now);

@@ -9,6 +9,7 @@
 //!   (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
 //! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
 //!   `tcp_send_delayed_ack`).
+//! * The FIN of a peer to which this end may still send after `ato`, for what is sent next would carry its ACK (`tcp_fin`).
 //! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then SACKs are compressed: one for
 //!   all that come within 5 % of the round trip, 1 ms at most, or for 44 of them. The round trip is the receiver's own estimate,
 //!   or the handshake's if that is shorter; without an estimate it is zero. The timer has a slack of 100 µs, which
@@ -54,6 +55,10 @@ impl Settings for Linux {
 
     fn policy(self) -> QuickOrDelayed {
         QuickOrDelayed::default()
+    }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(DELAYED_ACK_MAX)
     }
 }
 
@@ -116,6 +121,14 @@ impl AckPolicy for QuickOrDelayed {
     /// (`__tcp_cleanup_rbuf`).
     fn on_push(&mut self) {
         self.is_pushed = true;
+    }
+
+    /// `tcp_fin` enters pingpong mode: no quick ACK, and nothing for the application's read to acknowledge.
+    fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Decision {
+        if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
+            return Decision::Now(Reason::SegmentCount);
+        }
+        Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Fin)
     }
 
     fn receive_window(&self) -> Option<u64> {

@@ -9,13 +9,16 @@
 //! numbers are octets over the largest segment so far. A retransmission has its old number, so it looks like a packet that comes
 //! late. What carries nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
 
-use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 9000, §18.2: `max_ack_delay` unless the peer says otherwise.
 pub const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
+
+/// The shortest delay that is a share of a round trip: kGranularity (RFC 9002, §6.1.2).
+const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// What a scenario sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,12 +29,29 @@ pub struct Quic {
     pub packets: u32,
     /// Acknowledge at the latest after this time.
     pub max_ack_delay: Duration,
+    /// Report a gap at once when it lies back by this many segments; 0 for never.
+    pub reordering_threshold: u32,
+    /// So many segments at the start of the connection are acknowledged by twos at least, whatever is asked for.
+    pub after: u32,
+    /// Acknowledge at the latest after the shortest round trip divided by this, but not sooner than after 1 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rtt_divisor: Option<u32>,
+    /// Acknowledge at once what comes a round trip or more after the last ACK (draft-ietf-quic-ack-frequency, §6.1).
+    pub after_round_trip: bool,
 }
 
 impl Default for Quic {
     /// RFC 9000, §13.2.2 and §18.2.
     fn default() -> Self {
-        Self { packets: 2, max_ack_delay: MAX_ACK_DELAY }
+        Self {
+            packets: 2,
+            max_ack_delay: MAX_ACK_DELAY,
+            reordering_threshold: 1,
+            after: 0,
+            rtt_divisor: None,
+            after_round_trip: false,
+        }
     }
 }
 
@@ -39,7 +59,15 @@ impl Settings for Quic {
     type Policy = Frequency;
 
     fn policy(self) -> Frequency {
-        Frequency { threshold: self.packets.saturating_sub(1), max_ack_delay: self.max_ack_delay, reordering: 1 }
+        Frequency {
+            threshold: self.packets.saturating_sub(1),
+            max_ack_delay: self.max_ack_delay,
+            reordering: self.reordering_threshold,
+            after: self.after,
+            rtt_divisor: self.rtt_divisor,
+            after_round_trip: self.after_round_trip,
+            last: None,
+        }
     }
 
     fn timers(&self) -> Vec<Timer> {
@@ -58,21 +86,52 @@ pub struct Frequency {
     pub(super) threshold: u32,
     pub(super) max_ack_delay: Duration,
     pub(super) reordering: u32,
+    /// So many packets are acknowledged by twos at least.
+    pub(super) after: u32,
+    /// The delay is a share of the shortest round trip, if that is less.
+    pub(super) rtt_divisor: Option<u32>,
+    /// What comes a round trip after the last ACK is acknowledged at once.
+    pub(super) after_round_trip: bool,
+    /// When the last ACK left.
+    pub(super) last: Option<Instant>,
 }
 
 impl AckPolicy for Frequency {
+    fn ledger(&self) -> Ledger {
+        if self.after_round_trip || self.rtt_divisor.is_some() {
+            Ledger::default().with_round_trip(FOR_EVER)
+        } else {
+            Ledger::default()
+        }
+    }
+
     #[inline(never)]
-    fn decide(&mut self, _now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
+    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         if *arrival == Arrival::Duplicate {
             return Decision::Now(Reason::Duplicate);
         }
         if reports_reordering(self.reordering, ledger, held) {
             return Decision::Now(arrival.disorder().unwrap_or(Reason::OutOfOrder));
         }
-        if ledger.arrived.segments > u64::from(self.threshold) {
+        let is_at_start = ledger.total.segments <= u64::from(self.after);
+        let threshold = if is_at_start { self.threshold.min(1) } else { self.threshold };
+        if ledger.arrived.segments > u64::from(threshold) {
             return Decision::Now(Reason::SegmentCount);
         }
-        Decision::At(ledger.newest + self.max_ack_delay, Reason::Timer)
+        let round_trip = ledger.round_trip.as_ref().and_then(|measured| measured.least());
+        if self.after_round_trip
+            && let (Some(last), Some(round_trip)) = (self.last, round_trip)
+            && last + round_trip <= now
+        {
+            return Decision::Now(Reason::QuickAck);
+        }
+        let share = self.rtt_divisor.zip(round_trip).map(|(divisor, rtt)| (rtt / u64::from(divisor)).max(GRANULARITY));
+        let delay = share.map_or(self.max_ack_delay, |share| share.min(self.max_ack_delay));
+        Decision::At(ledger.newest + delay, Reason::Timer)
+    }
+
+    fn on_ack_sent(&mut self, now: Instant) {
+        self.last = Some(now);
     }
 }
 

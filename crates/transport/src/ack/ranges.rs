@@ -134,6 +134,15 @@ impl Ranges {
         self.recent.retain(|range| range.start > next);
     }
 
+    /// Forgets the lowest range beyond the first number that is missing, as if its numbers had not arrived. They stay counted as
+    /// [received](Self::received). Returns it.
+    pub fn forget_first(&mut self) -> Option<Range<u64>> {
+        let first = self.beyond().first().cloned()?;
+        self.beyond.leave(1);
+        self.recent.retain(|range| *range != first);
+        Some(first)
+    }
+
     /// The first run of numbers in `range` that has arrived before.
     #[must_use]
     pub fn first_duplicate(&self, range: Range<u64>) -> Option<Range<u64>> {
@@ -256,6 +265,16 @@ mod tests {
         numbers.abandon_below(20);
         assert_eq!((numbers.next(), numbers.received(), numbers.gaps().count()), (20, 6, 0));
         assert_eq!(numbers.insert(20..21), Arrival::InOrder);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_missing() {
+        let mut numbers = Ranges::default();
+        [0, 3, 4, 8].into_iter().for_each(|number| _ = numbers.insert(number..number + 1));
+        assert_eq!(numbers.forget_first(), Some(3..5));
+        assert_eq!(numbers.gaps().collect::<Vec<_>>(), std::slice::from_ref(&(1..8)));
+        assert_eq!((numbers.first_duplicate(3..4), numbers.recent()), (None, &[8..9][..]));
+        assert_eq!((numbers.forget_first(), numbers.forget_first(), numbers.end()), (Some(8..9), None, 1));
     }
 
     proptest! {

@@ -134,6 +134,10 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.on_window_reduced());
     }
 
+    fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Decision {
+        each!(self, policy => policy.on_fin(now, ledger))
+    }
+
     fn on_push(&mut self) {
         each!(self, policy => policy.on_push());
     }

@@ -75,6 +75,10 @@ impl Settings for Tack {
     fn timers(&self) -> Vec<Timer> {
         vec![Timer::new("rtt_window", self.rtt_window)]
     }
+
+    fn longest_delay(&self) -> Option<Duration> {
+        Some(law::LONGEST_DELAY)
+    }
 }
 
 /// Tame ACKs.
@@ -96,7 +100,7 @@ impl AckPolicy for TameAcks {
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         let rtt = ledger.round_trip.as_ref();
         if let Some(growth) = &mut self.startup {
-            growth.on_data(now, ledger.total.octets, rtt.and_then(|rtt| rtt.smoothed().or(rtt.handshake())));
+            growth.on_data(now, ledger.total.octets, rtt.and_then(|rtt| rtt.smoothed().or(rtt.least())));
             if growth.is_over() || matches!(arrival, Arrival::OutOfOrder) {
                 self.startup = None;
             }
@@ -163,6 +167,16 @@ mod tests {
         let decisions = [0, 1, 2, 3, 4].map(|ms| in_order(&mut policy, &mut ledger, ms));
         assert_eq!(decisions[1], Decision::Now(Reason::ByteCount), "none before it");
         assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
+    }
+
+    /// What TACK's receiver has if its Accept left twice: no sample of the handshake, and RTTmin from the sender.
+    #[test]
+    fn start_up_ends_by_the_round_trip_that_the_sender_tells() {
+        let settings = Tack { per_packet_startup: true, ..Tack::default() };
+        let (mut policy, mut ledger) = (settings.policy(), ledger(None));
+        ledger.round_trip.as_mut().unwrap().on_told(MS * 10);
+        let last = (0..100).map(|ms| in_order(&mut policy, &mut ledger, ms)).last();
+        assert_ne!(last, Some(Decision::Now(Reason::SlowStart)), "ten round trips of the same rate");
     }
 
     #[test]

@@ -238,6 +238,7 @@ impl Bbr {
 impl CongestionControl for Bbr {
     /// `bbr_init`.
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        self.mss = window.mss;
         (self.min_rtt, self.min_rtt_at) = (rtt, now);
         self.epoch = AckEpoch::starting(now);
         self.delivered_at = now;

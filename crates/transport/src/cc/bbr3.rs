@@ -228,6 +228,7 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        self.mss = window.mss;
         (self.min_rtt, self.min_rtt_at) = (rtt, now);
         self.epoch = AckEpoch::starting(now);
         self.pacing.start(window.cwnd, rtt, self.constants.startup_gain);

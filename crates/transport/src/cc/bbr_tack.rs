@@ -9,8 +9,13 @@
 //!   for is in flight as well.
 //! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer of a round trip and 200 ms.
 //!
-//! The paper leaves the gains of Startup and Drain and the end of Startup to BBR, as they stand here. Where a receiver reports no rate,
-//! as over TCP, the sender's samples stand in for it, and f is two in the time of a sample.
+//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same quantities. It is not taken from the
+//! times of TACKs: when the application is idle, none come.
+//!
+//! What the paper does not mention is as in BBR, version 1: the gains of Startup and Drain and the end of Startup, the restart after idle,
+//! and packet conservation in the first round of a recovery. Where a receiver reports no rate, as over TCP, the sender's samples replace it.
+
+mod recovery;
 
 use super::bbr;
 use super::constants::constants;
@@ -20,10 +25,12 @@ use super::model::full_pipe::FullPipe;
 use super::model::gain::{Gain, delivered_in};
 use super::model::pacing::PacingRate;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Settings, Signal, Start, Window};
-use crate::recovery::delivery_rate::Sample;
+use super::{Ack, CongestionControl, Sent, Settings, Signal, Start, Window};
+use crate::ack::tack::law::{LONGEST_DELAY, Law, Path};
+use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, Rate};
+use recovery::{Limits, Recovery};
 
 /// What the paper leaves to BBR, or takes from it as it is, has the values of BBR, version 1.
 const V1: bbr::Config = bbr::Config::PUBLISHED;
@@ -58,6 +65,10 @@ constants! {
         /// TACK intervals over which bandwidth is remembered: as many round trips as in BBR, version 1.
         #[schemars(range(min = 1))]
         bandwidth_window: u32 = BETA * V1.bandwidth_window,
+        /// The pacing rate is below the estimate by this share, as in BBR, version 1: "TCP-TACK follows the same design to gradually
+        /// drain any excess queue" (footnote 3).
+        #[schemars(range(min = 0.0, max = 0.99))]
+        pacing_margin: Gain = V1.pacing_margin,
         /// How long a shortest round-trip time is believed.
         min_rtt_window: Duration = V1.min_rtt_window,
         /// The least time of a pause that renews it.
@@ -98,6 +109,7 @@ pub struct BbrTack {
     constants: Config,
     mss: u64,
     initial_window: u64,
+    law: Law,
     state: State,
     pacing: PacingRate,
     bandwidth: WindowedMax<u64>,
@@ -106,17 +118,18 @@ pub struct BbrTack {
     /// TACK intervals that have passed, and when the present one began.
     intervals: u64,
     began: Instant,
-    /// How long the last one was: 1/f.
-    interval: Duration,
     /// The interval in which the present cycle began.
     cycle_began: u64,
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
     /// Until when it pauses.
     pause: Option<Instant>,
+    /// Sending resumed after an idle period, and nothing has been delivered since.
+    restarts: bool,
     epoch: AckEpoch,
     extra_acked: TwoPeriodMax,
     extra_began: u64,
+    recovery: Recovery,
 }
 
 impl BbrTack {
@@ -125,21 +138,23 @@ impl BbrTack {
             constants: *constants,
             mss: start.mss,
             initial_window: start.initial_window,
+            law: Law::default(),
             state: State::Startup,
-            pacing: PacingRate::new(Gain::percent(0)),
+            pacing: PacingRate::new(constants.pacing_margin),
             bandwidth: WindowedMax::default(),
             full_pipe: FullPipe::default(),
             rounds: Rounds::default(),
             intervals: 0,
             began: Instant::ZERO,
-            interval: Duration::ZERO,
             cycle_began: 0,
             min_rtt: None,
             min_rtt_at: Instant::ZERO,
             pause: None,
+            restarts: false,
             epoch: AckEpoch::default(),
             extra_acked: TwoPeriodMax::default(),
             extra_began: 0,
+            recovery: Recovery::default(),
         }
     }
 
@@ -148,15 +163,28 @@ impl BbrTack {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// A TACK covers two intervals.
-    fn update_bandwidth(&mut self, ack: &Ack, sample: &Sample) {
-        if self.pause.is_none() {
-            // A pause sends so little that the receiver waits for octets: its intervals say nothing of f.
-            self.interval = sample.interval / 2;
+    /// 1/f, the interval between two TACKs by the law.
+    fn interval(&self) -> Duration {
+        let bandwidth = Some(self.max_bandwidth() / 8);
+        let path = Path { mss: self.mss, bandwidth, rtt_min: self.min_rtt };
+        self.law.interval(&path).min(LONGEST_DELAY)
+    }
+
+    /// Counts a TACK interval when its time has passed. TACKs that come early or late do not change the length of the following ones, and a
+    /// time without TACKs is one interval.
+    fn count_interval(&mut self, now: Instant) {
+        let interval = self.interval();
+        if now.since(self.began) >= interval {
+            self.intervals += 1;
+            let latest = now.since(Instant::ZERO).saturating_sub(interval);
+            self.began = (self.began + interval).max(Instant::ZERO + latest);
         }
-        if ack.now.since(self.began) >= self.interval {
-            (self.intervals, self.began) = (self.intervals + 1, ack.now);
-        }
+    }
+
+    fn update_bandwidth(&mut self, ack: &Ack) {
+        self.rounds.update(ack.rate.as_ref(), ack.total_delivered);
+        let Some(sample) = &ack.rate else { return };
+        self.count_interval(ack.now);
         let rate = sample.bits_per_second();
         if !sample.is_app_limited || rate >= self.max_bandwidth() {
             self.bandwidth.update(self.constants.bandwidth_window.into(), self.intervals, rate);
@@ -175,8 +203,8 @@ impl BbrTack {
         self.extra_acked.update(extra.min(window.cwnd));
     }
 
-    fn update_state(&mut self, ack: &Ack, sample: Option<&Sample>) {
-        let is_limited = sample.is_none_or(|sample| sample.is_app_limited);
+    fn update_state(&mut self, ack: &Ack) {
+        let is_limited = ack.rate.is_none_or(|sample| sample.is_app_limited);
         let Config { full_bandwidth_growth, full_bandwidth_rounds, cycle_intervals, .. } = self.constants;
         match self.state {
             State::Startup => {
@@ -200,21 +228,39 @@ impl BbrTack {
         }
     }
 
-    /// The shortest round-trip time, and the pause that renews it.
+    /// The shortest round-trip time, and the pause that renews it. An idle period has emptied the queue as a pause does.
     fn update_min_rtt(&mut self, ack: &Ack) {
         let has_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if let Some(rtt) = ack.newest_rtt
             && (has_expired || self.min_rtt.is_none_or(|min_rtt| rtt <= min_rtt))
         {
             (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
-            if has_expired && self.pause.is_none() {
+            if has_expired && self.pause.is_none() && !self.restarts {
                 let time = ack.srtt.unwrap_or_default().max(self.constants.probe_rtt_duration);
                 self.pause = Some(ack.now + time);
             }
         }
-        if self.pause.is_some_and(|until| ack.now >= until) {
-            (self.pause, self.min_rtt_at) = (None, ack.now);
+        self.end_pause(ack.now);
+        if ack.delivered > 0 {
+            self.restarts = false;
+        }
+    }
+
+    fn end_pause(&mut self, now: Instant) {
+        if self.pause.is_some_and(|until| now >= until) {
+            (self.pause, self.min_rtt_at) = (None, now);
             self.cycle_began = self.intervals;
+        }
+    }
+
+    /// After an idle period, pace at the bandwidth (`bbr_cwnd_event` of Linux's BBR, `CA_EVENT_TX_START`).
+    #[inline(never)]
+    fn restart_from_idle(&mut self, now: Instant) {
+        self.restarts = true;
+        self.epoch = AckEpoch::starting(now);
+        self.end_pause(now);
+        if self.state == State::Stable && self.pause.is_none() {
+            self.pacing.follow(self.max_bandwidth(), Gain::ONE, true);
         }
     }
 
@@ -232,23 +278,19 @@ impl BbrTack {
 
     /// MSS·f, in bits per second.
     fn least_rate(&self) -> u64 {
-        let nanos = u128::from(self.interval.as_nanos().max(1));
+        let nanos = u128::from(self.interval().as_nanos().max(1));
         u64::try_from(u128::from(self.mss) * 8_000_000_000 / nanos).unwrap_or(u64::MAX)
     }
 
     fn set_pacing(&mut self) {
-        let gain = self.pacing_gain();
         if self.max_bandwidth() == 0 {
             return;
         }
-        if self.pause.is_some() {
-            self.pacing.follow(self.least_rate(), Gain::ONE, true);
-            return;
-        }
-        let is_full = self.state != State::Startup;
-        self.pacing.follow(self.max_bandwidth(), gain, is_full);
-        if self.pacing.bits_per_second() < self.least_rate() {
-            self.pacing.follow(self.least_rate(), Gain::ONE, true);
+        let least = self.least_rate();
+        let rate = self.pacing_gain().of(self.max_bandwidth());
+        match self.pause {
+            Some(_) => self.pacing.follow(least, Gain::ONE, true),
+            None => self.pacing.follow(rate.max(least), Gain::ONE, self.state != State::Startup),
         }
     }
 
@@ -257,47 +299,88 @@ impl BbrTack {
         self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_bdp(self.max_bandwidth(), min_rtt))
     }
 
+    /// What is delivered between two TACKs, in octets: it is in flight as far as the sender knows.
+    fn between_tacks(&self) -> u64 {
+        delivered_in(self.max_bandwidth(), self.interval())
+    }
+
     /// The in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, and what is acknowledged in bursts. In Startup, whose gain is larger,
     /// the first factor is that gain.
     fn cap(&self) -> u64 {
         let Config { cwnd_gain, startup_gain, extra_acked_time, .. } = self.constants;
         let gain = if self.state == State::Stable { cwnd_gain } else { startup_gain };
-        let between = delivered_in(self.max_bandwidth(), self.interval);
+        let between = self.between_tacks();
         let extra = self.extra_acked.get().min(delivered_in(self.max_bandwidth(), extra_acked_time));
         let extra = if self.state == State::Startup { 0 } else { extra.saturating_sub(between) };
-        (self.path(gain) + between + extra).max(u64::from(V1.min_window) * self.mss)
+        (self.path(gain) + between + extra).max(self.min_window())
+    }
+
+    /// The window grows by what is delivered up to the cap, and falls to it at once, as in BBR, version 1.
+    fn set_window(&mut self, window: &mut Window, ack: &Ack) {
+        let limits =
+            Limits { between: self.between_tacks(), least: self.min_window(), is_full: self.state != State::Startup };
+        let cwnd = self.recovery.window(window.cwnd, ack, limits);
+        window.cwnd = if self.recovery.conserves() { cwnd } else { self.towards_cap(cwnd, ack.delivered) };
+    }
+
+    fn min_window(&self) -> u64 {
+        u64::from(V1.min_window) * self.mss
+    }
+
+    fn towards_cap(&self, cwnd: u64, delivered: u64) -> u64 {
+        let grown = cwnd + delivered;
+        match self.state {
+            State::Startup if self.max_bandwidth() == 0 => grown,
+            State::Startup => grown.min(self.cap().max(self.initial_window)).max(cwnd),
+            State::Drain | State::Stable => grown.min(self.cap()),
+        }
     }
 }
 
 impl CongestionControl for BbrTack {
+    fn on_frequency(&mut self, law: Law) {
+        self.law = law;
+    }
+
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        self.mss = window.mss;
         (self.min_rtt, self.min_rtt_at) = (rtt, now);
         (self.began, self.epoch) = (now, AckEpoch::starting(now));
         self.pacing.start(window.cwnd, rtt, self.constants.startup_gain);
+        self.pacing.keep_margin();
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let sample = ack.rate.as_ref();
-        self.rounds.update(sample, ack.total_delivered);
-        if let Some(sample) = sample {
-            self.update_bandwidth(ack, sample);
-        }
+        self.update_bandwidth(ack);
         self.update_aggregation(window, ack);
-        self.update_state(ack, sample);
+        self.update_state(ack);
         self.update_min_rtt(ack);
         self.set_pacing();
-        if self.max_bandwidth() == 0 {
-            window.cwnd += ack.delivered;
-        } else if self.state == State::Startup {
-            window.cwnd = (window.cwnd + ack.delivered).min(self.cap().max(self.initial_window)).max(window.cwnd);
-        } else {
-            window.cwnd = self.cap();
+        self.set_window(window, ack);
+    }
+
+    /// The threshold is not used.
+    fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
+        window.ssthresh
+    }
+
+    fn on_state(&mut self, _now: Instant, _window: &mut Window, state: CongestionState) {
+        if state == CongestionState::Loss {
+            self.full_pipe.forget_baseline();
+            self.rounds.end();
         }
     }
 
-    /// Loss does not move it.
-    fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
-        window.ssthresh
+    fn on_undo(&mut self, _now: Instant, window: &mut Window) {
+        self.full_pipe = FullPipe::default();
+        window.cwnd = self.recovery.undo(window.cwnd);
+    }
+
+    #[inline]
+    fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
+        if sent.is_app_limited && sent.in_flight <= sent.bytes {
+            self.restart_from_idle(sent.now);
+        }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -320,8 +403,10 @@ impl CongestionControl for BbrTack {
 #[cfg(test)]
 mod tests {
     use super::super::Growth;
+    use super::super::Position;
     use super::super::testing::{MSS, ack, sample, start};
     use super::*;
+    use crate::recovery::delivery_rate::Sample;
 
     const RTT: Duration = Duration::from_millis(40);
     const INTERVAL: Duration = Duration::from_millis(10);
@@ -357,6 +442,7 @@ mod tests {
         }
     }
 
+    /// All rates are 1 % below.
     #[test]
     fn a_cycle_has_32_intervals() {
         let mut path = Path::new();
@@ -364,7 +450,7 @@ mod tests {
             path.tack(RTT);
             assert!(path.tacks < 100, "four rounds, and then the pipe is full");
         }
-        let rates: Vec<u64> = (0..33).map(|_| path.tack(RTT) / 1_000_000).collect();
+        let rates: Vec<u64> = (0..33).map(|_| path.tack(RTT) / 990_000).collect();
         assert_eq!(rates[..3], [10; 3], "the first was that in which the cycle began");
         assert_eq!(rates[3..7], [6; 4]);
         assert_eq!(rates[7..31], [8; 24]);
@@ -385,7 +471,34 @@ mod tests {
         path.tack(RTT);
         let longer = RTT + Duration::from_millis(1);
         let rates: Vec<u64> = (0..1100).map(|_| path.tack(longer)).collect();
-        let paused = rates.iter().filter(|rate| **rate == 800_000).count();
-        assert_eq!(paused, 20, "200 ms at a packet in 10 ms");
+        let paused = rates.iter().filter(|rate| **rate == 772_682).count();
+        assert_eq!(paused, 20, "200 ms at a packet in 10.25 ms, a quarter of the round trip, less 1 %");
+    }
+
+    #[test]
+    fn an_idle_application_leaves_the_model_as_it_is() {
+        let mut path = Path::new();
+        (0..100).for_each(|_| _ = path.tack(RTT));
+        path.tacks += 3000;
+        let sent = Sent {
+            now: path.now(),
+            bytes: MSS,
+            in_flight: MSS,
+            end: Position::default(),
+            is_retransmission: false,
+            is_app_limited: true,
+        };
+        path.controller.on_sent(&mut path.window, &sent);
+        assert_eq!(
+            path.controller.pacing_rate().map(Rate::bits_per_second),
+            Some(7_920_000),
+            "the bandwidth, less 1 %"
+        );
+        path.tacks += 1;
+        let silence = Sample { interval: INTERVAL * 3000, is_app_limited: true, ..sample(20 * MSS, 0) };
+        let late = Ack { rate: Some(silence), ..ack(path.now(), 10, RTT) };
+        path.controller.on_ack(&mut path.window, &late);
+        assert_eq!((path.controller.interval(), path.controller.pause), (INTERVAL, None), "f, and no pause");
+        assert_eq!(path.window.cwnd, 90 * MSS);
     }
 }

@@ -168,6 +168,7 @@ impl Copa {
 
 impl CongestionControl for Copa {
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        self.mss = window.mss;
         self.velocity = Velocity::new(now, Direction::Up, self.cwnd);
         self.round_began = now;
         if let Some(rtt) = rtt {

@@ -132,6 +132,7 @@ fn megabits(octets: u64, time: Duration) -> f64 {
 
 impl<L: Learner> CongestionControl for Pcc<L> {
     fn on_established(&mut self, _now: Instant, window: &mut Window, rtt: Option<Duration>) {
+        self.mss = window.mss;
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
             self.learner = L::new(self.constants, first_rate::<L>(&self.constants, self.mss, self.srtt));

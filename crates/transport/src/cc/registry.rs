@@ -5,6 +5,7 @@
 
 use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window, newreno};
+use crate::ack::tack::Law;
 use crate::fault::Fault;
 use crate::recovery::CongestionState;
 use crate::recovery::transmission::Transmission;
@@ -88,6 +89,10 @@ impl Config {
 impl CongestionControl for Controller {
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
         each!(self, controller => controller.on_established(now, window, rtt));
+    }
+
+    fn on_frequency(&mut self, law: Law) {
+        each!(self, controller => controller.on_frequency(law));
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {

@@ -6,6 +6,7 @@ mod hystart;
 pub mod hystart_plus_plus;
 pub mod linux;
 pub mod ns3;
+pub mod quiche;
 
 use super::constants::Constants as _;
 use super::{Ack, Acked, Growth, Position, Start, Window};
@@ -14,6 +15,7 @@ use acklab_base::Instant;
 use hystart_plus_plus::HystartPlusPlus;
 use linux::LinuxHystart;
 use ns3::Ns3Hystart;
+use quiche::QuicheHystart;
 use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,8 @@ pub enum SlowStart {
     LinuxHystart(linux::Config),
     /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the same two signs with other thresholds.
     Ns3Hystart(ns3::Config),
+    /// The hybrid slow start of Google's quiche (`HybridSlowStart`): the delay alone, once a round.
+    QuicheHystart(quiche::Config),
 }
 
 impl SlowStart {
@@ -60,6 +64,7 @@ impl SlowStart {
             Self::HystartPlusPlus(constants) => constants.check(),
             Self::LinuxHystart(constants) => constants.check(),
             Self::Ns3Hystart(constants) => constants.check(),
+            Self::QuicheHystart(constants) => constants.check(),
         }
     }
 
@@ -71,6 +76,7 @@ impl SlowStart {
             Self::HystartPlusPlus(_) => "hystart-plus-plus",
             Self::LinuxHystart(_) => "linux-hystart",
             Self::Ns3Hystart(_) => "ns3-hystart",
+            Self::QuicheHystart(_) => "quiche-hystart",
         }
     }
 }
@@ -90,6 +96,7 @@ enum Exit {
     PlusPlus(HystartPlusPlus),
     Linux(LinuxHystart),
     Ns3(Ns3Hystart),
+    Quiche(QuicheHystart),
 }
 
 impl Phase {
@@ -99,6 +106,7 @@ impl Phase {
             SlowStart::HystartPlusPlus(constants) => Exit::PlusPlus(HystartPlusPlus::new(constants, start.paced)),
             SlowStart::LinuxHystart(constants) => Exit::Linux(LinuxHystart::new(constants, start.paced)),
             SlowStart::Ns3Hystart(constants) => Exit::Ns3(Ns3Hystart::new(constants)),
+            SlowStart::QuicheHystart(constants) => Exit::Quiche(QuicheHystart::new(constants)),
         };
         Self { growth: start.growth, stops_at_threshold: true, exit }
     }
@@ -114,6 +122,7 @@ impl Phase {
             Exit::Loss | Exit::PlusPlus(_) => {}
             Exit::Linux(hystart) => hystart.on_ack(window, ack),
             Exit::Ns3(hystart) => hystart.on_ack(window, ack),
+            Exit::Quiche(hystart) => hystart.on_ack(window, ack),
         }
         if let Exit::PlusPlus(hystart) = &mut self.exit
             && hystart.is_first_slow_start(window)
@@ -136,6 +145,7 @@ impl Phase {
             Exit::Loss | Exit::PlusPlus(_) => {}
             Exit::Linux(hystart) => hystart.reset(now, sent_to),
             Exit::Ns3(hystart) => hystart.reset(now, sent_to),
+            Exit::Quiche(hystart) => hystart.reset(),
         }
     }
 

@@ -52,6 +52,7 @@ pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
     Sample {
         delivered,
         interval: Duration::from_millis(1),
+        send_elapsed: Duration::from_millis(1),
         prior_delivered,
         tx_in_flight: 0,
         lost: 0,

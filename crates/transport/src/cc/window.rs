@@ -47,6 +47,15 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// The threshold keeps three quarters of a window that is about to shrink for want of use (RFC 2861, §3.1; Linux's
+    /// `tcp_current_ssthresh`).
+    pub const fn remember_three_quarters(&mut self) {
+        let most = self.cwnd / 4 * 3;
+        if self.ssthresh < most {
+            self.ssthresh = most;
+        }
+    }
+
     /// The slow-start threshold. Returns `None` until it is set.
     #[must_use]
     pub fn threshold(&self) -> Option<u64> {

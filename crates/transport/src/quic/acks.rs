@@ -1,10 +1,12 @@
 //! When packets of application data are acknowledged (RFC 9000, §13.2; draft-ietf-quic-ack-frequency).
 //!
 //! An [ACK policy](crate::ack) decides on every ack-eliciting packet, on the line of packet numbers. An `ACK_FREQUENCY` frame of the peer
-//! puts the rules of the draft in its place.
+//! puts the rules of the draft in its place. Whatever a policy says, an ACK leaves within the `max_ack_delay` that was announced or asked
+//! for.
 
+use super::settings::Config;
 use crate::ack::ack_frequency::AckFrequency as Rules;
-use crate::ack::{Acknowledger, Arrival, Config, Packet, Policy, Ranges, Reason};
+use crate::ack::{self, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{AckFrequency, TransportError};
 
@@ -12,6 +14,8 @@ use acklab_wire::quic::{AckFrequency, TransportError};
 const MOST_SILENT: u64 = 10;
 /// Delays in frames are integers of 62 bits. Longer ones than 12 days are taken for 12 days, which no clock of a run overflows.
 pub(super) const MOST_MICROSECONDS: u64 = 1 << 40;
+/// A `max_ack_delay` is shorter than 2¹⁴ ms (RFC 9000, §18.2), also one that is asked for (draft-ietf-quic-ack-frequency, §4).
+pub(super) const MAX_ACK_DELAY_BOUND: Duration = Duration::from_millis(1 << 14);
 
 /// Counts of one receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,8 +26,10 @@ pub(super) struct Counters {
     pub(super) reordered: u64,
     /// Packets that arrived marked.
     pub(super) marked: u64,
-    /// `ACK_FREQUENCY` frames that took effect.
+    /// `ACK_FREQUENCY` frames that arrived.
     pub(super) requests: u64,
+    /// `IMMEDIATE_ACK` frames that arrived.
+    pub(super) demands: u64,
 }
 
 #[derive(Debug)]
@@ -31,8 +37,14 @@ pub(super) struct Acks {
     pub(super) acknowledger: Acknowledger,
     /// `min_ack_delay`.
     least_delay: Duration,
+    /// The `max_ack_delay` in force: the one announced, or the one asked for.
+    most_delay: Duration,
     /// The `ACK_FREQUENCY` frame in force.
     request: Option<AckFrequency>,
+    /// What stays in force when the peer asks for other ACKs.
+    habits: Rules,
+    /// Of marks in a row only the first is acknowledged at once, as by Google's quiche (`changed_to_ce_marked_`).
+    tells_first_mark_only: bool,
     last_was_marked: bool,
     /// Packets since the last ACK that elicit none.
     silent: u64,
@@ -40,11 +52,14 @@ pub(super) struct Acks {
 }
 
 impl Acks {
-    pub(super) fn new(policy: Policy, least_delay: Duration) -> Self {
+    pub(super) fn new(policy: Policy, config: &Config) -> Self {
         Self {
             acknowledger: Acknowledger::new(policy),
-            least_delay,
+            least_delay: config.min_ack_delay.unwrap_or(Duration::ZERO),
+            most_delay: config.max_ack_delay,
             request: None,
+            habits: habits(&config.ack),
+            tells_first_mark_only: matches!(config.ack, ack::Config::Chrome(_)),
             last_was_marked: false,
             silent: 0,
             counters: Counters::default(),
@@ -67,13 +82,11 @@ impl Acks {
         self.acknowledger.enter(now, Packet::numbered(number, octets, 1));
         self.acknowledger.measure_delivery(now);
         self.acknowledger.decide(now, arrival, numbers.held(true));
-        // A probe of a sender whose data are lost holds no octets (RFC 9002, §6.2.4). A policy that counts octets and has no timer would never
-        // acknowledge it, but an ACK must come within max_ack_delay (RFC 9000, §13.2.1).
-        if octets == 0 && self.acknowledger.deadline().is_none() {
-            self.acknowledger.demand(now, Reason::Asked);
-        }
+        // RFC 9000, §13.2.1: all ack-eliciting packets within the advertised max_ack_delay.
+        self.acknowledger.oblige(now, now + self.most_delay);
         let is_marked = ecn == Ecn::Ce;
-        if is_marked && !(self.last_was_marked && self.request.is_some_and(|request| request.threshold > 1)) {
+        let first_only = self.tells_first_mark_only || self.request.is_some_and(|request| request.threshold > 1);
+        if is_marked && !(self.last_was_marked && first_only) {
             // RFC 9000, §13.2.1: each mark at once; draft-ietf-quic-ack-frequency, §6.4: only the first, if the peer wants few ACKs.
             self.acknowledger.demand(now, Reason::MarkChange);
         }
@@ -100,25 +113,43 @@ impl Acks {
         self.acknowledger.sent(now, reason);
     }
 
+    /// The peer asks for an ACK at once.
+    pub(super) fn on_demand(&mut self, now: Instant) {
+        self.counters.demands += 1;
+        self.acknowledger.demand(now, Reason::Asked);
+    }
+
     /// The peer asks for ACKs by these rules.
     pub(super) fn on_request(&mut self, request: &AckFrequency) -> Result<(), TransportError> {
         let delay = Duration::from_micros(request.max_ack_delay.min(MOST_MICROSECONDS));
-        if delay < self.least_delay {
+        if delay < self.least_delay || delay >= MAX_ACK_DELAY_BOUND {
             return Err(TransportError::ProtocolViolation);
         }
+        self.counters.requests += 1;
         if self.request.is_some_and(|newest| newest.sequence >= request.sequence) {
             return Ok(());
         }
         self.request = Some(*request);
-        self.counters.requests += 1;
+        self.most_delay = delay;
         let rules = Rules {
             ack_eliciting_threshold: u32::try_from(request.threshold).unwrap_or(u32::MAX),
             requested_max_ack_delay: delay,
             reordering_threshold: u32::try_from(request.reordering).unwrap_or(u32::MAX),
+            ..self.habits
         };
-        if let Some(policy) = Policy::new(Config::AckFrequency(rules)) {
+        if let Some(policy) = Policy::new(ack::Config::AckFrequency(rules)) {
             *self.acknowledger.policy() = policy;
         }
         Ok(())
     }
+}
+
+/// What of a policy does not depend on the peer's requests: how a connection starts, and how it answers after a silence.
+fn habits(policy: &ack::Config) -> Rules {
+    let (after, after_round_trip) = match *policy {
+        ack::Config::Quic(quic) => (quic.after, quic.after_round_trip),
+        ack::Config::AckFrequency(rules) => (rules.after, rules.after_round_trip),
+        _ => (0, false),
+    };
+    Rules { after, after_round_trip, ..Rules::default() }
 }

@@ -12,6 +12,8 @@
 //! | [`quicly`] | an ACK for a share of the window |
 //! | [`tack`] | the law of TACK |
 //! | [`ack_congestion`] | fewer ACKs while ACKs are lost |
+//!
+//! A rule of the user is an [`AskRule`].
 
 pub mod ack_congestion;
 pub mod fixed;
@@ -20,7 +22,9 @@ pub mod picoquic;
 pub mod quicly;
 pub mod tack;
 
+use crate::custom::{Custom, Name};
 use crate::fault::Fault;
+use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::AckFrequency;
 use schemars::JsonSchema;
@@ -48,12 +52,34 @@ pub enum Config {
     Tack(tack::Tack),
     /// Fewer ACKs while ACKs are lost, after RFC 5690.
     AckCongestion(ack_congestion::AckCongestion),
+    /// A rule of the user, which must be added to the run.
+    Custom {
+        /// Its name in the run.
+        #[schemars(length(max = 32), example = &"mine")]
+        name: Name,
+    },
+}
+
+/// What a rule is given at its birth.
+#[derive(Debug)]
+pub struct Start {
+    /// Octets of a full-sized packet, as congestion control counts them.
+    pub mss: u64,
+    /// A random stream of its own.
+    pub random: Stream,
+}
+
+/// What decides what is asked of the peer's ACKs. Each end of a flow has one instance.
+pub trait AskRule {
+    /// What would be best now, after an ACK has come. Returns `None` to leave the peer as it is. The delay is raised to the peer's
+    /// `min_ack_delay`, and a frame leaves only if the request differs [enough](Request) from the last.
+    fn request(&mut self, now: Instant, path: &Path) -> Option<Request>;
 }
 
 impl Config {
-    /// Its name, as scenarios spell it.
+    /// Its name, as scenarios spell it; that of the user's rule.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::None => "none",
             Self::Fixed(_) => "fixed",
@@ -62,6 +88,7 @@ impl Config {
             Self::Quicly(_) => "quicly",
             Self::Tack(_) => "tack",
             Self::AckCongestion(_) => "ack-congestion",
+            Self::Custom { name } => name.as_str(),
         }
     }
 
@@ -104,12 +131,13 @@ pub struct Path {
 
 impl Path {
     /// The window in full-sized packets.
-    const fn packets(&self) -> u64 {
+    #[must_use]
+    pub const fn packets(&self) -> u64 {
         self.cwnd / self.mss
     }
 }
 
-/// What is asked of the peer.
+/// What is asked of the peer. A request whose delay is within a quarter of the last is taken for the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Acknowledge with more than this many packets unacknowledged.
@@ -122,7 +150,8 @@ pub struct Request {
 
 impl Request {
     /// A request for an ACK after `packets` packets, one at least, or a delay.
-    const fn after(packets: u64, max_ack_delay: Duration) -> Self {
+    #[must_use]
+    pub const fn after(packets: u64, max_ack_delay: Duration) -> Self {
         Self { threshold: packets.saturating_sub(1), max_ack_delay, reordering: 1 }
     }
 
@@ -136,15 +165,16 @@ impl Request {
 }
 
 /// A rule at work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Rule {
     None,
     Fixed(fixed::Fixed),
     Neqo(neqo::Neqo),
-    Picoquic(picoquic::Picoquic),
+    Picoquic(picoquic::State),
     Quicly(quicly::Quicly),
     Tack(tack::Tack),
     AckCongestion(ack_congestion::State),
+    Custom(Custom<dyn AskRule + Send>),
 }
 
 impl Rule {
@@ -157,6 +187,7 @@ impl Rule {
             Self::Quicly(quicly) => quicly.request(path),
             Self::Tack(tack) => Some(tack.request(path)),
             Self::AckCongestion(state) => Some(state.request(now, path)),
+            Self::Custom(rule) => rule.request(now, path),
         }
     }
 }
@@ -182,16 +213,22 @@ impl Asker {
     /// `max_ack_delay` is the peer's, and what it does without a request is not known.
     pub(super) const fn new(config: &Config) -> Self {
         let rule = match *config {
-            Config::None => Rule::None,
+            // A rule of the user comes later.
+            Config::None | Config::Custom { .. } => Rule::None,
             Config::Fixed(fixed) => Rule::Fixed(fixed),
             Config::Neqo(neqo) => Rule::Neqo(neqo),
-            Config::Picoquic(picoquic) => Rule::Picoquic(picoquic),
+            Config::Picoquic(_) => Rule::Picoquic(picoquic::State::new()),
             Config::Quicly(quicly) => Rule::Quicly(quicly),
             Config::Tack(tack) => Rule::Tack(tack),
             Config::AckCongestion(settings) => Rule::AckCongestion(ack_congestion::State::new(settings)),
         };
         let unknown = Request { threshold: 1, max_ack_delay: Duration::ZERO, reordering: 1 };
         Self { rule, least_delay: None, current: unknown, target: unknown, under_way: None, next_sequence: 0, sent: 0 }
+    }
+
+    /// Asks by a rule of the user.
+    pub(super) fn set_rule(&mut self, rule: Custom<dyn AskRule + Send>) {
+        self.rule = Rule::Custom(rule);
     }
 
     /// The peer's transport parameters.
@@ -209,9 +246,14 @@ impl Asker {
         }
     }
 
+    /// Does the peer have the extension, so that it may be asked?
+    pub(super) const fn is_supported(&self) -> bool {
+        self.least_delay.is_some()
+    }
+
     /// Does a rule ask the peer for anything?
     pub(super) const fn is_active(&self) -> bool {
-        self.least_delay.is_some() && !matches!(self.rule, Rule::None)
+        self.is_supported() && !matches!(self.rule, Rule::None)
     }
 
     /// Is a frame to leave?
@@ -291,6 +333,27 @@ mod tests {
         assert!(asker.take().is_none());
         asker.update(Instant::ZERO, &path(80, 190));
         assert!(!asker.is_due(), "a delay that differs little");
+    }
+
+    /// Asks for an ACK of each window.
+    struct EachWindow;
+
+    impl AskRule for EachWindow {
+        fn request(&mut self, _now: Instant, path: &Path) -> Option<Request> {
+            (!path.in_slow_start).then(|| Request::after(path.packets(), path.srtt))
+        }
+    }
+
+    #[test]
+    fn a_rule_of_the_user_asks_as_it_likes() {
+        let name = Name::from("mine").unwrap();
+        let mut asker = asker(Config::Custom { name }, Some(1));
+        asker.set_rule(Custom::new(name, Box::new(EachWindow)));
+        asker.update(Instant::ZERO, &Path { in_slow_start: true, ..path(40, 100) });
+        assert!(asker.take().is_none(), "the peer is left as it is");
+        asker.update(Instant::ZERO, &path(40, 100));
+        let frame = asker.take().unwrap();
+        assert_eq!((frame.threshold, frame.max_ack_delay, frame.reordering), (39, 100_000, 1));
     }
 
     #[test]

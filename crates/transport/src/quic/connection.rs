@@ -1,7 +1,7 @@
 //! One end of a connection.
 
 use super::acks::Acks;
-use super::ask::Asker;
+use super::ask::{AskRule, Asker};
 use super::close::{Close, Ended};
 use super::control::Due;
 use super::flow::{Credit, Offer};
@@ -14,6 +14,8 @@ use super::streams::Streams;
 use crate::ack::{Delivery, Policy};
 use crate::cc::{self, Controller};
 use crate::congestion::Congestion;
+use crate::custom::Custom;
+use crate::mtu;
 use crate::pacing::Spread;
 use crate::recovery::packets::{Lost, Packet};
 use crate::recovery::rtt::Estimator;
@@ -21,8 +23,8 @@ use crate::recovery::transmission::Transmission;
 use crate::streams::Side;
 use crate::tcp::receiver::Reading;
 use acklab_base::random::Seed;
-use acklab_base::{Duration, Event, Instant, Machine};
-use acklab_wire::quic::{ConnectionId, Datagram};
+use acklab_base::{Event, Instant, Machine};
+use acklab_wire::quic::{ConnectionId, Datagram, EcnCounts};
 use std::collections::VecDeque;
 
 /// Where a connection stands.
@@ -76,12 +78,14 @@ pub struct Connection {
     pub(super) congestion: Congestion,
     /// The rate of delivery, for what is asked of the peer's ACKs.
     pub(super) delivery: Delivery,
-    /// CE marks that the peer has reported.
-    pub(super) reported_marks: u64,
+    /// Packets by their ECN codepoint, as the peer has reported them.
+    pub(super) reported_ecn: EcnCounts,
     /// Packets with ECT(0) sent, until validation fails (RFC 9000, §13.4.2).
     pub(super) sends_ect: bool,
     pub(super) counters: Counters,
     pub(super) output: Output,
+    /// The search for the largest datagram that the path carries. Without it, the largest is taken for granted.
+    pub(super) mtu: Option<Box<mtu::Search>>,
     pub(super) close: Close,
     /// When the idle timeout was last restarted, and whether something that must be acknowledged has left since then.
     pub(super) idle_from: Instant,
@@ -120,12 +124,12 @@ impl Connection {
         let mut id = || ConnectionId::of_word(random.below(u64::MAX));
         let (local, remote) = (id(), id());
         // RFC 9002, §7.3.2: half of the window.
-        let congestion = Congestion::new(controller, config.initial_window, config.datagram)
+        let congestion = Congestion::new(controller, config.initial_window, config.first_datagram())
             .with_pacing(config.pacing, Spread::QUIC)
             .with_burst(config.burst)
             .with_reduction(cc::FlightMeasure::Window);
         let (_, window) = config.flow_control.initial();
-        let (_, largest) = config.flow_control.largest();
+        let (_, tuning) = config.flow_control.tunings(config.updates_per_window);
         Self {
             side,
             config: *config,
@@ -139,11 +143,11 @@ impl Connection {
             handshake: Handshake::default(),
             spaces: Spaces::new(congestion.wants_stamps()),
             has_waiting: false,
-            acks: Acks::new(policy, config.min_ack_delay.unwrap_or(Duration::ZERO)),
+            acks: Acks::new(policy, config),
             asker: Asker::new(&config.ask),
             streams: Streams::new(side, config),
             credit: Credit::default(),
-            offer: Offer::new(window, largest),
+            offer: Offer::new(window, tuning),
             due: Due::default(),
             estimator: Estimator::default(),
             measured_at: None,
@@ -151,10 +155,11 @@ impl Connection {
             active_at: Instant::ZERO,
             congestion,
             delivery: Delivery::new(1, 10),
-            reported_marks: 0,
+            reported_ecn: EcnCounts::default(),
             sends_ect: config.ecn,
             counters: Counters::default(),
             output: Output::new(config.datagram),
+            mtu: config.mtu_discovery.then(|| Box::new(mtu::Search::new(config.first_datagram(), config.datagram))),
             close: Close::default(),
             idle_from: Instant::ZERO,
             has_sent_since: false,
@@ -179,7 +184,16 @@ impl Connection {
     /// This end, whose peer has these settings. To be said before the connection opens.
     #[must_use]
     pub fn with_peer(mut self, settings: &Settings) -> Self {
-        self.peer = Parameters::of(&settings.config());
+        let peer = settings.config();
+        self.peer = Parameters::of(&peer);
+        self.config.tls = self.config.tls.against(self.side, peer.tls);
+        self
+    }
+
+    /// This end, which asks its peer by a rule of the user. To be said before the connection opens.
+    #[must_use]
+    pub fn with_ask(mut self, rule: Custom<dyn AskRule + Send>) -> Self {
+        self.asker.set_rule(rule);
         self
     }
 

@@ -2,6 +2,7 @@
 //! (RFC 9000, §13.3).
 
 use super::connection::Connection;
+use super::flow::Window;
 use super::streams::Streams;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::{Direction, Frame};
@@ -135,7 +136,9 @@ fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -
         return Some((Frame::StopSending { stream: id.into(), code: code.into() }, Control::StopSending(id)));
     }
     if std::mem::take(&mut stream.own.owes_window) {
-        let size = stream.own.tuning.resized(now, srtt, stream.incoming.buffer());
+        let (size, read, released) =
+            (stream.incoming.buffer(), stream.incoming.delivered(), stream.incoming.released());
+        let size = stream.own.tuning.resized(now, srtt, Window { size, read, released });
         stream.incoming.grow(size);
         stream.incoming.owe_window();
         if let Some(limit) = stream.incoming.take_window() {

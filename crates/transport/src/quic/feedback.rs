@@ -7,7 +7,7 @@ use super::sent::Content;
 use super::space;
 use crate::cc::{self, Position};
 use crate::congestion::{Change, News};
-use crate::recovery::packets::{Progress, persistent, time_threshold};
+use crate::recovery::packets::{Progress, persistent};
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::quic::{Ack, EcnCounts, TransportError};
@@ -35,10 +35,8 @@ impl Connection {
         if let Some(rtt) = progress.rtt {
             self.sample(now, id, rtt, ack.delay);
         }
-        let marks = match ack.ecn {
-            Some(counts) if is_newest && id == space::Id::Application => self.new_marks(&counts),
-            _ => 0,
-        };
+        let counts = is_newest && id == space::Id::Application && self.sends_ect;
+        let marks = if counts { self.new_marks(ack.ecn.as_ref(), progress.packets) } else { 0 };
         if progress.packets > 0 {
             self.active_at = now;
             if self.peer_has_validated() {
@@ -65,18 +63,26 @@ impl Connection {
         }
     }
 
-    /// CE marks that were not reported before. Marking is given up if the counts cannot be true (RFC 9000, §13.4.2.1).
-    fn new_marks(&mut self, counts: &EcnCounts) -> u64 {
-        if !self.sends_ect {
-            return 0;
-        }
+    /// CE marks that were not reported before, by an ACK of `packets` that were not acknowledged before, all of which left with ECT(0).
+    /// Marking is given up if that cannot be true (RFC 9000, §13.4.2.1): the counts are absent, fall, grow by less than was acknowledged,
+    /// exceed what was sent, or name ECT(1).
+    fn new_marks(&mut self, counts: Option<&EcnCounts>, packets: u64) -> u64 {
         let next = self.spaces[space::Id::Application].board.next_number();
-        if counts.ce < self.reported_marks || counts.ect1 > 0 || counts.ect0.saturating_add(counts.ce) > next {
+        let before = self.reported_ecn;
+        let is_true = |counts: &&EcnCounts| {
+            let (total, least) = (counts.ect0.saturating_add(counts.ce), before.ect0 + before.ce + packets);
+            counts.ce >= before.ce && counts.ect0 >= before.ect0 && counts.ect1 == 0 && (least..=next).contains(&total)
+        };
+        let counts = match counts {
+            None if packets == 0 => return 0,
+            counts => counts.filter(is_true),
+        };
+        let Some(counts) = counts else {
             self.sends_ect = false;
             return 0;
-        }
-        let marks = counts.ce - self.reported_marks;
-        self.reported_marks = counts.ce;
+        };
+        let marks = counts.ce - before.ce;
+        self.reported_ecn = *counts;
         self.counters.marked += marks;
         marks
     }
@@ -89,10 +95,14 @@ impl Connection {
 
     /// Streams and congestion control learn what the board has.
     fn conclude(&mut self, now: Instant, id: space::Id, progress: &Progress, prior_in_flight: u64, marks: u64) {
-        let threshold = time_threshold(&self.estimator);
-        self.spaces[id].board.detect_losses(now, threshold, &mut self.lost);
+        let thresholds = &self.config.thresholds;
+        let time = thresholds.time_threshold(&self.estimator);
+        self.spaces[id].board.detect_losses(now, thresholds.packets, time, &mut self.lost);
         self.settle_acknowledged(now, id);
         self.settle_lost(now, id);
+        if self.mtu.is_some() {
+            self.settle_mtu();
+        }
         if id != space::Id::Application {
             // A window that was never used up by the handshake says nothing about it.
             self.told_lost.clear();
@@ -101,7 +111,10 @@ impl Connection {
         self.counters.delivered += progress.octets;
         self.counters.spurious += progress.spuriously_lost;
         let is_persistent = !self.told_lost.is_empty() && self.is_persistent();
-        self.counters.persistent += u64::from(is_persistent);
+        if is_persistent {
+            self.counters.persistent += 1;
+            self.events.push_back(Event::PersistentCongestion);
+        }
         let in_flight = self.in_flight();
         let board = &self.spaces[id].board;
         let news = News {
@@ -146,12 +159,19 @@ impl Connection {
 
     fn settle_acknowledged(&mut self, now: Instant, id: space::Id) {
         let wants_outcomes = self.congestion.wants_outcomes();
+        let mut has_ended = false;
         let mut acknowledged = std::mem::take(&mut self.acknowledged);
-        for (_, packet) in acknowledged.drain(..) {
+        for (number, packet) in acknowledged.drain(..) {
+            if id == space::Id::Application
+                && let Some(mtu) = &mut self.mtu
+            {
+                mtu.on_acknowledged(number, packet.octets);
+            }
             let Content { crypto, controls, reports, .. } = &packet.content;
             for piece in packet.content.pieces() {
                 if let Some(stream) = self.streams.table.get_mut(piece.id) {
                     self.counters.acknowledged += stream.outgoing.on_acked(piece);
+                    has_ended |= piece.is_end;
                 }
             }
             if let Some(piece) = crypto {
@@ -169,6 +189,10 @@ impl Connection {
             }
         }
         self.acknowledged = acknowledged;
+        if has_ended {
+            // A stream of the peer is over only once the peer has all of the answer.
+            self.note_stream_end();
+        }
     }
 
     fn settle_lost(&mut self, now: Instant, id: space::Id) {
@@ -188,6 +212,9 @@ impl Connection {
             }
             for control in packet.content.controls {
                 self.on_control_lost(control);
+            }
+            if self.is_lost_probe(id, lost.number, packet.octets) {
+                continue;
             }
             if packet.is_in_flight {
                 self.counters.lost += 1;

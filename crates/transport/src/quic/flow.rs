@@ -1,19 +1,16 @@
 //! Flow control (RFC 9000, §4): how far the peer lets this end send, and how far this end lets the peer.
 //!
-//! A window is told again once half of it has been read. With auto-tuning it doubles, up to a limit, if that took less than two round
-//! trips, for then it may be the window that holds the peer back (Google's quiche, `QuicFlowController::MaybeIncreaseMaxWindowSize`).
+//! A window is told again once a share of it has been read, which stacks choose differently, and in some stacks it [grows](tuning).
+
+mod tuning;
+
+pub use tuning::Growth;
+pub(super) use tuning::{Tuning, Window};
 
 use crate::fault::Fault;
 use acklab_base::{Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// A window is told again once this share of it has been read (`QuicFlowController::WindowUpdateThreshold`).
-const SHARE: u64 = 2;
-/// A window that is used up within so many round trips doubles.
-const ROUND_TRIPS: u64 = 2;
-/// The largest window, as for TCP (RFC 7323, §2.2).
-const LARGEST: u64 = 1 << 30;
 
 /// The windows that an end offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,10 +39,16 @@ pub enum FlowControl {
         /// Of the connection, at most.
         #[schemars(example = "15MiB")]
         largest_connection: Bytes,
+        /// Whose rule makes them grow.
+        #[serde(default)]
+        growth: Growth,
     },
 }
 
 impl FlowControl {
+    /// The largest window, as for TCP (RFC 7323, §2.2).
+    pub const LARGEST: u64 = 1 << 30;
+
     /// The initial windows of a stream and of the connection.
     pub(super) const fn initial(self) -> (u64, u64) {
         let (Self::Fixed { stream, connection } | Self::Auto { stream, connection, .. }) = self;
@@ -60,52 +63,33 @@ impl FlowControl {
         }
     }
 
+    /// How windows are tuned that are told again `updates` times while they are read through: those of streams, and the connection's.
+    pub(super) const fn tunings(self, updates: u64) -> (Tuning, Tuning) {
+        let (stream, connection) = self.largest();
+        let growth = match self {
+            Self::Fixed { .. } => None,
+            Self::Auto { growth, .. } => Some(growth),
+        };
+        (Tuning::new(updates, growth, stream), Tuning::new(updates, growth, connection))
+    }
+
     /// Checks that windows hold a packet with `mss` octets of a stream, and that none is too large.
     pub(super) fn check(self, mss: u64) -> Result<(), Fault> {
         let ((stream, connection), (most_stream, most_connection)) = (self.initial(), self.largest());
         for (key, window) in [("stream", stream), ("connection", connection)] {
-            if !(mss..=LARGEST).contains(&window) {
+            if !(mss..=Self::LARGEST).contains(&window) {
                 return Err(Fault::expected(key, format!("{mss}B, which a packet carries, to 1GiB")));
             }
         }
         for (key, least, window) in
             [("largest_stream", stream, most_stream), ("largest_connection", connection, most_connection)]
         {
-            if !(least..=LARGEST).contains(&window) {
+            if !(least..=Self::LARGEST).contains(&window) {
                 return Err(Fault::expected(key, format!("{least}B, with which it begins, to 1GiB")));
             }
         }
         Ok(())
     }
-}
-
-/// Decides when a window grows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
-    largest: u64,
-    told_at: Option<Instant>,
-}
-
-impl Tuning {
-    pub(super) const fn new(largest: u64) -> Self {
-        Self { largest, told_at: None }
-    }
-
-    /// A window of `size` is told again now. Returns its new size.
-    pub(super) fn resized(&mut self, now: Instant, srtt: Option<Duration>, size: u64) -> u64 {
-        let before = self.told_at.replace(now);
-        match (before, srtt) {
-            (Some(before), Some(srtt)) if now.since(before) < srtt.saturating_mul(ROUND_TRIPS) => {
-                (2 * size).min(self.largest).max(size)
-            }
-            _ => size,
-        }
-    }
-}
-
-/// Has so much of a window been released that the peer is told?
-pub(super) const fn is_worth_telling(released: u64, size: u64) -> bool {
-    released > 0 && released * SHARE >= size
 }
 
 /// The window of the connection that this end offers.
@@ -123,8 +107,8 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    pub(super) const fn new(size: u64, largest: u64) -> Self {
-        Self { size, tuning: Tuning::new(largest), offered: size, used: 0, read: 0, is_due: false }
+    pub(super) const fn new(size: u64, tuning: Tuning) -> Self {
+        Self { size, tuning, offered: size, used: 0, read: 0, is_due: false }
     }
 
     /// May the highest offsets grow by so many octets in all?
@@ -136,9 +120,17 @@ impl Offer {
         self.used += octets;
     }
 
-    pub(super) const fn on_read(&mut self, octets: u64) {
-        self.read += octets;
-        self.is_due |= is_worth_telling(self.read + self.size - self.offered, self.size);
+    pub(super) fn on_read(&mut self, now: Instant, octets: u64) {
+        if octets > 0 {
+            self.tuning.begin(now);
+            self.read += octets;
+            self.is_due |= self.tuning.is_worth_telling(self.released(), self.size);
+        }
+    }
+
+    /// Octets that were read since the peer was told the window.
+    const fn released(&self) -> u64 {
+        self.read + self.size - self.offered
     }
 
     /// The limit, if the peer is to be told.
@@ -146,7 +138,8 @@ impl Offer {
         if !std::mem::take(&mut self.is_due) {
             return None;
         }
-        self.size = self.tuning.resized(now, srtt, self.size);
+        let window = Window { size: self.size, read: self.read, released: self.released() };
+        self.size = self.tuning.resized(now, srtt, window);
         self.offered = self.read + self.size;
         Some(self.offered)
     }
@@ -212,26 +205,19 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_told_once_half_of_it_is_read() {
-        let mut offer = Offer::new(1000, 1000);
-        assert!(offer.admits(1000) && !offer.admits(1001));
-        offer.on_used(1000);
-        offer.on_read(499);
-        assert_eq!((offer.take(at(0), None), offer.admits(1)), (None, false));
-        offer.on_read(1);
-        assert_eq!(offer.take(at(0), None), Some(1500));
-        assert!(offer.admits(500) && !offer.admits(501) && offer.take(at(0), None).is_none());
-        offer.on_lost();
-        assert_eq!(offer.take(at(0), None), Some(1500));
-    }
-
-    #[test]
-    fn a_window_doubles_if_it_is_used_up_within_two_round_trips() {
-        let (mut tuning, srtt) = (Tuning::new(3000), Some(MS * 50));
-        assert_eq!(tuning.resized(at(0), srtt, 1000), 1000, "nothing to compare with");
-        assert_eq!(tuning.resized(at(100), srtt, 1000), 1000);
-        assert_eq!(tuning.resized(at(199), srtt, 1000), 2000);
-        assert_eq!(tuning.resized(at(250), srtt, 2000), 3000, "the most");
+    fn the_window_is_told_once_its_share_is_read() {
+        for (updates, share) in [(2, 500), (8, 125)] {
+            let mut offer = Offer::new(1000, Tuning::new(updates, None, 1000));
+            assert!(offer.admits(1000) && !offer.admits(1001));
+            offer.on_used(1000);
+            offer.on_read(at(0), share - 1);
+            assert_eq!((offer.take(at(0), None), offer.admits(1)), (None, false));
+            offer.on_read(at(0), 1);
+            assert_eq!(offer.take(at(0), None), Some(1000 + share));
+            assert!(offer.admits(share) && !offer.admits(share + 1) && offer.take(at(0), None).is_none());
+            offer.on_lost();
+            assert_eq!(offer.take(at(0), None), Some(1000 + share));
+        }
     }
 
     #[test]

@@ -57,6 +57,15 @@ impl Default for Tls {
 }
 
 impl Tls {
+    /// The messages of a connection of which one end, on `side`, sends those of `self` and its peer those of `peer`.
+    pub(super) const fn against(self, side: Side, peer: Self) -> Self {
+        let (client, server) = match side {
+            Side::Client => (self, peer),
+            Side::Server => (peer, self),
+        };
+        Self { server_hello: server.server_hello, server_flight: server.server_flight, ..client }
+    }
+
     /// Checks that each message has octets, and not too many.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let messages = [
@@ -109,12 +118,17 @@ impl Parameters {
         to("max_udp_payload_size", self.datagram);
         to("ack_delay_exponent", ACK_DELAY_EXPONENT.into());
         to("max_ack_delay", ms(self.max_ack_delay));
+        if let Some(delay) = self.min_ack_delay {
+            // draft-ietf-quic-ack-frequency, §3: in microseconds.
+            to("min_ack_delay", delay.as_nanos() / 1000);
+        }
         to("initial_max_data", self.connection_window);
         to("initial_max_stream_data_bidi_local", self.stream_window);
         to("initial_max_stream_data_bidi_remote", self.stream_window);
-        to("initial_max_stream_data_uni", self.stream_window);
         to("initial_max_streams_bidi", self.streams);
-        to("initial_max_streams_uni", self.streams);
+        // Unidirectional streams are refused.
+        to("initial_max_stream_data_uni", 0);
+        to("initial_max_streams_uni", 0);
     }
 }
 
@@ -217,6 +231,9 @@ impl Connection {
         self.credit.on_limit(peer.connection_window);
         self.asker.on_parameters(peer.max_ack_delay, peer.min_ack_delay);
         self.output.limit_datagrams(peer.datagram);
+        if let Some(mtu) = &mut self.mtu {
+            mtu.start(peer.datagram);
+        }
         self.install(space::Id::Application);
         self.congestion.on_established(now, self.estimator.min());
         if let (Some(round_trip), Some(sample)) = (self.acks.acknowledger.round_trip(), self.estimator.min()) {

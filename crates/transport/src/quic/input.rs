@@ -2,7 +2,6 @@
 
 use super::connection::{Connection, Phase};
 use super::space::{self, Keys};
-use crate::ack::Reason;
 use crate::streams::Side;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::quic::{Datagram, Direction, Frame, Header, LEAST_INITIAL, Packet, PacketType, TransportError};
@@ -26,6 +25,7 @@ impl Connection {
             self.refused.strangers += 1;
             return;
         }
+        let was_confirmed = self.handshake.is_confirmed;
         self.count_unvalidated(datagram.udp_payload(), 0);
         self.counters.acks += u64::from(datagram.acknowledges());
         for packet in datagram.packets.iter() {
@@ -39,6 +39,9 @@ impl Connection {
                     }
                 }
             }
+        }
+        if !was_confirmed {
+            self.wake_overdue(now);
         }
         self.note_finished(now);
     }
@@ -136,10 +139,11 @@ impl Connection {
                 let was_over = self.streams.of_peer(stream.id)?.incoming.is_finished();
                 let offer = &self.offer;
                 let (used, read) =
-                    self.streams
-                        .insert(stream.id, stream.offset, stream.end(), stream.is_end, |octets| offer.admits(octets))?;
+                    self.streams.insert(now, stream.id, stream.offset, stream.end(), stream.is_end, |octets| {
+                        offer.admits(octets)
+                    })?;
                 self.offer.on_used(used);
-                self.offer.on_read(read);
+                self.offer.on_read(now, read);
                 if stream.is_end && !was_over {
                     self.note_stream_end();
                 }
@@ -158,7 +162,7 @@ impl Connection {
                 let offer = &self.offer;
                 let (used, read) = self.streams.on_reset(*stream, *size, *code, |octets| offer.admits(octets))?;
                 self.offer.on_used(used);
-                self.offer.on_read(read);
+                self.offer.on_read(now, read);
                 self.note_stream_end();
             }
             Frame::StopSending { stream, code } => {
@@ -186,12 +190,13 @@ impl Connection {
             Frame::PathResponse(_) => return Err(TransportError::ProtocolViolation),
             Frame::Close(close) => self.on_close(close),
             Frame::AckFrequency(request) => self.acks.on_request(request)?,
-            Frame::ImmediateAck => self.acks.acknowledger.demand(now, Reason::Asked),
+            Frame::ImmediateAck => self.acks.on_demand(now),
         }
         Ok(())
     }
 
-    fn note_stream_end(&mut self) {
+    /// A half of a stream has ended.
+    pub(super) fn note_stream_end(&mut self) {
         self.due.max_streams |= self.streams.may_offer_more();
     }
 }

@@ -61,6 +61,12 @@ impl Output {
         self.is_idle
     }
 
+    /// The largest datagram that both ends take.
+    #[inline]
+    pub(super) const fn most(&self) -> u64 {
+        self.most
+    }
+
     /// `max_udp_payload_size` of the peer (RFC 9000, §18.2).
     pub(super) fn limit_datagrams(&mut self, most: u64) {
         self.most = self.most.min(most.max(LEAST_INITIAL));
@@ -68,15 +74,15 @@ impl Output {
 }
 
 /// A packet that is being made.
-struct Draft {
-    id: space::Id,
-    number: u64,
-    packet: Packet,
-    content: Content,
+pub(super) struct Draft {
+    pub(super) id: space::Id,
+    pub(super) number: u64,
+    pub(super) packet: Packet,
+    pub(super) content: Content,
     /// Why it acknowledges, if it does.
-    reason: Option<Reason>,
-    octets_of_streams: u64,
-    repeats: bool,
+    pub(super) reason: Option<Reason>,
+    pub(super) octets_of_streams: u64,
+    pub(super) repeats: bool,
 }
 
 impl Connection {
@@ -95,8 +101,13 @@ impl Connection {
     }
 
     fn build(&mut self, now: Instant) -> Option<Datagram> {
+        if self.mtu.is_some()
+            && let Some(probe) = self.mtu_probe(now)
+        {
+            return Some(probe);
+        }
         let unvalidated = self.unvalidated_room();
-        let mut room = self.output.most.min(unvalidated);
+        let mut room = self.room_of_datagram().min(unvalidated);
         let mut drafts: Sequence<Draft> = Sequence::default();
         for id in space::Id::ALL {
             // An Initial packet of a server may need a datagram of full size.
@@ -205,6 +216,10 @@ impl Connection {
         let sends = may_send && self.has_due(id);
         let mut content = Content::default();
         let reason = self.ack(now, id, sends || is_probe, &mut room, &mut packet.frames, &mut content);
+        if is_probe && id == space::Id::Application && self.config.probes_demand_acks && self.asker.is_supported() {
+            room = room.saturating_sub(Frame::ImmediateAck.wire_len());
+            packet.frames.push(Frame::ImmediateAck);
+        }
         let (mut octets_of_streams, mut repeats) = (0, false);
         if sends {
             self.crypto(id, &mut room, &mut packet.frames, &mut content);
@@ -212,9 +227,8 @@ impl Connection {
                 self.controls(now, &mut room, &mut packet.frames, &mut content);
                 (octets_of_streams, repeats) = self.pieces(room, &mut packet.frames, &mut content);
             }
-        } else if may_send && id == space::Id::Application && !is_probe {
-            let in_flight = self.in_flight();
-            self.congestion.on_app_limited(in_flight);
+        } else if id == space::Id::Application && !is_probe {
+            self.note_limit(may_send);
         }
         if is_probe && !packet.frames.is_ack_eliciting() {
             packet.frames.push(Frame::Ping);
@@ -231,13 +245,24 @@ impl Connection {
 
     /// Do window and pacing let a packet leave?
     #[inline]
-    fn window_is_open(&self, now: Instant) -> bool {
+    pub(super) fn window_is_open(&self, now: Instant) -> bool {
         self.congestion.holds_until(now).is_none() && self.has_room()
     }
 
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.congestion.has_room(self.in_flight(), self.config.datagram)
+        self.congestion.has_room(self.in_flight(), self.congestion.window.mss)
+    }
+
+    /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
+    fn note_limit(&mut self, let_send: bool) {
+        let in_flight = self.in_flight();
+        let room = self.congestion.window.cwnd.saturating_sub(in_flight);
+        let delayed = if let_send { 0 } else { self.streams.table.due_octets(self.credit.left(), room) };
+        self.congestion.note_limit(in_flight, self.congestion.window.mss, delayed);
+        if let_send {
+            self.congestion.on_app_limited(in_flight);
+        }
     }
 
     /// Has a space anything to send that must be acknowledged?
@@ -352,7 +377,7 @@ impl Connection {
     }
 
     /// Enters what leaves into the board, and tells congestion control.
-    fn commit(&mut self, now: Instant, draft: Draft) -> Packet {
+    pub(super) fn commit(&mut self, now: Instant, draft: Draft) -> Packet {
         let Draft { id, number, packet, content, reason, octets_of_streams, repeats } = draft;
         let is_ack_eliciting = packet.frames.is_ack_eliciting();
         // Padding counts as in flight (RFC 9002, §2).
@@ -402,7 +427,6 @@ impl Connection {
             };
             let srtt = self.estimator.srtt();
             self.congestion.on_sent(sent, srtt);
-            self.congestion.held_back |= !self.has_room();
         } else if is_in_flight {
             self.congestion.on_unpaced(octets);
         }
@@ -411,7 +435,7 @@ impl Connection {
 }
 
 /// Makes a packet `octets` longer.
-fn pad_by(packet: &mut Packet, octets: u64) {
+pub(super) fn pad_by(packet: &mut Packet, octets: u64) {
     let length = packet.frames.wire_len() + octets;
     if !matches!(packet.frames.last(), Some(Frame::Padding(_))) {
         packet.frames.push(Frame::Padding(1));

@@ -4,8 +4,8 @@
 
 use super::connection::{Connection, Phase};
 use super::streams::Control;
-use crate::streams::{Multiplexed, NoStream, ResetCode, StreamOperations, Table};
-use acklab_base::{Instant, StreamPort};
+use crate::streams::{Multiplexed, NoStream, ResetCode, Side, StreamOperations, Table};
+use acklab_base::{Instant, StreamPort, StreamsPort};
 
 impl Multiplexed for Connection {
     type Own = Control;
@@ -31,8 +31,8 @@ impl Multiplexed for Connection {
 
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64> {
         let before = self.delivered_of(stream);
-        let octets = self.streams.read(stream, most)?;
-        self.offer.on_read(self.delivered_of(stream) - before);
+        let octets = self.streams.read(now, stream, most)?;
+        self.offer.on_read(now, self.delivered_of(stream) - before);
         self.stir();
         self.close_if_done(now);
         Some(octets)
@@ -94,5 +94,32 @@ impl StreamPort for Connection {
 
     fn is_at_end(&self) -> bool {
         self.is_stream_at_end(0)
+    }
+
+    fn streams(&mut self) -> Option<&mut dyn StreamsPort> {
+        Some(self)
+    }
+}
+
+/// The id of a stream of the client by its number (RFC 9000, §2.1).
+const fn id_of(number: u32) -> u32 {
+    4 * number
+}
+
+impl StreamsPort for Connection {
+    fn open(&mut self) -> bool {
+        self.side == Side::Client && self.open_stream().is_ok()
+    }
+
+    fn write(&mut self, number: u32, octets: u64) -> u64 {
+        self.write_to(id_of(number), octets).unwrap_or(0)
+    }
+
+    fn close(&mut self, number: u32) {
+        _ = self.close_stream(id_of(number));
+    }
+
+    fn read(&mut self, now: Instant, number: u32, most: u64) -> u64 {
+        self.read_from(now, id_of(number), most).unwrap_or(0)
     }
 }

@@ -1,25 +1,33 @@
-//! The defaults of implementations, as far as acknowledgments depend on them.
+//! The defaults of implementations.
 //!
 //! | preset | acknowledges | asks for | controller | source |
 //! |---|---|---|---|---|
 //! | `rfc` | every second packet, 25 ms | – | NewReno | RFC 9000, §13.2; RFC 9002, §7 |
 //! | `chrome` | every second of the first 100 packets, then every tenth or a quarter of RTTmin | – | CUBIC | Google's quiche, `quic_received_packet_manager.cc` |
-//! | `neqo` | every second packet, 20 ms | 4 ACKs in a round trip | CUBIC | neqo, `tracking.rs`, `ackrate.rs` |
+//! | `neqo` | every second packet, 20 ms; at once after a round trip of silence | 4 ACKs in a round trip | CUBIC | neqo, `tracking.rs`, `ackrate.rs` |
 //! | `picoquic` | every second packet, 10 ms | 4 ACKs in a round trip, within bounds | NewReno | picoquic, `frames.c` |
-//! | `quicly` | every second packet, 25 ms; after a gap every packet for an eighth of a round trip | – | NewReno | quicly, `constants.h`; Custura et al., IETF 106 |
+//! | `quicly` | every second packet, 25 ms, whatever the order | – | NewReno, not paced | quicly of November 2019, `quicly.c`, `cc-reno.c` |
 //! | `msquic` | every second packet, 25 ms | – | CUBIC | msquic, `quicdef.h` |
 //! | `quinn` | every second packet, 25 ms | – | CUBIC | quinn-proto, `config/transport.rs` |
+//! | `mvfst` | every tenth packet, a quarter of the round trip, at most 25 ms | – | CUBIC, not paced | mvfst, `QuicConstants.h` |
+//! | `s2n-quic` | every tenth packet, 25 ms | – | CUBIC | s2n-quic, `ack_manager.rs` |
+//! | `quic-go` | every second packet, 25 ms | – | NewReno | quic-go, `received_packet_tracker.go` |
 
 use super::ask;
-use crate::{ack, cc, pacing};
-use acklab_base::Duration;
+use super::flow::{FlowControl, Growth};
+use crate::ack::{self, quic::Quic};
+use crate::cc::slow_start::quiche;
+use crate::recovery::packets::Thresholds;
+use crate::{cc, pacing, tcp};
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration};
+use acklab_wire::quic::OUTER_HEADERS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `DEFAULT_LOCAL_ACK_DELAY` of neqo, `tracking.rs`.
-const NEQO_DELAY: Duration = Duration::from_millis(20);
-/// `PICOQUIC_ACK_DELAY_MAX`.
-const PICOQUIC_DELAY: Duration = Duration::from_millis(10);
+const MS: Duration = Duration::from_millis(1);
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
 
 /// Whose defaults are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,18 +42,58 @@ pub enum Preset {
     Neqo,
     /// picoquic.
     Picoquic,
-    /// quicly.
+    /// quicly of November 2019.
     Quicly,
     /// msquic.
     Msquic,
     /// quinn.
     Quinn,
+    /// mvfst.
+    Mvfst,
+    /// s2n-quic.
+    #[serde(rename = "s2n-quic")]
+    S2nQuic,
+    /// quic-go.
+    QuicGo,
+}
+
+/// What an implementation does unless a scenario says otherwise. The settings of the same names tell what each means.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stack {
+    pub(super) ack: ack::Config,
+    pub(super) ask: ask::Config,
+    /// If it is not the longest delay of the ACK policy.
+    pub(super) max_ack_delay: Option<Duration>,
+    pub(super) ack_ranges: u32,
+    pub(super) congestion: cc::Config,
+    /// With whatever controller.
+    pub(super) slow_start: cc::SlowStart,
+    /// If it is not that of RFC 9002, §7.2.
+    pub(super) initial_window: Option<Segments>,
+    pub(super) packet: Bytes,
+    pub(super) pacing: pacing::Config,
+    pub(super) burst: Option<pacing::Burst>,
+    /// Probes ask for an ACK at once, if the peer knows `IMMEDIATE_ACK`.
+    pub(super) probes_demand_acks: bool,
+    pub(super) thresholds: Thresholds,
+    pub(super) flow_control: FlowControl,
+    pub(super) updates_per_window: u32,
 }
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 7] =
-        [Self::Rfc, Self::Chrome, Self::Neqo, Self::Picoquic, Self::Quicly, Self::Msquic, Self::Quinn];
+    pub const ALL: [Self; 10] = [
+        Self::Rfc,
+        Self::Chrome,
+        Self::Neqo,
+        Self::Picoquic,
+        Self::Quicly,
+        Self::Msquic,
+        Self::Quinn,
+        Self::Mvfst,
+        Self::S2nQuic,
+        Self::QuicGo,
+    ];
 
     /// Its name, as scenarios spell it.
     #[must_use]
@@ -58,47 +106,265 @@ impl Preset {
             Self::Quicly => "quicly",
             Self::Msquic => "msquic",
             Self::Quinn => "quinn",
+            Self::Mvfst => "mvfst",
+            Self::S2nQuic => "s2n-quic",
+            Self::QuicGo => "quic-go",
         }
     }
 
-    /// Its ACK policy.
-    #[must_use]
-    pub fn ack(self) -> ack::Config {
-        let within = |max_ack_delay| ack::quic::Quic { max_ack_delay, ..ack::quic::Quic::default() }.into();
+    pub(super) fn stack(self) -> Stack {
         match self {
-            Self::Rfc | Self::Msquic | Self::Quinn => ack::quic::Quic::default().into(),
-            Self::Chrome => ack::chrome::Chrome::default().into(),
-            Self::Neqo => within(NEQO_DELAY),
-            Self::Picoquic => within(PICOQUIC_DELAY),
-            Self::Quicly => ack::after_gap::AfterGap::default().into(),
+            Self::Rfc => rfc(),
+            Self::Chrome => chrome(),
+            Self::Neqo => neqo(),
+            Self::Picoquic => picoquic(),
+            Self::Quicly => quicly(),
+            Self::Msquic => msquic(),
+            Self::Quinn => quinn(),
+            Self::Mvfst => mvfst(),
+            Self::S2nQuic => s2n_quic(),
+            Self::QuicGo => quic_go(),
         }
     }
 
-    /// What it asks of its peer's ACKs.
-    #[must_use]
-    pub fn ask(self) -> ask::Config {
+    /// What ends slow start with this controller. RFC 9438, §4.10, wants `HyStart++` for CUBIC; a stack has what it has.
+    pub(super) fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
         match self {
-            Self::Neqo => ask::Config::Neqo(ask::neqo::Neqo::default()),
-            Self::Picoquic => ask::Config::Picoquic(ask::picoquic::Picoquic::default()),
-            Self::Rfc | Self::Chrome | Self::Quicly | Self::Msquic | Self::Quinn => ask::Config::None,
+            Self::Rfc => tcp::Preset::Rfc.slow_start(congestion),
+            _ => self.stack().slow_start,
         }
     }
+}
 
-    /// How much its pacing lets leave at once.
-    #[must_use]
-    pub const fn burst(self) -> Option<pacing::Burst> {
-        match self {
-            Self::Quinn => Some(pacing::Burst::QUINN),
-            Self::Rfc | Self::Chrome | Self::Neqo | Self::Picoquic | Self::Quicly | Self::Msquic => None,
-        }
+fn rfc() -> Stack {
+    Stack {
+        ack: Quic::default().into(),
+        ask: ask::Config::None,
+        max_ack_delay: None,
+        ack_ranges: 32,
+        congestion: cc::Config::NEW_RENO,
+        slow_start: cc::SlowStart::Classic {},
+        initial_window: None,
+        packet: Bytes(1500),
+        pacing: pacing::Config::Always,
+        burst: None,
+        probes_demand_acks: false,
+        thresholds: Thresholds::RFC,
+        // No RFC has a number. Half of a window as in quiche and quicly.
+        flow_control: fixed(4 * MIB, 6 * MIB),
+        updates_per_window: 2,
     }
+}
 
-    /// Its congestion controller.
-    #[must_use]
-    pub fn congestion(self) -> cc::Config {
-        match self {
-            Self::Rfc | Self::Picoquic | Self::Quicly => cc::Config::NewReno(cc::newreno::Config::default()),
-            Self::Chrome | Self::Neqo | Self::Msquic | Self::Quinn => cc::Config::Cubic(cc::cubic::Config::default()),
+/// Google's quiche with the constants of Chromium's network stack.
+fn chrome() -> Stack {
+    Stack {
+        ack: ack::chrome::Chrome::default().into(),
+        // `set_max_ack_ranges` in `quic_connection.cc`.
+        ack_ranges: 255,
+        congestion: cubic(),
+        // `tcp_cubic_sender_bytes.cc`, `hybrid_slow_start.cc`.
+        slow_start: cc::SlowStart::QuicheHystart(quiche::Config::PUBLISHED),
+        // `kInitialCongestionWindow`.
+        initial_window: Some(Segments(32)),
+        // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`: a quarter; `kInitialRttMs`.
+        thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 100 },
+        // `kQuicStreamMaxRecvWindowSize` and `kQuicSessionMaxRecvWindowSize` (Chromium, `net/quic/quic_context.cc`);
+        // `kStreamReceiveWindowLimit` and `kSessionReceiveWindowLimit`.
+        flow_control: auto(Growth::Quiche, [6 * MIB, 15 * MIB], [16 * MIB, 24 * MIB]),
+        // `QuicFlowController::WindowUpdateThreshold`.
+        updates_per_window: 2,
+        ..rfc()
+    }
+}
+
+fn neqo() -> Stack {
+    Stack {
+        // `DEFAULT_LOCAL_ACK_DELAY`; `RecvdPackets::ack_now`.
+        ack: Quic { max_ack_delay: MS * 20, after_round_trip: true, ..Quic::default() }.into(),
+        ask: ask::Config::Neqo(ask::neqo::Neqo::default()),
+        // `MAX_ACKS_PER_FRAME`.
+        ack_ranges: 32,
+        // `ConnectionParameters::default`, with `SlowStart::Classic`.
+        congestion: cubic(),
+        // `recovery/mod.rs`, `PACKET_THRESHOLD`; `rtt.rs`, `loss_delay` and `DEFAULT_INITIAL_RTT`.
+        thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
+        // `INITIAL_LOCAL_MAX_STREAM_DATA`, `CONNECTION_FACTOR`, `MAX_LOCAL_MAX_STREAM_DATA`, `MAX_LOCAL_MAX_DATA`.
+        flow_control: auto(Growth::Neqo, [MIB, 2 * MIB], [10 * MIB, 20 * MIB]),
+        // `WINDOW_UPDATE_FRACTION`.
+        updates_per_window: 4,
+        ..rfc()
+    }
+}
+
+fn picoquic() -> Stack {
+    Stack {
+        // `PICOQUIC_ACK_DELAY_MAX`; `picoquic_ack_gap_override_if_needed`.
+        ack: Quic { max_ack_delay: MS * 10, after: 128, ..Quic::default() }.into(),
+        ask: ask::Config::Picoquic(ask::picoquic::Picoquic::default()),
+        // `PICOQUIC_INITIAL_RTT`.
+        thresholds: Thresholds { initial_rtt: MS * 250, ..Thresholds::RFC },
+        // `picoquic_init_transport_parameters`: `initial_max_stream_data_bidi_local`, `initial_max_data`; nothing bounds their growth.
+        flow_control: auto(Growth::Picoquic, [2 * MIB, MIB], [FlowControl::LARGEST; 2]),
+        // `picoquic_format_required_max_stream_data_frames`.
+        updates_per_window: 2,
+        ..rfc()
+    }
+}
+
+/// quicly at commit f8dc5179, of November 2019, which Custura, Jones and Fairhurst measured (IETF 106).
+fn quicly() -> Stack {
+    Stack {
+        // `record_receipt` counts packets, in order or not.
+        ack: Quic { reordering_threshold: 0, ..Quic::default() }.into(),
+        // `QUICLY_ENCODE_ACK_MAX_BLOCKS`, which it does not reach.
+        ack_ranges: 62,
+        // `QUICLY_RENO_BETA`.
+        congestion: cc::Config::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
+        // `QUICLY_INITIAL_WINDOW`.
+        initial_window: Some(Segments(10)),
+        // `QUICLY_MAX_PACKET_SIZE`, of UDP payload.
+        packet: Bytes(1280 + OUTER_HEADERS),
+        pacing: pacing::Config::Never,
+        // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an eighth.
+        thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
+        // `defaults.c`.
+        flow_control: fixed(MIB, 16 * MIB),
+        // `should_send_max_stream_data`: 512 of 1024.
+        updates_per_window: 2,
+        ..rfc()
+    }
+}
+
+fn msquic() -> Stack {
+    Stack {
+        // `QUIC_MIN_ACK_SEND_NUMBER`, `QUIC_TP_MAX_ACK_DELAY_DEFAULT`; `QUIC_DEFAULT_HYSTART_ENABLED` is false.
+        congestion: cubic(),
+        // `QUIC_INITIAL_WINDOW_PACKETS`.
+        initial_window: Some(Segments(10)),
+        // `QUIC_DEFAULT_STREAM_FC_WINDOW_SIZE`, `QUIC_DEFAULT_CONN_FLOW_CONTROL_WINDOW`. A stream grows up to the connection's.
+        flow_control: auto(Growth::Msquic, [64 * KIB, 16 * MIB], [16 * MIB, 16 * MIB]),
+        // `QUIC_RECV_BUFFER_DRAIN_RATIO`.
+        updates_per_window: 4,
+        ..rfc()
+    }
+}
+
+fn quinn() -> Stack {
+    Stack {
+        // `MAX_ACK_BLOCKS`.
+        ack_ranges: 64,
+        congestion: cubic(),
+        burst: Some(pacing::Burst::QUINN),
+        // `PacketSpace::maybe_queue_probe`.
+        probes_demand_acks: true,
+        // `TransportConfig::default`: `STREAM_RWND`, and as much as an integer holds.
+        flow_control: fixed(1_250_000, FlowControl::LARGEST),
+        // `streams/recv.rs`, `max_stream_data`; `streams/state.rs`, `queue_max_data`.
+        updates_per_window: 8,
+        ..rfc()
+    }
+}
+
+fn mvfst() -> Stack {
+    Stack {
+        // `kDefaultRxPacketsBeforeAckBeforeInit`, `kDefaultRxPacketsBeforeAckAfterInit`; `kAckTimerFactor`, `kMaxAckTimeout`.
+        ack: Quic { packets: 10, rtt_divisor: Some(4), ..Quic::default() }.into(),
+        congestion: cubic(),
+        // `QuicCubic.cpp`, `onPacketAckedInHystart`, without ACK trains.
+        slow_start: cc::SlowStart::QuicheHystart(quiche::Config::AGAINST_LAST_ROUND),
+        // `kInitCwndInMss`.
+        initial_window: Some(Segments(10)),
+        // `kDefaultUDPSendPacketLen`.
+        packet: Bytes(1232 + OUTER_HEADERS),
+        // `TransportSettings::pacingEnabled`.
+        pacing: pacing::Config::Never,
+        // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`, `kDefaultInitialRtt`.
+        thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 50 },
+        // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is off.
+        flow_control: fixed(65 * KIB, MIB),
+        // `flowControlWindowFrequency`.
+        updates_per_window: 2,
+        ..rfc()
+    }
+}
+
+fn s2n_quic() -> Stack {
+    Stack {
+        // `ack_manager.rs`, `packet_tolerance`; `MaxAckDelay::RECOMMENDED`.
+        ack: Quic { packets: 10, ..Quic::default() }.into(),
+        // `RECOMMENDED_RANGES_LIMIT`.
+        ack_ranges: 10,
+        congestion: cubic(),
+        // `hybrid_slow_start.rs`.
+        slow_start: cc::SlowStart::QuicheHystart(quiche::Config::AGAINST_LAST_ROUND),
+        // `compute_data_window` for 150 Mbps and 100 ms, twice.
+        flow_control: fixed(3_750_000, 3_750_000),
+        // `receive_stream.rs`, `incoming_connection_flow_controller.rs`.
+        updates_per_window: 10,
+        ..rfc()
+    }
+}
+
+fn quic_go() -> Stack {
+    Stack {
+        // `MaxAckDelayInclGranularity`.
+        max_ack_delay: Some(MS * 26),
+        // `MaxNumAckRanges`.
+        ack_ranges: 64,
+        // `sent_packet_handler.go` sets `reno` of `NewCubicSender`; `cubic_sender.go`, `renoBeta`.
+        congestion: cc::Config::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
+        // `hybrid_slow_start.go`.
+        slow_start: cc::SlowStart::QuicheHystart(quiche::Config::PUBLISHED),
+        // `initialCongestionWindow`.
+        initial_window: Some(Segments(32)),
+        // `DefaultInitialRTT`.
+        thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
+        // `DefaultInitialMaxStreamData`, `DefaultInitialMaxData` and the two `DefaultMaxReceive…Window`.
+        flow_control: auto(Growth::QuicGo, [512 * KIB, 768 * KIB], [6 * MIB, 15 * MIB]),
+        // `WindowUpdateThreshold`.
+        updates_per_window: 4,
+        ..rfc()
+    }
+}
+
+fn cubic() -> cc::Config {
+    cc::Config::Cubic(cc::cubic::Config::default())
+}
+
+const fn fixed(stream: u64, connection: u64) -> FlowControl {
+    FlowControl::Fixed { stream: Bytes(stream), connection: Bytes(connection) }
+}
+
+/// The windows of a stream and of the connection, at first and at most.
+const fn auto(growth: Growth, first: [u64; 2], largest: [u64; 2]) -> FlowControl {
+    let ([stream, connection], [largest_stream, largest_connection]) = (first, largest);
+    FlowControl::Auto {
+        stream: Bytes(stream),
+        connection: Bytes(connection),
+        largest_stream: Bytes(largest_stream),
+        largest_connection: Bytes(largest_connection),
+        growth,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `SlowStart::Classic` of neqo, `QUIC_DEFAULT_HYSTART_ENABLED` of msquic, and quinn and quicly have no other.
+    #[test]
+    fn slow_start_ends_as_in_the_stack_whatever_the_controller() {
+        for congestion in [cc::Config::NEW_RENO, cubic()] {
+            let name = |preset: Preset| preset.slow_start(&congestion).name();
+            for preset in [Preset::Neqo, Preset::Msquic, Preset::Quinn, Preset::Quicly, Preset::Picoquic] {
+                assert_eq!(name(preset), "classic", "{preset:?}");
+            }
+            for preset in [Preset::Chrome, Preset::QuicGo, Preset::S2nQuic, Preset::Mvfst] {
+                assert_eq!(name(preset), "quiche-hystart", "{preset:?}");
+            }
         }
+        assert_eq!(Preset::Rfc.slow_start(&cubic()).name(), "hystart-plus-plus", "RFC 9438, §4.10");
+        assert_eq!(Preset::Rfc.slow_start(&cc::Config::NEW_RENO).name(), "classic");
     }
 }

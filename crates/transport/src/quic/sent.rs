@@ -62,4 +62,6 @@ pub(super) struct Counters {
     pub(super) mark_reductions: u64,
     /// Times of persistent congestion.
     pub(super) persistent: u64,
+    /// Times that the path no longer carried the size of datagrams in use.
+    pub(super) black_holes: u64,
 }

@@ -5,7 +5,8 @@ use super::flow::FlowControl;
 use super::handshake::Tls;
 use super::preset::Preset;
 use crate::fault::{Fault, above_zero};
-use crate::{ack, cc, pacing, tcp};
+use crate::recovery::packets::Thresholds;
+use crate::{ack, cc, pacing};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
@@ -23,7 +24,8 @@ const MOST_PACKET: u64 = 16_000;
 const LARGEST_BUFFER: u64 = 1 << 30;
 /// `max_ack_delay` is less than 2¹⁴ ms (RFC 9000, §18.2).
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
-/// Initial windows are at most this, or two packets if those are more (RFC 9002, §7.2).
+/// The initial window that RFC 9002, §7.2, recommends: ten packets, but not more than this, or than two packets if those are more.
+const INITIAL_PACKETS: u64 = 10;
 const MOST_INITIAL_WINDOW: u64 = 14_720;
 /// Octets of the packet number and of the offset of a stream that a full-sized packet is reckoned with.
 const TYPICAL_NUMBER: u64 = 2;
@@ -38,37 +40,67 @@ pub struct Settings {
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<cc::Config>,
+    /// What ends slow start before a loss does. Default: what the preset's implementation has, whatever the controller; with `rfc` HyStart++
+    /// for CUBIC (RFC 9438, §4.10), and nothing for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<cc::SlowStart>,
     /// When a receiver acknowledges packets of application data, unless its peer asks for something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<ack::Config>,
     /// What a sender of data asks of its peer's ACKs (draft-ietf-quic-ack-frequency).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<ask::Config>,
-    /// The `max_ack_delay` that is announced (RFC 9000, §18.2). Default: that of the ACK policy, or 25 ms if the policy has none.
+    /// The `max_ack_delay` that is announced (RFC 9000, §18.2), within which every packet is acknowledged (§13.2.1). Default: that of the
+    /// preset or of the ACK policy, or 25 ms if the policy has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "25ms")]
     pub max_ack_delay: Option<Duration>,
     /// The `min_ack_delay` that is announced (draft-ietf-quic-ack-frequency, §3). Zero: the extension is not supported.
     #[schemars(example = "1ms")]
     pub min_ack_delay: Duration,
-    /// The ranges that an ACK frame lists, at most (RFC 9000, §13.2.3).
+    /// The ranges that an ACK frame lists, at most (RFC 9000, §13.2.3). Default: as many as with the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
-    pub ack_ranges: u32,
-    /// The largest IPv4 packet, headers included.
+    pub ack_ranges: Option<u32>,
+    /// The largest IPv4 packet, headers included. Default: that of the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
-    pub packet: Bytes,
-    /// Initial window, at most 14720 octets (RFC 9002, §7.2).
-    pub initial_window: Segments,
+    pub packet: Option<Bytes>,
+    /// Begin with packets of 1228 octets and search for what the path carries, up to `packet` (RFC 9000, §14.3; RFC 8899). Otherwise the
+    /// path is taken to carry `packet`.
+    pub mtu_discovery: bool,
+    /// Initial window. Default: that of the preset, or ten packets, at most 14720 octets or two packets (RFC 9002, §7.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<Segments>,
+    /// A packet is lost if one was acknowledged whose number is larger by this (RFC 9002, §6.1.1). Default: that of the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub packet_threshold: Option<u32>,
+    /// Round trips after which a packet before an acknowledged one is lost (RFC 9002, §6.1.2). Default: as many as with the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 8.0))]
+    pub time_threshold: Option<f64>,
+    /// The round trip before the first sample (RFC 9002, §6.2.2). Default: that of the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "333ms")]
+    pub initial_rtt: Option<Duration>,
     /// What the application may write to a stream ahead of acknowledgement.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// The windows that each end offers.
-    pub flow_control: FlowControl,
+    /// The windows that each end offers. Default: those of the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControl>,
+    /// `MAX_DATA` and `MAX_STREAM_DATA` leave so many times while a window is read through: each time this part of it was read (RFC 9000,
+    /// §4.2). Default: as often as with the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub updates_per_window: Option<u32>,
     /// How many streams the peer may have open at a time.
     #[schemars(range(min = 1))]
     pub streams: u32,
-    /// Who is paced (RFC 9002, §7.7).
-    pub pacing: pacing::Config,
+    /// Who is paced (RFC 9002, §7.7). Default: who is with the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<pacing::Config>,
     /// What may leave at once (RFC 9002, §7.7). Default: that of the preset; without one, packets are spaced one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
@@ -88,19 +120,24 @@ impl Default for Settings {
         Self {
             preset: Preset::default(),
             congestion: None,
+            slow_start: None,
             ack: None,
             ask: None,
             max_ack_delay: None,
             // quinn's `TIMER_GRANULARITY`, picoquic's `PICOQUIC_ACK_DELAY_MIN`.
             min_ack_delay: Duration::from_millis(1),
-            // neqo's `MAX_ACKS_PER_FRAME`, quic-go's `MaxNumAckRanges`.
-            ack_ranges: 32,
-            packet: Bytes(1500),
-            initial_window: Segments(10),
+            ack_ranges: None,
+            packet: None,
+            mtu_discovery: false,
+            initial_window: None,
+            packet_threshold: None,
+            time_threshold: None,
+            initial_rtt: None,
             send_buffer: Bytes(4 << 20),
-            flow_control: FlowControl::Fixed { stream: Bytes(4 << 20), connection: Bytes(6 << 20) },
+            flow_control: None,
+            updates_per_window: None,
             streams: 100,
-            pacing: pacing::Config::Always,
+            pacing: None,
             burst: None,
             ecn: false,
             undo: false,
@@ -115,6 +152,8 @@ impl Default for Settings {
 pub struct Config {
     /// Congestion controller.
     pub congestion: cc::Config,
+    /// What ends slow start before a loss does.
+    pub slow_start: cc::SlowStart,
     /// ACK policy.
     pub ack: ack::Config,
     /// What is asked of the peer's ACKs.
@@ -127,18 +166,26 @@ pub struct Config {
     pub ack_ranges: usize,
     /// The largest datagram: the payload of UDP, in octets. Congestion control counts in it.
     pub datagram: u64,
+    /// Is the size that the path carries searched for?
+    pub mtu_discovery: bool,
     /// Initial window, in octets.
     pub initial_window: u64,
+    /// What counts as lost, and the round trip before the first sample.
+    pub thresholds: Thresholds,
     /// Send buffer of a stream.
     pub send_buffer: Bytes,
     /// Windows offered.
     pub flow_control: FlowControl,
+    /// How often they are told while they are read through.
+    pub updates_per_window: u64,
     /// Streams that the peer may have open.
     pub streams: u32,
     /// Who is paced.
     pub pacing: pacing::Config,
     /// What may leave at once, if packets are not spaced one by one.
     pub burst: Option<pacing::Burst>,
+    /// Do probes ask for an ACK at once?
+    pub probes_demand_acks: bool,
     /// Is ECT(0) sent?
     pub ecn: bool,
     /// Are spurious reductions undone?
@@ -153,25 +200,39 @@ impl Settings {
     /// The settings with nothing left out.
     #[must_use]
     pub fn config(&self) -> Config {
-        let ack = self.ack.unwrap_or_else(|| self.preset.ack());
-        let congestion = self.congestion.unwrap_or_else(|| self.preset.congestion());
-        let datagram = self.packet.get().saturating_sub(OUTER_HEADERS);
-        let most = MOST_INITIAL_WINDOW.max(2 * datagram);
+        let stack = self.preset.stack();
+        let ack = self.ack.unwrap_or(stack.ack);
+        let congestion = self.congestion.unwrap_or(stack.congestion);
+        let datagram = self.packet.unwrap_or(stack.packet).get().saturating_sub(OUTER_HEADERS);
+        let first = if self.mtu_discovery { LEAST_INITIAL } else { datagram };
+        let recommended = (INITIAL_PACKETS * first).min(MOST_INITIAL_WINDOW.max(2 * first));
+        let initial_window = self.initial_window.or(stack.initial_window);
+        // An announced delay belongs to the policy that keeps it.
+        let announced = self.max_ack_delay.or(stack.max_ack_delay.filter(|_| self.ack.is_none()));
         let some = |time: Duration| (!time.is_zero()).then_some(time);
         Config {
             congestion,
+            slow_start: self.slow_start.unwrap_or_else(|| self.preset.slow_start(&congestion)),
             ack,
-            ask: self.ask.unwrap_or_else(|| self.preset.ask()),
-            max_ack_delay: self.max_ack_delay.or(ack.longest_delay()).unwrap_or(ack::quic::MAX_ACK_DELAY),
+            ask: self.ask.unwrap_or(stack.ask),
+            max_ack_delay: announced.or(ack.longest_delay()).unwrap_or(ack::quic::MAX_ACK_DELAY),
             min_ack_delay: some(self.min_ack_delay),
-            ack_ranges: self.ack_ranges as usize,
+            ack_ranges: self.ack_ranges.unwrap_or(stack.ack_ranges) as usize,
             datagram,
-            initial_window: (u64::from(self.initial_window.0) * datagram).min(most),
+            mtu_discovery: self.mtu_discovery,
+            initial_window: initial_window.map_or(recommended, |Segments(packets)| u64::from(packets) * first),
+            thresholds: Thresholds {
+                packets: self.packet_threshold.map_or(stack.thresholds.packets, u64::from),
+                time: self.time_threshold.unwrap_or(stack.thresholds.time),
+                initial_rtt: self.initial_rtt.unwrap_or(stack.thresholds.initial_rtt),
+            },
             send_buffer: self.send_buffer,
-            flow_control: self.flow_control,
+            flow_control: self.flow_control.unwrap_or(stack.flow_control),
+            updates_per_window: self.updates_per_window.unwrap_or(stack.updates_per_window).into(),
             streams: self.streams,
-            pacing: self.pacing,
-            burst: self.burst.or(self.preset.burst()),
+            pacing: self.pacing.unwrap_or(stack.pacing),
+            burst: self.burst.or(stack.burst),
+            probes_demand_acks: stack.probes_demand_acks,
             // Controllers that count marks need them.
             ecn: self.ecn || congestion.counts_marks(),
             undo: self.undo,
@@ -183,12 +244,24 @@ impl Settings {
     /// The same settings with what the preset says written out.
     #[must_use]
     pub fn in_full(&self) -> Self {
-        let config = self.config();
+        let (config, stack) = (self.config(), self.preset.stack());
+        let Thresholds { time, initial_rtt, .. } = config.thresholds;
         Self {
             congestion: Some(config.congestion),
+            slow_start: Some(config.slow_start),
             ack: Some(config.ack),
             ask: Some(config.ask),
             max_ack_delay: Some(config.max_ack_delay),
+            ack_ranges: self.ack_ranges.or(Some(stack.ack_ranges)),
+            packet: self.packet.or(Some(stack.packet)),
+            // The recommendation is no number of packets.
+            initial_window: self.initial_window.or(stack.initial_window),
+            packet_threshold: self.packet_threshold.or(u32::try_from(stack.thresholds.packets).ok()),
+            time_threshold: Some(time),
+            initial_rtt: Some(initial_rtt),
+            flow_control: Some(config.flow_control),
+            updates_per_window: self.updates_per_window.or(Some(stack.updates_per_window)),
+            pacing: Some(config.pacing),
             burst: config.burst,
             ..*self
         }
@@ -201,9 +274,11 @@ impl Settings {
     pub fn check(&self) -> Result<(), Fault> {
         let config = self.config();
         config.congestion.check().map_err(|fault| fault.within("congestion"))?;
+        config.slow_start.check().map_err(|fault| fault.within("slow_start"))?;
         config.ack.check().map_err(|fault| fault.within("ack"))?;
         config.ask.check().map_err(|fault| fault.within("ask"))?;
         above_zero("max_ack_delay", config.max_ack_delay)?;
+        above_zero("initial_rtt", config.thresholds.initial_rtt)?;
         for (key, delay) in [("max_ack_delay", config.max_ack_delay), ("idle_timeout", self.idle_timeout)] {
             let most = if key == "max_ack_delay" { LONGEST_ACK_DELAY } else { crate::fault::LONGEST_TIME };
             if delay > most {
@@ -213,21 +288,19 @@ impl Settings {
         if self.min_ack_delay > config.max_ack_delay {
             return Err(Fault::expected("min_ack_delay", format!("at most max_ack_delay, {}", config.max_ack_delay)));
         }
-        if !(LEAST_PACKET..=MOST_PACKET).contains(&self.packet.get()) {
+        if self.packet.is_some_and(|packet| !(LEAST_PACKET..=MOST_PACKET).contains(&packet.get())) {
             return Err(Fault::expected("packet", format!("{LEAST_PACKET}B to {MOST_PACKET}B")));
         }
-        if let Some(burst) = config.burst
-            && !(1..=pacing::Burst::MOST_PACKETS).contains(&burst.packets.into())
-        {
-            return Err(Fault::expected("burst.packets", format!("1 to {}", pacing::Burst::MOST_PACKETS)));
+        if let Some(burst) = config.burst {
+            burst.check().map_err(|fault| fault.within("burst"))?;
         }
-        if self.initial_window.0 == 0 {
+        if config.initial_window == 0 {
             return Err(Fault::expected("initial_window", "one packet at least"));
         }
         if !(config.mss()..=LARGEST_BUFFER).contains(&self.send_buffer.get()) {
             return Err(Fault::expected("send_buffer", format!("{}B, which a packet carries, to 1GiB", config.mss())));
         }
-        self.flow_control.check(config.mss()).map_err(|fault| fault.within("flow_control"))?;
+        config.flow_control.check(config.mss()).map_err(|fault| fault.within("flow_control"))?;
         self.tls.check().map_err(|fault| fault.within("tls"))
     }
 }
@@ -237,6 +310,12 @@ impl Config {
     #[must_use]
     pub const fn mss(&self) -> u64 {
         self.datagram - Self::packet_headers()
+    }
+
+    /// The size of datagrams at first.
+    #[must_use]
+    pub const fn first_datagram(&self) -> u64 {
+        if self.mtu_discovery { LEAST_INITIAL } else { self.datagram }
     }
 
     /// Octets of a full-sized packet that are none of a stream, those of IPv4 and UDP among them.
@@ -253,15 +332,21 @@ impl Config {
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
-            mss: self.datagram,
+            mss: self.first_datagram(),
             initial_window: self.initial_window,
             // RFC 9002, §7.3: by the octets that are acknowledged.
             growth: cc::Growth::PerSegment,
-            slow_start: tcp::Preset::Rfc.slow_start(&self.congestion),
+            slow_start: self.slow_start,
             dialect: cc::Dialect::Reference,
             paced: self.pacing == pacing::Config::Always,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
+    }
+
+    /// What the rule of asking of the flow called `flow` is given at its birth.
+    #[must_use]
+    pub fn ask_start(&self, seed: Seed, flow: &str) -> ask::Start {
+        ask::Start { mss: self.first_datagram(), random: seed.stream(&format!("flow/{flow}/ask")) }
     }
 
     /// What the ACK policy of the flow called `flow` is given at its birth.
@@ -283,6 +368,8 @@ mod tests {
         let config = Settings::default().config();
         assert_eq!((config.datagram, config.initial_window), (1472, 14_720));
         assert_eq!(config.mss(), 1439, "1472 less 9 and 2 of the header, 6 of the frame and 16 of the tag");
+        let chrome = Settings { preset: Preset::Chrome, ..Settings::default() }.config();
+        assert_eq!(chrome.controller_start(Seed(1), "f").slow_start.name(), "quiche-hystart");
     }
 
     #[test]
@@ -295,6 +382,26 @@ mod tests {
         assert_eq!(ack(ack::per_packet::PerPacket::default().into()), ms(25));
     }
 
+    /// RFC 9002, §7.2: "ten times the maximum datagram size, while limiting the window to the larger of 14,720 bytes or twice the maximum
+    /// datagram size". What a scenario asks for is not limited.
+    #[test]
+    fn the_initial_window_is_what_is_asked_for_or_recommended() {
+        let window = |packet, packets: Option<u32>| {
+            let (packet, initial_window) = (Some(Bytes(packet)), packets.map(Segments));
+            Settings { packet, initial_window, ..Settings::default() }.config().initial_window
+        };
+        assert_eq!([window(1308, None), window(1500, None), window(9028, None)], [12_800, 14_720, 18_000]);
+        assert_eq!([window(1500, Some(32)), window(1500, Some(1))], [47_104, 1472]);
+    }
+
+    #[test]
+    fn what_is_written_out_is_the_same_connection() {
+        for preset in Preset::ALL {
+            let settings = Settings { preset, ..Settings::default() };
+            assert_eq!(settings.in_full().config(), settings.config(), "{preset:?}");
+        }
+    }
+
     #[test]
     fn what_has_no_room_is_refused() {
         let refused = |change: fn(&mut Settings)| {
@@ -302,14 +409,15 @@ mod tests {
             change(&mut settings);
             settings.check().map_err(|fault| fault.path).unwrap_err()
         };
-        assert_eq!(refused(|settings| settings.packet = Bytes(1227)), "packet");
-        assert_eq!(refused(|settings| settings.packet = Bytes(16_001)), "packet");
+        assert_eq!(refused(|settings| settings.packet = Some(Bytes(1227))), "packet");
+        assert_eq!(refused(|settings| settings.packet = Some(Bytes(16_001))), "packet");
         assert_eq!(refused(|settings| settings.send_buffer = Bytes(1438)), "send_buffer");
-        assert_eq!(refused(|settings| settings.initial_window = Segments(0)), "initial_window");
+        assert_eq!(refused(|settings| settings.initial_window = Some(Segments(0))), "initial_window");
+        assert_eq!(refused(|settings| settings.initial_rtt = Some(Duration::ZERO)), "initial_rtt");
         assert_eq!(refused(|settings| settings.min_ack_delay = Duration::from_millis(26)), "min_ack_delay");
         let small = FlowControl::Fixed { stream: Bytes(4000), connection: Bytes(1000) };
         assert_eq!(
-            Settings { flow_control: small, ..Settings::default() }.check().unwrap_err().path,
+            Settings { flow_control: Some(small), ..Settings::default() }.check().unwrap_err().path,
             "flow_control.connection"
         );
     }

@@ -3,9 +3,10 @@
 //! All are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …; unidirectional streams are not offered. Streams that
 //! have something to send take turns, packet by packet. The port of an application is that of stream 0, which is there from the start.
 
-use super::flow::{self, Tuning};
+use super::flow::Tuning;
 use super::settings::Config;
 use crate::streams::{Side, Table, Violation};
+use acklab_base::Instant;
 use acklab_wire::quic::TransportError;
 
 impl From<Violation> for TransportError {
@@ -32,8 +33,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    const fn new(largest_window: u64) -> Self {
-        let tuning = Tuning::new(largest_window);
+    const fn new(tuning: Tuning) -> Self {
         Self { tuning, owes_window: false, complained: None, owes_stop: None, stop_code: None }
     }
 }
@@ -58,9 +58,12 @@ impl Stream {
         self.outgoing.is_finished() && self.incoming.is_at_end()
     }
 
-    /// The application has been given octets.
-    fn note_read(&mut self) {
-        self.own.owes_window |= flow::is_worth_telling(self.incoming.released(), self.incoming.buffer());
+    /// The application has been given octets, of which `before` had been given before.
+    fn note_read(&mut self, now: Instant, before: u64) {
+        if self.incoming.delivered() > before {
+            self.own.tuning.begin(now);
+        }
+        self.own.owes_window |= self.own.tuning.is_worth_telling(self.incoming.released(), self.incoming.buffer());
     }
 }
 
@@ -68,8 +71,8 @@ impl Stream {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Control>,
-    /// The largest window of a stream.
-    largest_window: u64,
+    /// How the window of a new stream is told and grows.
+    tuning: Tuning,
     /// How many streams the peer may have open at a time, and how many it was allowed to open in all.
     concurrent: u64,
     offered: u64,
@@ -79,10 +82,11 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new(side: Side, config: &Config) -> Self {
-        let (window, largest_window) = (config.flow_control.initial().0, config.flow_control.largest().0);
+        let (window, tuning) =
+            (config.flow_control.initial().0, config.flow_control.tunings(config.updates_per_window).0);
         Self {
-            table: Table::new(side, config.send_buffer.get(), window, Control::new(largest_window)),
-            largest_window,
+            table: Table::new(side, config.send_buffer.get(), window, Control::new(tuning)),
+            tuning,
             concurrent: config.streams.into(),
             offered: config.streams.into(),
             allowed: 0,
@@ -90,7 +94,7 @@ impl Streams {
     }
 
     fn add(&mut self, id: u32) -> &mut Stream {
-        self.table.add(id, Control::new(self.largest_window))
+        self.table.add(id, Control::new(self.tuning))
     }
 
     /// What the peer offers in the handshake.
@@ -135,6 +139,7 @@ impl Streams {
     /// Octets have arrived. Returns by how much the highest offset grew, and how many octets the application has been given.
     pub(super) fn insert(
         &mut self,
+        now: Instant,
         id: u64,
         start: u64,
         end: u64,
@@ -151,7 +156,7 @@ impl Streams {
             return Err(TransportError::FlowControl);
         }
         let fresh = stream.incoming.insert(start, end, is_end);
-        stream.note_read();
+        stream.note_read(now, delivered);
         let grown = (stream.incoming.highest() - highest, stream.incoming.delivered() - delivered);
         self.table.received += fresh;
         Ok(grown)
@@ -179,13 +184,14 @@ impl Streams {
     }
 
     /// The application reads. Returns how much it was.
-    pub(super) fn read(&mut self, id: u32, most: u64) -> Option<u64> {
+    pub(super) fn read(&mut self, now: Instant, id: u32, most: u64) -> Option<u64> {
         let stream = self.table.get_mut(id)?;
         if stream.incoming.reset_code().is_some() {
             return Some(0);
         }
+        let before = stream.incoming.delivered();
         let octets = stream.incoming.read(most);
-        stream.note_read();
+        stream.note_read(now, before);
         Some(octets)
     }
 
@@ -250,10 +256,14 @@ mod tests {
     #[test]
     fn the_connection_has_a_window_besides_those_of_streams() {
         let mut server = streams(Side::Server);
-        assert_eq!(server.insert(0, 50, 100, false, |octets| octets == 100), Ok((100, 0)));
-        assert_eq!(server.insert(0, 0, 50, false, |octets| octets == 0), Ok((0, 100)));
-        assert_eq!(server.insert(4, 0, 50, false, |_| false), Err(TransportError::FlowControl));
+        assert_eq!(server.insert(Instant::ZERO, 0, 50, 100, false, |octets| octets == 100), Ok((100, 0)));
+        assert_eq!(server.insert(Instant::ZERO, 0, 0, 50, false, |octets| octets == 0), Ok((0, 100)));
+        assert_eq!(server.insert(Instant::ZERO, 4, 0, 50, false, |_| false), Err(TransportError::FlowControl));
         assert_eq!(server.on_reset(0, 150, 7, |octets| octets == 50), Ok((50, 50)));
-        assert_eq!(server.insert(0, 100, 120, false, |_| true), Ok((0, 0)), "after a reset, nothing counts");
+        assert_eq!(
+            server.insert(Instant::ZERO, 0, 100, 120, false, |_| true),
+            Ok((0, 0)),
+            "after a reset, nothing counts"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::handshake::Parameters;
 use super::space;
+use crate::streams::Outgoing;
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
 use acklab_wire::Pdu as _;
@@ -17,15 +18,15 @@ impl Endpoint for Connection {
     #[inline]
     fn vitals(&self) -> Vitals {
         let (estimator, window) = (&self.estimator, &self.congestion.window);
-        let main = self.streams.table.main();
+        let outgoing = || self.streams.table.iter().map(|stream| &stream.outgoing);
         Vitals {
             window: Some(window.cwnd),
             threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
-            written: main.outgoing.written(),
-            acknowledged: main.outgoing.una(),
+            written: outgoing().map(Outgoing::written).sum(),
+            acknowledged: outgoing().map(Outgoing::una).sum(),
             received: self.streams.table.received,
-            read: Some(self.streams.table.delivered()),
+            read: Some(self.delivered()),
             ..estimator.vitals()
         }
     }
@@ -69,13 +70,17 @@ impl Endpoint for Connection {
             (counter::DUPLICATE_PACKETS, "packets", duplicates),
             (counter::MARKED_PACKETS, "packets", arrived.marked),
             (counter::ACKS_SENT, "packets", self.output.acks),
-            (counter::DELIVERED_BYTES, "B", self.streams.table.delivered()),
+            (counter::DELIVERED_BYTES, "B", self.delivered()),
             ("datagrams", "packets", self.output.datagrams),
             ("packets_declared_lost", "packets", sent.lost),
-            ("packets_lost_needlessly", "packets", sent.spurious),
-            ("persistent_congestion", "", sent.persistent),
-            ("ack_frequency_sent", "", self.asker.sent),
-            ("ack_frequency_received", "", arrived.requests),
+            (counter::NEEDLESS_LOSSES, "packets", sent.spurious),
+            (counter::PERSISTENT_CONGESTION, "", sent.persistent),
+            (counter::BLACK_HOLES, "", sent.black_holes),
+            (counter::ACK_FREQUENCY_SENT, "", self.asker.sent),
+            (counter::ACK_FREQUENCY_RECEIVED, "", arrived.requests),
+            // Nothing here asks for an ACK at once.
+            (counter::IMMEDIATE_ACK_SENT, "", 0),
+            (counter::IMMEDIATE_ACK_RECEIVED, "", arrived.demands),
             ("refused_connection", "packets", self.refused.strangers),
             ("refused_unreadable", "packets", self.refused.unreadable),
         ] {
@@ -118,6 +123,11 @@ impl Endpoint for Connection {
 }
 
 impl Connection {
+    /// Octets that applications have been given of all streams.
+    fn delivered(&self) -> u64 {
+        self.streams.table.iter().map(|stream| stream.incoming.delivered()).sum()
+    }
+
     /// Packets of application data that this end has sent, by their numbers.
     #[must_use]
     pub fn packets_sent(&self) -> u64 {

@@ -7,21 +7,24 @@ use crate::streams::Side;
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::quic::LEAST_INITIAL;
 
-/// Timeouts are doubled so often at most, as TACK's and as good as TCP's (RFC 6298, §2.5).
-const MOST_DOUBLINGS: u32 = 6;
 /// Packets that a probe timeout makes leave, at most (RFC 9002, §6.2.4).
 const PROBES: u32 = 2;
 /// The idle timeout is at least so many probe timeouts (RFC 9000, §10.1).
 const IDLE_PROBES: u64 = 3;
 
 impl Connection {
-    /// The probe timeout of a space (RFC 9002, §6.2.1).
+    /// The probe timeout of a space (RFC 9002, §6.2.1), which doubles with each expiry in a row. The RFC bounds it nowhere.
     pub(super) fn probe_timeout(&self, id: space::Id) -> Duration {
+        self.timeout_after(id, self.expiries)
+    }
+
+    /// The probe timeout of a space after so many expiries in a row.
+    fn timeout_after(&self, id: space::Id, expiries: u32) -> Duration {
         let delay = match id {
             space::Id::Application => self.asker.max_ack_delay(),
             space::Id::Initial | space::Id::Handshake => Duration::ZERO,
         };
-        probe_timeout(&self.estimator, delay, self.expiries.min(MOST_DOUBLINGS))
+        probe_timeout(&self.estimator, self.config.thresholds.initial_rtt, delay, expiries)
     }
 
     /// The space whose packets count as lost next, and when (`GetLossTimeAndSpace`).
@@ -60,15 +63,25 @@ impl Connection {
         self.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
     }
 
-    /// When the connection ends because nothing comes (RFC 9000, §10.1).
+    /// When the connection ends because nothing comes (RFC 9000, §10.1). The probe timeout is that of the restart of the idle timer, when
+    /// none had expired: three times one that doubles would outrun the clock for ever.
     fn idles_until(&self) -> Option<Instant> {
         let mine = self.config.idle_timeout;
         let timeout = match (mine, self.peer.idle_timeout) {
             (Some(mine), Some(peer)) => mine.min(peer),
             (mine, peer) => mine.or(peer)?,
         };
-        let least = self.probe_timeout(space::Id::Application).saturating_mul(IDLE_PROBES);
+        let least = self.timeout_after(space::Id::Application, 0).saturating_mul(IDLE_PROBES);
         Some(self.idle_from + timeout.max(least))
+    }
+
+    /// Wakes timers that were not armed before and are overdue: that of application data until the handshake is confirmed (RFC 9002, §6.2.1),
+    /// and those of a server that may send nothing (§6.2.2.1).
+    pub(super) fn wake_overdue(&mut self, now: Instant) {
+        let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
+        if is_open && self.recovery_at().is_some_and(|at| at <= now) {
+            self.wake_timers(now);
+        }
     }
 
     pub(super) fn wake_timers(&mut self, now: Instant) {

@@ -41,6 +41,8 @@ pub struct Sample {
     pub delivered: u64,
     /// RS.interval.
     pub interval: Duration,
+    /// RS.send_elapsed: the part of it in which they were sent, however long they took to be acknowledged.
+    pub send_elapsed: Duration,
     /// RS.prior_delivered: octets delivered in all when the newest transmission left. A round trip ends with the first ACK of what
     /// left after it had begun.
     pub prior_delivered: u64,
@@ -62,6 +64,21 @@ impl Sample {
     pub const fn bits_per_second(&self) -> u64 {
         let bits = self.delivered as u128 * 8 * 1_000_000_000;
         (bits / if self.interval.is_zero() { 1 } else { self.interval.as_nanos() as u128 }) as u64
+    }
+
+    /// The sample of a receiver that reports `delivered` octets in `interval`, over the same transmissions. Its rate is at most that of sending:
+    /// nothing is delivered faster than it was sent (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
+    /// §2.2), but packets that are held back and released together arrive as if it were, and a receiver can say anything. A time of sending
+    /// below the least round trip `min_rtt` counts as one, as a sample of the sender's own would be noise (§3.3, there).
+    #[must_use]
+    pub fn reported(self, delivered: u64, interval: Duration, min_rtt: Duration) -> Self {
+        if self.delivered == 0 {
+            return self;
+        }
+        let sending = u128::from(self.send_elapsed.max(min_rtt).as_nanos());
+        let least = (sending * u128::from(delivered)).div_ceil(u128::from(self.delivered));
+        let least = Duration::from_nanos(u64::try_from(least).unwrap_or(u64::MAX));
+        Self { delivered, interval: interval.max(least), ..self }
     }
 }
 
@@ -148,6 +165,7 @@ impl Sampler {
         Some(Sample {
             delivered: self.delivered - stamp.delivered,
             interval,
+            send_elapsed,
             prior_delivered: stamp.delivered,
             tx_in_flight: stamp.in_flight,
             lost: self.lost - stamp.lost,
@@ -189,6 +207,22 @@ mod tests {
         let sample = sampler.on_ack(at(49_001), 9 * MSS, Some((&newest(38_000), &stamps[9])), None).unwrap();
         assert_eq!((sample.delivered, sample.interval), (10 * MSS, Duration::from_micros(20_001)));
         assert_eq!(sample.prior_delivered, 10 * MSS);
+    }
+
+    /// Ten segments leave a millisecond apart, in a round trip of 10 ms: 8 Mbps, whatever the receiver says.
+    #[test]
+    fn no_receiver_is_faster_than_the_sender() {
+        let (ms, min_rtt) = (Duration::from_millis(1), Duration::from_millis(10));
+        let mut sampler = Sampler::default();
+        let stamp = sampler.on_sent(at(0), MSS, true);
+        let sent = sampler.on_ack(at(20_000), 10 * MSS, Some((&newest(10_000), &stamp)), Some(min_rtt)).unwrap();
+        let mbps = |sample: Sample| sample.bits_per_second() / 1_000_000;
+        assert_eq!((mbps(sent), mbps(sent.reported(5 * MSS, ms * 10, min_rtt))), (4, 4), "the receiver is believed");
+        assert_eq!(mbps(sent.reported(5 * MSS, ms * 6, min_rtt)), 6, "and more precise");
+        assert_eq!(mbps(sent.reported(5 * MSS, ms, min_rtt)), 8);
+        assert_eq!(mbps(sent.reported(u32::MAX.into(), Duration::from_nanos(1), min_rtt)), 8, "it may say anything");
+        let burst = Sample { send_elapsed: Duration::ZERO, ..sent };
+        assert_eq!(mbps(burst.reported(5 * MSS, ms, min_rtt)), 8, "all at once: in a round trip");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub mod persistent;
 mod reported;
 pub mod timeout;
 
-pub use loss::{Lost, time_threshold};
+pub use loss::{Lost, Thresholds};
 
 use super::delivery_rate::{Newest, Stamp};
 use acklab_base::{Duration, Instant};

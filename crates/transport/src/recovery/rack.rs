@@ -77,6 +77,11 @@ impl Rack {
         }
     }
 
+    /// Reordering shows elsewhere than in a [delivery](Self::on_delivery).
+    pub const fn on_reordering(&mut self) {
+        self.reordering_seen = true;
+    }
+
     /// Returns `true` if reordering has been seen.
     #[must_use]
     pub const fn has_seen_reordering(&self) -> bool {

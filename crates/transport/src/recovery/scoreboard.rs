@@ -142,6 +142,12 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Octets that have arrived beyond a hole: SACKed or, without SACK, as duplicate ACKs show.
+    #[must_use]
+    pub const fn reported(&self) -> u64 {
+        self.sacked + self.dup_credit
+    }
+
     /// Segments selectively acknowledged.
     #[must_use]
     pub const fn sacked_segments(&self) -> u32 {
@@ -270,10 +276,22 @@ impl Scoreboard {
         }
     }
 
-    /// Without SACK, a duplicate ACK shows that a segment of `mss` has left the network (RFC 6582).
-    pub fn duplicate_without_sack(&mut self, mss: u64) {
-        let outstanding = self.flight_size().saturating_sub(mss);
-        self.dup_credit = (self.dup_credit + mss).min(outstanding);
+    /// Without SACK, a duplicate ACK shows that a segment of `mss` has arrived (RFC 9937, §6; Linux's `tcp_add_reno_sack`). Returns the
+    /// octets that count as delivered by it: less than `mss` if duplicates had shown [as much as can be](Self::limit_duplicate_credit).
+    pub fn duplicate_without_sack(&mut self, mss: u64) -> u64 {
+        let before = self.dup_credit;
+        self.dup_credit += mss;
+        self.limit_duplicate_credit(mss);
+        self.dup_credit.saturating_sub(before)
+    }
+
+    /// Duplicate ACKs can stand for no more than is outstanding and not lost, and for less than everything: the head is missing (Linux's
+    /// `tcp_limit_reno_sacked`). Returns `true` if they stood for more.
+    pub fn limit_duplicate_credit(&mut self, mss: u64) -> bool {
+        let most = self.flight_size().saturating_sub(self.lost.max(mss));
+        let exceeds = self.dup_credit > most;
+        self.dup_credit = self.dup_credit.min(most);
+        exceeds
     }
 
     /// Duplicate ACKs no longer count towards what has left the network.
@@ -303,6 +321,20 @@ impl Scoreboard {
     /// The stamp of a segment's last transmission.
     fn stamp_of(&self, index: usize) -> Stamp {
         self.stamps.get(index).copied().unwrap_or_default()
+    }
+
+    /// The end of everything acknowledged, cumulatively or selectively.
+    #[must_use]
+    pub fn fack(&self) -> u64 {
+        self.highest_sacked.max(self.una)
+    }
+
+    /// Returns `true` if the segment that begins at `start` was retransmitted and is SACKed.
+    #[must_use]
+    pub fn is_retransmitted_and_sacked(&self, start: u64) -> bool {
+        let index = self.index_at(start);
+        start >= self.una
+            && self.segments.get(index).is_some_and(|segment| segment.ever_retransmitted && segment.sacked)
     }
 
     /// Takes a segment, or the `octets` of it that are acknowledged, out of the sums.

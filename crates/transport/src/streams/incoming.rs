@@ -91,6 +91,11 @@ impl Incoming {
         self.arrived.received() - u64::from(has_end)
     }
 
+    /// Would octets from `start` on be kept in a range of their own, beyond so many others?
+    pub(crate) fn is_fragmented(&self, start: u64, most: usize) -> bool {
+        start > self.arrived.next() && self.arrived.beyond().len() >= most
+    }
+
     /// Octets that have arrived in order.
     #[inline]
     fn in_order(&self) -> u64 {

@@ -197,6 +197,27 @@ impl Outgoing {
         !self.lost.is_empty() || (fresh > 0 && sendable.min(self.limit) > self.next) || self.owes_end(self.next)
     }
 
+    /// The octets that may be sent for the first time, of `fresh` that the connection lets leave.
+    pub(crate) fn due_new(&self, fresh: u64) -> u64 {
+        if self.reset.is_some() {
+            0
+        } else {
+            self.buffer.sendable().min(self.limit).saturating_sub(self.next).min(fresh)
+        }
+    }
+
+    /// The octets that are to be sent again, counted up to `enough`.
+    pub(crate) fn due_again(&self, enough: u64) -> u64 {
+        let mut due = 0;
+        for lost in &self.lost {
+            due += lost.end - lost.start;
+            if due >= enough {
+                break;
+            }
+        }
+        due
+    }
+
     /// Would more be sent but for a limit that other streams share?
     pub(crate) fn has_new(&self) -> bool {
         self.reset.is_none() && self.buffer.sendable().min(self.limit) > self.next

@@ -23,6 +23,14 @@ impl Side {
         id % 2 == self.first_id() as u64
     }
 
+    /// The side at the other end.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
     /// As the names of random streams have it.
     pub(crate) const fn name(self) -> &'static str {
         match self {

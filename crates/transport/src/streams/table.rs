@@ -139,6 +139,22 @@ impl<T> Table<T> {
         self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
     }
 
+    /// The octets that the streams may send, at most `fresh` of them for the first time. Once there are `enough`, no more are counted.
+    pub(crate) fn due_octets(&self, mut fresh: u64, enough: u64) -> u64 {
+        let mut due = 0;
+        for stream in &self.all {
+            let new = stream.outgoing.due_new(fresh);
+            (due, fresh) = (due + new, fresh - new);
+            if due < enough {
+                due += stream.outgoing.due_again(enough - due);
+            }
+            if due >= enough {
+                break;
+            }
+        }
+        due
+    }
+
     /// The place of the stream whose turn it is, if any has something to send.
     #[inline]
     fn due_place(&self, fresh: u64) -> Option<usize> {

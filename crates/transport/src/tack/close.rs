@@ -2,7 +2,8 @@
 //!
 //! Each direction of a stream ends by itself, so that a connection may stand half closed. Once both ends have closed every stream, sent
 //! all of it and received all of it, the client says that the connection is over; either may say so before, with a code. A Close is
-//! repeated until it is answered by another, or for the tenth time. Whoever speaks to a closed connection is told again.
+//! repeated until it is answered by another, or for the tenth time. Whoever speaks to a closed connection is told again, ten times in all.
+//! A peer that acknowledges what was never sent ends the connection as well, and so does [silence](super::idle).
 
 use super::connection::{Connection, Phase};
 use crate::recovery::alarm::Alarm;
@@ -13,6 +14,8 @@ use acklab_wire::tack::{Frame, Packet};
 
 /// Both ends have said all.
 const DONE: u32 = 0;
+/// The peer has broken the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications lie below 2³¹.
+pub(super) const PROTOCOL_VIOLATION: u32 = 1 << 31 | 0x0a;
 /// A Close leaves so often at most, unanswered or in answer to others: a peer that has answered none of them is gone.
 const MOST_CLOSES: u32 = 10;
 /// The time between two of them doubles so often at most.
@@ -39,19 +42,25 @@ impl Close {
 impl Connection {
     /// Ends the connection at once, with a code that says why; zero means that both ends have said all.
     pub fn abort(&mut self, code: u32) {
+        self.close_for(Closing::Application, code);
+    }
+
+    /// Ends the connection and tells the peer.
+    pub(super) fn close_for(&mut self, reason: Closing, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
             let has_peer = self.phase == Phase::Established;
             (self.close.is_due, self.close.asks) = (has_peer, has_peer);
-            self.end(code);
+            self.end(reason, code);
             self.output.stir();
         }
     }
 
-    fn end(&mut self, code: u32) {
+    /// Ends the connection without a word.
+    pub(super) fn end(&mut self, reason: Closing, code: u32) {
         self.phase = Phase::Closed { code };
         let outstanding = self.sender.board.abandon();
         drop(outstanding);
-        self.events.push_back(Event::Closed { reason: Closing::Application, code: code.into() });
+        self.events.push_back(Event::Closed { reason, code: code.into() });
     }
 
     /// The client says that all is done.
@@ -66,7 +75,7 @@ impl Connection {
     /// The peer says that the connection is over.
     pub(super) fn on_close(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
-            self.end(code);
+            self.end(Closing::Application, code);
             self.close.is_due = true;
         }
     }
@@ -75,7 +84,7 @@ impl Connection {
     pub(super) fn take_after_end(&mut self, packet: &Packet) {
         let closes = packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. }));
         if !closes {
-            self.close.is_due = true;
+            self.close.is_due |= self.close.sent < MOST_CLOSES;
         } else if self.close.asks {
             self.close.repeats.set(None);
         } else {

@@ -1,10 +1,14 @@
 //! One end of a connection.
 
+use super::amplification::Amplification;
 use super::clock::Clock;
+use super::idle::Idle;
+use super::mtu::Mtu;
 use super::receiver::Receiver;
 use super::refusal::Refusals;
 use super::sender::Sender;
 use super::settings::Settings;
+use super::skip::Skip;
 use super::streams::Streams;
 use crate::ack::Policy;
 use crate::ack::tack::Law;
@@ -49,6 +53,10 @@ pub struct Connection {
     pub(super) remote: ConnectionId,
     pub(super) handshake: super::handshake::Handshake,
     pub(super) close: super::close::Close,
+    pub(super) amplification: Amplification,
+    pub(super) idle: Idle,
+    pub(super) mtu: Mtu,
+    pub(super) skip: Skip,
     pub(super) streams: Streams,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -90,6 +98,10 @@ impl Connection {
             remote: ConnectionId::default(),
             handshake: super::handshake::Handshake::default(),
             close: super::close::Close::default(),
+            amplification: Amplification::default(),
+            idle: Idle::new(settings.idle_timeout, settings.keep_alive),
+            mtu: Mtu::new(settings.base_packet(), settings.largest_packet()),
+            skip: Skip::new(settings.skip_numbers.then(|| seed.stream(&format!("flow/{name}/skip")))),
             streams: Streams::new(side, settings),
             sender: Sender::new(settings, controller),
             receiver: Receiver::new(settings, policy),
@@ -134,7 +146,7 @@ impl Connection {
 
     /// From now on, the peer shall send its TACKs by this law. It is told with the next data.
     pub fn set_law(&mut self, law: Law) {
-        self.sender.synced.set_law(law);
+        self.sender.set_law(law);
         self.output.stir();
     }
 

@@ -3,6 +3,7 @@
 //! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
 //! and no rate is zero, infinite or of more than was sent.
 
+use super::close::PROTOCOL_VIOLATION;
 use super::connection::Connection;
 use super::lists;
 use super::rate::{self, RateSource};
@@ -13,6 +14,7 @@ use crate::cc::{self, Position};
 use crate::congestion::{Change, News};
 use crate::recovery::packets::{NeverSent, Progress, persistent};
 use crate::recovery::transmission::{Outcome, Transmission};
+use acklab_base::event::Closing;
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
 use std::ops::Range;
@@ -58,6 +60,7 @@ impl Connection {
             let late = tack.late.saturating_sub(std::mem::replace(&mut sender.late, tack.late));
             measured = Measured { rtt: Some(rtt), rate, late, marked };
             sender.sample(now, rtt);
+            self.receiver.time_connection(now, rtt);
             if let Some((octets, interval)) = rate {
                 let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
                 sender.reported_rate = Some(u64::try_from(per_second).unwrap_or(u64::MAX));
@@ -65,7 +68,7 @@ impl Connection {
         }
         let acked = std::iter::once(0..next).chain(lists::ranges(next, &tack.acked));
         let Ok(progress) = sender.board.acknowledge(now, acked, &mut sender.acknowledged) else {
-            return Err(Refusal::NeverSent);
+            return Err(self.on_guess());
         };
         for range in lists::ranges(next, &tack.lost) {
             sender.board.lose(range, &mut sender.lost);
@@ -107,7 +110,7 @@ impl Connection {
         }
         let prior_in_flight = sender.in_flight();
         let Ok(progress) = sender.board.acknowledge(now, std::iter::once(arrived), &mut sender.acknowledged) else {
-            return Err(Refusal::NeverSent);
+            return Err(self.on_guess());
         };
         sender.counters.acks += 1;
         sender.board.lose(range, &mut sender.lost);
@@ -118,6 +121,12 @@ impl Connection {
         self.conclude(now, &progress, prior_in_flight, Measured::default());
         self.sender.note_wait(now, 0);
         Ok(())
+    }
+
+    /// The peer has acknowledged a number that was skipped: it acknowledges what it has not got.
+    fn on_guess(&mut self) -> Refusal {
+        self.close_for(Closing::ProtocolViolation, PROTOCOL_VIOLATION);
+        Refusal::Skipped
     }
 
     /// The peer has accepted the connection, or all that opened it is void.
@@ -158,10 +167,14 @@ impl Connection {
                     sender.outcomes.push(Transmission { sent_at: packet.at, outcome });
                 }
             }
-            if let Some(Control::Reset(id)) = control
-                && let Some(stream) = self.streams.table.get_mut(id)
-            {
-                stream.outgoing.on_reset_acked();
+            match control {
+                Some(Control::Reset(id)) => {
+                    if let Some(stream) = self.streams.table.get_mut(id) {
+                        stream.outgoing.on_reset_acked();
+                    }
+                }
+                Some(Control::Mtu(size)) => self.mtu.on_acknowledged(size),
+                _ => {}
             }
         }
         for lost in sender.lost.drain(..) {
@@ -178,6 +191,8 @@ impl Connection {
                         stream.outgoing.on_reset_lost();
                     }
                 }
+                Some(Control::Streams) => self.streams.owe_offer(),
+                Some(Control::Mtu(size)) => self.mtu.on_lost(now, size),
                 Some(Control::Handshake | Control::Blocked | Control::Ping) | None => {}
             }
             if piece.is_some() {

@@ -3,15 +3,17 @@
 //! An Open is addressed to connection 0, for there is none yet, and names the client's id. The Accept names the server's, echoes the
 //! time of departure of the Open and tells how long ago it came, so that the client has its first round trip (Li et al., SIGCOMM 2020,
 //! Figure 4a) even if either was sent twice. What comes addressed to the server's id then shows that the Accept has arrived. Both are
-//! repeated by the probe timeout.
+//! repeated by the probe timeout, the Accept as often as [strangers](super::amplification) are answered. Both are padded, so that a path
+//! that lets the connection open carries packets of the base size.
 
 use super::connection::{Connection, Phase};
 use super::refusal::Refusal;
 use super::timing::RoundTrips;
 use crate::ack::Reason;
 use crate::streams::Side;
-use acklab_base::{Event, Instant};
-use acklab_wire::tack::{ConnectionId, Frame, Parameters, Timestamp, time::micros};
+use acklab_base::event::Closing;
+use acklab_base::{Duration, Event, Instant};
+use acklab_wire::tack::{BELOW, ConnectionId, Frame, Packet, Parameters, PktSeq, Timestamp, VERSION, time::micros};
 
 /// What a connection is to be addressed to before it has an id.
 pub(super) const NO_CONNECTION: ConnectionId = ConnectionId(0);
@@ -26,7 +28,12 @@ pub(super) struct Handshake {
     sent_at: Instant,
     /// The Open that came last: its time of departure and when it arrived.
     opened: Option<(Timestamp, Instant)>,
+    /// The number and the time of departure of the Open that left last.
+    asked: Option<(PktSeq, Timestamp)>,
 }
+
+/// No version that the server knows (RFC 9000, §6.2: the client abandons the attempt).
+const NO_VERSION: u32 = 1 << 31 | 0x11;
 
 impl Handshake {
     /// Nothing has come back.
@@ -36,12 +43,15 @@ impl Handshake {
 }
 
 impl Connection {
-    fn parameters(&self) -> Parameters {
-        Parameters {
+    fn parameters(&self) -> Box<Parameters> {
+        let idle = self.settings.idle_timeout.as_nanos() / 1_000_000;
+        Box::new(Parameters {
             window: self.settings.receive_buffer.get(),
             streams: self.settings.streams,
-            packet: u16::try_from(self.settings.packet.get()).unwrap_or(u16::MAX),
-        }
+            payload: u16::try_from(self.settings.packet.get() - BELOW).unwrap_or(u16::MAX),
+            idle: u32::try_from(idle).unwrap_or(u32::MAX),
+            others: Vec::new(),
+        })
     }
 
     /// The application opens the connection.
@@ -120,13 +130,31 @@ impl Connection {
         self.sender.sample(now, sample);
         self.receiver.on_handshake(now, sample);
         self.receiver.acknowledger.demand(now, Reason::Handshake);
+        // A server that may repeat its Accept no more waits for what this end repeats (RFC 9002, §6.2.2.1).
+        self.idle.ask();
         self.establish(now);
         Ok(())
     }
 
     fn agree(&mut self, parameters: &Parameters) {
         self.streams.on_parameters(parameters.window, parameters.streams);
-        self.output.limit_packets(parameters.packet.into());
+        self.limit_packets(BELOW + u64::from(parameters.payload));
+        self.idle.agree(Duration::from_millis(parameters.idle.into()));
+    }
+
+    /// An Open has left.
+    pub(super) const fn note_open(&mut self, packet: &Packet) {
+        self.handshake.asked = Some((packet.number, packet.departed));
+    }
+
+    /// The server knows other versions than that of the Open, which the packet repeats the number and time of departure of.
+    pub(super) fn on_versions(&mut self, packet: &Packet, versions: &[u8]) -> Result<(), Refusal> {
+        let is_answer = self.handshake.asked == Some((packet.number, packet.departed));
+        if self.phase != Phase::Opening || !is_answer || versions.contains(&VERSION) {
+            return Err(Refusal::Phase);
+        }
+        self.end(Closing::ProtocolViolation, NO_VERSION);
+        Ok(())
     }
 
     /// Something has come that is addressed to this end's id: the client has heard the server.

@@ -1,5 +1,6 @@
 //! A packet arrives.
 
+use super::amplification::LEAST_PACKET;
 use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::receiver::Arrived;
@@ -7,6 +8,7 @@ use super::refusal::Refusal;
 use crate::ack::Reason;
 use crate::streams::Side;
 use acklab_base::Instant;
+use acklab_wire::Pdu as _;
 use acklab_wire::tack::{Frame, Packet, Timestamp};
 
 /// Where and when a packet arrives.
@@ -31,6 +33,9 @@ impl Connection {
 
     fn take_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
         let opens = packet.connection == NO_CONNECTION;
+        if let Some(Frame::Versions(versions)) = packet.frames.last() {
+            return self.on_versions(packet, versions);
+        }
         self.check_phase(packet, opens)?;
         if let Phase::Closed { .. } = self.phase {
             self.take_after_end(packet);
@@ -38,6 +43,10 @@ impl Connection {
         }
         let number = self.receiver.check_number(packet.number)?;
         packet.frames.iter().try_for_each(|frame| self.check_frame(frame, opens))?;
+        self.idle.on_arrival(now);
+        if opens {
+            self.amplification.on_arrival(packet.wire_len().get());
+        }
         if !opens {
             self.confirm(now);
         }
@@ -66,8 +75,8 @@ impl Connection {
             // Numbers of an Open count only if it is the peer's.
             let is_of_peer = |frame: &Frame| matches!(frame, Frame::Open { source, .. } if *source == self.remote);
             return match self.phase {
-                Phase::Listening => Ok(()),
-                _ if self.side == Side::Server && packet.frames.iter().any(is_of_peer) => Ok(()),
+                Phase::Listening => check_size(packet),
+                _ if self.side == Side::Server && packet.frames.iter().any(is_of_peer) => check_size(packet),
                 _ => Err(Refusal::Phase),
             };
         }
@@ -88,12 +97,12 @@ impl Connection {
     #[inline]
     fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
         match frame {
-            Frame::Stream(stream) if !opens => self.streams.check(stream.id, stream.end(), stream.is_end),
+            Frame::Stream(stream) if !opens => self.streams.check(stream),
             Frame::Reset { stream, size, .. } if !opens => self.check_reset(*stream, *size),
             Frame::Blocked { stream } if !opens => self.streams.check_id(*stream).map(|_| ()),
             Frame::Open { .. } if opens => Ok(()),
-            Frame::Padding(_) => Ok(()),
-            Frame::Open { .. } => Err(Refusal::Phase),
+            Frame::Padding(_) | Frame::Extension(_) | Frame::Crypto(_) => Ok(()),
+            Frame::Open { .. } | Frame::Versions(_) => Err(Refusal::Phase),
             _ if opens => Err(Refusal::Phase),
             _ => Ok(()),
         }
@@ -115,6 +124,8 @@ impl Connection {
                 self.streams.insert(stream.id, stream.offset, stream.end(), stream.is_end);
                 if stream.is_end && !had_all {
                     self.receiver.acknowledger.demand(now, Reason::Fin);
+                } else if self.streams.has_released(stream.id, self.settings.mss()) {
+                    self.receiver.acknowledger.demand(now, Reason::WindowUpdate);
                 }
                 Ok(())
             }
@@ -145,7 +156,16 @@ impl Connection {
             Frame::Accept { source, parameters, echo, delay } => {
                 self.on_accept(now, arrived, *source, parameters, *echo, *delay)
             }
-            Frame::Padding(_) => Ok(()),
+            Frame::Streams { limit } => {
+                self.streams.on_limit(*limit);
+                Ok(())
+            }
+            Frame::Crypto(_) | Frame::Padding(_) | Frame::Extension(_) | Frame::Versions(_) => Ok(()),
         }
     }
+}
+
+/// A packet that opens a connection is as large as the base size of a path (RFC 9000, §14.1).
+fn check_size(packet: &Packet) -> Result<(), Refusal> {
+    if packet.wire_len().get() < LEAST_PACKET { Err(Refusal::Small) } else { Ok(()) }
 }

@@ -5,6 +5,7 @@
 //! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q, the number of blocks that a
 //! receiver may limit, is that of unacked blocks: the sender counts what it hears nothing of as in flight.
 //! A TACK that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing else tells it what is missing.
+//! What does not fit is for the next TACKs: see [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;
 use schemars::JsonSchema;
@@ -14,16 +15,16 @@ use std::ops::Range;
 /// By so much the first skip of a list may grow.
 pub(super) const GROWTH: u64 = 7;
 
-/// How many blocks the unacked list of a TACK holds. The acked list holds as many as fit.
+/// How many blocks a TACK lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum Lists {
-    /// One: TACK-poor.
+    /// One gap, and of what has arrived no more than the cumulative number says: TACK-poor.
     Poor,
     /// As many as fit: TACK-rich.
     Rich,
-    /// Q, and more where losses of data and of ACKs make it likely that IACKs for more are lost between two TACKs (§5.1, appendix A).
+    /// As many acked blocks as fit. Of unacked blocks Q, and more where losses of data and of ACKs make it likely that IACKs for more are lost between two TACKs (§5.1, appendix A).
     Adaptive {
         /// Q.
         #[schemars(range(min = 1))]
@@ -43,6 +44,11 @@ pub(super) struct Losses {
 }
 
 impl Lists {
+    /// Does the acked list hold anything?
+    pub(super) const fn lists_acked(self) -> bool {
+        !matches!(self, Self::Poor)
+    }
+
     /// Blocks of the unacked list.
     pub(super) fn blocks(self, losses: &Losses) -> usize {
         match self {
@@ -57,34 +63,65 @@ impl Lists {
     }
 }
 
-/// Of these ranges, as many as `room` octets hold, as runs from `next` on, and how many numbers are left out. If not all
-/// are held, half of them are those of the largest numbers, of which the sender has not heard yet, and half those of the smallest,
-/// without which it never knows all about the first of its packets and the lists grow without end.
+/// An acked list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Acked {
+    pub(super) runs: Vec<Run>,
+    /// How many numbers are left out.
+    pub(super) unlisted: u64,
+    /// The end of the part that is listed without a gap from where the list was to begin; `None` if it reaches the end.
+    pub(super) upto: Option<u64>,
+}
+
+/// Of these ranges, as many as `room` octets hold, as runs from `next` on. If not all are held, `newest` octets are for those of the
+/// largest numbers, of which the sender has not heard yet, and the others for those from the number `from` on, without which it never
+/// knows all about the first of its packets and the lists grow without end.
 /// The runs take at most [`GROWTH`] octets more, for one of them skips all that is left out.
-pub(super) fn acked(next: u64, beyond: &[Range<u64>], room: u64) -> (Vec<Run>, u64) {
+pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newest: u64) -> Acked {
     let count = beyond.len();
     let all = || runs(next, beyond.iter().cloned());
     if fitting(all(), room) == count {
-        return (all().collect(), 0);
+        return Acked { runs: all().collect(), unlisted: 0, upto: None };
     }
-    let low = fitting(all(), room / 2);
+    let first = beyond.partition_point(|range| range.end <= from);
+    let low = first + fitting(runs(next, beyond[first..].iter().cloned()), room - newest);
     // From the highest down to the second: if the first fitted as well, all would.
     let from_above = beyond.windows(2).rev().map(|pair| run(pair[0].end, &pair[1]));
-    let high = fitting(from_above, room / 2).min(count - low);
-    let left_out = low..count - high;
-    let unlisted = beyond[left_out.clone()].iter().map(|range| range.end - range.start).sum();
-    let held = beyond[..left_out.start].iter().chain(&beyond[left_out.end..]);
-    (runs(next, held.cloned()).collect(), unlisted)
+    let high = count - fitting(from_above, newest).min(count - low);
+    let numbers = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+    let upto = if low == high { None } else { Some(beyond[low].start) };
+    let held = beyond[first..low].iter().chain(&beyond[high..]);
+    Acked {
+        runs: runs(next, held.cloned()).collect(),
+        unlisted: numbers(&beyond[..first]) + numbers(&beyond[low..high]),
+        upto,
+    }
 }
 
-/// The ranges of smallest numbers that `most` blocks and `room` octets hold, as runs from `next` on.
-pub(super) fn lost(next: u64, lost: impl Iterator<Item = Range<u64>>, most: usize, room: u64) -> Vec<Run> {
-    let mut size = 0;
-    let fits = |run: &Run| {
+/// Of these ranges none, as if there were no list.
+pub(super) fn none_acked(beyond: &[Range<u64>]) -> Acked {
+    Acked { unlisted: beyond.iter().map(|range| range.end - range.start).sum(), ..Acked::default() }
+}
+
+/// The ranges of smallest numbers that `most` blocks and `room` octets hold, as runs from `next` on; and where the first begins that
+/// `most` would hold and `room` does not.
+pub(super) fn lost(
+    next: u64,
+    lost: impl Iterator<Item = Range<u64>>,
+    most: usize,
+    room: u64,
+) -> (Vec<Run>, Option<u64>) {
+    let (mut size, mut reached, mut listed) = (0, next, Vec::new());
+    for range in lost.take(most) {
+        let run = run(reached, &range);
         size += run.wire_len();
-        size <= room
-    };
-    runs(next, lost.take(most)).take_while(fits).collect()
+        if size > room {
+            return (listed, Some(range.start));
+        }
+        reached = range.end;
+        listed.push(run);
+    }
+    (listed, None)
 }
 
 /// How many of the first of `runs` `room` octets hold.
@@ -128,18 +165,30 @@ mod tests {
     #[test]
     fn the_example_of_the_paper() {
         let beyond = [4..7, 10..11];
-        let (all, unlisted) = acked(2, &beyond, 100);
-        assert_eq!((ranges(2, &all).collect::<Vec<_>>(), unlisted), (beyond.to_vec(), 0));
+        let all = acked(2, 2, &beyond, 100, 50);
+        assert_eq!((ranges(2, &all.runs).collect::<Vec<_>>(), all.unlisted, all.upto), (beyond.to_vec(), 0, None));
         let gaps = [2..4, 7..10];
-        assert_eq!(ranges(2, &lost(2, gaps.iter().cloned(), usize::MAX, 100)).collect::<Vec<_>>(), gaps);
-        assert_eq!(ranges(2, &lost(2, gaps.iter().cloned(), 1, 100)).collect::<Vec<_>>(), gaps[..1]);
+        let lost = |most, room| {
+            let (runs, left_from) = lost(2, gaps.iter().cloned(), most, room);
+            (ranges(2, &runs).collect::<Vec<_>>(), left_from)
+        };
+        assert_eq!(lost(usize::MAX, 100), (gaps.to_vec(), None));
+        assert_eq!(lost(1, 100), (gaps[..1].to_vec(), None), "what may not be listed is not left out");
+        assert_eq!(lost(2, 3), (gaps[..1].to_vec(), Some(7)));
     }
 
     /// A run takes two octets here, so that room for five holds the lowest and the highest.
     #[test]
     fn acked_blocks_that_do_not_fit_are_counted() {
-        let (some, unlisted) = acked(2, &[4..7, 10..12, 20..21, 30..31], 5);
-        assert_eq!((ranges(2, &some).collect::<Vec<_>>(), unlisted), (vec![4..7, 30..31], 3));
+        let beyond = [4..7, 10..12, 20..21, 30..31];
+        let listed = |from, newest| {
+            let Acked { runs, unlisted, upto } = acked(2, from, &beyond, 5, newest);
+            (ranges(2, &runs).collect::<Vec<_>>(), unlisted, upto)
+        };
+        assert_eq!(listed(2, 2), (vec![4..7, 30..31], 3, Some(10)));
+        assert_eq!(listed(10, 2), (vec![10..12, 30..31], 4, Some(20)), "the next part");
+        assert_eq!(listed(20, 2), (vec![20..21, 30..31], 5, None), "the last");
+        assert_eq!(listed(2, 0), (vec![4..7, 10..12], 2, Some(20)), "the newest have been listed");
     }
 
     /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 blocks are expected to be lost in both ways.
@@ -159,7 +208,8 @@ mod tests {
             steps in proptest::collection::vec((1u64..5000, 1u64..5000), 0..200),
             next in 0u64..1 << 40,
             most in 1usize..300,
-            room in 0u64..400,
+            (room, share) in (0u64..400, 0u64..3),
+            begins in 0usize..200,
         ) {
             let mut reached = next;
             let beyond: Vec<_> = steps.iter().map(|(skip, length)| {
@@ -168,17 +218,21 @@ mod tests {
                 range
             }).collect();
             let size = |runs: &[Run]| runs.iter().map(Run::wire_len).sum::<u64>();
-            let (runs, unlisted) = acked(next, &beyond, room);
+            let from = beyond.get(begins).map_or(next, |range| range.start);
+            let Acked { runs, unlisted, upto } = acked(next, from, &beyond, room, room * share / 2);
             prop_assert!(size(&runs) <= room + GROWTH);
             let listed: Vec<_> = ranges(next, &runs).collect();
             prop_assert!(listed.iter().all(|range| beyond.contains(range)));
             let numbers = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();
             prop_assert_eq!(unlisted + numbers(&listed), numbers(&beyond));
-            let low = listed.iter().zip(&beyond).take_while(|(listed, held)| listed == held).count();
+            let begin = if unlisted == 0 { 0 } else { beyond.partition_point(|range| range.end <= from) };
+            let low = listed.iter().zip(&beyond[begin..]).take_while(|(listed, held)| listed == held).count();
             prop_assert!(beyond.ends_with(&listed[low..]));
-            let runs = lost(next, beyond.iter().cloned(), most, room);
+            prop_assert_eq!(upto, beyond.get(begin + low).map(|range| range.start));
+            let (runs, left_from) = lost(next, beyond.iter().cloned(), most, room);
             prop_assert!(size(&runs) <= room && runs.len() <= most);
             prop_assert!(beyond.starts_with(&ranges(next, &runs).collect::<Vec<_>>()));
+            prop_assert_eq!(left_from, beyond.get(runs.len()).filter(|_| runs.len() < most).map(|range| range.start));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A packet leaves.
 
+use super::amplification::LEAST_PACKET;
 use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::sender::{Content, Control};
@@ -19,8 +20,6 @@ const FORGET_INTERVAL: u64 = 64;
 pub(super) struct Output {
     /// Nothing leaves until something happens.
     is_idle: bool,
-    /// The largest packet that the peer takes.
-    most: u64,
     /// When what the last packet tells came into being.
     pub(super) told: Instant,
     /// Packets sent that acknowledge and carry no data.
@@ -29,7 +28,7 @@ pub(super) struct Output {
 
 impl Default for Output {
     fn default() -> Self {
-        Self { is_idle: false, most: u64::from(u16::MAX), told: Instant::ZERO, acks: 0 }
+        Self { is_idle: false, told: Instant::ZERO, acks: 0 }
     }
 }
 
@@ -43,11 +42,6 @@ impl Output {
     #[inline]
     pub(super) const fn is_idle(&self) -> bool {
         self.is_idle
-    }
-
-    pub(super) fn limit_packets(&mut self, most: u64) {
-        // Whatever the peer says, a packet that acknowledges must fit.
-        self.most = most.max(OVERHEAD + LEAST_ROOM);
     }
 }
 
@@ -79,10 +73,17 @@ impl Connection {
         acknowledges || self.sender.probe.is_due() || self.sender.congestion.holds_until(now).is_none()
     }
 
+    /// The peer takes no packet that is larger.
+    pub(super) fn limit_packets(&mut self, most: u64) {
+        // Whatever the peer says, a packet that acknowledges must fit.
+        let most = most.max(OVERHEAD + LEAST_ROOM);
+        self.mtu.limit(u16::try_from(most).unwrap_or(u16::MAX));
+    }
+
     /// Octets that frames may take.
     #[inline]
     fn room(&self) -> u64 {
-        self.settings.packet.get().min(self.output.most) - OVERHEAD
+        u64::from(self.mtu.size()) - OVERHEAD
     }
 
     fn packet(&self, now: Instant, number: u64, frames: Frames) -> Packet {
@@ -102,17 +103,28 @@ impl Connection {
     }
 
     fn handshake_packet(&mut self, now: Instant) -> Option<Packet> {
+        if self.side == Side::Server && !self.amplification.lets(LEAST_PACKET) {
+            return None;
+        }
         let frame = self.handshake_frame(now)?;
+        let padding = LEAST_PACKET.saturating_sub(OVERHEAD + frame.wire_len());
+        let padding = u16::try_from(padding).ok().filter(|octets| *octets > 0).map(Frame::Padding);
+        let frames = std::iter::once(frame).chain(padding).collect();
+        self.amplification.on_sent(LEAST_PACKET);
+        self.idle.on_asked(now);
         self.output.told = now;
         self.output.acks += u64::from(self.side == Side::Server);
         self.sender.probe.on_sent();
         let content = Content { piece: None, control: Some(Control::Handshake) };
         let packet = packets::Packet { at: now, octets: 0, is_ack_eliciting: true, is_in_flight: false, content };
         let number = self.sender.board.send(packet, Stamp::default());
+        let packet = self.packet(now, number, frames);
         if self.side == Side::Server {
             self.receiver.acknowledger.count(Reason::Handshake);
+        } else {
+            self.note_open(&packet);
         }
-        Some(self.packet(now, number, std::iter::once(frame).collect()))
+        Some(packet)
     }
 
     /// A TACK, IACKs, or both.
@@ -149,7 +161,7 @@ impl Connection {
             if counts != EcnCounts::default() {
                 push(&mut frames, Frame::EcnCounts(counts));
             }
-            frames.push(Frame::Tack(Box::new(self.receiver.tack(stamp, room.saturating_sub(LEAST_ROOM / 2)))));
+            frames.push(Frame::Tack(Box::new(self.receiver.tack(now, stamp, room.saturating_sub(LEAST_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
             self.output.told = self.receiver.acknowledger.newest_reported();
         } else {
@@ -164,19 +176,24 @@ impl Connection {
     fn data(&mut self, now: Instant) -> Option<Packet> {
         let is_probe = self.sender.probe.is_due();
         if !is_probe && self.sender.congestion.holds_until(now).is_some() {
+            self.note_limit(true);
             // Pacing wakes those who have something to send; one whom a window holds back has not.
             self.await_windows(now);
             return None;
         }
+        if let Some(size) = self.mtu.due().filter(|_| !is_probe) {
+            return Some(self.mtu_probe(now, size));
+        }
         let in_flight = self.sender.in_flight();
         let has_room = is_probe || self.sender.congestion.has_room(in_flight, self.settings.mss());
         let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
-        let sends_data = has_data && has_room;
+        let sends_data = has_data && has_room && (is_probe || !self.forgets_alone());
         let mut frames = Frames::default();
         // What is said besides new data takes room from them; a retransmission would have to be cut in two.
         let sends_new = sends_data && !self.streams.repeat_next();
         let control = self.control(now, sends_new, is_probe, &mut frames);
         if !sends_data && control.is_none() {
+            self.note_limit(false);
             if !has_data {
                 self.sender.congestion.on_app_limited(in_flight);
                 self.await_windows(now);
@@ -192,8 +209,28 @@ impl Connection {
         self.sender.probe.on_sent();
         self.output.told = now;
         let number = self.send(now, Content { piece, control });
+        if piece.is_some() && !self.streams.have_due() {
+            self.note_last();
+        }
         let ecn = if piece.is_some() { self.sender.ecn.on_sent() } else { Ecn::NotEct };
         Some(Packet { ecn, ..self.packet(now, number, frames) })
+    }
+
+    /// The last octets that may be sent have left. What follows is the silence of the application, or of a peer whose window is shut, even
+    /// while pacing would delay a packet if there was one.
+    fn note_last(&mut self) {
+        let in_flight = self.sender.in_flight();
+        if self.sender.congestion.has_room(in_flight, self.settings.mss()) {
+            self.sender.congestion.on_app_limited(in_flight);
+        }
+    }
+
+    /// Nothing leaves for now.
+    fn note_limit(&mut self, is_paced: bool) {
+        let in_flight = self.sender.in_flight();
+        let room = self.sender.congestion.window.cwnd.saturating_sub(in_flight);
+        let delayed = if is_paced { self.streams.due_octets(room) } else { 0 };
+        self.sender.congestion.note_limit(in_flight, self.settings.mss(), delayed);
     }
 
     /// Takes what a stream sends next.
@@ -213,6 +250,10 @@ impl Connection {
         let sender = &mut self.sender;
         let octets = content.piece.map_or(0, |piece| u64::from(piece.length));
         let is_again = content.piece.is_some_and(|piece| piece.is_again);
+        if self.skip.takes(sender.board.next_number()) {
+            sender.board.skip();
+        }
+        self.idle.on_asked(now);
         let in_flight = sender.in_flight() + octets;
         let stamp = if octets > 0 { sender.congestion.stamp(now, in_flight, octets) } else { Stamp::default() };
         let packet = packets::Packet { at: now, octets, is_ack_eliciting: true, is_in_flight: octets > 0, content };
@@ -231,27 +272,39 @@ impl Connection {
             };
             let srtt = sender.srtt();
             sender.congestion.on_sent(sent, srtt);
-            sender.congestion.held_back |= !sender.congestion.has_room(in_flight, self.settings.mss());
         }
         number
     }
 
-    /// Without data, the receiver is told what it need not wait for if it may know more of what is outstanding than it had room to
-    /// tell.
+    /// If no new data may leave, the receiver is told alone what it need not wait for, where it may know more of what is outstanding
+    /// than it had room to tell.
     #[inline]
     pub(super) fn forgets_alone(&self) -> bool {
-        self.sender.owes_forget && self.sender.unlisted > 0 && !self.streams.have_due()
+        let sender = &self.sender;
+        sender.owes_forget && sender.may_forget_alone && sender.unlisted > 0 && !self.sends_new()
+    }
+
+    /// May the next packet carry octets that have not left before?
+    fn sends_new(&self) -> bool {
+        let has_room = self.sender.congestion.has_room(self.sender.in_flight(), self.settings.mss());
+        has_room && self.streams.have_due() && !self.streams.repeat_next()
     }
 
     /// What has to be said besides data: at most one thing that must arrive.
     fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
-        let asks = self.forgets_alone();
+        let asks = !with_new && self.forgets_alone();
         if self.sender.owes_forget && (with_new || asks || is_probe) {
             frames.push(self.sender.forget(now));
         }
-        if is_probe || asks {
+        // New data ask by themselves.
+        let asks_for_life = self.idle.take_ping() && !with_new;
+        if is_probe || asks || asks_for_life || (with_new && self.fills_small_window()) {
             frames.push(Frame::Ping);
             return Some(Control::Ping);
+        }
+        if let Some(limit) = self.streams.take_offer() {
+            frames.push(Frame::Streams { limit });
+            return Some(Control::Streams);
         }
         if let Some((stream, size, code)) = self.streams.due_reset() {
             frames.push(Frame::Reset { stream, size, code: code.code() });
@@ -270,6 +323,32 @@ impl Connection {
             return Some(Control::Sync);
         }
         None
+    }
+
+    /// Is anything to be said besides data?
+    #[inline]
+    pub(super) fn owes_control(&self) -> bool {
+        let streams = &self.streams;
+        let owes = streams.due_reset().is_some() || streams.have_questions() || streams.owes_offer();
+        owes || self.forgets_alone() || self.idle.is_ping_due() || self.mtu.due().is_some()
+    }
+
+    /// Does the next packet fill a window of less than L packets, so that the receiver would wait for others in vain?
+    fn fills_small_window(&self) -> bool {
+        let (sender, mss) = (&self.sender, self.settings.mss());
+        let filled = sender.in_flight() + mss;
+        filled < sender.synced.law().octets(mss) && !sender.congestion.has_room(filled, mss)
+    }
+
+    /// A packet that shows whether the path carries its size.
+    #[inline(never)]
+    fn mtu_probe(&mut self, now: Instant, size: u16) -> Packet {
+        self.mtu.on_sent();
+        self.sender.probe.on_sent();
+        self.output.told = now;
+        let padding = size - (OVERHEAD + Frame::Ping.wire_len()) as u16;
+        let number = self.send(now, Content { piece: None, control: Some(Control::Mtu(size)) });
+        self.packet(now, number, [Frame::Ping, Frame::Padding(padding)].into_iter().collect())
     }
 
     /// Lets the oldest octets that are outstanding leave again. Returns `false` if there are none.

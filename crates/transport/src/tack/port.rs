@@ -121,6 +121,8 @@ impl MessagePort for Connection {
     }
 
     fn receive(&mut self, _now: Instant) -> Option<Arrival> {
+        // A message that is over may let the peer send another.
+        self.stir();
         self.streams.take_arrival()
     }
 }

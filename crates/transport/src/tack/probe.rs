@@ -7,6 +7,7 @@
 use super::settings::Settings;
 use crate::ack::tack::law::{LONGEST_DELAY, Path};
 use crate::recovery::alarm::Alarm;
+use crate::recovery::packets::Thresholds;
 use crate::recovery::packets::timeout::probe_timeout;
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
@@ -40,7 +41,12 @@ pub(super) struct Probe {
 impl Probe {
     /// What the sender waits for feedback, after the last packet that asks for it.
     pub(super) fn timeout(&self, estimator: &Estimator, delay: Duration) -> Duration {
-        probe_timeout(estimator, delay, self.expiries.min(MOST_DOUBLINGS))
+        probe_timeout(estimator, Thresholds::RFC.initial_rtt, delay, self.expiries.min(MOST_DOUBLINGS))
+    }
+
+    /// By how much timeouts in a row make the timeout longer.
+    pub(super) fn factor(&self) -> u32 {
+        1 << self.expiries.min(MOST_DOUBLINGS)
     }
 
     pub(super) const fn expiries(&self) -> u32 {

@@ -8,8 +8,10 @@ use super::loss::LossDetector;
 use super::rate::{LossRate, RateMeter};
 use super::refusal::Refusal;
 use super::settings::Settings;
+use super::sweep::Sweep;
 use super::timing::DelayFilter;
 use crate::ack::tack::Law;
+use crate::ack::tack::law::LONGEST_DELAY;
 use crate::ack::{AckPolicy, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tack::{EcnCounts, PktSeq, Sync, Tack, Timestamp};
@@ -18,6 +20,8 @@ use std::ops::Range;
 /// No more packets can be in flight than this: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead is no number
 /// of this connection.
 const MOST_AHEAD: u64 = 1 << 20;
+/// So many ranges of numbers are kept at most, in some 256 KiB (RFC 9000, §13.2.3). A flight of that many losses needs more than 32,768 packets.
+const MOST_RANGES: usize = 1 << 14;
 /// ρ′ is a share of so many.
 const SHARES: f64 = 65_536.0;
 
@@ -52,8 +56,11 @@ pub(super) struct Counters {
 pub(super) struct Receiver {
     settings: Settings,
     numbers: Ranges,
+    /// Numbers below it are not taken any more.
+    floor: u64,
     pub(super) acknowledger: Acknowledger,
     loss: LossDetector,
+    sweep: Sweep,
     delays: DelayFilter,
     rate: RateMeter,
     loss_rate: LossRate,
@@ -72,8 +79,10 @@ impl Receiver {
         Self {
             settings: *settings,
             numbers: Ranges::default(),
+            floor: 0,
             acknowledger: Acknowledger::new(policy),
             loss: LossDetector::new(settings.settling, settings.adaptive_settling, settings.loss_iacks),
+            sweep: Sweep::default(),
             delays: DelayFilter::new(settings.timing),
             rate: RateMeter::default(),
             loss_rate: LossRate::default(),
@@ -97,13 +106,23 @@ impl Receiver {
         if number >= end {
             return if number > end + MOST_AHEAD { Err(Refusal::Ahead) } else { Ok(number) };
         }
-        let is_new = self.numbers.first_duplicate(number..number + 1).is_none();
+        let is_new = number >= self.floor && self.numbers.first_duplicate(number..number + 1).is_none();
         if is_new { Ok(number) } else { Err(Refusal::Replayed) }
     }
 
     /// A packet has arrived that need not be acknowledged.
     pub(super) fn pass(&mut self, number: u64) {
+        self.insert(number);
+    }
+
+    /// A number has arrived. Of too many ranges, the oldest is forgotten: if the sender does not know that its packets have arrived, it sends
+    /// their octets again.
+    #[inline]
+    fn insert(&mut self, number: u64) {
         let _ = self.numbers.insert(number..number + 1);
+        if self.numbers.beyond().len() > MOST_RANGES {
+            self.floor = self.numbers.forget_first().map_or(self.floor, |range| range.end);
+        }
     }
 
     /// A packet of the handshake has arrived, which the first TACK times.
@@ -123,7 +142,7 @@ impl Receiver {
         }
         self.counters.reordered += u64::from(number < self.numbers.end());
         let before = self.numbers.next();
-        let _ = self.numbers.insert(number..number + 1);
+        self.insert(number);
         self.loss.on_arrival(now, number, &self.numbers, self.rtt_min);
         self.delays.on_arrival(departed, arrived);
         let packet = Packet::numbered(number, payload, self.numbers.next() - before);
@@ -139,6 +158,14 @@ impl Receiver {
         self.rtt_min.get_or_insert(sample);
         if let Some(round_trip) = self.acknowledger.round_trip() {
             round_trip.on_handshake(now, sample);
+        }
+    }
+
+    /// A round trip took so long. It stands for that of the handshake, if an Accept that was sent twice has left none.
+    #[inline]
+    pub(super) fn time_connection(&mut self, now: Instant, sample: Duration) {
+        if self.rtt_min.is_none() {
+            self.on_handshake(now, sample);
         }
     }
 
@@ -183,13 +210,16 @@ impl Receiver {
     /// When to be woken.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
-        Instant::earliest(self.acknowledger.deadline(), self.loss.deadline())
+        Instant::earliest(Instant::earliest(self.acknowledger.deadline(), self.loss.deadline()), self.sweep.deadline())
     }
 
     /// Time has passed.
     pub(super) fn wake(&mut self, now: Instant) {
         self.acknowledger.wake(now);
         self.loss.wake(now, &self.numbers);
+        if self.sweep.expire(now) {
+            self.acknowledger.demand(now, Reason::Periodic);
+        }
     }
 
     /// The next loss that an IACK reports.
@@ -207,7 +237,7 @@ impl Receiver {
 
     /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it
     /// is told as much as fits.
-    pub(super) fn tack(&mut self, stamp: Timestamp, room: u64) -> Tack {
+    pub(super) fn tack(&mut self, now: Instant, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
         let least = self.law.period(self.rtt_min);
@@ -217,23 +247,48 @@ impl Receiver {
         let (echo, delay) = self.delays.on_tack(stamp);
         let late = u32::try_from(self.loss.counters().late).unwrap_or(u32::MAX);
         let mut tack = Tack { next: PktSeq::of(next), late, echo, delay, delivered, interval, ..Tack::default() };
-        if !self.numbers.beyond().is_empty() {
-            let is_asked = std::mem::take(&mut self.is_asked);
-            let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(&tack)) };
-            self.list(next, most, room, &mut tack);
+        if self.numbers.beyond().is_empty() {
+            self.sweep.on_whole(self.counters.packets);
+        } else {
+            self.list(now, next, room, &mut tack);
         }
         tack
     }
 
     /// What lies beyond the first number that is missing.
     #[inline(never)]
-    fn list(&self, next: u64, most: usize, room: u64, tack: &mut Tack) {
+    fn list(&mut self, now: Instant, next: u64, room: u64, tack: &mut Tack) {
+        let arrived = self.counters.packets;
+        let is_asked = std::mem::take(&mut self.is_asked);
+        if is_asked {
+            self.sweep.restart(arrived);
+        }
+        let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(tack)) };
         // Both lists, and what a first skip may grow by.
         let room = room.saturating_sub(lists::GROWTH) / 2;
-        let (acked, unlisted) = lists::acked(next, self.numbers.beyond(), room);
-        tack.unlisted = u32::try_from(unlisted).unwrap_or(u32::MAX);
-        tack.lost = lists::lost(next, self.loss.lost(&self.numbers), most, room);
-        tack.acked = acked;
+        let newest = if self.sweep.is_quiet(arrived) { 0 } else { room / 2 };
+        let from = self.sweep.from(next);
+        let beyond = self.numbers.beyond();
+        let acked = if is_asked || self.settings.lists.lists_acked() {
+            lists::acked(next, from, beyond, room, newest)
+        } else {
+            lists::none_acked(beyond)
+        };
+        tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
+        tack.acked = acked.runs;
+        // Lists of so many blocks hold the lowest; longer ones take turns with the acked list.
+        let lost_from = if most == usize::MAX && acked.unlisted > 0 { from } else { next };
+        let lost = self.loss.lost(&self.numbers).skip_while(|range| range.end <= lost_from);
+        let (lost, left_from) = lists::lost(next, lost, most, room);
+        tack.lost = lost;
+        let lists_all = acked.unlisted == 0 || (acked.upto.is_none() && from == next);
+        if lists_all && left_from.is_none() {
+            self.sweep.on_whole(arrived);
+            return;
+        }
+        let upto = acked.upto.into_iter().chain(left_from).min();
+        let period = if self.rtt_min.is_some() { self.law.period(self.rtt_min) } else { LONGEST_DELAY };
+        self.sweep.on_part(now, upto, arrived, period);
     }
 
     /// ρ, ρ′ and what comes between two TACKs.
@@ -254,4 +309,23 @@ impl Receiver {
 /// ρ′ as a Sync frame carries it.
 pub(super) fn share_of(loss: f64) -> u16 {
     (loss * SHARES).min(f64::from(u16::MAX)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every second number arrives, so that each is a range of its own.
+    #[test]
+    fn the_oldest_of_too_many_ranges_is_forgotten() {
+        let settings = Settings::default();
+        let policy = Policy::new(settings.ack).expect("it is built in");
+        let mut receiver = Receiver::new(&settings, policy);
+        let most = MOST_RANGES as u64;
+        (0..most + 10).for_each(|place| receiver.pass(2 * place + 1));
+        assert_eq!(receiver.numbers.beyond().len(), MOST_RANGES);
+        let check = |number: u64| receiver.check_number(PktSeq::of(number));
+        assert_eq!([check(0), check(19), check(20)], [Err(Refusal::Replayed), Err(Refusal::Replayed), Ok(20)]);
+        assert_eq!(receiver.numbers.next(), 0, "what is forgotten is not acknowledged");
+    }
 }

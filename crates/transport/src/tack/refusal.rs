@@ -27,6 +27,12 @@ pub enum Refusal {
     End,
     /// It names a stream that this end has not opened, or that the peer may not open.
     Stream,
+    /// It acknowledges a number that was skipped, which only a guess can do.
+    Skipped,
+    /// It opens a connection and is smaller than such a packet must be.
+    Small,
+    /// It leaves more gaps in a stream than are kept.
+    Gaps,
 }
 
 impl Refusal {
@@ -34,7 +40,7 @@ impl Refusal {
     pub const COUNT: usize = Self::ALL.len();
 
     /// All of them, with the names of their counters.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::Connection, "refused_connection"),
         (Self::Replayed, "refused_replayed"),
         (Self::Ahead, "refused_ahead"),
@@ -46,6 +52,9 @@ impl Refusal {
         (Self::Window, "refused_window"),
         (Self::End, "refused_end"),
         (Self::Stream, "refused_stream"),
+        (Self::Skipped, "refused_skipped"),
+        (Self::Small, "refused_small"),
+        (Self::Gaps, "refused_gaps"),
     ];
 }
 

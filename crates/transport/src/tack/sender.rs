@@ -6,6 +6,7 @@ use super::probe::{Probe, tack_delay};
 use super::settings::Settings;
 use super::sync::Synced;
 use super::timing::RoundTrips;
+use crate::ack::tack::Law;
 use crate::cc::{self, Controller};
 use crate::congestion::Congestion;
 use crate::recovery::packets::{Lost, Packet, Packets};
@@ -31,6 +32,10 @@ pub(super) enum Control {
     Reset(u32),
     /// It asked for the window of a stream, which its timer repeats.
     Blocked,
+    /// It told how many streams the peer may open.
+    Streams,
+    /// It showed whether the path carries packets of this size.
+    Mtu(u16),
     /// It asked for a TACK.
     Ping,
 }
@@ -50,9 +55,9 @@ pub(super) struct Counters {
     pub(super) retransmissions: u64,
     /// TACKs and IACKs that arrived.
     pub(super) acks: u64,
-    /// Octets in packets that were acknowledged, each packet counted once, whether or not they were listed.
+    /// Octets that congestion control was told of as delivered.
     pub(super) delivered: u64,
-    /// Of those, octets in packets that were listed.
+    /// Octets in packets that were listed as arrived.
     listed: u64,
 }
 
@@ -67,10 +72,16 @@ pub(super) struct Sender {
     pub(super) ecn: Validation,
     /// Octets of packets that have arrived and that the last TACK had no room to list.
     pub(super) unlisted: u64,
+    /// The last TACK listed all that has arrived.
+    lists_all: bool,
+    /// Octets that are believed to have arrived.
+    believed: u64,
     /// The number of the newest packet whose TACK was taken.
     pub(super) newest_tack: Option<u64>,
     /// The receiver waits for numbers that nothing is expected of any more.
     pub(super) owes_forget: bool,
+    /// It may be told so in a packet of its own.
+    pub(super) may_forget_alone: bool,
     /// It was told so of all numbers below this, and when.
     forgotten: (u64, Instant),
     /// Packets that it has reported lost and that have arrived.
@@ -92,7 +103,8 @@ pub(super) struct Sender {
 impl Sender {
     pub(super) fn new(settings: &Settings, controller: Controller) -> Self {
         let congestion =
-            Congestion::new(controller, u64::from(settings.initial_window.0) * settings.mss(), settings.mss());
+            Congestion::new(controller, u64::from(settings.initial_window.0) * settings.mss(), settings.mss())
+                .with_burst(settings.burst);
         let mut sender = Self {
             settings: *settings,
             board: Packets::default().keeping_stamps(congestion.wants_stamps()),
@@ -102,8 +114,11 @@ impl Sender {
             probe: Probe::default(),
             ecn: Validation::new(settings.uses_ecn()),
             unlisted: 0,
+            lists_all: false,
+            believed: 0,
             newest_tack: None,
             owes_forget: false,
+            may_forget_alone: false,
             forgotten: (0, Instant::ZERO),
             late: 0,
             reported_rate: None,
@@ -115,8 +130,15 @@ impl Sender {
             told_lost: Vec::new(),
             outcomes: Vec::new(),
         };
+        sender.congestion.on_frequency(settings.law());
         sender.refresh_timeout();
         sender
+    }
+
+    /// From now on, TACKs shall come by this law.
+    pub(super) fn set_law(&mut self, law: Law) {
+        self.synced.set_law(law);
+        self.congestion.on_frequency(law);
     }
 
     /// Octets in flight: sent and neither acknowledged nor lost, less those that have arrived and are not listed.
@@ -140,15 +162,20 @@ impl Sender {
         tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.round_trips.least())
     }
 
-    /// A TACK lists some packets beyond `next`, and tells how many it does not list. Those that an earlier one listed are known.
+    /// A TACK lists some packets beyond `next`, and tells how many it does not list. Those that an earlier one listed are known. What this end
+    /// has settled is nothing that is in flight, though a receiver that has not yet been told to forget the losses there counts it: so many
+    /// are left out as may have arrived of that.
     pub(super) fn note_unlisted(&mut self, next: u64, tack: &Tack) {
-        self.unlisted = 0;
+        (self.unlisted, self.lists_all) = (0, tack.unlisted == 0);
         if tack.unlisted > 0 {
             let first = self.board.lowest_remembered();
-            let listed: u64 =
-                lists::ranges(next, &tack.acked).map(|range| range.end.saturating_sub(range.start.max(first))).sum();
+            let (mut listed, mut settled) = (0, first.saturating_sub(next));
+            for range in lists::ranges(next, &tack.acked) {
+                listed += range.end.saturating_sub(range.start.max(first));
+                settled -= range.end.min(first).saturating_sub(range.start);
+            }
             let known = self.board.remembered_acknowledged().saturating_sub(listed);
-            self.unlisted = u64::from(tack.unlisted).saturating_sub(known) * self.settings.mss();
+            self.unlisted = u64::from(tack.unlisted).saturating_sub(known + settled) * self.settings.mss();
         }
     }
 
@@ -157,12 +184,20 @@ impl Sender {
         self.unlisted = self.unlisted.saturating_sub(octets);
     }
 
+    /// Octets in packets that have arrived, each packet counted once, whether or not they were listed.
+    pub(super) fn arrived(&self) -> u64 {
+        // What is unlisted is counted in packets, not all of which are full.
+        (self.counters.listed + self.unlisted).min(self.counters.bytes)
+    }
+
     /// So many octets of packets are newly listed. Returns how many were not known to have arrived.
     pub(super) fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
-        // What is unlisted is counted in packets, not all of which are full.
-        let arrived = (self.counters.listed + self.unlisted).min(self.counters.bytes);
-        let delivered = arrived.saturating_sub(self.counters.delivered);
+        let arrived = self.arrived();
+        let delivered = arrived.saturating_sub(self.believed);
+        // The number of unlisted packets also counts those whose fate this end has settled, so too much may have been believed. It must
+        // not count against what arrives after that.
+        self.believed = if self.lists_all { arrived } else { self.believed + delivered };
         self.counters.delivered += delivered;
         delivered
     }
@@ -180,11 +215,18 @@ impl Sender {
         let lowest = self.board.lowest_remembered();
         let was_told = lowest <= below && now < at + self.srtt().unwrap_or_default();
         self.owes_forget |= lowest > next && !was_told;
+        // No more often than TACKs come by the law, whatever losses report.
+        self.may_forget_alone = now >= at + self.synced.law().period(self.round_trips.least());
     }
 
     /// How long feedback may take.
     pub(super) const fn probe_timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// The same before it was doubled for what nobody has answered.
+    pub(super) fn base_timeout(&self) -> Duration {
+        self.timeout / u64::from(self.probe.factor())
     }
 
     /// What the timeout follows from has changed.
@@ -198,5 +240,23 @@ impl Sender {
     #[inline]
     pub(super) fn probe_at(&self) -> Option<Instant> {
         self.board.probe_at(self.timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_base::random::Seed;
+
+    #[test]
+    fn too_many_unlisted_packets_do_not_count_against_later_ones() {
+        let settings = Settings::default();
+        let controller = Controller::new(&settings.congestion, &settings.controller_start(Seed(1), "f"));
+        let mut sender = Sender::new(&settings, controller.expect("it is built in"));
+        (sender.counters.bytes, sender.unlisted) = (100_000, 50_000);
+        assert_eq!(sender.count_delivered(10_000), 60_000);
+        sender.note_unlisted(0, &Tack::default());
+        let delivered = [5000; 2].map(|listed| sender.count_delivered(listed));
+        assert_eq!((delivered, sender.arrived()), ([0, 5000], 20_000), "the TACK after it lists all");
     }
 }

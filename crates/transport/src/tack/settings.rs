@@ -1,12 +1,13 @@
 //! The settings of a connection, as a scenario says them and the connection holds them.
 
+use super::amplification::LEAST_PACKET;
 use super::lists::Lists;
 use super::rate::RateSource;
 use super::timing::Timing;
 use crate::ack::tack::Law;
 use crate::fault::{Fault, above_zero};
 use crate::tcp::Preset;
-use crate::{ack, cc};
+use crate::{ack, cc, pacing};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
@@ -14,8 +15,6 @@ use acklab_wire::tack::{Frame, OVERHEAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The least IPv4 packet that must get through without being cut up, after RFC 9000, §14, whose datagrams of 1200 octets lie in it.
-const LEAST_PACKET: u64 = 1228;
 /// The largest receive window, as for TCP (RFC 7323, §2.2).
 const LARGEST_BUFFER: u64 = 1 << 30;
 
@@ -27,9 +26,11 @@ pub struct Settings {
     pub congestion: cc::Config,
     /// When TACKs are sent. The policy decides on TACKs alone; IACKs are the transport's.
     pub ack: ack::Config,
-    /// The largest IPv4 packet, headers included.
+    /// The largest IP packet, headers included: 1228 octets at least over IPv4 and 1248 over IPv6 (RFC 9000, §14: datagrams of 1200).
     #[schemars(example = "1500B")]
     pub packet: Bytes,
+    /// Begin with the least such packets, which the handshake shows to arrive, and search for the largest up to `packet` (RFC 8899).
+    pub discover_mtu: bool,
     /// Initial window (RFC 6928).
     pub initial_window: Segments,
     /// What the application may write to a stream ahead of acknowledgement.
@@ -38,7 +39,7 @@ pub struct Settings {
     /// What a stream may send ahead of its reader, at most 1 GiB.
     #[schemars(example = "4MiB")]
     pub receive_buffer: Bytes,
-    /// How many streams the peer may open.
+    /// How many streams the peer may have open at a time besides stream 0.
     #[schemars(range(min = 1))]
     pub streams: u32,
     /// How many blocks the unacked list of a TACK holds.
@@ -54,12 +55,25 @@ pub struct Settings {
     pub adaptive_settling: bool,
     /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
+    /// What pacing lets leave at once, as a sender does whose timers are coarse or that hands over many packets in one call. Without it,
+    /// packets are spaced one by one, as the paper has it (Li et al., ToN 2021, §VI-D).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<pacing::Burst>,
     /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip (RFC 9000, §13.4; RFC 9002, §7.1). A
     /// controller that needs to know how much was marked asks for it by itself.
     pub ecn: bool,
     /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
+    /// The connection ends after so much silence; 0 s if never (RFC 9000, §10.1). Boxes on the way should keep the state of a flow for five
+    /// minutes (RFC 4787, REQ-5).
+    #[schemars(example = "30s")]
+    pub idle_timeout: Duration,
+    /// Ask for a sign of life after so much silence; 0 s if never (RFC 9000, §10.1.2).
+    #[schemars(example = "15s")]
+    pub keep_alive: Duration,
+    /// Leave out some packet numbers, so that a receiver that acknowledges what has not arrived is found out (RFC 9000, §21.4).
+    pub skip_numbers: bool,
 }
 
 impl Default for Settings {
@@ -69,6 +83,7 @@ impl Default for Settings {
             // Per-packet ACKs in start-up: Li et al., ToN 2021, §VI-D.
             ack: ack::Config::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
             packet: Bytes(1500),
+            discover_mtu: false,
             initial_window: Segments(10),
             send_buffer: Bytes(4 << 20),
             receive_buffer: Bytes(4 << 20),
@@ -78,9 +93,13 @@ impl Default for Settings {
             rate: RateSource::Receiver,
             settling: 0.25,
             adaptive_settling: true,
+            burst: None,
             ecn: false,
             loss_iacks: true,
             rtt_window: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(300),
+            keep_alive: Duration::ZERO,
+            skip_numbers: false,
         }
     }
 }
@@ -96,6 +115,22 @@ impl Settings {
     #[must_use]
     pub const fn headers(&self) -> u64 {
         OVERHEAD + Frame::stream_header(0)
+    }
+
+    /// The packets that are known to arrive when the connection opens.
+    pub(super) fn base_packet(&self) -> u16 {
+        if self.discover_mtu { LEAST_PACKET as u16 } else { self.largest_packet() }
+    }
+
+    pub(super) fn largest_packet(&self) -> u16 {
+        u16::try_from(self.packet.get()).unwrap_or(u16::MAX)
+    }
+
+    /// These settings where packets have a header of IP that is `longer` by so many octets than that of IPv4, and must not exceed the
+    /// same size.
+    #[must_use]
+    pub const fn behind(self, longer: u64) -> Self {
+        Self { packet: Bytes(self.packet.get().saturating_sub(longer)), ..self }
     }
 
     /// L and β.
@@ -118,14 +153,26 @@ impl Settings {
     /// # Errors
     /// If a setting makes no sense: the first one.
     pub fn check(&self) -> Result<(), Fault> {
+        self.check_behind(0)
+    }
+
+    /// The same [behind](Self::behind) a longer header of IP.
+    ///
+    /// # Errors
+    /// If a setting makes no sense: the first one.
+    pub fn check_behind(&self, longer: u64) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
         self.ack.check().map_err(|fault| fault.within("ack"))?;
         above_zero("rtt_window", self.rtt_window)?;
-        if !(LEAST_PACKET..=u64::from(u16::MAX)).contains(&self.packet.get()) {
-            return Err(Fault::expected("packet", format!("{LEAST_PACKET}B to {}B", u16::MAX)));
+        let least = LEAST_PACKET + longer;
+        if !(least..=u64::from(u16::MAX)).contains(&self.packet.get()) {
+            return Err(Fault::expected("packet", format!("{least}B to {}B", u16::MAX)));
         }
         if self.initial_window.0 == 0 {
             return Err(Fault::expected("initial_window", "one packet at least"));
+        }
+        if let Some(burst) = self.burst {
+            burst.check().map_err(|fault| fault.within("burst"))?;
         }
         for (key, buffer) in [("send_buffer", self.send_buffer), ("receive_buffer", self.receive_buffer)] {
             if !(self.mss()..=LARGEST_BUFFER).contains(&buffer.get()) {
@@ -189,6 +236,8 @@ mod tests {
         };
         assert_eq!(refused(|settings| settings.packet = Bytes(1227)), "packet");
         assert_eq!(refused(|settings| settings.packet = Bytes(65_536)), "packet");
+        let small = Settings { packet: Bytes(1247), ..Settings::default() };
+        assert_eq!((small.check(), small.check_behind(20).map_err(|fault| fault.path)), (Ok(()), Err("packet".into())));
         assert_eq!(refused(|settings| settings.receive_buffer = Bytes(1426)), "receive_buffer");
         assert_eq!(refused(|settings| settings.initial_window = Segments(0)), "initial_window");
         assert_eq!(refused(|settings| settings.rtt_window = Duration::ZERO), "rtt_window");

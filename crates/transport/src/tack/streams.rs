@@ -1,13 +1,15 @@
 //! The streams of a TACK connection.
 //!
 //! A stream runs both ways. The client opens streams of even ids, the server those of odd ids. A message is a stream with a lifetime, which
-//! is removed once it is over.
+//! is removed once it is over. Stream 0 is there from the start. Of others, each end lets the peer have so many open at a time: it tells how
+//! many the peer may open in all, and more once half of them are over (RFC 9000, §4.6).
 
 use super::refusal::Refusal;
 use super::settings::Settings;
 use crate::ack::Ranges;
 use crate::streams::{Outgoing, ResetCode, Side, Table};
 use acklab_base::{Arrival, Instant};
+use acklab_wire::tack::frame;
 
 /// What is kept of a stream that may carry a message.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,9 +20,12 @@ pub(crate) struct Message {
 
 type Stream = crate::streams::Stream<Message>;
 
-/// The place of a stream among those that its side opens.
+/// So many ranges of a stream are kept at most beyond the first octet that is missing, in some 256 KiB: as many as of packet numbers.
+const MOST_RANGES: usize = 1 << 14;
+
+/// The place of a stream among those that its side opens, stream 0 left out.
 const fn rank(id: u32) -> u64 {
-    id as u64 / 2
+    id as u64 / 2 - (id > 0 && id.is_multiple_of(2)) as u64
 }
 
 /// All streams.
@@ -28,9 +33,14 @@ const fn rank(id: u32) -> u64 {
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
     receive_buffer: u64,
-    /// How many streams the peer may have open, and how many it lets this end have open.
-    of_peer: u32,
-    of_this_end: u32,
+    /// How many streams the peer may have open at a time, how many it was allowed to open in all, and whether it is to be told.
+    concurrent: u32,
+    offered: u64,
+    owes_offer: bool,
+    /// How many streams the peer has opened: the largest rank and one.
+    opened_by_peer: u64,
+    /// How many streams the peer lets this end open in all.
+    allowed: u64,
     /// The id of the next stream that this end opens.
     next_id: u32,
     /// The streams of messages that are over and were removed, by [`rank`]: those that this end opened, and those of the peer.
@@ -47,8 +57,11 @@ impl Streams {
         Self {
             table: Table::new(side, settings.send_buffer.get(), receive_buffer, Message::default()),
             receive_buffer,
-            of_peer: settings.streams,
-            of_this_end: 0,
+            concurrent: settings.streams,
+            offered: settings.streams.into(),
+            owes_offer: false,
+            opened_by_peer: 0,
+            allowed: 0,
             // Stream 0 is open.
             next_id: side.first_id() + if side.opens(0) { 2 } else { 0 },
             over: Default::default(),
@@ -63,15 +76,53 @@ impl Streams {
 
     /// What the peer offers in the handshake.
     pub(super) fn on_parameters(&mut self, window: u64, streams: u32) {
-        self.of_this_end = streams;
+        self.allowed = self.allowed.max(streams.into());
         self.table.set_first_window(window);
+    }
+
+    /// The peer lets so many streams be opened in all.
+    pub(super) fn on_limit(&mut self, limit: u32) {
+        self.allowed = self.allowed.max(limit.into());
+    }
+
+    /// How many streams the peer may open in all, if it is to be told.
+    pub(super) fn take_offer(&mut self) -> Option<u32> {
+        if !self.owes_offer() {
+            return None;
+        }
+        self.owes_offer = false;
+        self.offered = self.limit();
+        u32::try_from(self.offered).ok()
+    }
+
+    /// What the peer was told of it is lost.
+    pub(super) const fn owe_offer(&mut self) {
+        self.owes_offer = true;
+    }
+
+    /// Is the peer to be told how many streams it may open, because half of those that it was allowed are over?
+    #[inline]
+    pub(super) fn owes_offer(&self) -> bool {
+        let half = u64::from(self.concurrent.div_ceil(2));
+        // While it may open more than half, nothing has to be counted.
+        self.owes_offer || (self.offered - self.opened_by_peer <= half && self.limit() - self.offered >= half)
+    }
+
+    fn limit(&self) -> u64 {
+        let peer = self.table.side.other();
+        let is_over = |stream: &&Stream| {
+            stream.id() > 0
+                && stream.incoming.is_finished()
+                && (self.has_messages || (stream.incoming.is_at_end() && stream.outgoing.is_finished()))
+        };
+        let over = self.table.of_side(peer).filter(is_over).count() as u64;
+        u64::from(self.concurrent) + over + self.over[1].received()
     }
 
     /// Opens a stream, if the peer lets it.
     pub(super) fn open(&mut self) -> Option<u32> {
-        let opened = self.table.of_side(self.table.side).count() as u32;
         let after = self.next_id.checked_add(2)?;
-        if opened >= self.of_this_end {
+        if rank(self.next_id) >= self.allowed {
             return None;
         }
         let id = std::mem::replace(&mut self.next_id, after);
@@ -96,8 +147,7 @@ impl Streams {
             let octets = stream.incoming.received() - stream.own.told;
             if octets > 0 {
                 stream.own.told += octets;
-                // Stream 0 carries no message.
-                return Some(Arrival { number: rank(stream.id()) - u64::from(side == Side::Server), octets });
+                return Some(Arrival { number: rank(stream.id()), octets });
             }
         }
         self.remove_if(|side, stream| !side.opens(stream.id().into()) && stream.incoming.is_finished());
@@ -130,18 +180,25 @@ impl Streams {
         match self.table.get(id) {
             Some(stream) => Ok(Some(stream)),
             None if self.is_over(id) => Ok(None),
-            None if !self.opens(id) && rank(id) < u64::from(self.of_peer) + self.over[1].received() => Ok(None),
+            None if !self.opens(id) && rank(id) < self.offered => Ok(None),
             None => Err(Refusal::Stream),
         }
     }
 
-    /// Would the stream take what ends there?
-    pub(super) fn check(&self, id: u32, end: u64, is_end: bool) -> Result<(), Refusal> {
-        match self.check_id(id)? {
-            Some(stream) => Ok(stream.incoming.check(end, is_end)?),
-            None if end > self.receive_buffer => Err(Refusal::Window),
+    /// Would a stream take these octets?
+    pub(super) fn check(&self, piece: &frame::Stream) -> Result<(), Refusal> {
+        match self.check_id(piece.id)? {
+            Some(stream) if stream.incoming.is_fragmented(piece.offset, MOST_RANGES) => Err(Refusal::Gaps),
+            Some(stream) => Ok(stream.incoming.check(piece.end(), piece.is_end)?),
+            None if piece.end() > self.receive_buffer => Err(Refusal::Window),
             None => Ok(()),
         }
+    }
+
+    /// Has reading released so much of the window that the peer should know at once?
+    #[inline]
+    pub(super) fn has_released(&self, id: u32, mss: u64) -> bool {
+        self.table.get(id).is_some_and(|stream| stream.incoming.has_released(mss))
     }
 
     /// The stream of this id, which was [checked](Self::check_id). The peer opens it if it is new. Returns `None` if it is over.
@@ -151,6 +208,7 @@ impl Streams {
                 return None;
             }
             self.table.add(id, Message::default());
+            self.opened_by_peer = self.opened_by_peer.max(rank(id) + 1);
         }
         self.table.get_mut(id)
     }
@@ -206,6 +264,11 @@ impl Streams {
     #[inline]
     pub(super) fn have_due(&self) -> bool {
         self.table.have_due(u64::MAX)
+    }
+
+    /// The octets that may be sent, counted up to `enough`.
+    pub(super) fn due_octets(&self, enough: u64) -> u64 {
+        self.table.due_octets(u64::MAX, enough)
     }
 
     /// Does the stream whose turn it is send something again?
@@ -273,22 +336,64 @@ mod tests {
         streams
     }
 
+    fn checked(streams: &Streams, id: u32, length: u64, is_end: bool) -> Result<(), Refusal> {
+        // All lie at the end of what they would bring the stream to.
+        let length16 = length.min(1000) as u16;
+        streams.check(&frame::Stream { id, offset: length - u64::from(length16), length: length16, is_end })
+    }
+
     #[test]
     fn sides_open_streams_of_their_own() {
         let (mut client, mut server) = (streams(Side::Client), streams(Side::Server));
-        assert_eq!([(); 3].map(|()| client.open()), [Some(2), Some(4), None], "stream 0 is one of three");
+        assert_eq!([(); 4].map(|()| client.open()), [Some(2), Some(4), Some(6), None], "three besides stream 0");
         assert_eq!([(); 4].map(|()| server.open()), [Some(1), Some(3), Some(5), None]);
-        assert_eq!(client.check(3, 10, false), Ok(()));
-        assert_eq!(client.check(5, 10, false), Err(Refusal::Stream), "the peer may open two");
-        assert_eq!(client.check(6, 10, false), Err(Refusal::Stream), "this end would open it");
-        assert_eq!(client.check(3, 5 << 20, false), Err(Refusal::Window));
+        assert_eq!(checked(&client, 3, 10, false), Ok(()));
+        assert_eq!(checked(&client, 5, 10, false), Err(Refusal::Stream), "the peer may open two");
+        assert_eq!(checked(&client, 8, 10, false), Err(Refusal::Stream), "this end would open it");
+        assert_eq!(checked(&client, 3, 5 << 20, false), Err(Refusal::Window));
         assert_eq!((client.insert(3, 5, 10, false), client.table.received), (5, 5));
     }
 
     #[test]
+    fn streams_that_are_over_make_room_for_others() {
+        let mut server = streams(Side::Server);
+        let mut end = |id: u32| {
+            server.insert(id, 0, 100, true);
+            let outgoing = &mut server.table.get_mut(id).unwrap().outgoing;
+            outgoing.close();
+            let piece = outgoing.take(1000).unwrap();
+            outgoing.on_acked(&piece);
+            (server.owes_offer(), server.take_offer())
+        };
+        assert_eq!(end(0), (false, None), "stream 0 does not count");
+        assert_eq!([end(2), end(4)], [(true, Some(3)), (true, Some(4))], "two at a time");
+        assert_eq!((checked(&server, 8, 10, false), checked(&server, 10, 10, false)), (Ok(()), Err(Refusal::Stream)));
+        server.insert(6, 0, 100, true);
+        assert_eq!(server.take_offer(), None, "half open");
+        server.owe_offer();
+        assert_eq!(server.take_offer(), Some(4), "it is told again");
+        let mut client = Streams::new(Side::Client, &Settings::default());
+        client.on_parameters(10_000, 1);
+        assert_eq!([client.open(), client.open()], [Some(2), None]);
+        client.on_limit(2);
+        assert_eq!([client.open(), client.open()], [Some(4), None]);
+    }
+
+    #[test]
+    fn a_stream_of_too_many_pieces_takes_no_more() {
+        let mut server = streams(Side::Server);
+        for piece in 0..MOST_RANGES as u64 {
+            server.insert(2, 2 * piece + 1, 2 * piece + 2, false);
+        }
+        let check = |offset| server.check(&frame::Stream { id: 2, offset, length: 1, is_end: false });
+        assert_eq!((check(1 << 20), check(0)), (Err(Refusal::Gaps), Ok(())), "what fills the first gap is taken");
+    }
+
+    #[test]
     fn a_message_that_is_over_makes_room_for_the_next() {
-        let settings = Settings { streams: 3, ..Settings::default() };
+        let settings = Settings { streams: 2, ..Settings::default() };
         let (mut client, mut server) = (streams(Side::Client), Streams::new(Side::Server, &settings));
+        client.allowed = 2;
         let send = |client: &mut Streams| {
             let message = client.open_message()?;
             message.write(100);
@@ -296,17 +401,20 @@ mod tests {
             message.take(1000)
         };
         let pieces: Vec<Piece> = std::iter::from_fn(|| send(&mut client)).collect();
-        assert_eq!(pieces.iter().map(|piece| piece.id).collect::<Vec<_>>(), [2, 4], "the peer accepts three streams");
+        assert_eq!(pieces.iter().map(|piece| piece.id).collect::<Vec<_>>(), [2, 4], "the peer accepts two");
         // The second arrives first.
-        assert_eq!((server.check(4, 100, true), server.insert(4, 0, 100, true)), (Ok(()), 100));
+        assert_eq!((checked(&server, 4, 100, true), server.insert(4, 0, 100, true)), (Ok(()), 100));
         assert_eq!(server.take_arrival(), Some(Arrival { number: 1, octets: 100 }));
         assert_eq!((server.take_arrival(), server.table.get(4).is_some()), (None, false));
-        assert_eq!((server.check(4, 100, true), server.insert(4, 0, 100, true)), (Ok(()), 0), "again");
+        assert_eq!((checked(&server, 4, 100, true), server.insert(4, 0, 100, true)), (Ok(()), 0), "again");
         assert_eq!((server.take_arrival(), server.table.received), (None, 100));
         client.table.get_mut(4).unwrap().outgoing.on_acked(&pieces[1]);
+        let offer = server.take_offer();
+        assert_eq!((offer, send(&mut client).is_some()), (Some(3), false));
+        client.on_limit(3);
         assert_eq!(send(&mut client).map(|piece| piece.id), Some(6));
         assert_eq!((client.on_window(4, 9), client.on_window(12, 9)), (Ok(()), Err(Refusal::Stream)));
-        assert_eq!((server.check(6, 100, true), server.check(8, 100, true)), (Ok(()), Err(Refusal::Stream)));
+        assert_eq!((checked(&server, 6, 100, true), checked(&server, 8, 100, true)), (Ok(()), Err(Refusal::Stream)));
         assert_eq!(client.written(), 300);
     }
 }

@@ -60,7 +60,7 @@ impl Endpoint for Connection {
             (counter::TIMEOUTS, "", probe.timeouts),
             (counter::TAIL_LOSS_PROBES, "", probe.probes),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
-            (counter::ACKNOWLEDGED_BYTES, "B", sent.delivered),
+            (counter::ACKNOWLEDGED_BYTES, "B", self.sender.arrived()),
             (counter::ARRIVED_PACKETS, "packets", arrived.packets),
             (counter::MARKED_PACKETS, "packets", arrived.ecn.ce.into()),
             (counter::MARKED_BYTES, "B", sent.marked * self.settings.mss()),
@@ -70,7 +70,7 @@ impl Endpoint for Connection {
             ("tacks", "packets", arrived.tacks),
             ("loss_iacks", "", arrived.loss_iacks),
             ("packets_declared_lost", "packets", late.lost),
-            ("packets_lost_needlessly", "packets", late.late),
+            (counter::NEEDLESS_LOSSES, "packets", late.late),
         ] {
             to(name, unit, CounterValue::Count(count));
         }

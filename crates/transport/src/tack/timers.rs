@@ -1,5 +1,6 @@
 //! Time passes.
 
+use super::amplification::LEAST_PACKET;
 use super::connection::{Connection, Phase};
 use acklab_base::{Event, Instant};
 
@@ -13,9 +14,13 @@ impl Connection {
             }
             Phase::Opening | Phase::Accepting | Phase::Established => {}
         }
+        if self.wake_idle(now) {
+            return self.output.stir();
+        }
+        self.mtu.wake(now);
         self.receiver.wake(now);
-        if self.sender.probe_at().is_some_and(|at| at <= now) {
-            self.on_probe_timeout();
+        if self.probe_at().is_some_and(|at| at <= now) {
+            self.on_probe_timeout(now);
         }
         if self.sender.probe.take_question(now) {
             self.streams.ask_for_windows();
@@ -26,8 +31,16 @@ impl Connection {
         self.output.stir();
     }
 
-    fn on_probe_timeout(&mut self) {
+    /// When to probe. A server that may not answer strangers any more waits for its client.
+    #[inline]
+    fn probe_at(&self) -> Option<Instant> {
+        let is_held = self.phase == Phase::Accepting && !self.amplification.lets(LEAST_PACKET);
+        if is_held { None } else { self.sender.probe_at() }
+    }
+
+    fn on_probe_timeout(&mut self, now: Instant) {
         self.sender.probe.on_timeout();
+        self.mtu.on_timeout(now, self.sender.probe.expiries());
         self.sender.refresh_timeout();
         if self.phase != Phase::Established {
             self.handshake.repeat();
@@ -45,9 +58,10 @@ impl Connection {
         match self.phase {
             Phase::Idle | Phase::Listening => None,
             Phase::Closed { .. } => self.close.repeats_at(),
-            Phase::Opening | Phase::Accepting => self.sender.probe_at(),
+            Phase::Opening | Phase::Accepting => Instant::earliest(self.probe_at(), self.idle_deadline()),
             Phase::Established => {
                 let owed = Instant::earliest(self.receiver.deadline(), self.sender.probe_at());
+                let owed = Instant::earliest(owed, Instant::earliest(self.idle_deadline(), self.mtu.deadline()));
                 let awaited = Instant::earliest(self.sender.probe.persists_until(), self.streams.expires_at());
                 Instant::earliest(Instant::earliest(owed, awaited), self.departs_at())
             }
@@ -59,10 +73,6 @@ impl Connection {
     fn departs_at(&self) -> Option<Instant> {
         let sender = &self.sender;
         let has_data = self.streams.have_due() && sender.congestion.has_room(sender.in_flight(), self.settings.mss());
-        if has_data || self.forgets_alone() || self.streams.due_reset().is_some() || self.streams.have_questions() {
-            sender.congestion.holds_until(Instant::ZERO)
-        } else {
-            None
-        }
+        if has_data || self.owes_control() { sender.congestion.holds_until(Instant::ZERO) } else { None }
     }
 }

@@ -70,7 +70,8 @@ impl Connection {
         Self::of(Sender::listening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
-    fn of(sending: Sender, receiving: Receiver) -> Self {
+    fn of(sending: Sender, mut receiving: Receiver) -> Self {
+        receiving.set_may_send(true);
         Self { sending, receiving, last: Way::In, is_closed_by_peer: false }
     }
 

@@ -6,10 +6,17 @@
 //! | `dctcp` | ECE on the ACKs of what was marked, and on no other | RFC 8257, §3.2 |
 //! | `accurate` | how many marked packets have come, modulo 8 | RFC 9768, §3.2.2 |
 
+mod report;
+
+pub(super) use report::OctetReport;
+
 use acklab_base::Ecn;
-use acklab_wire::tcp::Flags;
+use acklab_wire::tcp::{Flags, Segment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// How many SYNs ask for AccECN before one does without (RFC 9768, §3.1.4.1).
+const ACCURATE_SYNS: u32 = 2;
 
 /// How a connection uses explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,10 +58,11 @@ impl Config {
         }
     }
 
-    /// The flags of a SYN that offers it (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
-    pub(super) fn offer(self) -> Flags {
+    /// The flags of a SYN that offers it, after so many `unanswered` ones (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
+    pub(super) fn offer(self, unanswered: u32) -> Flags {
         match self {
             Self::Off => Flags::NONE,
+            Self::Accurate if unanswered >= ACCURATE_SYNS => Flags::NONE,
             Self::Classic | Self::Dctcp => Flags::ECE | Flags::CWR,
             Self::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
         }
@@ -93,7 +101,8 @@ impl Config {
         match (self, answer.ace()) {
             (Self::Off, _) => Self::Off,
             (Self::Accurate, 0b000 | 0b111) => Self::Off,
-            (Self::Accurate, 0b001 | 0b101) => Self::Classic,
+            (Self::Accurate, 0b001) => Self::Classic,
+            // RFC 9768, §3.1.3: 0b101 is reserved, and confirms AccECN until there is a use for it.
             (Self::Accurate, _) => Self::Accurate,
             // ECE alone; with CWR it is a broken reflection of the SYN (RFC 3168, §6.1.1).
             (Self::Classic | Self::Dctcp, flags) => {
@@ -117,6 +126,46 @@ pub(super) fn reflect(codepoint: Ecn) -> Flags {
     })
 }
 
+/// What AccECN feedback on a packet of the handshake says of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Packets may be sent ECN-capable.
+    pub(super) may_send_ect: bool,
+    /// The peer's feedback counts.
+    pub(super) heeds_feedback: bool,
+    /// The packet arrived marked.
+    pub(super) is_marked: bool,
+}
+
+impl Verdict {
+    const SOUND: Self = Self { may_send_ect: true, heeds_feedback: true, is_marked: false };
+    /// RFC 9768, §3.2.2.3: the packet left Not-ECT, so something on the path changes codepoints.
+    const MANGLED: Self = Self { may_send_ect: false, ..Self::SOUND };
+
+    /// What the client learns from a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101 stands for an unchanged codepoint.
+    pub(super) fn of_syn_ack(syn_ack: &Segment) -> Self {
+        match syn_ack.flags.ace() {
+            0b010 | 0b101 => Self::SOUND,
+            _ => Self::MANGLED,
+        }
+    }
+
+    /// What the server learns from the first segment after its SYN-ACK (RFC 9768, Table 4). Only a pure ACK without SACK has the
+    /// handshake encoding.
+    pub(super) fn of_ack_of_syn_ack(ack: &Segment) -> Self {
+        if !ack.is_pure_ack() || !ack.options.sack.is_empty() {
+            return Self::SOUND;
+        }
+        match ack.flags.ace() {
+            0b000 => Self { heeds_feedback: false, ..Self::MANGLED },
+            0b011 | 0b100 => Self::MANGLED,
+            0b110 => Self { is_marked: true, ..Self::MANGLED },
+            // 0b001, 0b101 and 0b111 are unused.
+            _ => Self::SOUND,
+        }
+    }
+}
+
 /// What the counters of marked packets begin with, r.cep and s.cep (RFC 9768, §3.2.1).
 pub(super) const FIRST_COUNT: u64 = 5;
 
@@ -128,7 +177,7 @@ mod tests {
 
     /// What both ends come to believe.
     fn agreed(sender: Config, receiver: Config) -> (Config, Config) {
-        let accepted = receiver.accept(sender.offer());
+        let accepted = receiver.accept(sender.offer(0));
         (sender.conclude(accepted.answer(Ecn::NotEct)), accepted)
     }
 
@@ -145,8 +194,21 @@ mod tests {
 
     #[test]
     fn a_reflection_is_no_answer() {
-        assert_eq!(Config::Classic.conclude(Config::Classic.offer()), Config::Off);
-        assert_eq!(Config::Accurate.conclude(Config::Accurate.offer()), Config::Off);
+        assert_eq!(Config::Classic.conclude(Config::Classic.offer(0)), Config::Off);
+        assert_eq!(Config::Accurate.conclude(Config::Accurate.offer(0)), Config::Off);
+    }
+
+    #[test]
+    fn the_reserved_answer_agrees_on_accurate() {
+        assert_eq!(Config::Accurate.conclude(Flags::from_ace(0b101)), Config::Accurate);
+    }
+
+    /// RFC 9768, §3.1.4.1; a classic offer is repeated as it is.
+    #[test]
+    fn the_third_syn_does_not_ask_for_accurate() {
+        let offers = [0, 1, 2, 3].map(|unanswered| Config::Accurate.offer(unanswered).ace());
+        assert_eq!(offers, [0b111, 0b111, 0, 0]);
+        assert_eq!(Config::Classic.offer(5), Config::Classic.offer(0));
     }
 
     #[test]

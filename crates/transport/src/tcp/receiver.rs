@@ -63,6 +63,8 @@ pub struct Receiver {
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
     fin: Option<u64>,
+    /// The application of this end may still send, and its next segment could carry an ACK.
+    may_send: bool,
     echo: Echo,
     /// How the newest SYN arrived.
     syn: Ecn,
@@ -73,6 +75,8 @@ pub struct Receiver {
     /// An ACK that was built before the newest segment counted and leaves before any other.
     split: Option<Segment>,
     syn_ack_due: bool,
+    /// Expiries of the SYN-ACK's timer.
+    syn_ack_timeouts: u32,
     /// When the SYN-ACK was sent, if only once and nothing has arrived since. At the end that opens the connection: when the SYN was sent.
     syn_sent_at: Option<Instant>,
     counters: Counters,
@@ -87,6 +91,19 @@ struct Agreed {
     has_scaling: bool,
     /// The sender may set the ACK Ratio (RFC 5690, §4.1).
     has_ack_ratio: bool,
+}
+
+/// What both ends of a connection use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// Selective acknowledgment.
+    pub sack: bool,
+    /// Timestamps.
+    pub timestamps: bool,
+    /// Window scale.
+    pub window_scaling: bool,
+    /// Explicit congestion notification.
+    pub ecn: super::ecn::Config,
 }
 
 impl Receiver {
@@ -111,13 +128,15 @@ impl Receiver {
             timestamp_to_echo: 0,
             last_ack_sent: 0,
             fin: None,
-            echo: Echo::new(super::ecn::Config::Off),
+            may_send: false,
+            echo: Echo::new(super::ecn::Config::Off, false, &config.dialect.rules()),
             syn: Ecn::NotEct,
             stream: Ranges::default(),
             duplicate: None,
             acknowledger: Acknowledger::new(policy),
             split: None,
             syn_ack_due: false,
+            syn_ack_timeouts: 0,
             syn_sent_at: None,
             counters: Counters::default(),
         }
@@ -127,6 +146,17 @@ impl Receiver {
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.stream.received()
+    }
+
+    /// What both ends use, once the peer's SYN has arrived.
+    #[must_use]
+    pub fn agreement(&self) -> Option<Agreement> {
+        self.agreed.map(|Agreed { has_sack, has_timestamps, has_scaling, .. }| Agreement {
+            sack: has_sack,
+            timestamps: has_timestamps,
+            window_scaling: has_scaling,
+            ecn: self.echo.agreed(),
+        })
     }
 
     /// Counts since the connection began.

@@ -1,4 +1,4 @@
-//! Where stacks depart from the RFCs in loss recovery, as data: one field per rule, one value per reading of it, with its source.
+//! Where stacks depart from the RFCs in loss recovery and ECN feedback, as data: one field per rule, one value per reading of it, with its source.
 //!
 //! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole table. Differences that scenarios may want
 //! to combine are settings of their own in [`Config`](super::Config).
@@ -6,8 +6,8 @@
 use super::config::Dialect;
 use crate::recovery::scoreboard::SackedRetransmission;
 
-/// How loss recovery is read. ns-3's functions are those of 3.37's `tcp-socket-base.cc`, Linux's those of 6.18's `tcp_input.c` unless
-/// another file is named.
+/// How loss recovery and AccECN are read. ns-3's functions are those of 3.37's `tcp-socket-base.cc`, Linux's those of 6.18's `tcp_input.c` unless
+/// another file or version is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Whether a retransmission that SACK acknowledges is still in flight.
@@ -44,8 +44,36 @@ pub struct Rules {
     pub reneging: Reneging,
     /// Whether a timeout is tested for being spurious.
     pub spurious_timeout: SpuriousTimeout,
+    /// Which use of the window lets it grow, where it is validated.
+    pub window_validation: WindowValidation,
     /// Which segments carry PSH.
     pub push: Push,
+    /// Whether the degree of reordering is measured.
+    pub reordering_degree: ReorderingDegree,
+    /// What a partial ACK that an original elicited does while retransmissions are in flight.
+    pub late_hole: LateHole,
+    /// Whether what an old ACK reports counts for the window.
+    pub old_ack: OldAck,
+    /// When a recovery without SACK ends.
+    pub plain_exit: PlainExit,
+    /// Whether duplicate ACKs at the recovery point show a loss.
+    pub duplicates_at_exit: DuplicatesAtExit,
+    /// Which segments update the peer's window.
+    pub window_update: WindowUpdate,
+    /// When the timer of an unanswered SYN begins to back off.
+    pub syn_backoff: SynBackoff,
+    /// Which packets of an AccECN connection are ECN-capable.
+    pub ect_packets: EctPackets,
+    /// What an ACE field stands for that may have gone round.
+    pub ace_ambiguity: AceAmbiguity,
+    /// Which marks of an AccECN connection are acknowledged at once.
+    pub mark_acks: MarkAcks,
+    /// Which counters the AccECN option carries.
+    pub option_fields: OptionFields,
+    /// When the AccECN option is withheld.
+    pub option_use: OptionUse,
+    /// Whether full-sized segments leave room for the AccECN option.
+    pub option_room: OptionRoom,
 }
 
 /// What a partial ACK may send beyond the window.
@@ -202,6 +230,17 @@ pub enum SpuriousTimeout {
     ForwardRecovery,
 }
 
+/// Which use of the window lets it grow, where it is validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// That by the flight before the ACK: it fills the window, or would without the delay of pacing (RFC 9002, §7.8, the only RFC that
+    /// says it of pacing), or in slow start half of it (RFC 7661, §4.3).
+    PresentFlight,
+    /// The fullest since all was acknowledged that was outstanding at a full window (Linux's `tcp_cwnd_validate` and
+    /// `tcp_is_cwnd_limited`). A window that is not used for a retransmission timeout shrinks (`tcp_cwnd_application_limited`).
+    LastWindow,
+}
+
 /// Which segments carry PSH (RFC 9293, §3.9.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Push {
@@ -210,6 +249,134 @@ pub enum Push {
     /// The one that ends a write, and within a write one for each half of the largest window that the peer has offered (Linux's
     /// `tcp_push` and `forced_push` in `tcp.c`).
     EachWrite,
+}
+
+/// Whether the degree of reordering is measured, or always `DupThresh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReorderingDegree {
+    /// `DupThresh` is three (RFC 6675, §2; RFC 5681, §3.2).
+    Fixed,
+    /// It is the farthest displacement seen. Without SACK so many duplicate ACKs show a loss, fewer than there are segments outstanding
+    /// (`tcp_newreno_mark_lost` in Linux's `tcp_recovery.c`), and above three the window grows with what SACK reports
+    /// (`tcp_may_raise_cwnd`; `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
+    Measured,
+}
+
+/// What a partial ACK that an original elicited, as its echoed timestamp shows, does while retransmissions are in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateHole {
+    /// The recovery goes on (RFC 6675, §5).
+    Repairs,
+    /// Nothing more is marked lost or sent again until the next ACK, and new data may leave (Linux's `tcp_try_undo_partial`).
+    HoldsBack,
+}
+
+/// Whether what an ACK from below snd.una reports by SACK counts for the window. Its blocks always enter the scoreboard (RFC 6675, §5: any ACK
+/// with SACK information does).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldAck {
+    /// It does: PRR runs on it (RFC 9937, §6: DeliveredData is what an ACK newly reports).
+    Counts,
+    /// The window stays, and what has left the network makes room in it (Linux's `tcp_ack`, `old_ack`, does not come to
+    /// `tcp_cong_control`).
+    Spared,
+}
+
+/// When a recovery without SACK ends, fast or after a timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainExit {
+    /// With the ACK of everything that had been sent when it began (RFC 6582, §3.2, step 3).
+    Acknowledged,
+    /// With the first ACK of something sent later (Linux's `tcp_is_non_sack_preventing_reopen`).
+    BeyondAcknowledged,
+}
+
+/// Whether duplicate ACKs at the recovery point of the last recovery show a loss. Its own retransmissions may have elicited them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicatesAtExit {
+    /// Not without SACK: the ACK must cover more than `recover` (RFC 6582, §3.2, step 2).
+    Ignored,
+    /// They do (ns-3's `DupAck`: `m_highRxAckMark >= m_recover`).
+    Counted,
+}
+
+/// Which segments update the peer's window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowUpdate {
+    /// Those that are not older than the last one that did, by their sequence and acknowledgment numbers (RFC 9293, §3.10.7.4). So a window may shrink.
+    Newer,
+    /// Those with a later acknowledgment or sequence number, and of others those that widen the window or shut it (Linux's
+    /// `tcp_may_update_window`).
+    NewerWiderOrShut,
+    /// The same, but none that shuts it (ns-3's `UpdateWindowSize`).
+    NewerOrWider,
+}
+
+/// When the timer of an unanswered SYN begins to back off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynBackoff {
+    /// At the first expiry (RFC 6298, §5.5).
+    FirstExpiry,
+    /// At the fifth (Linux's `tcp_retransmit_timer` with `tcp_syn_linear_timeouts` = 4, since 6.5).
+    FifthExpiry,
+}
+
+/// Which packets of an AccECN connection are ECN-capable, after the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EctPackets {
+    /// New data (RFC 3168, §6.1.4 to §6.1.6).
+    NewData,
+    /// All: pure ACKs, retransmissions and probes as well (Linux's `tcp_ecn_send`).
+    All,
+}
+
+/// What an ACE field stands for that may have gone round, on an ACK for more than seven packets without an AccECN option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AceAmbiguity {
+    /// The most marks that the packets allow (RFC 9768, §3.2.2.5.2: the safest likely case).
+    SafestLikely,
+    /// The same, unless ACKs have covered more than four packets on average: then the fewest, because thin ACKs are the rule and not lost ones
+    /// (`pkts_acked_ewma` in Linux's `__tcp_accecn_process`, since 7.0).
+    TrustedIfThin,
+}
+
+/// Which marks of an AccECN connection are acknowledged at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAcks {
+    /// The first after a packet without a mark, and every second one (RFC 9768, §3.2.2.5.1).
+    FirstAndEverySecond,
+    /// Every change of the codepoint, also from one ECT to the other and back from CE, and the sixth mark (Linux's `tcp_ecn_received_counters`
+    /// and `TCP_ACCECN_ACE_MAX_DELTA`).
+    EachChange,
+}
+
+/// Which counters the AccECN option carries, if there is room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionFields {
+    /// CE and those that have changed during the connection, ECT(0) first if that is among them (RFC 9768, §3.2.3.3: recommended scheme).
+    Changed,
+    /// All three, ECT(1) first. Where none has changed, an empty option may fill the padding (Linux's `tcp_options_fit_accecn` and
+    /// `tcp_options_write`).
+    All,
+}
+
+/// When the AccECN option is withheld.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionUse {
+    /// Never (RFC 9768, §3.2.3.2.3: an absent option says nothing about the other direction).
+    Always,
+    /// Until the peer's has come, and after the second spurious retransmission of data whose ACK carried it (`saw_accecn_opt` in Linux's
+    /// `tcp_established_options`, `TCP_ACCECN_OPT_FAIL_SEND` in `tcp_rcv_spurious_retrans`).
+    AsPathAllows,
+}
+
+/// Whether full-sized segments leave room for the AccECN option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionRoom {
+    /// They do not and go without it (RFC 9768, §3.2.3.2.1: it may be omitted if there is no room).
+    Leftover,
+    /// They do (Linux's `tcp_current_mss`).
+    Reserved,
 }
 
 impl Rules {
@@ -232,7 +399,21 @@ impl Rules {
         dsack_delivery: DsackDelivery::Ignored,
         reneging: Reneging::AtTimeout,
         spurious_timeout: SpuriousTimeout::Untested,
+        window_validation: WindowValidation::PresentFlight,
         push: Push::LastQueued,
+        reordering_degree: ReorderingDegree::Fixed,
+        late_hole: LateHole::Repairs,
+        old_ack: OldAck::Counts,
+        plain_exit: PlainExit::Acknowledged,
+        duplicates_at_exit: DuplicatesAtExit::Ignored,
+        window_update: WindowUpdate::Newer,
+        syn_backoff: SynBackoff::FirstExpiry,
+        ect_packets: EctPackets::NewData,
+        ace_ambiguity: AceAmbiguity::SafestLikely,
+        mark_acks: MarkAcks::FirstAndEverySecond,
+        option_fields: OptionFields::Changed,
+        option_use: OptionUse::Always,
+        option_room: OptionRoom::Leftover,
     };
 
     /// Linux 6.18's, where they are not those of the RFCs.
@@ -246,7 +427,20 @@ impl Rules {
         dsack_delivery: DsackDelivery::Counted,
         reneging: Reneging::Suspected,
         spurious_timeout: SpuriousTimeout::ForwardRecovery,
+        window_validation: WindowValidation::LastWindow,
         push: Push::EachWrite,
+        reordering_degree: ReorderingDegree::Measured,
+        late_hole: LateHole::HoldsBack,
+        old_ack: OldAck::Spared,
+        plain_exit: PlainExit::BeyondAcknowledged,
+        window_update: WindowUpdate::NewerWiderOrShut,
+        syn_backoff: SynBackoff::FifthExpiry,
+        ect_packets: EctPackets::All,
+        ace_ambiguity: AceAmbiguity::TrustedIfThin,
+        mark_acks: MarkAcks::EachChange,
+        option_fields: OptionFields::All,
+        option_use: OptionUse::AsPathAllows,
+        option_room: OptionRoom::Reserved,
         ..Self::RFC
     };
 
@@ -261,6 +455,8 @@ impl Rules {
         duplicate_count: DuplicateCount::EndsWithoutSackNews,
         forced_retransmission: ForcedRetransmission::AtLeastHead,
         backoff_end: BackoffEnd::NewAck,
+        duplicates_at_exit: DuplicatesAtExit::Counted,
+        window_update: WindowUpdate::NewerOrWider,
         ..Self::RFC
     };
 }
@@ -309,7 +505,21 @@ mod tests {
             dsack_delivery,
             reneging,
             spurious_timeout,
-            push
+            window_validation,
+            push,
+            reordering_degree,
+            late_hole,
+            old_ack,
+            plain_exit,
+            duplicates_at_exit,
+            window_update,
+            syn_backoff,
+            ect_packets,
+            ace_ambiguity,
+            mark_acks,
+            option_fields,
+            option_use,
+            option_room
         );
     }
 }

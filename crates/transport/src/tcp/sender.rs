@@ -14,6 +14,7 @@
 //! | `loss` | duplicate ACKs, RACK, tail loss probe |
 //! | `transmission` | what delays or forces a transmission besides the windows |
 //! | `timing` | round-trip times and the retransmission timer |
+//! | `validation` | whether the window is used, so that it may grow |
 //! | `ecn` | echoed marks and CWR |
 //! | `ack_ratio` | ACK congestion control |
 //!
@@ -29,6 +30,7 @@ mod congestion;
 mod connection;
 mod cwr;
 mod detect;
+mod displacement;
 mod dsack;
 mod ecn;
 mod fast_recovery;
@@ -40,6 +42,7 @@ mod loss_recovery;
 mod output;
 mod passive;
 mod peer_window;
+mod plain;
 mod port;
 mod probe;
 mod push;
@@ -51,9 +54,11 @@ mod tell;
 mod timers;
 mod timing;
 mod transmission;
+mod validation;
 
 pub use connection::Phase;
 pub(in crate::tcp) use connection::announced_mss;
+pub use ecn::ReportedMarks;
 pub use idle::AfterIdle;
 pub use send_memory::SendBufferLimit;
 
@@ -78,6 +83,7 @@ use send_memory::SendMemory;
 use std::collections::VecDeque;
 use timing::Timing;
 use transmission::Transmission;
+use validation::Usage;
 
 /// Counts of one sender; octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,6 +130,8 @@ pub struct Sender {
     loss: LossDetection,
     marks: Marks,
     transmission: Transmission,
+    /// The use of the window, if [`WindowValidation::LastWindow`](super::rules::WindowValidation) asks for it.
+    usage: Usage,
     timing: Timing,
     /// ACK congestion control, if both ends speak it.
     ack_ratio: Option<AckRatio>,
@@ -137,7 +145,8 @@ impl Sender {
     #[must_use]
     pub fn new(config: Config, controller: Controller, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/isn")).below(1 << 32) as u32;
-        Self::numbered(config, controller, SeqNumber(initial), Phase::Closed)
+        let sender = Self::numbered(config, controller, SeqNumber(initial), Phase::Closed);
+        Self { peer_window: sender.peer_window.of_silent_peer(), ..sender }
     }
 
     /// A sender with this initial sequence number, which opens the connection or listens.
@@ -150,14 +159,15 @@ impl Sender {
             memory: None,
             pushes: Pushes::default(),
             connection: Connection::new(&config, initial, phase),
-            peer_window: PeerWindow::default(),
+            peer_window: PeerWindow::new(rules.window_update),
             board: Scoreboard::new(rules.sacked_retransmission)
                 .keeping_outcomes(controller.wants_outcomes())
                 .keeping_stamps(controller.wants_delivery_rate()),
             congestion: Congestion::new(&config, controller),
             loss: LossDetection::default(),
-            marks: Marks::new(),
+            marks: Marks::new(&rules),
             transmission: Transmission::default(),
+            usage: Usage::default(),
             timing: Timing::new(config.rto, rules.backoff_end),
             ack_ratio: None,
             events: VecDeque::new(),
@@ -218,6 +228,12 @@ impl Sender {
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
         self.connection.offset_near(seq, self.board.una())
+    }
+
+    /// The degree of reordering, in segments (Linux's `tcpi_reordering`).
+    #[must_use]
+    pub const fn reordering(&self) -> u32 {
+        self.loss.reordering.degree()
     }
 
     /// Counts since the connection began.

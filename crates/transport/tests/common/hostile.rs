@@ -41,6 +41,8 @@ pub(crate) struct Path {
     pub(crate) marks: f64,
     /// Packets arrive as if they were not ECN-capable.
     pub(crate) clears_ecn: bool,
+    /// Larger packets are lost, and nobody is told.
+    pub(crate) mtu: u64,
 }
 
 impl Path {
@@ -52,6 +54,7 @@ impl Path {
         duplicates: 0.0,
         marks: 0.0,
         clears_ecn: false,
+        mtu: u64::MAX,
     };
 }
 
@@ -65,7 +68,7 @@ prop_compose! {
         // Some paths are clean, or keep order.
         let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
         let loss = if loss < 0.1 { 0.0 } else { loss };
-        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks, clears_ecn }
+        Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks, clears_ecn, ..Path::CLEAN }
     }
 }
 
@@ -296,7 +299,7 @@ impl<E: End> Network<E> {
             packet.set_ecn(Ecn::NotEct);
         }
         let packet = if self.as_octets { E::through_octets(&packet) } else { packet };
-        while !self.random.chance(path.loss) {
+        while packet.wire_len().get() <= path.mtu && !self.random.chance(path.loss) {
             let jitter = self.random.below(path.jitter.as_nanos() + 1);
             let at = self.now + path.delay + Duration::from_nanos(jitter);
             self.count += 1;

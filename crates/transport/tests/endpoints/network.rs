@@ -10,7 +10,7 @@ use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::Receiver;
 use acklab_transport::tcp::sender::Phase;
-use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
 /// One input makes no more segments leave than a window holds; more is an endless loop.
@@ -46,6 +46,8 @@ pub(crate) struct Network {
     forward: VecDeque<UnderWay>,
     backward: VecDeque<UnderWay>,
     mss: u64,
+    /// Payload and timestamps of a full-sized segment.
+    full_size: u64,
     receive_buffer: u64,
     size: Option<u64>,
     /// The longest that an unfinished sender may wait.
@@ -100,6 +102,7 @@ impl Network {
             forward: VecDeque::new(),
             backward: VecDeque::new(),
             mss: config.mss.get(),
+            full_size: config.mss.get() + if config.timestamps.is_some() { 12 } else { 0 },
             receive_buffer: config.receive_buffer.get(),
             size,
             most_wait: Duration::from_nanos(most_wait.as_nanos() + SLACK.as_nanos()),
@@ -288,10 +291,10 @@ impl Network {
         assert!(!self.is_honest || board.una() <= self.acknowledged);
         if sender.congestion_state() == CongestionState::Open {
             assert!(
-                sender.window().cwnd >= self.mss,
+                sender.window().cwnd >= sender.window().mss,
                 "a window of {} of {}: {sender:#?}",
                 sender.window().cwnd,
-                self.mss
+                sender.window().mss
             );
         }
         let deadline = sender.deadline();
@@ -310,7 +313,13 @@ impl Network {
             return;
         }
         let (length, board) = (segment.sequence_len(), self.sender.scoreboard());
-        assert!(u64::from(segment.payload) <= self.mss);
+        // Without the timestamps that it has offered, a segment has room for more.
+        let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() }.wire_len();
+        assert!(
+            u64::from(segment.payload) + timestamps <= self.full_size,
+            "{segment:?} is larger than {}",
+            self.full_size
+        );
         if length == 0 {
             return;
         }

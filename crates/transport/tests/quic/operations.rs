@@ -6,7 +6,7 @@ use crate::octets::Octets;
 use crate::operations::{self, Forgeable};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
-use acklab_transport::quic::{Connection, FlowControl, Preset, Settings, Tls};
+use acklab_transport::quic::{Connection, FlowControl, Growth, Preset, Settings, Tls};
 use acklab_transport::{ack, cc, pacing};
 use acklab_wire::quic::{
     Ack, AckFrequency, Close, Crypto, Datagram, Direction, EcnCounts, Frame, PacketNumber, Stream,
@@ -35,13 +35,14 @@ fn settings(octets: &mut Octets<'_>) -> Settings {
         ask: Some(octets.one_of(&asks::asks())),
         // Some peers do not know the extension.
         min_ack_delay: Duration::from_millis(octets.below(3)),
-        ack_ranges: 1 + octets.below(40) as u32,
-        packet: Bytes(1228 + octets.below(273)),
-        initial_window: Segments(1 + octets.below(20) as u32),
+        ack_ranges: Some(1 + octets.below(40) as u32),
+        packet: Some(Bytes(1228 + octets.below(273))),
+        initial_window: Some(Segments(1 + octets.below(20) as u32)),
         send_buffer: Bytes(2000 + octets.below(1 << 16)),
-        flow_control: flow_control(octets),
+        flow_control: Some(flow_control(octets)),
+        updates_per_window: Some(1 + octets.below(10) as u32),
         streams: 1 + octets.below(8) as u32,
-        pacing: octets.one_of(&[pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never]),
+        pacing: Some(octets.one_of(&[pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never])),
         ecn: octets.once_in(2),
         undo: octets.once_in(2),
         tls: Tls {
@@ -64,6 +65,7 @@ fn flow_control(octets: &mut Octets<'_>) -> FlowControl {
         connection,
         largest_stream: Bytes(stream.get() * factor),
         largest_connection: Bytes(connection.get() * factor),
+        growth: octets.one_of(&Growth::ALL),
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::network::ends;
 use crate::octets::Octets;
 use crate::operations::{self, Forgeable};
-use acklab_base::Bytes;
 use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration};
 use acklab_transport::ack::tack::Tack as Law;
 use acklab_transport::tack::lists::Lists;
 use acklab_transport::tack::rate::RateSource;
@@ -12,7 +12,9 @@ use acklab_transport::tack::timing::Timing;
 use acklab_transport::tack::{Connection, Settings};
 use acklab_transport::{ack, cc};
 use acklab_wire::tack::decode::LARGEST_OFFSET;
-use acklab_wire::tack::{EcnCounts, Frame, Loss, Packet, PktSeq, Run, Stream, Sync, Tack, Timestamp};
+use acklab_wire::tack::{
+    Crypto, EcnCounts, Extension, Frame, Loss, Packet, PktSeq, Run, Stream, Sync, Tack, Timestamp,
+};
 
 /// The octets name the settings of a connection and a list of [operations](operations::connections_keep_their_promises).
 ///
@@ -42,6 +44,7 @@ fn settings(octets: &mut Octets<'_>) -> Settings {
         send_buffer: Bytes(2000 + octets.below(1 << 16)),
         receive_buffer: Bytes(2000 + octets.below(1 << 16)),
         initial_window: Segments(1 + octets.below(20) as u32),
+        idle_timeout: Duration::ZERO,
         ..Settings::default()
     }
 }
@@ -73,7 +76,7 @@ fn offset(octets: &mut Octets<'_>) -> u64 {
 
 fn frame(octets: &mut Octets<'_>) -> Frame {
     let stream = octets.below(8) as u32;
-    match octets.octet() % 13 {
+    match octets.octet() % 16 {
         0..3 => {
             let runs = |octets: &mut Octets<'_>| -> Vec<Run> {
                 (0..octets.below(6))
@@ -113,6 +116,9 @@ fn frame(octets: &mut Octets<'_>) -> Frame {
             is_end: octets.once_in(4),
         }),
         11 => Frame::Blocked { stream },
+        12 => Frame::Streams { limit: number(octets) },
+        13 => Frame::Extension(Box::new(Extension { kind: Extension::FIRST, octets: vec![octets.octet()] })),
+        14 => Frame::Crypto(Crypto { offset: number(octets), length: 1 + octets.below(1400) as u16 }),
         _ if octets.once_in(8) => Frame::Close { code: number(octets) },
         _ => Frame::Ping,
     }

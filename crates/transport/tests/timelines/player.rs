@@ -8,9 +8,7 @@ use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Connection, Receiver, Sender, ecn};
-use acklab_wire::tcp::{
-    AccurateEcn, FieldOrder, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps,
-};
+use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
 use std::collections::VecDeque;
 
 /// The other end's initial sequence number, close to the end of the space so that every long timeline wraps.
@@ -300,9 +298,7 @@ impl Player<'_> {
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
                 timestamps: options.timestamps.map(|timestamps| (timestamps.value, timestamps.echo)),
-                accurate_ecn: options
-                    .accurate_ecn
-                    .map(|option| (u64::from(option.fields()[0]), u64::from(option.marked().unwrap_or_default()))),
+                accurate_ecn: options.accurate_ecn,
                 ack_congestion_control: options.ack_congestion_control,
                 ack_ratio: options.ack_ratio,
             }),
@@ -328,9 +324,7 @@ impl Player<'_> {
                 mss: options.mss,
                 window_scale: options.window_scale,
                 sack_permitted: options.sack_permitted,
-                accurate_ecn: options
-                    .accurate_ecn
-                    .map(|(ect0, ce)| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce])),
+                accurate_ecn: options.accurate_ecn,
                 ack_congestion_control: options.ack_congestion_control,
                 ack_ratio: options.ack_ratio,
             },
@@ -357,8 +351,10 @@ impl Player<'_> {
             (Some(sender), _, "cwnd") => Ok(segments(sender.window().cwnd)),
             (Some(sender), _, "ssthresh") => Ok(segments(sender.window().ssthresh)),
             (Some(sender), _, "pipe") => Ok(segments(sender.in_flight())),
+            (Some(sender), _, "reordering") => Ok(sender.reordering().to_string()),
             (Some(sender), _, "srtt") => Ok(duration(sender.rtt().srtt())),
             (Some(sender), _, "marked") => Ok(sender.counters().marked_bytes.to_string()),
+            (Some(sender), _, "marked-packets") => Ok(sender.reported_marks().packets.to_string()),
             (Some(sender), _, "samples") => Ok(sender.rtt().samples().to_string()),
             (Some(sender), _, "state") => Ok(match sender.congestion_state() {
                 CongestionState::Open => "open",

@@ -6,7 +6,7 @@ use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::{Config, Preset};
 use acklab_transport::{ack, cc};
-use acklab_wire::tcp::Flags;
+use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -82,8 +82,8 @@ pub(crate) struct Options {
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
     pub(crate) timestamps: Option<(u32, u32)>,
-    /// Octets that came ECT(0), and marked.
-    pub(crate) accurate_ecn: Option<(u64, u64)>,
+    /// The counters of an AccECN option.
+    pub(crate) accurate_ecn: Option<AccurateEcn>,
     pub(crate) ack_congestion_control: bool,
     pub(crate) ack_ratio: Option<u8>,
 }
@@ -124,7 +124,7 @@ impl fmt::Display for Written {
             options.window_scale.map(|shift| format!("wscale {shift}")),
             options.sack_permitted.then(|| "sackOK".to_owned()),
             options.timestamps.map(|(value, echo)| format!("ts {value} ecr {echo}")),
-            options.accurate_ecn.map(|(ect0, ce)| format!("e0b {ect0} ceb {ce}")),
+            options.accurate_ecn.as_ref().map(counters),
             options.ack_congestion_control.then(|| "ackcc".to_owned()),
             options.ack_ratio.map(|ratio| format!("ratio {ratio}")),
         ];
@@ -282,12 +282,14 @@ fn ack_policy(text: &str) -> Result<ack::Config, String> {
             ack::chrome::Chrome { max_ack_delay: value(max_ack_delay)?, ..Default::default() }.into()
         }
         ["quic", packets, max_ack_delay] => {
-            ack::quic::Quic { packets: value(packets)?, max_ack_delay: value(max_ack_delay)? }.into()
+            ack::quic::Quic { packets: value(packets)?, max_ack_delay: value(max_ack_delay)?, ..Default::default() }
+                .into()
         }
         ["ack-frequency", threshold, delay, reordering] => ack::ack_frequency::AckFrequency {
             ack_eliciting_threshold: value(threshold)?,
             requested_max_ack_delay: value(delay)?,
             reordering_threshold: value(reordering)?,
+            ..Default::default()
         }
         .into(),
         ["tack", segments, beta, ref startup @ ..] => ack::tack::Tack {
@@ -381,6 +383,34 @@ fn block(text: &str) -> Result<(u64, u64), String> {
     Ok((value(start)?, value(end)?))
 }
 
+/// The names of the counters, in the order in which an AccECN option has them.
+const fn names(order: FieldOrder) -> [&'static str; AccurateEcn::MAX] {
+    match order {
+        FieldOrder::Ect0First => ["e0b", "ceb", "e1b"],
+        FieldOrder::Ect1First => ["e1b", "ceb", "e0b"],
+    }
+}
+
+fn counters(option: &AccurateEcn) -> String {
+    let counters =
+        names(option.order()).into_iter().zip(option.fields()).map(|(name, field)| format!("{name} {field}"));
+    counters.collect::<Vec<_>>().join(" ")
+}
+
+/// The option whose counter `first` is, with its value and the other counters in `rest`.
+fn accurate_ecn(first: &str, rest: &[&str]) -> Result<AccurateEcn, String> {
+    let order = if first == "e0b" { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
+    let words: Vec<&str> = std::iter::once(first).chain(rest.iter().copied()).collect();
+    let mut fields = Vec::new();
+    for (pair, name) in words.chunks(2).zip(names(order)) {
+        match *pair {
+            [found, counter] if found == name => fields.push(value(counter)?),
+            _ => return Err(format!("expected {name} and a number, found {}", pair.join(" "))),
+        }
+    }
+    Ok(AccurateEcn::new(order, &fields))
+}
+
 fn options(text: &str) -> Result<Options, String> {
     let mut options = Options::default();
     for option in text.split(',') {
@@ -391,7 +421,7 @@ fn options(text: &str) -> Result<Options, String> {
             ["ackcc"] => options.ack_congestion_control = true,
             ["ratio", ratio] => options.ack_ratio = Some(value(ratio)?),
             ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
-            ["e0b", ect0, "ceb", ce] => options.accurate_ecn = Some((value(ect0)?, value(ce)?)),
+            [first @ ("e0b" | "e1b"), ref rest @ ..] => options.accurate_ecn = Some(accurate_ecn(first, rest)?),
             [] => {}
             _ => return Err(format!("no such option: {option}")),
         }

@@ -1,11 +1,12 @@
 //! Octets to packets.
 //!
-//! The decoder is strict: what it takes, [`encode`](super::encode) gives back octet by octet, but for the octets of streams.
+//! The decoder is strict: what it takes, [`encode`](super::encode) gives back octet by octet, but for reserved bits and for the octets of
+//! streams and of the handshake.
 
 use super::frame::kind;
 use super::{
-    ConnectionId, EcnCounts, Frame, Frames, HEADER, Loss, Packet, Parameters, PktSeq, Run, Stream, Sync, TAG, Tack,
-    Timestamp, VERSION, varint,
+    ConnectionId, Crypto, EcnCounts, Extension, Frame, Frames, HEADER, Loss, Packet, Parameters, PktSeq, Run, Stream,
+    Sync, TAG, Tack, Timestamp, VERSION, varint, version,
 };
 use crate::Endpoints;
 use crate::ipv4::Checksums;
@@ -36,8 +37,8 @@ pub enum DecodeError {
         /// Octets of the datagram.
         present: usize,
     },
-    /// Another version, or reserved bits that are set.
-    #[error("the first octet is {0:#04x}, expected version 1 and no reserved bit: 0x10")]
+    /// Another version: see [`version::answer`].
+    #[error("the version is {0}, expected 1")]
     Version(u8),
     /// The tag of an unprotected packet is zero.
     #[error("the packet is protected")]
@@ -68,16 +69,18 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet)
     Ok((endpoints, decode_datagram(payload, ecn, |_, _| ())?))
 }
 
-/// The unprotected packet that a UDP datagram is, which came with this ECN field. `take` is given each stream frame and its octets.
+/// The unprotected packet that a UDP datagram is, which came with this ECN field. `take` is given each frame that carries octets of a stream
+/// or of the handshake, and these octets.
 ///
 /// # Errors
 /// If it is not a well-formed packet; `take` may have been called before.
-pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Stream, &[u8])) -> Result<Packet, DecodeError> {
+pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Frame, &[u8])) -> Result<Packet, DecodeError> {
     let too_short = DecodeError::TooShort { present: datagram.len() };
     let Some((rest, tag)) = datagram.split_last_chunk::<{ TAG as usize }>() else { return Err(too_short) };
     let Some((head, frames)) = rest.split_first_chunk::<{ HEADER as usize }>() else { return Err(too_short) };
-    if head[0] != VERSION << 4 {
-        return Err(DecodeError::Version(head[0]));
+    let version = version::of(head[0]);
+    if !matches!(version, VERSION | version::NEGOTIATION) {
+        return Err(DecodeError::Version(version));
     }
     if *tag != [0; TAG as usize] {
         return Err(DecodeError::Protected);
@@ -87,7 +90,11 @@ pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Stream, &[u8
     let (Some(connection), Some(number), Some(departed)) = (fields.word(), fields.half(), fields.half()) else {
         return Err(malformed);
     };
-    let frames = decode_frames(frames, take)?;
+    let frames = match version {
+        VERSION => decode_frames(frames, take)?,
+        _ if frames.is_empty() => return Err(DecodeError::Empty),
+        _ => std::iter::once(Frame::Versions(frames.into())).collect(),
+    };
     let (connection, number, departed) = (ConnectionId(connection), PktSeq(number), Timestamp(departed));
     Ok(Packet { ecn, connection, number, departed, frames })
 }
@@ -96,11 +103,11 @@ pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Stream, &[u8
 ///
 /// # Errors
 /// If they are anything else.
-pub fn decode_frames(octets: &[u8], mut take: impl FnMut(&Stream, &[u8])) -> Result<Frames, DecodeError> {
+pub fn decode_frames(octets: &[u8], mut take: impl FnMut(&Frame, &[u8])) -> Result<Frames, DecodeError> {
     let (mut octets, mut frames) = (Octets(octets), Frames::default());
     while let Some(kind) = octets.octet() {
         let frame = octets.frame(kind, &mut take).ok_or(match kind {
-            ..=kind::ACCEPT => DecodeError::Malformed { kind },
+            ..=kind::LARGEST | Extension::FIRST.. => DecodeError::Malformed { kind },
             _ => DecodeError::Type(kind),
         })?;
         frames.push(frame);
@@ -117,7 +124,7 @@ impl Octets<'_> {
         varint::take(&mut self.0)
     }
 
-    fn frame(&mut self, kind: u8, take: &mut impl FnMut(&Stream, &[u8])) -> Option<Frame> {
+    fn frame(&mut self, kind: u8, take: &mut impl FnMut(&Frame, &[u8])) -> Option<Frame> {
         Some(match kind {
             kind::PADDING => self.padding()?,
             kind::PING => Frame::Ping,
@@ -142,6 +149,9 @@ impl Octets<'_> {
                 let (source, parameters) = (ConnectionId(self.word()?), self.parameters()?);
                 Frame::Accept { source, parameters, echo: Timestamp(self.half()?), delay: self.varint()? }
             }
+            kind::STREAMS => Frame::Streams { limit: self.varint()? },
+            kind::CRYPTO => self.crypto(take)?,
+            Extension::FIRST.. => self.extension(kind)?,
             _ => return None,
         })
     }
@@ -154,13 +164,26 @@ impl Octets<'_> {
     }
 
     /// An empty frame says nothing unless the stream ends with it.
-    fn stream(&mut self, is_end: bool, take: &mut impl FnMut(&Stream, &[u8])) -> Option<Frame> {
+    fn stream(&mut self, is_end: bool, take: &mut impl FnMut(&Frame, &[u8])) -> Option<Frame> {
         let stream = Stream { id: self.varint()?, offset: self.word()?, length: self.quarter()?, is_end };
         if stream.end() > LARGEST_OFFSET || (stream.length == 0 && !is_end) {
             return None;
         }
-        take(&stream, self.take(stream.length.into())?);
-        Some(Frame::Stream(stream))
+        let frame = Frame::Stream(stream);
+        take(&frame, self.take(stream.length.into())?);
+        Some(frame)
+    }
+
+    fn crypto(&mut self, take: &mut impl FnMut(&Frame, &[u8])) -> Option<Frame> {
+        let crypto = Crypto { offset: self.varint()?, length: self.quarter().filter(|length| *length > 0)? };
+        let frame = Frame::Crypto(crypto);
+        take(&frame, self.take(crypto.length.into())?);
+        Some(frame)
+    }
+
+    fn extension(&mut self, kind: u8) -> Option<Frame> {
+        let length = self.varint()? as usize;
+        Some(Frame::Extension(Box::new(Extension { kind, octets: self.take(length)?.to_vec() })))
     }
 
     fn tack(&mut self) -> Option<Tack> {
@@ -188,7 +211,7 @@ impl Octets<'_> {
         Some(list)
     }
 
-    fn parameters(&mut self) -> Option<Parameters> {
-        Some(Parameters { window: self.offset()?, streams: self.varint()?, packet: self.quarter()? })
+    fn parameters(&mut self) -> Option<Box<Parameters>> {
+        Parameters::take(&mut self.0).map(Box::new)
     }
 }

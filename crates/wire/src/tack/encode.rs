@@ -1,14 +1,14 @@
 //! Packets to octets.
 
 use super::frame::kind;
-use super::{Frame, HEADER, Packet, Parameters, Run, Stream, TAG, Tack, VERSION, varint};
+use super::{Frame, HEADER, Packet, Run, Stream, TAG, Tack, VERSION, varint, version};
 use crate::Endpoints;
 use crate::ipv4::{self, Carried, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::pdu::Pdu as _;
 use crate::udp::{self, UDP_HEADER};
 use etherparse::IpNumber;
 
-/// Put the octets of `packet`, unprotected and with zeros for the octets of streams, in place of those in `octets`, whose memory is used
+/// Put the octets of `packet`, unprotected and with zeros for the octets of streams and of the handshake, in place of those in `octets`, whose memory is used
 /// again. [`Extent::Headers`] leaves out the octets of the last stream frame and what is behind them, if nothing but the tag is.
 pub(super) fn encode(
     packet: &Packet,
@@ -26,7 +26,11 @@ pub(super) fn encode(
     for frame in packet.frames.iter() {
         carried.resize(carried.len() + zeros, 0);
         append_frame(frame, &mut carried);
-        zeros = if let Frame::Stream(stream) = frame { usize::from(stream.length) } else { 0 };
+        zeros = match frame {
+            Frame::Stream(stream) => stream.length.into(),
+            Frame::Crypto(crypto) => crypto.length.into(),
+            _ => 0,
+        };
     }
     let (udp, datagram) = carried.split_at_mut(UDP_HEADER as usize);
     udp.copy_from_slice(&udp::header::header(endpoints, datagram, length));
@@ -38,13 +42,14 @@ pub(super) fn encode(
 /// Append the header of `packet`, up to its frames. What a protection leaves readable are its first nine octets.
 pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.reserve(HEADER as usize);
-    octets.push(VERSION << 4);
+    let is_answer = packet.frames.iter().any(|frame| matches!(frame, Frame::Versions(_)));
+    octets.push(version::first_octet(if is_answer { version::NEGOTIATION } else { VERSION }, packet.number));
     octets.extend_from_slice(&packet.connection.0.to_be_bytes());
     octets.extend_from_slice(&packet.number.0.to_be_bytes());
     octets.extend_from_slice(&packet.departed.0.to_be_bytes());
 }
 
-/// Append the octets of `frame`, without those of a stream, which follow it.
+/// Append the octets of `frame`, without those of a stream or of the handshake, which follow it.
 pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
     match frame {
         Frame::Padding(count) => octets.resize(octets.len() + usize::from(*count), kind::PADDING),
@@ -95,15 +100,30 @@ pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
         Frame::Open { source, parameters } => {
             octets.push(kind::OPEN);
             octets.extend_from_slice(&source.0.to_be_bytes());
-            append_parameters(parameters, octets);
+            parameters.append(octets);
         }
         Frame::Accept { source, parameters, echo, delay } => {
             octets.push(kind::ACCEPT);
             octets.extend_from_slice(&source.0.to_be_bytes());
-            append_parameters(parameters, octets);
+            parameters.append(octets);
             octets.extend_from_slice(&echo.0.to_be_bytes());
             varint::append(*delay, octets);
         }
+        Frame::Streams { limit } => {
+            octets.push(kind::STREAMS);
+            varint::append(*limit, octets);
+        }
+        Frame::Crypto(crypto) => {
+            octets.push(kind::CRYPTO);
+            varint::append(crypto.offset, octets);
+            octets.extend_from_slice(&crypto.length.to_be_bytes());
+        }
+        Frame::Extension(extension) => {
+            octets.push(extension.kind);
+            varint::append(extension.octets.len() as u32, octets);
+            octets.extend_from_slice(&extension.octets);
+        }
+        Frame::Versions(versions) => octets.extend_from_slice(versions),
     }
 }
 
@@ -133,10 +153,4 @@ fn append_list(list: &[Run], octets: &mut Vec<u8>) {
         varint::append(run.skip, octets);
         varint::append(run.length, octets);
     }
-}
-
-fn append_parameters(parameters: &Parameters, octets: &mut Vec<u8>) {
-    octets.extend_from_slice(&parameters.window.to_be_bytes());
-    varint::append(parameters.streams, octets);
-    octets.extend_from_slice(&parameters.packet.to_be_bytes());
 }

@@ -1,6 +1,6 @@
 //! What a packet carries.
 
-use super::{ConnectionId, PktSeq, Timestamp, varint};
+use super::{ConnectionId, Parameters, PktSeq, Timestamp, varint};
 
 /// Types of frames, each its first octet.
 pub(super) mod kind {
@@ -19,6 +19,9 @@ pub(super) mod kind {
     pub(crate) const OPEN: u8 = 0x0c;
     pub(crate) const ACCEPT: u8 = 0x0d;
     pub(crate) const ECN_COUNTS: u8 = 0x0e;
+    pub(crate) const STREAMS: u8 = 0x0f;
+    pub(crate) const CRYPTO: u8 = 0x10;
+    pub(crate) const LARGEST: u8 = CRYPTO;
 }
 
 /// A frame. Which of them must arrive, and what then leaves again, is the transport's affair.
@@ -74,19 +77,61 @@ pub enum Frame {
         /// What packets to this end are to be addressed to.
         source: ConnectionId,
         /// What this end offers.
-        parameters: Parameters,
+        parameters: Box<Parameters>,
     },
     /// Accepts a connection.
     Accept {
         /// What packets to this end are to be addressed to.
         source: ConnectionId,
         /// What this end offers.
-        parameters: Parameters,
+        parameters: Box<Parameters>,
         /// The time of departure of what opened it.
         echo: Timestamp,
         /// Microseconds from its arrival to this.
         delay: u32,
     },
+    /// How many streams the peer may open in all (RFC 9000, §19.11).
+    Streams {
+        /// So many.
+        limit: u32,
+    },
+    /// Octets of the cryptographic handshake, by their offset (RFC 9000, §19.6).
+    Crypto(Crypto),
+    /// A frame of a type that this version does not know and skips.
+    Extension(Box<Extension>),
+    /// The versions that a server knows: all that a packet of version 0 carries.
+    Versions(Box<[u8]>),
+}
+
+/// Octets of the cryptographic handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crypto {
+    /// Where they begin.
+    pub offset: u32,
+    /// How many there are: at least one.
+    pub length: u16,
+}
+
+impl Crypto {
+    /// Octets before those of the handshake.
+    #[must_use]
+    pub const fn header(offset: u32) -> u64 {
+        1 + varint::len(offset) + 2
+    }
+}
+
+/// A frame that tells its length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Its type: at least [`FIRST`](Self::FIRST).
+    pub kind: u8,
+    /// What it carries.
+    pub octets: Vec<u8>,
+}
+
+impl Extension {
+    /// Types from this on are followed by their length.
+    pub const FIRST: u8 = 0x40;
 }
 
 /// Octets of a stream.
@@ -176,24 +221,6 @@ pub struct Sync {
     pub beta: u32,
 }
 
-/// What an end offers in the handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
-    /// How much of each stream it takes before it says more.
-    pub window: u64,
-    /// How many streams the peer may open.
-    pub streams: u32,
-    /// The largest IPv4 packet that it takes, in octets.
-    pub packet: u16,
-}
-
-impl Parameters {
-    /// Octets that they take.
-    pub(super) const fn wire_len(&self) -> u64 {
-        8 + varint::len(self.streams) + 2
-    }
-}
-
 impl Tack {
     /// Octets of the frame.
     #[must_use]
@@ -236,6 +263,13 @@ impl Frame {
             Self::Close { code } => 1 + varint::len(*code),
             Self::Open { parameters, .. } => 1 + 8 + parameters.wire_len(),
             Self::Accept { parameters, delay, .. } => 1 + 8 + parameters.wire_len() + 4 + varint::len(*delay),
+            Self::Streams { limit } => 1 + varint::len(*limit),
+            Self::Crypto(crypto) => Crypto::header(crypto.offset) + u64::from(crypto.length),
+            Self::Extension(extension) => {
+                let octets = extension.octets.len() as u64;
+                1 + varint::len(octets as u32) + octets
+            }
+            Self::Versions(versions) => versions.len() as u64,
         }
     }
 
@@ -266,6 +300,7 @@ impl Frame {
                 | Self::Window { .. }
                 | Self::Forget { .. }
                 | Self::Close { .. }
+                | Self::Versions(_)
         )
     }
 }

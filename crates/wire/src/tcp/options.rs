@@ -124,6 +124,11 @@ impl SackBlocks {
         true
     }
 
+    /// Keeps the first `len` blocks.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = len.min(usize::from(self.len)) as u8;
+    }
+
     /// The blocks, in the order of the option.
     #[must_use]
     pub fn as_slice(&self) -> &[SackBlock] {

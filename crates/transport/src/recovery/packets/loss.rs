@@ -5,19 +5,27 @@ use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
-/// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by this.
-const PACKET_THRESHOLD: u64 = 3;
-/// kTimeThreshold (§6.1.2): 9/8 of a round trip.
-const TIME_THRESHOLD: (u64, u64) = (9, 8);
-/// kInitialRtt (§6.2.2): the round trip before the first sample.
-pub(super) const INITIAL_RTT: Duration = Duration::from_millis(333);
+/// What the judgement on a packet depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    /// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by this.
+    pub packets: u64,
+    /// kTimeThreshold (§6.1.2): it is lost if it left so many round trips ago, and one that left later was acknowledged.
+    pub time: f64,
+    /// kInitialRtt (§6.2.2): the round trip before the first sample.
+    pub initial_rtt: Duration,
+}
 
-/// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity).
-#[must_use]
-pub fn time_threshold(rtt: &Estimator) -> Duration {
-    let round_trip = rtt.srtt().map_or(INITIAL_RTT, |srtt| srtt.max(rtt.latest()));
-    let (numerator, denominator) = TIME_THRESHOLD;
-    (round_trip.saturating_mul(numerator) / denominator).max(GRANULARITY)
+impl Thresholds {
+    /// What RFC 9002 recommends.
+    pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333) };
+
+    /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity).
+    #[must_use]
+    pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
+        let round_trip = rtt.srtt().map_or(self.initial_rtt, |srtt| srtt.max(rtt.latest()));
+        Duration::from_nanos((round_trip.as_nanos() as f64 * self.time) as u64).max(GRANULARITY)
+    }
 }
 
 /// A packet that was lost.
@@ -33,17 +41,17 @@ pub struct Lost<T> {
 
 impl<T> Packets<T> {
     /// Appends to `lost` what is to be considered lost by now (`DetectAndRemoveLostPackets`, appendix A.10): it left before a packet that
-    /// was acknowledged, and either that one's number is larger by kPacketThreshold, or it left `threshold` ago.
-    /// Numbers and times of departure both grow, so the first packet that is not lost ends the search.
-    pub fn detect_losses(&mut self, now: Instant, threshold: Duration, lost: &mut Vec<Lost<T>>) {
+    /// was acknowledged, and either that one's number is larger by `packets`, or it left `time` ago. Numbers and times of departure both
+    /// grow, so the first packet that is not lost ends the search.
+    pub fn detect_losses(&mut self, now: Instant, packets: u64, time: Duration, lost: &mut Vec<Lost<T>>) {
         self.loss_at = None;
         let Some(largest) = self.largest_acknowledged else { return };
         while self.settled < largest.saturating_add(1).min(self.next_number()) {
             let number = self.settled;
             let index = (number - self.first) as usize;
             if let State::Outstanding(Packet { at, .. }) = self.states[index] {
-                let due = at + threshold;
-                if number.saturating_add(PACKET_THRESHOLD) > largest && due > now {
+                let due = at + time;
+                if number.saturating_add(packets) > largest && due > now {
                     self.loss_at = Some(due);
                     break;
                 }

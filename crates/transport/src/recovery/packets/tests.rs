@@ -34,7 +34,7 @@ fn acknowledge(board: &mut Packets<u64>, ms: u64, ranges: &[(u64, u64)]) -> (Vec
 
 fn lost(board: &mut Packets<u64>, ms: u64) -> Vec<u64> {
     let mut lost = Vec::new();
-    board.detect_losses(at(ms), THRESHOLD, &mut lost);
+    board.detect_losses(at(ms), 3, THRESHOLD, &mut lost);
     lost.into_iter().map(|lost| lost.number).collect()
 }
 
@@ -71,14 +71,14 @@ fn what_left_long_ago_is_lost_once_a_later_one_is_acknowledged() {
 /// §6.1.2: "max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)", 9/8 and 1 ms; §6.2.2: 333 ms before a sample.
 #[test]
 fn the_time_threshold() {
-    assert_eq!(time_threshold(&measured(80)), MS(90));
+    assert_eq!(Thresholds::RFC.time_threshold(&measured(80)), MS(90));
     let mut slower = measured(80);
     slower.sample(MS(160));
-    assert_eq!(time_threshold(&slower), MS(180), "the latest round trip is the longer one");
-    assert_eq!(time_threshold(&Estimator::default()), Duration::from_micros(374_625));
+    assert_eq!(Thresholds::RFC.time_threshold(&slower), MS(180), "the latest round trip is the longer one");
+    assert_eq!(Thresholds::RFC.time_threshold(&Estimator::default()), Duration::from_micros(374_625));
     let mut tiny = Estimator::default();
     tiny.sample(Duration::from_micros(10));
-    assert_eq!(time_threshold(&tiny), GRANULARITY);
+    assert_eq!(Thresholds::RFC.time_threshold(&tiny), GRANULARITY);
 }
 
 /// §5.1: "the largest acknowledged packet number is newly acknowledged, and at least one of the newly acknowledged packets was
@@ -127,10 +127,10 @@ fn a_loss_that_was_none() {
 /// second" (999 ms); §6.2.1: each expiry doubles it.
 #[test]
 fn the_probe_timeout() {
-    assert_eq!(probe_timeout(&measured(80), MS(25), 0), MS(80 + 4 * 40 + 25));
-    assert_eq!(probe_timeout(&measured(80), MS(25), 2), MS(4 * 265));
-    assert_eq!(probe_timeout(&Estimator::default(), Duration::ZERO, 0), MS(999));
-    assert_eq!(probe_timeout(&measured(80), MS(25), 99), Duration::MAX);
+    assert_eq!(probe_timeout(&measured(80), Thresholds::RFC.initial_rtt, MS(25), 0), MS(80 + 4 * 40 + 25));
+    assert_eq!(probe_timeout(&measured(80), Thresholds::RFC.initial_rtt, MS(25), 2), MS(4 * 265));
+    assert_eq!(probe_timeout(&Estimator::default(), Thresholds::RFC.initial_rtt, Duration::ZERO, 0), MS(999));
+    assert_eq!(probe_timeout(&measured(80), Thresholds::RFC.initial_rtt, MS(25), 99), Duration::MAX);
     let mut board = board(3);
     board.send(Packet { is_ack_eliciting: false, is_in_flight: false, ..packet(9) }, Stamp::default());
     assert_eq!(board.probe_at(MS(265)), Some(at(267)), "what need not be acknowledged starts nothing");

@@ -1,16 +1,15 @@
 //! The probe timeout (RFC 9002, §6.2).
 
-use super::loss::INITIAL_RTT;
 use super::{GRANULARITY, Packets};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
 /// PTO (§6.2.1): smoothed_rtt + max(4 · rttvar, kGranularity) + max_ack_delay, doubled for each of `expiries` in a row. Before the first
-/// sample, smoothed_rtt is kInitialRtt and rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces, `max_ack_delay`
+/// sample, smoothed_rtt is `initial_rtt` and rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces, `max_ack_delay`
 /// is zero (§6.2.1).
 #[must_use]
-pub fn probe_timeout(rtt: &Estimator, max_ack_delay: Duration, expiries: u32) -> Duration {
-    let (srtt, rttvar) = rtt.srtt().map_or((INITIAL_RTT, INITIAL_RTT / 2), |srtt| (srtt, rtt.rttvar()));
+pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Duration, expiries: u32) -> Duration {
+    let (srtt, rttvar) = rtt.srtt().map_or((initial_rtt, initial_rtt / 2), |srtt| (srtt, rtt.rttvar()));
     let timeout = srtt + (rttvar * 4).max(GRANULARITY) + max_ack_delay;
     timeout.saturating_mul(1u64.checked_shl(expiries).unwrap_or(u64::MAX))
 }

@@ -9,7 +9,7 @@ use acklab_base::Instant;
 pub struct Advance {
     /// Octets by which snd.una advances.
     pub bytes: u64,
-    /// Those of them that SACK had not acknowledged before.
+    /// Those of them that SACK had not acknowledged before, and without SACK no duplicate ACK stood for.
     pub newly_delivered: u64,
     /// One of the segments had been retransmitted and was not yet selectively acknowledged.
     pub retransmission_acked: bool,
@@ -64,7 +64,7 @@ impl Scoreboard {
 
     fn advance_through_holes(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
-        let (mut retransmitted, mut was_retransmitted) = (0, false);
+        let (mut hole, mut was_retransmitted) = (None, false);
         let latest = self.delivery.limits.latest_of_cumulative();
         if let Some(head) = self.segments.front()
             && head.end <= ack
@@ -75,9 +75,11 @@ impl Scoreboard {
         while self.una < ack
             && let Some(head) = self.segments.front().copied()
         {
-            let covered = head.end.min(ack) - self.una;
+            let start = self.una;
+            let covered = head.end.min(ack) - start;
             self.uncount(&head, covered);
             self.una += covered;
+            hole.get_or_insert(covered);
             if !head.sacked {
                 advance.newly_delivered += covered;
             }
@@ -88,14 +90,11 @@ impl Scoreboard {
             if head.sacked {
                 self.sacked_segments -= 1;
             } else {
-                self.note_delivered(0, &head, latest);
+                self.note_delivered(0, start, &head, latest);
                 let first = advance.unsacked_sent.map_or(head.at, |(first, _)| first);
                 advance.unsacked_sent = Some((first, head.at));
             }
             advance.retransmission_acked |= head.retransmitted && !head.sacked;
-            if head.retransmitted {
-                retransmitted += covered;
-            }
             self.segments.pop_front();
             if self.keeps_stamps {
                 self.stamps.pop_front();
@@ -107,8 +106,11 @@ impl Scoreboard {
         while self.retransmissions.front().is_some_and(|(_, start)| *start < self.una) {
             self.retransmissions.pop_front();
         }
-        // No duplicate ACK stood for a retransmission (RFC 6582, §3.2, step 3: the segment that is added back).
-        self.dup_credit = self.dup_credit.saturating_sub(advance.bytes - retransmitted).min(self.flight_size());
+        // Without SACK: the first segment was missing, and duplicate ACKs stood for the rest (Linux's `tcp_remove_reno_sacks`; RFC 6582,
+        // §3.2, step 3, adds one segment back).
+        let reported = self.dup_credit.min(advance.bytes - hole.unwrap_or_default());
+        advance.newly_delivered -= reported;
+        self.dup_credit = (self.dup_credit - reported).min(self.flight_size());
         advance
     }
 }

@@ -20,8 +20,8 @@ pub struct Delivery {
     /// When the plausible transmission left that was processed last. Segments that SACK acknowledges are processed before those that
     /// are acknowledged cumulatively.
     pub last_entered: Option<Instant>,
-    /// A segment that was sent only once was delivered after one that was sent later.
-    pub is_reordered: bool,
+    /// Where the lowest segment begins that was sent only once and was delivered after one that was sent later.
+    pub reordered_from: Option<u64>,
     /// A segment that was sent only once and lies below the recovery point was delivered (Linux's `FLAG_ORIG_SACK_ACKED`).
     pub original_acked: bool,
     /// What the ACK says besides its numbers.
@@ -55,10 +55,16 @@ impl Scoreboard {
     /// Begins to process an ACK.
     pub fn begin_ack(&mut self, limits: Limits) {
         let delivery = &mut self.delivery;
-        (delivery.segments, delivery.is_reordered, delivery.original_acked) = (0, false, false);
+        (delivery.segments, delivery.reordered_from, delivery.original_acked) = (0, None, false);
         (delivery.newest, delivery.plausible, delivery.last_entered) = (None, None, None);
         delivery.limits = limits;
         delivery.prior_fack = self.highest_sacked.max(self.una);
+    }
+
+    /// The ACK does not tell which transmission of what it covers has arrived: without SACK, one that covers a retransmission says nothing of the
+    /// originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
+    pub const fn forget_originals(&mut self) {
+        self.delivery.original_acked = false;
     }
 
     /// What the ACK delivers that was begun last.
@@ -67,12 +73,14 @@ impl Scoreboard {
         &self.delivery
     }
 
-    /// The segment at `index` is delivered; if it is a retransmission, one that left by `latest` at the latest.
-    pub(super) fn note_delivered(&mut self, index: usize, segment: &Sent, latest: Instant) {
+    /// The segment at `index`, which begins at `start`, is delivered; if it is a retransmission, one that left by `latest` at the latest.
+    pub(super) fn note_delivered(&mut self, index: usize, start: u64, segment: &Sent, latest: Instant) {
         let Sent { at, number, end, ever_retransmitted, .. } = *segment;
         let delivery = &mut self.delivery;
         delivery.segments += 1;
-        delivery.is_reordered |= !ever_retransmitted && end <= delivery.prior_fack;
+        if !ever_retransmitted && end <= delivery.prior_fack {
+            delivery.reordered_from = Some(delivery.reordered_from.map_or(start, |from| from.min(start)));
+        }
         delivery.original_acked |= !ever_retransmitted && end <= delivery.limits.recover;
         if delivery.newest.is_none_or(|than| number > than.number) {
             delivery.newest = Some(Newest { at, number, is_retransmission: ever_retransmitted });

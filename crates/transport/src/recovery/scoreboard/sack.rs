@@ -41,7 +41,7 @@ impl Scoreboard {
                 self.sacked_segments += 1;
                 self.retransmitted += if stays { octets } else { 0 };
                 self.highest_sacked = self.highest_sacked.max(segment.end);
-                self.note_delivered(index, &segment, self.delivery.limits.latest);
+                self.note_delivered(index, start, &segment, self.delivery.limits.latest);
                 if !segment.ever_retransmitted {
                     let (first, last) = sent.unwrap_or((segment.at, segment.at));
                     *sent = Some((first.min(segment.at), last.max(segment.at)));

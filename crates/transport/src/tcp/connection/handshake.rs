@@ -35,6 +35,7 @@ impl Connection {
         if segment.flags.contains(Flags::ACK) {
             self.sending.accept(now, *segment);
         } else {
+            self.sending.note_repeated_syn(segment);
             self.receiving.accept(now, *segment);
         }
     }

@@ -26,7 +26,7 @@ impl Connection {
         if !segment.flags.contains(Flags::ACK) {
             return;
         }
-        if self.sending.never_sent(segment) {
+        if self.sending.never_sent(segment) || self.receiving.is_beyond_window(segment) {
             return self.receiving.answer(now);
         }
         self.sending.accept(now, *segment);
@@ -35,6 +35,9 @@ impl Connection {
         }
         let had_all = self.receiving.has_all();
         self.receiving.accept(now, *segment);
+        if self.receiving.has_blocked_option() {
+            self.sending.block_option();
+        }
         if !had_all && self.receiving.has_all() {
             self.is_closed_by_peer = !self.sending.has_sent_fin();
         }

@@ -17,6 +17,9 @@ impl Connection {
         let (phase, answers_syn) = (self.sending.phase(), self.sending.owes_ack_of_syn());
         let mut segment = self.sending.poll(now)?;
         self.last = Way::Out;
+        if segment.flags.contains(Flags::FIN) {
+            self.receiving.set_may_send(false);
+        }
         if phase == Phase::SynSent {
             self.receiving.offer_window(&mut segment);
         } else if answers_syn {
@@ -32,7 +35,7 @@ impl Connection {
     fn acknowledgment(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = self.receiving.poll(now)?;
         if segment.flags.contains(Flags::SYN) {
-            self.sending.note_syn_ack(now);
+            self.sending.note_syn_ack(now, &segment);
         } else {
             // RFC 9293, §3.10.7.4: <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>.
             segment.seq = self.sending.next_seq();

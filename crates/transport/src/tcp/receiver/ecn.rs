@@ -1,25 +1,41 @@
 //! What the receiver echoes of marks.
 
-use super::super::ecn::{self, FIRST_COUNT};
+use super::super::ecn::{self, FIRST_COUNT, OctetReport, Verdict};
+use super::super::rules::{EctPackets, MarkAcks, Rules};
 use crate::ack::Reason;
 use acklab_base::Ecn;
-use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
+use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 
 /// RFC 9768, §3.2.2.5.1: an ACK is sent at the latest after this many marks while data is unacknowledged.
 const MARKS_PER_ACK: u32 = 2;
+
+/// The same in Linux: `TCP_ACCECN_ACE_MAX_DELTA`.
+const LINUX_MARKS_PER_ACK: u32 = 6;
+
+/// How often the timer of the SYN-ACK expires before the SYN-ACK comes without ECN (RFC 9768, §3.2.3.2.2).
+const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 
 /// The echo of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
     agreed: ecn::Config,
-    /// `classic`: a mark waits for the sender's CWR. `dctcp`: DCTCP.CE. `accurate`: the packet before was marked.
+    mark_acks: MarkAcks,
+    /// What ACKs without data are sent with.
+    codepoint: Ecn,
+    /// `classic`: a mark waits for the sender's CWR. `dctcp`: DCTCP.CE.
     is_marked: bool,
+    /// `accurate`, at the end that was opened: nothing has come since the SYN.
+    awaits_ack_of_syn_ack: bool,
+    /// `accurate`: how the newest packet arrived.
+    newest: Ecn,
+    /// `accurate`: a control packet has changed the codepoint since the last ACK.
+    has_changed: bool,
     /// r.cep of RFC 9768: marked packets that have arrived.
     count: u64,
     /// Of these, those since the last ACK.
     since_ack: u32,
-    /// r.e0b, r.e1b and r.ceb of RFC 9768, by codepoint: octets of payload that have arrived with it.
-    octets: [u64; Ecn::ALL.len()],
+    /// The octets of payload that have arrived, by codepoint.
+    pub(super) report: OctetReport,
 }
 
 /// What a segment means for the echo.
@@ -34,22 +50,68 @@ pub(super) struct Notice {
 }
 
 impl Echo {
-    pub(super) const fn new(agreed: ecn::Config) -> Self {
-        let mut octets = [0; Ecn::ALL.len()];
-        // RFC 9768, §3.2.1: so that a counter that something on the path sets to zero is noticed.
-        octets[Ecn::Ect0 as usize] = 1;
-        octets[Ecn::Ect1 as usize] = 1;
-        Self { agreed, is_marked: false, count: FIRST_COUNT, since_ack: 0, octets }
+    /// The echo of a connection that has `agreed` on this. `has_option`: it sends the AccECN option.
+    pub(super) const fn new(agreed: ecn::Config, has_option: bool, rules: &Rules) -> Self {
+        let is_accurate = matches!(agreed, ecn::Config::Accurate);
+        let acks_are_capable = is_accurate && matches!(rules.ect_packets, EctPackets::All);
+        Self {
+            agreed,
+            mark_acks: rules.mark_acks,
+            codepoint: if acks_are_capable { Ecn::Ect0 } else { Ecn::NotEct },
+            is_marked: false,
+            awaits_ack_of_syn_ack: false,
+            newest: Ecn::NotEct,
+            has_changed: false,
+            count: FIRST_COUNT,
+            since_ack: 0,
+            report: OctetReport::new(rules, is_accurate && has_option),
+        }
     }
 
-    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`.
-    pub(super) fn answer(&self, syn: Ecn) -> Flags {
+    /// What both ends have agreed on.
+    pub(super) const fn agreed(&self) -> ecn::Config {
+        self.agreed
+    }
+
+    fn is_accurate(&self) -> bool {
+        self.agreed == ecn::Config::Accurate
+    }
+
+    /// What ACKs without data are sent with.
+    #[inline]
+    pub(super) const fn codepoint(&self) -> Ecn {
+        self.codepoint
+    }
+
+    /// The peer's `syn` has arrived for the first time.
+    pub(super) fn take_syn(&mut self, syn: &Segment) {
+        (self.awaits_ack_of_syn_ack, self.newest) = (self.is_accurate(), syn.ecn);
+    }
+
+    /// The peer's SYN has arrived again. RFC 9768, §3.1.5: a server that has seen one without ECN sends no ECN-capable packets.
+    pub(super) fn take_repeated_syn(&mut self, syn: &Segment) {
+        if self.is_accurate() && syn.flags.ace() == 0 {
+            self.codepoint = Ecn::NotEct;
+        }
+    }
+
+    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the timer of earlier ones has expired `timeouts`
+    /// times. RFC 9768, §3.1.5: a server that sends one without ECN sends no ECN-capable packets.
+    pub(super) fn answer(&mut self, syn: Ecn, timeouts: u32) -> Flags {
+        if self.is_accurate() && timeouts >= ACCURATE_SYN_ACK_TIMEOUTS {
+            self.codepoint = Ecn::NotEct;
+            return Flags::NONE;
+        }
         self.agreed.answer(syn)
     }
 
-    /// The SYN-ACK arrived with this codepoint: that it was marked counts (RFC 9768, Table 3).
-    pub(super) fn take_syn_ack(&mut self, codepoint: Ecn) {
-        self.count += u64::from(codepoint == Ecn::Ce);
+    /// The `syn_ack` has arrived: that it was marked counts (RFC 9768, Table 3).
+    pub(super) fn take_syn_ack(&mut self, syn_ack: &Segment) {
+        self.count += u64::from(syn_ack.ecn == Ecn::Ce);
+        self.report.watch(syn_ack);
+        if self.is_accurate() && !Verdict::of_syn_ack(syn_ack).may_send_ect {
+            self.codepoint = Ecn::NotEct;
+        }
     }
 
     /// Returns `true` if what is unacknowledged must be acknowledged before this segment counts. RFC 8257, §3.2: so that an ACK never covers both marked and
@@ -75,46 +137,61 @@ impl Echo {
                 self.is_marked = is_ce;
                 notice.due = (is_ce != was_marked).then_some(Reason::MarkChange);
             }
-            ecn::Config::Accurate => {
-                self.is_marked = is_ce;
-                self.octets[segment.ecn as usize] += u64::from(segment.payload);
-                self.count += u64::from(is_ce);
-                self.since_ack += u32::from(is_ce);
-                notice.due = match self.since_ack {
-                    _ if is_ce && !was_marked => Some(Reason::MarkChange),
-                    MARKS_PER_ACK.. => Some(Reason::MarkCount),
-                    _ => None,
-                };
-            }
+            ecn::Config::Accurate => notice.due = self.take_accurate(segment),
             ecn::Config::Off => {}
         }
         notice
     }
 
-    /// The option of the SYN-ACK: all counters, so that the sender sees that it gets through (RFC 9768, §3.2.3.2.1).
-    pub(super) fn first_option(&self) -> Option<AccurateEcn> {
-        let [_, ect1, ect0, ce] = self.octets;
-        (self.agreed == ecn::Config::Accurate).then(|| AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce, ect1]))
+    /// A segment without data has arrived. It demands no ACK: ACKs of ACKs are not sent.
+    #[inline]
+    pub(super) fn take_control(&mut self, segment: &Segment) {
+        if self.is_accurate() {
+            self.has_changed = self.count_packet(segment);
+        }
     }
 
-    /// Returns `true` if its ACKs carry an option.
-    pub(super) fn has_option(&self) -> bool {
-        self.agreed == ecn::Config::Accurate
+    #[inline(never)]
+    fn take_accurate(&mut self, segment: &Segment) -> Option<Reason> {
+        let changes = self.count_packet(segment);
+        self.report.count(segment.ecn, segment.payload);
+        let most = match self.mark_acks {
+            MarkAcks::FirstAndEverySecond => MARKS_PER_ACK,
+            MarkAcks::EachChange => LINUX_MARKS_PER_ACK,
+        };
+        if changes {
+            Some(Reason::MarkChange)
+        } else {
+            (segment.ecn == Ecn::Ce && self.since_ack >= most).then_some(Reason::MarkCount)
+        }
     }
 
-    /// The option of any other ACK: those counters that move (RFC 9768, §3.2.3.3, continual repetition).
-    pub(super) fn option(&self) -> Option<AccurateEcn> {
-        let [_, ect1, ect0, ce] = self.octets;
-        (self.agreed == ecn::Config::Accurate).then(|| match (ect0 > 1, ect1 > 1) {
-            (true, true) => AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce, ect1]),
-            (false, true) => AccurateEcn::new(FieldOrder::Ect1First, &[ect1, ce]),
-            _ => AccurateEcn::new(FieldOrder::Ect0First, &[ect0, ce]),
-        })
+    /// RFC 9768, §3.2: every packet counts. Returns `true` if there is a change that data must be acknowledged for.
+    #[inline(never)]
+    fn count_packet(&mut self, segment: &Segment) -> bool {
+        self.report.watch(segment);
+        if std::mem::take(&mut self.awaits_ack_of_syn_ack) && !Verdict::of_ack_of_syn_ack(segment).may_send_ect {
+            self.codepoint = Ecn::NotEct;
+        }
+        let is_ce = segment.ecn == Ecn::Ce;
+        self.count += u64::from(is_ce);
+        self.since_ack += u32::from(is_ce);
+        let before = std::mem::replace(&mut self.newest, segment.ecn);
+        match self.mark_acks {
+            MarkAcks::FirstAndEverySecond => is_ce && before != Ecn::Ce,
+            // Linux keeps ICSK_ACK_NOW until an ACK leaves.
+            MarkAcks::EachChange => self.has_changed || before != segment.ecn,
+        }
+    }
+
+    /// The option of the SYN-ACK; `is_repeated` if it was sent before. RFC 9768, §3.2.3.2.2: then there is none.
+    pub(super) fn option_of_syn_ack(&self, is_repeated: bool) -> Option<AccurateEcn> {
+        self.report.of_syn_ack().filter(|_| !is_repeated)
     }
 
     /// The flags of an ACK that leaves now.
     pub(super) fn flags(&mut self) -> Flags {
-        self.since_ack = 0;
+        (self.since_ack, self.has_changed) = (0, false);
         match self.agreed {
             ecn::Config::Accurate => Flags::from_ace((self.count % 8) as u8),
             ecn::Config::Classic | ecn::Config::Dctcp if self.is_marked => Flags::ECE,
@@ -125,7 +202,7 @@ impl Echo {
     /// The flags of a segment that leaves now with data and has these: with `accurate`, the count stands in place of the sender's own.
     pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
         let field = Flags::AE | Flags::CWR | Flags::ECE;
-        let kept = if self.agreed == ecn::Config::Accurate { flags.bits() & !field.bits() } else { flags.bits() };
+        let kept = if self.is_accurate() { flags.bits() & !field.bits() } else { flags.bits() };
         Flags::from_bits(kept) | self.flags()
     }
 }
@@ -149,7 +226,7 @@ mod tests {
 
     /// The echo after each of these arrivals: its flags, and the reason for an immediate ACK.
     fn echoes(agreed: ecn::Config, arrivals: &[(Ecn, Flags)]) -> Vec<(Flags, Option<Reason>)> {
-        let mut echo = Echo::new(agreed);
+        let mut echo = Echo::new(agreed, true, &Rules::RFC);
         arrivals
             .iter()
             .map(|(codepoint, flags)| {
@@ -178,7 +255,7 @@ mod tests {
 
     #[test]
     fn accurate_counts_from_five_and_around() {
-        let mut echo = Echo::new(ecn::Config::Accurate);
+        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::RFC);
         let mut counts = Vec::new();
         for _ in 0..5 {
             let _ = echo.take(&segment(Ecn::Ce, Flags::NONE), true);
@@ -189,7 +266,7 @@ mod tests {
 
     #[test]
     fn accurate_tells_the_first_mark_and_every_second() {
-        let mut echo = Echo::new(ecn::Config::Accurate);
+        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::RFC);
         let reasons: Vec<Option<Reason>> = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ce]
             .iter()
             .map(|codepoint| {
@@ -204,14 +281,33 @@ mod tests {
         assert_eq!(reasons, [None, change, None, count, None, change], "no ACK for a change back");
     }
 
+    /// A control packet demands no ACK, but the next segment of data gets one at once.
+    #[test]
+    fn linux_tells_every_change_and_the_sixth_mark() {
+        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::LINUX);
+        echo.take_control(&segment(Ecn::Ect0, Flags::NONE));
+        let mut reasons = |arrivals: &[Ecn]| -> Vec<Option<Reason>> {
+            let due = arrivals.iter().map(|codepoint| echo.take(&segment(*codepoint, Flags::NONE), true).due);
+            let reasons: Vec<_> = due.collect();
+            let _ = echo.flags();
+            reasons
+        };
+        let change = Some(Reason::MarkChange);
+        assert_eq!(reasons(&[Ecn::Ect0]), [change]);
+        assert_eq!(reasons(&[Ecn::Ect0, Ecn::Ect1]), [None, change]);
+        assert_eq!(reasons(&[Ecn::Ce]), [change]);
+        assert_eq!(reasons(&[Ecn::Ce; 6]), [None, None, None, None, None, Some(Reason::MarkCount)]);
+        assert_eq!(reasons(&[Ecn::Ect0]), [change], "back, too");
+    }
+
     #[test]
     fn the_field_of_old_segments_is_ignored_but_counted() {
         for agreed in [ecn::Config::Classic, ecn::Config::Dctcp] {
-            let mut echo = Echo::new(agreed);
+            let mut echo = Echo::new(agreed, true, &Rules::RFC);
             let _ = echo.take(&segment(Ecn::Ce, Flags::NONE), false);
             assert_eq!(echo.flags(), Flags::NONE);
         }
-        let mut echo = Echo::new(ecn::Config::Accurate);
+        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::RFC);
         let _ = echo.take(&segment(Ecn::Ce, Flags::NONE), false);
         assert_eq!(echo.flags().ace(), 6);
     }

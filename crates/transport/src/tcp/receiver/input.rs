@@ -19,6 +19,7 @@ impl Receiver {
     fn open(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             self.agree(segment, self.config.ecn.accept(segment.flags));
+            self.echo.take_syn(segment);
             self.syn_ack_due = true;
         }
     }
@@ -39,19 +40,31 @@ impl Receiver {
         self.window = self.window.agree(self.config.receive_buffer.get(), shift);
         self.window.autotune(self.acknowledger.receive_window());
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
-        self.echo = Echo::new(ecn);
+        self.echo = Echo::new(ecn, self.config.ecn_option, &self.config.dialect.rules());
         self.syn = segment.ecn;
+    }
+
+    /// Everything has come, the FIN included. An end that only receives closes at once, so that its own FIN would carry the ACK.
+    #[inline(never)]
+    fn acknowledge_fin(&mut self, now: Instant, arrival: Arrival) {
+        if self.may_send && arrival == Arrival::InOrder {
+            self.acknowledger.decide_fin(now);
+        } else {
+            self.acknowledger.demand(now, Reason::Fin);
+        }
     }
 
     fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
         if segment.flags.contains(Flags::SYN) {
             self.syn = segment.ecn;
+            self.echo.take_repeated_syn(segment);
             self.syn_ack_due = true;
             return;
         }
         self.measure_handshake(now);
         let length = segment.sequence_len();
         if length == 0 {
+            self.echo.take_control(segment);
             // RFC 9293, §3.10.7.4: a segment from before the acknowledged data, such as a zero-window probe, is acknowledged.
             if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
@@ -92,7 +105,10 @@ impl Receiver {
             self.note_duplicate(agreed, start..end);
             self.stream.insert(start..end)
         };
-        self.counters.duplicates += u64::from(arrival == Arrival::Duplicate);
+        if arrival == Arrival::Duplicate {
+            self.counters.duplicates += 1;
+            self.echo.report.on_duplicate(start);
+        }
         if is_beyond {
             self.acknowledger.enter_nothing(now);
         } else {
@@ -107,8 +123,7 @@ impl Receiver {
             self.acknowledger.policy().on_window_reduced();
         }
         if self.fin.is_some_and(|fin| self.stream.next() > fin) {
-            self.acknowledger.demand(now, Reason::Fin);
-            return;
+            return self.acknowledge_fin(now, arrival);
         }
         if ends_write && self.window.is_read_at_once() && self.has_sent_nothing() {
             self.acknowledger.policy().on_push();

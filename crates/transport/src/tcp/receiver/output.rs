@@ -3,7 +3,7 @@
 use super::super::sender::announced_mss;
 use super::{Agreed, Receiver};
 use crate::ack::Reason;
-use acklab_base::{Ecn, Instant};
+use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 
 impl Receiver {
@@ -15,15 +15,15 @@ impl Receiver {
             ecn: self.config.ecn.handshake_codepoint(),
             seq: self.initial,
             ack: agreed.first,
-            flags: Flags::SYN | Flags::ACK | self.echo.answer(self.syn),
+            flags: Flags::SYN | Flags::ACK | self.echo.answer(self.syn, self.syn_ack_timeouts),
             // RFC 7323, §2.2: not scaled.
             window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
             options: Options {
                 timestamps: self.timestamps(now, agreed),
-                mss: Some(announced_mss(self.config.mss.get(), agreed.has_timestamps)),
+                mss: Some(announced_mss(&self.config)),
                 window_scale: agreed.has_scaling.then_some(self.window_shift),
                 sack_permitted: agreed.has_sack,
-                accurate_ecn: self.echo.first_option().filter(|_| self.config.ecn_option),
+                accurate_ecn: self.echo.option_of_syn_ack(!is_first),
                 ack_congestion_control: agreed.has_ack_ratio,
                 ..Options::default()
             },
@@ -48,7 +48,7 @@ impl Receiver {
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
         Segment {
-            ecn: Ecn::NotEct,
+            ecn: self.echo.codepoint(),
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(agreed.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
@@ -61,27 +61,22 @@ impl Receiver {
     #[inline(always)]
     fn options_of_ack(&mut self, now: Instant, agreed: Agreed) -> Options {
         let timestamps = self.timestamps(now, agreed);
-        if (agreed.has_sack && self.has_blocks()) || self.echo.has_option() {
+        if (agreed.has_sack && self.has_blocks()) || self.echo.report.is_sent() {
             self.options_with_reports(timestamps, agreed)
         } else {
             Options { timestamps, ..Options::default() }
         }
     }
 
-    /// The options of an ACK that reports blocks or marks. There is an AccECN option only where SACK leaves room for it.
+    /// The options of an ACK that reports blocks or marks.
     #[inline(never)]
     fn options_with_reports(&mut self, timestamps: Option<Timestamps>, agreed: Agreed) -> Options {
         let mut options = Options { timestamps, ..Options::default() };
+        let duplicate = self.duplicate.as_ref().map(|duplicate| duplicate.start);
         if agreed.has_sack && self.has_blocks() {
             options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(timestamps.is_some()));
         }
-        if self.config.ecn_option {
-            let accurate_ecn = self.echo.option();
-            let with_option = Options { accurate_ecn, ..options };
-            if with_option.wire_len() <= Options::ROOM {
-                return with_option;
-            }
-        }
+        self.echo.report.fit(&mut options, Options::ROOM, duplicate);
         options
     }
 

@@ -1,9 +1,10 @@
 //! What this end, if it also sends data, says of what has arrived: on the segments of its sending half, and on SYN and SYN-ACK.
 
+use super::super::room_beside;
 use super::{Agreed, Receiver};
 use crate::ack::Reason;
 use acklab_base::Instant;
-use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber};
+use acklab_wire::tcp::{Flags, SackBlocks, Segment, SeqNumber};
 
 /// What SACK takes beside its blocks, and each of those (RFC 2018, §3; two octets of padding).
 const SACK_HEADER: u64 = 4;
@@ -20,14 +21,20 @@ impl Receiver {
     /// Processes the peer's `syn_ack`. `sent_at` is when this end's SYN left, if it left only once.
     pub(in crate::tcp) fn open_by(&mut self, now: Instant, syn_ack: &Segment, sent_at: Option<Instant>) {
         self.agree(syn_ack, self.config.ecn.conclude(syn_ack.flags));
-        self.echo.take_syn_ack(syn_ack.ecn);
+        self.echo.take_syn_ack(syn_ack);
         self.syn_sent_at = sent_at;
         self.measure_handshake(now);
     }
 
-    /// The SYN-ACK is to be sent again.
+    /// The timer of the SYN-ACK has expired: it is to be sent again.
     pub(in crate::tcp) const fn repeat_syn_ack(&mut self) {
         self.syn_ack_due = true;
+        self.syn_ack_timeouts += 1;
+    }
+
+    /// Returns `true` if ACKs with the AccECN option seem not to arrive.
+    pub(in crate::tcp) const fn has_blocked_option(&self) -> bool {
+        self.echo.report.is_blocked()
     }
 
     /// When the SYN-ACK was sent, if only once.
@@ -38,6 +45,11 @@ impl Receiver {
     /// Returns `true` if the peer scales its window as this end has agreed to.
     pub(in crate::tcp) fn has_scaling(&self) -> bool {
         self.agreed.is_some_and(|agreed| agreed.has_scaling)
+    }
+
+    /// Whether the application of this end may still send.
+    pub(in crate::tcp) const fn set_may_send(&mut self, may_send: bool) {
+        self.may_send = may_send;
     }
 
     /// The FIN has arrived, and all before it.
@@ -54,6 +66,13 @@ impl Receiver {
     /// Returns `true` if no segment of this end has carried an acknowledgment yet.
     pub(super) const fn has_sent_nothing(&self) -> bool {
         self.counters.acks[Reason::Piggyback.index()] == 0
+    }
+
+    /// Returns `true` if `segment` begins beyond the receive window, so that neither its data nor its acknowledgment counts (RFC 9293,
+    /// §3.10.7.4, first; Linux's `tcp_sequence`).
+    pub(in crate::tcp) fn is_beyond_window(&self, segment: &Segment) -> bool {
+        let next = self.stream.next();
+        self.agreed.is_some_and(|agreed| segment.seq.offset_near(agreed.first, next) > next + self.window.left(next))
     }
 
     /// An unacceptable segment has arrived: an ACK is sent in response (RFC 9293, §3.10.7.4).
@@ -74,6 +93,7 @@ impl Receiver {
     pub(in crate::tcp) fn finish_handshake(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);
+            segment.options.accurate_ecn = self.echo.report.of_ack_of_syn_ack();
             self.acknowledger.count(Reason::Handshake);
         }
     }
@@ -84,20 +104,20 @@ impl Receiver {
         let Some(agreed) = self.agreed else { return };
         self.number(segment, agreed);
         segment.flags = self.echo.flags_beside(segment.flags);
-        let room = self.room_beside(segment);
+        let room = room_beside(segment, self.config.mss.get());
         let has_blocks = self.has_blocks();
+        let duplicate = self.duplicate.as_ref().map(|duplicate| duplicate.start);
+        segment.options.accurate_ecn = None;
         if has_blocks && agreed.has_sack {
-            let free = room.saturating_sub(segment.options.wire_len() + SACK_HEADER);
+            let reserve = if segment.payload > 0 { self.echo.report.reserve() } else { 0 };
+            let free = room.saturating_sub(segment.options.wire_len() + SACK_HEADER + reserve);
             let most = usize::try_from(free / SACK_BLOCK).unwrap_or(SackBlocks::MAX).min(SackBlocks::MAX);
             if most > 0 {
                 segment.options.sack = self.sack_blocks(agreed.first, most);
             }
         }
-        if self.config.ecn_option {
-            segment.options.accurate_ecn = self.echo.option();
-            if segment.options.wire_len() > room {
-                segment.options.accurate_ecn = None;
-            }
+        if self.echo.report.is_sent() {
+            self.echo.report.fit(&mut segment.options, room, duplicate);
         }
         let reports_all = !has_blocks || !segment.options.sack.is_empty();
         if reports_all && self.acknowledger.has_unreported() {
@@ -114,12 +134,5 @@ impl Receiver {
         if let Some(timestamps) = &mut segment.options.timestamps {
             timestamps.echo = self.timestamp_to_echo;
         }
-    }
-
-    /// The options that `segment` may have so that its packet is no longer than a full-sized one.
-    fn room_beside(&self, segment: &Segment) -> u64 {
-        let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() };
-        let full = self.config.mss.get() + timestamps.wire_len();
-        full.saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
     }
 }

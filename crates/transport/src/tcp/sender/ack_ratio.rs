@@ -178,11 +178,11 @@ impl Sender {
         }
     }
 
-    /// The payload of a full-sized new segment: less if it carries a ratio (RFC 6691, §3).
+    /// The payload of a full-sized new segment: less if it carries a ratio or the AccECN option (RFC 6691, §3).
     pub(super) fn full_payload(&self) -> u64 {
         let is_due =
             self.ack_ratio.as_ref().and_then(|ack_ratio| ack_ratio.asked).is_some_and(|asked| asked.at.is_none());
-        let mss = self.congestion.window.mss;
+        let mss = self.congestion.window.mss.saturating_sub(self.marks.report.reserve()).max(1);
         if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
     }
 

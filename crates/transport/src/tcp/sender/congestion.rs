@@ -48,6 +48,12 @@ impl Congestion {
         }
     }
 
+    /// A full-sized segment has `mss` octets of payload, and the window starts with as many of them.
+    pub(super) fn adopt_mss(&mut self, config: &Config, mss: u64) {
+        (self.window.mss, self.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
+        self.prr = Prr::new(config.prr_bound, mss, 0);
+    }
+
     /// Octets that may be sent beyond `pipe`.
     #[inline]
     pub(super) const fn room(&self, pipe: u64) -> u64 {
@@ -90,7 +96,7 @@ impl Congestion {
     ) {
         let recover_fs = match config.prr_basis {
             prr::Basis::FlightSize => board.flight_size(),
-            prr::Basis::Pipe => (board.flight_size() + summary.delivered).saturating_sub(board.sacked()),
+            prr::Basis::Pipe => (board.flight_size() + summary.delivered).saturating_sub(board.reported()),
             prr::Basis::Window => self.window.cwnd,
         };
         self.lower_threshold(now, self.flight_to_reduce(config, board, summary.advance.bytes), signal);
@@ -159,11 +165,5 @@ impl Congestion {
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
         self.acked_remainder = total % mss;
         Acked { bytes, segments: total / mss }
-    }
-
-    /// Returns `true` if the window limited sending. In slow start, half a window in flight is enough (Linux's `tcp_is_cwnd_limited`).
-    #[inline]
-    pub(super) fn is_window_limited(&self, held_back: bool, prior_flight: u64) -> bool {
-        held_back || (self.window.in_slow_start() && self.window.cwnd < 2 * prior_flight)
     }
 }

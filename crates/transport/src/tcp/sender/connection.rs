@@ -5,6 +5,13 @@ use super::super::config::{Config, RttClock};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 
+/// RFC 9293, §3.7.1: the MSS of a peer that announces none, over IPv4.
+const DEFAULT_SEND_MSS: u16 = 536;
+/// Linux's `TCP_MIN_SND_MSS`: a smaller MSS is taken for this one.
+const LEAST_SEND_MSS: u16 = 48;
+/// What timestamps take in each segment (RFC 7323, Appendix A).
+const TIMESTAMPS_OCTETS: u64 = 12;
+
 /// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -34,6 +41,8 @@ pub(super) struct Connection {
     opened_at: Instant,
     pub(super) syn_sent_at: Instant,
     pub(super) syn_due: bool,
+    /// SYNs that have left.
+    syns: u32,
     pub(super) ack_due: bool,
     /// Do both ends speak SACK?
     pub(super) has_sack: bool,
@@ -52,6 +61,7 @@ impl Connection {
             opened_at: Instant::ZERO,
             syn_sent_at: Instant::ZERO,
             syn_due: false,
+            syns: 0,
             ack_due: false,
             has_sack: config.sack,
             rtt_clock: config.rtt_clock,
@@ -89,7 +99,14 @@ impl Connection {
             self.clock = None;
         }
         self.has_sack &= syn.options.sack_permitted;
-        self.note_timestamp(syn);
+        let _ = self.note_timestamp(syn);
+    }
+
+    /// The payload of a full-sized segment to the peer, which has announced `mss`, if this end could send `own` (RFC 9293, §3.7.1; RFC 6691:
+    /// options take their room from either).
+    pub(super) fn full_size(&self, mss: Option<u16>, own: u16) -> u64 {
+        let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(LEAST_SEND_MSS).min(own);
+        u64::from(announced).saturating_sub(if self.clock.is_some() { TIMESTAMPS_OCTETS } else { 0 }).max(1)
     }
 
     /// Returns `true` if `segment` acknowledges the SYN of this end.
@@ -109,11 +126,12 @@ impl Connection {
         seq.offset_near(self.first, near)
     }
 
+    /// Returns `true` if the timestamp of `segment` is newer than that of the segment before.
     #[inline]
-    pub(super) fn note_timestamp(&mut self, segment: &Segment) {
-        if let Some(timestamps) = segment.options.timestamps {
-            self.timestamp_to_echo = timestamps.value;
-        }
+    pub(super) fn note_timestamp(&mut self, segment: &Segment) -> bool {
+        let Some(timestamps) = segment.options.timestamps else { return false };
+        let before = std::mem::replace(&mut self.timestamp_to_echo, timestamps.value);
+        timestamps.value.wrapping_sub(before).cast_signed() > 0
     }
 
     #[inline]
@@ -176,15 +194,17 @@ impl Connection {
     /// A SYN that offers what `config` wants.
     pub(super) fn syn(&mut self, now: Instant, config: &Config) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
+        let offer = config.ecn.offer(self.syns);
+        self.syns += 1;
         Segment {
             ecn: config.ecn.handshake_codepoint(),
             seq: SeqNumber(self.first.0.wrapping_sub(1)),
             ack: self.peer_next,
-            flags: Flags::SYN | config.ecn.offer(),
+            flags: Flags::SYN | offer,
             window: u16::MAX,
             options: Options {
                 timestamps,
-                mss: Some(announced_mss(config.mss.get(), timestamps.is_some())),
+                mss: Some(announced_mss(config)),
                 window_scale: config.window_scaling.then_some(0),
                 sack_permitted: config.sack,
                 ack_congestion_control: super::ack_ratio::is_offered(config),
@@ -204,7 +224,9 @@ pub(super) struct Data {
     pub(super) ack_ratio: Option<u8>,
 }
 
-/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less.
-pub(in crate::tcp) fn announced_mss(payload: u64, has_timestamps: bool) -> u16 {
-    u16::try_from(payload + if has_timestamps { 12 } else { 0 }).unwrap_or(u16::MAX)
+/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less. It says what this end can take, before
+/// anything is agreed on.
+pub(in crate::tcp) fn announced_mss(config: &Config) -> u16 {
+    let with_options = config.mss.get() + if config.timestamps.is_some() { TIMESTAMPS_OCTETS } else { 0 };
+    u16::try_from(with_options).unwrap_or(u16::MAX)
 }

@@ -15,7 +15,10 @@ impl Sender {
         self.begin_reduction(now, summary, signal);
         self.congestion.enter(now, CongestionState::Reduced);
         self.congestion.recover = self.board.nxt();
-        self.reduce(summary);
+        // An ACK that is newer by its timestamp alone delivers nothing.
+        if summary.delivered > 0 {
+            self.reduce(summary);
+        }
         self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 

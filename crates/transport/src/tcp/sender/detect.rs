@@ -78,6 +78,6 @@ impl Sender {
 
     /// Returns `true` if there is reason to enter a fast recovery.
     pub(super) fn shows_loss(&self) -> bool {
-        self.board.lost() > 0 || (!self.detects_by_time() && self.loss.has_enough_duplicates())
+        self.board.lost() > 0 || (!self.detects_by_time() && self.shows_loss_by_duplicates())
     }
 }

@@ -41,6 +41,7 @@ impl Sender {
             self.loss.rack.on_dsack(self.board.una(), self.board.nxt());
         }
         self.congestion.undo.on_dsack(duplicate, segments);
+        self.note_needless_retransmission(duplicate);
         match self.rules.dsack_delivery {
             DsackDelivery::Ignored => 0,
             DsackDelivery::Counted => octets,

@@ -1,32 +1,68 @@
 //! The sender's reaction to echoed marks, and its CWR.
 
-use super::super::ecn::{self, FIRST_COUNT, reflect};
+use super::super::config::Config;
+use super::super::ecn::{self, FIRST_COUNT, OctetReport, Verdict, reflect};
+use super::super::room_beside;
+use super::super::rules::{AceAmbiguity, EctPackets, Rules};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::Signal;
 use acklab_base::{Ecn, Instant};
-use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
+use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 
 /// The largest count of marked packets that the ACE field expresses unambiguously (RFC 9768, §3.2.2.5).
 const MOST_CERTAIN: u64 = 7;
+
+/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`: the mean number of packets that an ACK covers moves by a 64th of the
+/// difference, counts 64ths of a packet, and shows thin ACKs above four packets.
+const COVER_WEIGHT: u32 = 6;
+const COVER_PRECISION: u32 = 6;
+const THIN_COVER: u64 = 4 << COVER_PRECISION;
 
 /// The sender's side of explicit congestion notification.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     agreed: ecn::Config,
+    ect_packets: EctPackets,
+    ambiguity: AceAmbiguity,
+    /// What new data is sent with, and what any other packet.
     codepoint: Ecn,
+    codepoint_of_others: Ecn,
     /// How the SYN-ACK arrived.
     syn_ack: Ecn,
+    /// `accurate`, at the end that was opened: nothing has come since the SYN.
+    awaits_ack_of_syn_ack: bool,
+    /// The peer's feedback counts.
+    heeds_feedback: bool,
     /// An echo counts once an acknowledgment passes this offset: earlier marks have been reacted to.
     settled_until: Option<u64>,
     /// The next new data carries CWR.
     cwr_due: bool,
-    /// s.cep of RFC 9768: marked packets that the receiver has reported.
+    /// r.cep of RFC 9768: marked packets that have arrived.
+    received: u64,
+    /// s.cep: marked packets that the receiver has reported.
     count: u64,
-    /// s.ceb: marked octets that the option has reported.
-    octets: u64,
+    /// s.e0b, s.e1b and s.ceb by codepoint, without their first values: octets that the option has reported.
+    octets: [u64; Ecn::ALL.len()],
     /// Of the octets taken for marked, those that only the ACE count has reported so far.
     ahead: u64,
+    /// The packets that ACKs cover on average, in 64ths; zero before the first.
+    cover: u64,
+    /// The option of segments that leave. No data comes to a sender that is not half of a connection.
+    pub(super) report: OctetReport,
+}
+
+/// What an ACK brings, as the echo of marks is read by it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acknowledged {
+    /// Octets that it delivers.
+    pub(super) octets: u64,
+    /// Packets that it delivers.
+    pub(super) packets: u64,
+    /// The octets of a full-sized segment.
+    pub(super) mss: u64,
+    /// Its timestamp is newer than any before.
+    pub(super) has_newer_timestamp: bool,
 }
 
 /// What an ACK echoes of marks.
@@ -38,38 +74,82 @@ pub(super) struct Echoed {
     pub(super) is_congested: bool,
 }
 
+/// What the receiver has reported of marks with AccECN (RFC 9768, §3.2), from zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportedMarks {
+    /// Marked packets (s.cep).
+    pub packets: u64,
+    /// Octets that arrived marked (s.ceb).
+    pub ce: u64,
+    /// Octets that arrived as ECT(0) (s.e0b).
+    pub ect0: u64,
+    /// Octets that arrived as ECT(1) (s.e1b).
+    pub ect1: u64,
+}
+
 impl Marks {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(rules: &Rules) -> Self {
         Self {
             agreed: ecn::Config::Off,
+            ect_packets: rules.ect_packets,
+            ambiguity: rules.ace_ambiguity,
             codepoint: Ecn::NotEct,
+            codepoint_of_others: Ecn::NotEct,
             syn_ack: Ecn::NotEct,
+            awaits_ack_of_syn_ack: false,
+            heeds_feedback: true,
             settled_until: None,
             cwr_due: false,
+            received: FIRST_COUNT,
             count: FIRST_COUNT,
-            octets: 0,
+            octets: [0; Ecn::ALL.len()],
             ahead: 0,
+            cover: 0,
+            report: OctetReport::new(rules, false),
         }
     }
 
-    /// The SYN-ACK has come, after `offered` had stood in a SYN that was not ECN-capable.
-    pub(super) fn conclude(&mut self, offered: ecn::Config, syn_ack: &Segment) {
-        self.agreed = offered.conclude(syn_ack.flags);
-        self.syn_ack = syn_ack.ecn;
-        self.codepoint = match self.agreed {
-            ecn::Config::Off => Ecn::NotEct,
-            // RFC 9768, §3.2.2.3: the SYN cannot have arrived otherwise than it left; something on the path changes codepoints.
-            ecn::Config::Accurate if syn_ack.flags.ace() != reflect(Ecn::NotEct).ace() => Ecn::NotEct,
-            // RFC 3168, §5: ECT(0) where one codepoint is used.
-            ecn::Config::Classic | ecn::Config::Dctcp | ecn::Config::Accurate => Ecn::Ect0,
-        };
+    /// Both ends have agreed on this.
+    fn agree(&mut self, agreed: ecn::Config, config: &Config, rules: &Rules) {
+        let is_accurate = agreed == ecn::Config::Accurate;
+        self.agreed = agreed;
+        self.report = OctetReport::new(rules, is_accurate && config.ecn_option);
+        // RFC 3168, §5: ECT(0) where one codepoint is used.
+        self.codepoint = if agreed == ecn::Config::Off { Ecn::NotEct } else { Ecn::Ect0 };
+        let others_are_capable = is_accurate && self.ect_packets == EctPackets::All;
+        self.codepoint_of_others = if others_are_capable { Ecn::Ect0 } else { Ecn::NotEct };
     }
 
-    /// The peer's SYN has arrived, and the SYN-ACK accepts this.
-    pub(super) const fn accept(&mut self, agreed: ecn::Config) {
-        self.agreed = agreed;
-        // RFC 3168, §5: ECT(0) where one codepoint is used.
-        self.codepoint = if matches!(agreed, ecn::Config::Off) { Ecn::NotEct } else { Ecn::Ect0 };
+    /// No packet is ECN-capable from now on.
+    const fn withhold_ect(&mut self) {
+        (self.codepoint, self.codepoint_of_others) = (Ecn::NotEct, Ecn::NotEct);
+    }
+
+    /// The SYN-ACK has come, after `config` had offered ECN in a SYN that was not ECN-capable.
+    pub(super) fn conclude(&mut self, config: &Config, rules: &Rules, syn_ack: &Segment) {
+        self.agree(config.ecn.conclude(syn_ack.flags), config, rules);
+        self.syn_ack = syn_ack.ecn;
+        if self.agreed == ecn::Config::Accurate {
+            self.received += u64::from(syn_ack.ecn == Ecn::Ce);
+            self.report.watch(syn_ack);
+            if !Verdict::of_syn_ack(syn_ack).may_send_ect {
+                self.withhold_ect();
+            }
+        }
+    }
+
+    /// The peer's `syn` has arrived, and the SYN-ACK accepts what it offers as far as `config` does.
+    pub(super) fn accept(&mut self, config: &Config, rules: &Rules, syn: &Segment) {
+        self.agree(config.ecn.accept(syn.flags), config, rules);
+        self.awaits_ack_of_syn_ack = self.agreed == ecn::Config::Accurate;
+    }
+
+    /// The end that was opened has sent or received `packet`, another SYN or SYN-ACK. RFC 9768, §3.1.5: if one is without ECN, it sends no ECN-capable
+    /// packets.
+    pub(super) fn note_handshake(&mut self, packet: &Segment) {
+        if self.awaits_ack_of_syn_ack && packet.flags.ace() == 0 {
+            self.withhold_ect();
+        }
     }
 
     /// The SYN-ACK has come once more.
@@ -82,18 +162,22 @@ impl Marks {
         if self.agreed == ecn::Config::Accurate { reflect(self.syn_ack) } else { Flags::NONE }
     }
 
-    /// The flags of any other segment: its own count of marked packets. None come, for ACKs are not ECN-capable
-    /// (RFC 3168, §6.1.4), but that the SYN-ACK was marked counts (RFC 9768, Table 3).
+    /// The flags of any other segment: its own count of marked packets.
     pub(super) fn flags(&self) -> Flags {
         match self.agreed {
-            ecn::Config::Accurate => Flags::from_ace((FIRST_COUNT + u64::from(self.syn_ack == Ecn::Ce)) as u8),
+            ecn::Config::Accurate => Flags::from_ace((self.received % 8) as u8),
             _ => Flags::NONE,
         }
     }
 
-    /// What new data is sent with (RFC 3168, §6.1.2 and §6.1.5: not what is sent again).
+    /// What new data is sent with.
     pub(super) const fn codepoint(&self) -> Ecn {
         self.codepoint
+    }
+
+    /// What retransmissions, and packets without data, are sent with (RFC 3168, §6.1.4 to §6.1.6: not ECN-capable).
+    pub(super) const fn codepoint_of_others(&self) -> Ecn {
+        self.codepoint_of_others
     }
 
     /// CWR on the first new data after a reduction of the window (RFC 3168, §6.1.2).
@@ -101,43 +185,115 @@ impl Marks {
         if std::mem::take(&mut self.cwr_due) { Flags::CWR } else { Flags::NONE }
     }
 
-    /// An ACK has arrived that delivers `octets` in `packets`.
-    pub(super) fn on_ack(&mut self, ack: &Segment, delivered: u64, packets: u64) -> Echoed {
+    /// An ACK has arrived.
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &Segment, acknowledged: Acknowledged) -> Echoed {
         let has_ece = ack.flags.contains(Flags::ECE);
         match self.agreed {
             ecn::Config::Off => Echoed::default(),
             ecn::Config::Classic => Echoed { marked: 0, is_congested: has_ece },
-            ecn::Config::Dctcp => Echoed { marked: if has_ece { delivered } else { 0 }, is_congested: has_ece },
-            // RFC 9768, §3.2.2.2: an ACK that delivers nothing may be older than the last one.
-            ecn::Config::Accurate if delivered == 0 => Echoed::default(),
-            ecn::Config::Accurate => {
-                let marks = self.marks_reported(ack.flags.ace(), packets);
-                self.count += marks;
-                let counted = (delivered * marks / packets.max(1)).min(delivered);
-                match ack.options.accurate_ecn.as_ref().and_then(AccurateEcn::marked) {
-                    Some(counter) => self.octets_reported(counter, delivered),
-                    None => {
-                        self.ahead += counted;
-                        Echoed { marked: counted, is_congested: marks > 0 }
-                    }
-                }
+            ecn::Config::Dctcp => {
+                Echoed { marked: if has_ece { acknowledged.octets } else { 0 }, is_congested: has_ece }
             }
+            ecn::Config::Accurate => self.on_accurate_ack(ack, acknowledged),
         }
     }
 
-    /// RFC 9768, §3.2.3.1: the option is exact where the count is ambiguous, but it may repeat what the count has reported.
-    fn octets_reported(&mut self, counter: u32, delivered: u64) -> Echoed {
-        let reported = u64::from(counter).wrapping_sub(self.octets) % AccurateEcn::MODULUS;
-        self.octets += reported;
-        let marked = reported.saturating_sub(self.ahead).min(delivered);
-        self.ahead = self.ahead.saturating_sub(reported);
-        Echoed { marked, is_congested: marked > 0 }
+    #[inline(never)]
+    fn on_accurate_ack(&mut self, ack: &Segment, acknowledged: Acknowledged) -> Echoed {
+        let Acknowledged { octets: delivered, packets, has_newer_timestamp, .. } = acknowledged;
+        self.received += u64::from(ack.ecn == Ecn::Ce);
+        self.report.watch(ack);
+        if std::mem::take(&mut self.awaits_ack_of_syn_ack) {
+            self.judge_handshake(ack);
+            return Echoed::default();
+        }
+        // RFC 9768, §3.2.2.2 and appendix A.1: an ACK without progress may be older than the last one, unless its timestamp is newer.
+        if !self.heeds_feedback || (delivered == 0 && !has_newer_timestamp) {
+            return Echoed::default();
+        }
+        if packets > 0 {
+            self.average_cover(packets);
+        }
+        let reported = ack.options.accurate_ecn.and_then(|option| self.read_option(&option));
+        let marks = self.marks_reported(ack.flags.ace(), acknowledged, reported);
+        self.count += marks;
+        let marked = match reported {
+            // RFC 9768, §3.2.3.1: the option is exact where the count is ambiguous, but it may repeat what the count has reported.
+            Some(reported) => {
+                let marked = reported.saturating_sub(self.ahead).min(delivered);
+                self.ahead = self.ahead.saturating_sub(reported);
+                marked
+            }
+            None => {
+                let counted = (delivered * marks / packets.max(1)).min(delivered);
+                self.ahead += counted;
+                counted
+            }
+        };
+        Echoed { marked, is_congested: marks > 0 || marked > 0 }
     }
 
-    /// RFC 9768, §3.2.2.5.2: where the field may have gone round, as often as the packets allow (Linux's `__tcp_accecn_process`).
-    fn marks_reported(&self, ace: u8, packets: u64) -> u64 {
+    /// The first segment after the SYN-ACK has arrived: what it says of the path (RFC 9768, Table 4).
+    fn judge_handshake(&mut self, ack: &Segment) {
+        let verdict = Verdict::of_ack_of_syn_ack(ack);
+        self.heeds_feedback = verdict.heeds_feedback;
+        self.count += u64::from(verdict.is_marked);
+        if !verdict.may_send_ect {
+            self.withhold_ect();
+        }
+    }
+
+    /// Linux's `pkts_acked_ewma`.
+    fn average_cover(&mut self, packets: u64) {
+        let newest = packets << COVER_PRECISION;
+        let weighted = (self.cover << COVER_WEIGHT) - self.cover + newest;
+        self.cover = if self.cover == 0 { newest } else { weighted >> COVER_WEIGHT };
+    }
+
+    /// Takes in the counters of an option. Returns the octets that it newly reports as marked, if that counter is present.
+    fn read_option(&mut self, option: &AccurateEcn) -> Option<u64> {
+        let order = match option.order() {
+            FieldOrder::Ect0First => [Ecn::Ect0, Ecn::Ce, Ecn::Ect1],
+            FieldOrder::Ect1First => [Ecn::Ect1, Ecn::Ce, Ecn::Ect0],
+        };
+        let mut marked = None;
+        for (codepoint, field) in order.into_iter().zip(option.fields()) {
+            let first = u64::from(codepoint != Ecn::Ce);
+            let counter = &mut self.octets[codepoint as usize];
+            let newly = u64::from(*field).wrapping_sub(first).wrapping_sub(*counter) % AccurateEcn::MODULUS;
+            *counter += newly;
+            if codepoint == Ecn::Ce {
+                marked = Some(newly);
+            }
+        }
+        marked
+    }
+
+    /// The newly marked packets that the field reports. RFC 9768, §3.2.2.5.2: where it may have gone round, as often as the packets allow, unless
+    /// the octets `reported` as marked speak against it (appendix A.2.2; Linux's `__tcp_accecn_process`).
+    fn marks_reported(&self, ace: u8, acknowledged: Acknowledged, reported: Option<u64>) -> u64 {
+        let Acknowledged { octets, packets, mss, .. } = acknowledged;
         let least = u64::from(ace).wrapping_sub(self.count) % 8;
-        if packets <= MOST_CERTAIN { least } else { packets - (packets - least) % 8 }
+        if packets <= MOST_CERTAIN {
+            return least;
+        }
+        let most = packets - (packets - least) % 8;
+        let is_thin = self.ambiguity == AceAmbiguity::TrustedIfThin && self.cover > THIN_COVER;
+        match reported {
+            None if is_thin => least,
+            None => most,
+            Some(0) => least,
+            // More than one round is possible: the share of octets says how many there were.
+            Some(marked) if packets >= 16 && marked < octets => {
+                most.min(least + (marked * packets).div_ceil(octets) / 8 * 8)
+            }
+            Some(_) if packets >= 16 => most,
+            Some(marked) if marked > least * mss => most,
+            // SAFETY_FACTOR of the appendix: marked packets are half full at least.
+            Some(marked) if marked < most * mss / 2 => least,
+            Some(_) => most,
+        }
     }
 
     /// The window has been reduced, for whatever reason, while everything below `nxt` had been sent.
@@ -153,6 +309,30 @@ impl Marks {
 }
 
 impl Sender {
+    /// What the receiver has reported of marks with AccECN.
+    #[must_use]
+    pub const fn reported_marks(&self) -> ReportedMarks {
+        let marks = &self.marks;
+        ReportedMarks {
+            packets: marks.count - FIRST_COUNT,
+            ce: marks.octets[Ecn::Ce as usize],
+            ect0: marks.octets[Ecn::Ect0 as usize],
+            ect1: marks.octets[Ecn::Ect1 as usize],
+        }
+    }
+
+    /// The AccECN option is not sent any more.
+    pub(in crate::tcp) const fn block_option(&mut self) {
+        self.marks.report.block();
+    }
+
+    /// Puts the AccECN option on `segment`, if segments of this size leave room for it.
+    #[inline(never)]
+    pub(super) fn add_option(&mut self, segment: &mut Segment) {
+        let room = room_beside(segment, self.congestion.window.mss);
+        self.marks.report.fit(&mut segment.options, room, None);
+    }
+
     /// The window is reduced for an echoed mark, once for each window of data (RFC 3168, §6.1.2). Returns the octets by which it may
     /// grow, of `growth`.
     #[inline]
@@ -170,10 +350,15 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acklab_wire::tcp::{FieldOrder, Options, SeqNumber};
+    use acklab_wire::tcp::{Options, SeqNumber};
 
     fn accurate() -> Marks {
-        Marks { agreed: ecn::Config::Accurate, codepoint: Ecn::Ect0, ..Marks::new() }
+        Marks { agreed: ecn::Config::Accurate, codepoint: Ecn::Ect0, ..Marks::new(&Rules::RFC) }
+    }
+
+    /// So many packets of 1000 octets.
+    const fn of_packets(packets: u64) -> Acknowledged {
+        Acknowledged { octets: packets * 1000, packets, mss: 1000, has_newer_timestamp: false }
     }
 
     fn ack(flags: Flags, accurate_ecn: Option<AccurateEcn>) -> Segment {
@@ -193,30 +378,30 @@ mod tests {
     }
 
     /// The marks that ACKs report, each for a number of packets of 1000 octets and of marks among them.
-    fn reported(acks: &[(u64, u64)]) -> Vec<u64> {
-        let (mut marks, mut count) = (accurate(), FIRST_COUNT);
+    fn reported(mut marks: Marks, acks: &[(u64, u64)]) -> Vec<u64> {
+        let mut count = FIRST_COUNT;
         acks.iter()
             .map(|(packets, marked)| {
                 count += marked;
-                marks.on_ack(&counting(count), packets * 1000, *packets).marked / 1000
+                marks.on_ack(&counting(count), of_packets(*packets)).marked / 1000
             })
             .collect()
     }
 
     #[test]
     fn up_to_seven_packets_an_ack_are_counted_exactly() {
-        assert_eq!(reported(&[(2, 1), (7, 7), (1, 0), (7, 6), (2, 2)]), [1, 7, 0, 6, 2]);
+        assert_eq!(reported(accurate(), &[(2, 1), (7, 7), (1, 0), (7, 6), (2, 2)]), [1, 7, 0, 6, 2]);
     }
 
     /// Eight marks look like none, and one like nine: the safest likely case is the larger.
     #[test]
     fn thinner_acks_count_the_safest_likely_case() {
-        assert_eq!(reported(&[(8, 8)]), [8]);
-        assert_eq!(reported(&[(8, 0)]), [8], "none of eight cannot be distinguished from all");
-        assert_eq!(reported(&[(16, 2)]), [10]);
-        assert_eq!(reported(&[(16, 10)]), [10]);
-        assert_eq!(reported(&[(15, 8), (7, 3)]), [8, 3], "nor does it stay wrong");
-        assert_eq!(reported(&[(15, 7)]), [15], "seven of fifteen look like all");
+        assert_eq!(reported(accurate(), &[(8, 8)]), [8]);
+        assert_eq!(reported(accurate(), &[(8, 0)]), [8], "none of eight cannot be distinguished from all");
+        assert_eq!(reported(accurate(), &[(16, 2)]), [10]);
+        assert_eq!(reported(accurate(), &[(16, 10)]), [10]);
+        assert_eq!(reported(accurate(), &[(15, 8), (7, 3)]), [8, 3], "nor does it stay wrong");
+        assert_eq!(reported(accurate(), &[(15, 7)]), [15], "seven of fifteen look like all");
     }
 
     #[test]
@@ -224,7 +409,7 @@ mod tests {
         let mut marks = accurate();
         let mut reported = |count: u64, octets: Option<u64>, packets| {
             let option = octets.map(|octets| AccurateEcn::new(FieldOrder::Ect0First, &[1, octets]));
-            marks.on_ack(&ack(counting(count).flags, option), packets * 1000, packets).marked
+            marks.on_ack(&ack(counting(count).flags, option), of_packets(packets)).marked
         };
         assert_eq!(reported(FIRST_COUNT, Some(0), 16), 0, "none of sixteen");
         assert_eq!(reported(FIRST_COUNT + 16, Some(16_000), 16), 16_000, "all of them");
@@ -237,13 +422,49 @@ mod tests {
     #[test]
     fn what_brings_nothing_tells_nothing() {
         let mut marks = accurate();
-        assert_eq!(marks.on_ack(&counting(7), 0, 0), Echoed::default());
-        assert_eq!(marks.on_ack(&counting(7), 2000, 2), Echoed { marked: 2000, is_congested: true });
+        assert_eq!(marks.on_ack(&counting(7), of_packets(0)), Echoed::default());
+        assert_eq!(marks.on_ack(&counting(7), of_packets(2)), Echoed { marked: 2000, is_congested: true });
+        let newer = Acknowledged { has_newer_timestamp: true, ..of_packets(0) };
+        assert_eq!(marks.on_ack(&counting(8), newer), Echoed { marked: 0, is_congested: true });
+    }
+
+    /// Linux trusts the field once ACKs have been thin on average: the first covers ten packets. One that follows an ACK of one packet does
+    /// not make them thin.
+    #[test]
+    fn linux_trusts_the_count_if_acks_are_thin_throughout() {
+        let linux = Marks { agreed: ecn::Config::Accurate, ..Marks::new(&Rules::LINUX) };
+        assert_eq!(reported(linux, &[(10, 0), (10, 1)]), [0, 1]);
+        assert_eq!(reported(linux, &[(1, 0), (9, 0)]), [0, 8]);
+    }
+
+    /// RFC 9768, appendix A.2.2.
+    #[test]
+    fn octets_resolve_what_the_count_leaves_open() {
+        let counted = |packets, count: u64, octets| {
+            let mut marks = accurate();
+            let option = AccurateEcn::new(FieldOrder::Ect1First, &[1, octets, 1]);
+            let _ = marks.on_ack(&ack(counting(count).flags, Some(option)), of_packets(packets));
+            marks.count - FIRST_COUNT
+        };
+        assert_eq!(counted(10, FIRST_COUNT, 0), 0);
+        assert_eq!(counted(10, FIRST_COUNT + 1, 1000), 1);
+        assert_eq!(counted(10, FIRST_COUNT + 9, 9000), 9);
+        assert_eq!(counted(40, FIRST_COUNT + 18, 18_000), 18, "twice round of at most four times");
+        assert_eq!(counted(40, FIRST_COUNT + 40, 40_000), 40);
+    }
+
+    #[test]
+    fn the_option_is_read_in_either_order() {
+        let mut marks = accurate();
+        let _ = marks.read_option(&AccurateEcn::new(FieldOrder::Ect0First, &[501, 7, 31]));
+        assert_eq!(marks.read_option(&AccurateEcn::new(FieldOrder::Ect1First, &[41, 9, 601])), Some(2));
+        assert_eq!(marks.octets, [0, 40, 600, 9]);
     }
 
     #[test]
     fn a_classic_echo_tells_that_but_not_how_much() {
-        let reported = |agreed| Marks { agreed, ..Marks::new() }.on_ack(&ack(Flags::ECE, None), 2000, 2);
+        let reported =
+            |agreed| Marks { agreed, ..Marks::new(&Rules::RFC) }.on_ack(&ack(Flags::ECE, None), of_packets(2));
         assert_eq!(reported(ecn::Config::Classic), Echoed { marked: 0, is_congested: true });
         assert_eq!(reported(ecn::Config::Dctcp), Echoed { marked: 2000, is_congested: true });
         assert_eq!(reported(ecn::Config::Off), Echoed::default());

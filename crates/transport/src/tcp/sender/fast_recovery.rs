@@ -1,6 +1,6 @@
 //! Fast recovery (RFC 6675, §5; RFC 6582 without SACK; RFC 9937).
 
-use super::super::rules::{ExitGrowth, ForcedRetransmission, PartialAck, PrrDelivery, RemainingLoss};
+use super::super::rules::{ExitGrowth, ForcedRetransmission, LateHole, OldAck, PartialAck, PrrDelivery, RemainingLoss};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::Signal;
@@ -32,12 +32,14 @@ impl Sender {
         self.loss.probe.timeout.set(None);
         self.congestion.enter(now, CongestionState::Recovery);
         self.congestion.recover = self.board.nxt();
+        self.loss.repaired_until = Some(self.board.nxt());
         self.congestion.seen_partial_ack = false;
         self.reduce(summary);
         // RFC 6675, §5, (4.3): the first retransmission leaves at once. Everything lost may have been retransmitted already, if it lay
         // beyond the recovery point of a recovery that has just ended.
         let sends_head = self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead;
         self.transmission.forced = self.board.has_lost_unsent() || sends_head;
+        self.transmission.only_new = false;
         self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
@@ -45,12 +47,21 @@ impl Sender {
     pub(super) fn continue_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         let is_partial = summary.advance.bytes > 0;
         let undo = &self.congestion.undo;
-        if self.config.undo && is_partial && undo.is_refuted_by_echo(summary.echo) && !self.board.has_retransmissions()
-        {
+        if self.config.undo && is_partial && undo.is_refuted_by_echo(summary.echo) {
             // The segment that filled the hole was only late (Linux's tcp_try_undo_partial).
-            self.board.unmark_lost();
-            return self.abandon_recovery(now, summary);
+            self.measure_displacement(self.board.una() - summary.advance.bytes);
+            if !self.board.has_retransmissions() {
+                self.board.unmark_lost();
+                return self.abandon_recovery(now, summary);
+            }
+            if self.rules.late_hole == LateHole::HoldsBack {
+                self.transmission.only_new = true;
+                self.reduce(summary);
+                self.timing.restart(now);
+                return 0;
+            }
         }
+        let undo = &self.congestion.undo;
         if self.config.undo && undo.is_refuted_by_dsack() {
             self.loss.rack.on_undone_by_dsack();
             return self.abandon_recovery(now, summary);
@@ -84,9 +95,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn exit_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.deflate();
-        if self.config.recovery == recovery::Algorithm::Reno {
-            self.board.clear_duplicate_credit();
-        }
+        self.board.clear_duplicate_credit();
         if self.config.undo && self.congestion.is_refuted(summary.echo) {
             self.undo_reduction(now);
         } else {
@@ -141,6 +150,9 @@ impl Sender {
 
     /// Sets the window on an ACK of a reduction.
     pub(super) fn reduce(&mut self, summary: &AckSummary) {
+        if summary.is_old && self.rules.old_ack == OldAck::Spared {
+            return;
+        }
         let counts_twice = summary.advances_with_sack() && self.rules.prr_delivery == PrrDelivery::Twice;
         self.congestion.reduce(self.config.recovery, self.board.pipe(), summary, 1 + u32::from(counts_twice));
     }

@@ -31,6 +31,7 @@ impl Sender {
         if silence <= timeout {
             return;
         }
+        self.usage.restart(now);
         let window = &mut self.congestion.window;
         let cwnd = window.cwnd;
         let restart = cwnd.min(u64::from(self.config.initial_window.0) * window.mss);
@@ -38,7 +39,7 @@ impl Sender {
             window.cwnd = restart;
             return;
         }
-        window.ssthresh = window.ssthresh.max(cwnd / 4 * 3);
+        window.remember_three_quarters();
         while silence > timeout && window.cwnd > restart {
             silence = silence - timeout;
             window.cwnd /= 2;

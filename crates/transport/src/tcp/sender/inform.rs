@@ -3,6 +3,7 @@
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::{self, CongestionControl, Position};
+use crate::limit::Limit;
 use crate::pacing;
 use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Event, Instant, Rate};
@@ -12,13 +13,11 @@ impl Sender {
     pub(super) fn tell_controller(&mut self, now: Instant, summary: &AckSummary, rtt: Option<Duration>, growth: u64) {
         let acked = self.congestion.count(self.config.growth, growth, summary.delivered);
         let lost = self.report_losses(now);
+        let may_grow = acked.bytes > 0 && (!self.config.validate_window || self.uses_window(now, summary.prior_flight));
         let delivery = self.board.delivery();
         let newest = delivery.newest.as_ref();
         let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
         let min_rtt = self.timing.rtt.min();
-        let held_back = self.transmission.window_limited;
-        let may_grow = acked.bytes > 0
-            && (!self.config.validate_window || self.congestion.is_window_limited(held_back, summary.prior_flight));
         let mut ack = cc::Ack {
             now,
             acked,
@@ -37,7 +36,7 @@ impl Sender {
             rate: None,
             state: self.congestion.state,
             has_sack: self.connection.has_sack,
-            window_limited: held_back,
+            window_limited: self.transmission.limit == Limit::Window,
             departure: self.transmission.pacer.holds_until(now).unwrap_or(now),
             may_grow,
         };

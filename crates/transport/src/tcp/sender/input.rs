@@ -1,10 +1,9 @@
 //! An ACK arrives.
 
-use super::peer_window::PeerWindow;
+use super::ecn::Acknowledged;
 use super::summary::AckSummary;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
-use crate::recovery::CongestionState;
 use crate::recovery::scoreboard::Limits;
 use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment};
@@ -36,8 +35,9 @@ impl Sender {
             return;
         }
         self.negotiate_ack_ratio(segment);
-        self.peer_window = PeerWindow::establish(segment);
-        self.marks.conclude(self.config.ecn, segment);
+        self.adopt_mss(segment);
+        self.peer_window = self.peer_window.establish(segment);
+        self.marks.conclude(&self.config, &self.rules, segment);
         self.begin(now, segment, self.syn_sent_at());
         self.timing.rto.reset();
     }
@@ -70,15 +70,27 @@ impl Sender {
         let una = self.board.una();
         let ack = self.connection.offset_near(segment.ack, una);
         self.watch_acks(ack, segment);
-        // RFC 9293, §3.10.7.4: neither what was never sent nor what is already known.
-        if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() || ack < una {
+        // RFC 9293, §3.10.7.4: not what was never sent.
+        if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() {
             return;
         }
+        if ack < una {
+            return self.input_old_ack(now, segment, ack);
+        }
         self.counters.acks += 1;
-        self.connection.note_timestamp(segment);
+        let has_newer_timestamp = self.connection.note_timestamp(segment);
         self.transmission.only_new = false;
-        let window_moved = self.note_window(ack, segment.window);
+        let window_moved = self.note_window(ack, segment);
         let mut summary = self.update_scoreboard(now, segment, ack, window_moved);
+        summary.echoed = self.marks.on_ack(
+            segment,
+            Acknowledged {
+                octets: summary.delivered,
+                packets: self.board.delivery().segments,
+                mss: self.congestion.window.mss,
+                has_newer_timestamp,
+            },
+        );
         self.counters.delivered += summary.delivered - summary.delivered_twice;
         let rtt = self.sample_rtt(now, segment, &mut summary);
         self.conclude_probe(now, &summary);
@@ -96,6 +108,21 @@ impl Sender {
         self.check_space();
     }
 
+    /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's `tcp_ack`, `old_ack`).
+    #[inline(never)]
+    fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) {
+        // RFC 5961, §5.2: what is older than the largest window is no ACK of this connection.
+        let is_too_old = ack.saturating_add(self.peer_window.largest()) < self.board.una();
+        if is_too_old || segment.options.sack.is_empty() || !self.connection.has_sack {
+            return;
+        }
+        self.counters.acks += 1;
+        let mut summary = self.update_scoreboard(now, segment, ack, false);
+        self.counters.delivered += summary.delivered - summary.delivered_twice;
+        let growth = self.react(now, &mut summary);
+        self.tell_controller(now, &summary, None, growth);
+    }
+
     #[inline(never)]
     fn note_all_acknowledged(&mut self, ack: u64) {
         self.timing.rto.stop();
@@ -107,8 +134,8 @@ impl Sender {
 
     /// Adopts the peer's window. Returns `true` if its right edge moved.
     #[inline]
-    fn note_window(&mut self, ack: u64, field: u16) -> bool {
-        let moved = self.peer_window.update(ack, field);
+    fn note_window(&mut self, ack: u64, segment: &Segment) -> bool {
+        let moved = self.peer_window.update(ack, segment);
         if moved.forward && self.board.is_empty() {
             // The window was too small to send, and the timer was probing it.
             self.timing.rto.reset();
@@ -121,20 +148,20 @@ impl Sender {
         let una = self.board.una();
         let prior_flight = self.board.pipe();
         self.begin_ack(now, segment);
+        let reports = !segment.options.sack.is_empty() && self.connection.has_sack;
         let Sacked { newly: newly_sacked, sent: newly_sacked_sent, duplicate } =
-            if segment.options.sack.is_empty() { Sacked::default() } else { self.take_sack(&segment.options, ack) };
+            if reports { self.take_sack(&segment.options, ack) } else { Sacked::default() };
         let is_duplicate = if self.connection.has_sack {
             newly_sacked > 0
         } else {
             ack == una && segment.sequence_len() == 0 && !window_moved && !self.board.is_empty()
         };
-        let advance = self.board.advance(ack);
-        if is_duplicate && !self.connection.has_sack && self.counts_duplicates() {
-            self.board.duplicate_without_sack(self.congestion.window.mss);
-        }
+        let is_old = ack < una;
+        let advance = self.board.advance(ack.max(una));
+        let by_duplicate = if self.connection.has_sack { 0 } else { self.count_without_sack(is_duplicate, &advance) };
         let delivered_twice = duplicate.as_ref().map_or(0, |duplicate| self.note_dsack(duplicate));
-        let delivered = newly_sacked + advance.newly_delivered + delivered_twice;
-        let packets = self.board.delivery().segments;
+        let delivered = newly_sacked + advance.newly_delivered + by_duplicate + delivered_twice;
+        self.note_displacement();
         AckSummary {
             advance,
             delivered,
@@ -142,10 +169,10 @@ impl Sender {
             newly_sacked_sent,
             newly_sacked,
             is_duplicate,
+            is_old,
             has_dsack: duplicate.is_some(),
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             prior_flight,
-            echoed: self.marks.on_ack(segment, delivered, packets),
             ..AckSummary::default()
         }
     }
@@ -162,18 +189,6 @@ impl Sender {
             .filter(|block| block.start >= ack && block.start > una);
         let (newly, sent) = self.board.sack(above);
         Sacked { newly, sent, duplicate }
-    }
-
-    /// Without SACK, duplicates after a timeout may come from its own retransmissions, and the first two may only be counted if
-    /// they may send (RFC 3042).
-    fn counts_duplicates(&self) -> bool {
-        match self.congestion.state {
-            CongestionState::Loss => false,
-            CongestionState::Recovery => true,
-            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => {
-                self.config.limited_transmit
-            }
-        }
     }
 
     /// Tells the scoreboard which retransmissions the ACK can be for.

@@ -1,7 +1,7 @@
 //! Loss detection besides the scoreboard: duplicate ACKs, RACK and the tail loss probe.
 
-use crate::recovery::DUP_THRESH;
 use crate::recovery::rack::{Rack, RoundTrip, TailLossProbe};
+use crate::recovery::reordering::Reordering;
 use crate::recovery::scoreboard::Delivery;
 use acklab_base::Instant;
 
@@ -12,6 +12,10 @@ pub(super) struct LossDetection {
     pub(super) probe: TailLossProbe,
     /// Duplicate ACKs in a row (RFC 5681, §3.2).
     pub(super) duplicates: u32,
+    /// `recover` of RFC 6582: everything below had been sent when the last recovery began.
+    pub(super) repaired_until: Option<u64>,
+    /// How far packets are displaced. It stays at `DupThresh` where the stack does not measure it.
+    pub(super) reordering: Reordering,
     /// Segments that D-SACK has reported.
     pub(super) dsacked_segments: u64,
 }
@@ -25,12 +29,12 @@ impl LossDetection {
             RoundTrip::Newest => at,
             RoundTrip::LastEntered => delivery.last_entered.unwrap_or(at),
         };
-        self.rack.on_delivery(newest, now.since(left_at), delivery.is_reordered);
+        self.rack.on_delivery(newest, now.since(left_at), delivery.reordered_from.is_some());
         true
     }
 
-    /// Returns `true` if `DupThresh` duplicate ACKs have arrived.
+    /// Returns `true` if as many duplicate ACKs have arrived as show a loss.
     pub(super) const fn has_enough_duplicates(&self) -> bool {
-        self.duplicates >= DUP_THRESH
+        self.duplicates >= self.reordering.degree()
     }
 }

@@ -4,8 +4,8 @@ use super::super::rules::{ExitGrowth, RemainingLoss, SpuriousTimeout, TimeoutThr
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::{FlightMeasure, Signal};
-use crate::recovery::CongestionState;
 use crate::recovery::rack::TailLossProbe;
+use crate::recovery::{CongestionState, DUP_THRESH};
 use acklab_base::{Event, Instant};
 
 impl Sender {
@@ -35,6 +35,9 @@ impl Sender {
         }
         if !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss) {
             self.congestion.recovery_began = now;
+        }
+        if begins_loss_window && self.board.sacked_segments() >= DUP_THRESH {
+            self.loss.reordering.on_timeout();
         }
         if self.board.clear_reneged_sacks() || !self.detects_by_time() {
             self.board.mark_all_lost();
@@ -68,13 +71,14 @@ impl Sender {
     fn begin_loss_recovery(&mut self, now: Instant) {
         self.report_losses(now);
         self.congestion.recover = self.board.nxt();
+        self.loss.repaired_until = Some(self.board.nxt());
         self.marks.on_reduction(self.board.nxt());
         // RFC 5681, §3.1: the loss window is one segment. What SACK and time have shown to be still in flight is added to it.
         self.congestion.window.cwnd = self.board.pipe() + self.congestion.window.mss;
         self.congestion.enter(now, CongestionState::Loss);
         self.loss.duplicates = 0;
         // RFC 6298, §5.4: the oldest segment is retransmitted, even if a controller that governs its window leaves no room for it.
-        self.transmission.forced = true;
+        (self.transmission.forced, self.transmission.only_new) = (true, false);
         self.loss.probe = TailLossProbe::default();
     }
 

@@ -7,7 +7,7 @@ use crate::recovery::CongestionState;
 use crate::recovery::alarm::Alarm;
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rto::Restart;
-use acklab_base::{Ecn, Instant};
+use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Segment};
 use std::ops::Range;
 
@@ -46,17 +46,28 @@ impl Sender {
         }
         let mut segment = self.connection.bare(now, self.connection.seq_at(self.board.nxt()));
         segment.flags = segment.flags | self.marks.first_flags();
+        segment.ecn = self.marks.codepoint_of_others();
+        segment.options.accurate_ecn = self.marks.report.of_ack_of_syn_ack();
         Some(segment)
     }
 
     /// The next segment of data, if one may leave.
     #[inline]
     fn next_in_stream(&mut self, now: Instant) -> Option<Segment> {
+        let segment = self.take_from_stream(now);
+        if segment.is_none() {
+            self.note_limit(now);
+        }
+        segment
+    }
+
+    #[inline]
+    fn take_from_stream(&mut self, now: Instant) -> Option<Segment> {
+        self.transmission.paced_until = Alarm::NEVER;
         let forced = self.transmission.forced;
         let pipe = self.board.pipe();
         let room = if forced { u64::MAX } else { self.congestion.room(pipe) };
-        (self.transmission.window_limited, self.transmission.paced_until) = (false, Alarm::NEVER);
-        if self.transmission.only_new {
+        if self.transmission.only_new && self.congestion.tests_timeout {
             self.conclude_without_new_data(room);
         }
         if !self.transmission.only_new
@@ -69,11 +80,7 @@ impl Sender {
             if self.board.is_empty() {
                 self.wake_from_idleness(now);
             }
-            if room < octets.min(self.congestion.window.mss) {
-                self.transmission.window_limited = true;
-                return None;
-            }
-            if self.transmission.is_paced(now) {
+            if room < octets.min(self.congestion.window.mss) || self.transmission.is_paced(now) {
                 return None;
             }
             self.transmission.forced = false;
@@ -123,7 +130,7 @@ impl Sender {
 
     /// Octets that may be sent and never were; the FIN counts as one.
     #[inline]
-    fn unsent_with_fin(&self) -> u64 {
+    pub(super) fn unsent_with_fin(&self) -> u64 {
         let sendable = self.buffer.sendable();
         let with_fin = self.buffer.end().map_or(0, |end| u64::from(sendable == end));
         (sendable + with_fin).saturating_sub(self.board.nxt())
@@ -141,7 +148,9 @@ impl Sender {
     /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
-        unsent.min(full).min(self.peer_window.room(self.board.nxt()))
+        // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment carries it as well (Linux's `tcp_send_fin`).
+        let with_fin = full + u64::from(unsent == full + 1 && self.buffer.end() == Some(self.buffer.sendable()));
+        unsent.min(with_fin).min(self.peer_window.room(self.board.nxt()))
     }
 
     /// The size of the next new segment that the application and the peer's window allow. A segment that is not full waits for more room,
@@ -175,7 +184,9 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
-        let octets = segment.end - segment.start;
+        // The FIN of either this segment or one in flight takes no room.
+        let octets = (segment.end - segment.start).min(self.congestion.window.mss);
+        let room = room.saturating_add(u64::from(self.has_sent_fin()));
         if room < octets || self.transmission.is_paced(now) {
             return None;
         }
@@ -227,7 +238,7 @@ impl Sender {
     fn data(&mut self, now: Instant, range: Range<u64>, is_new: bool) -> Segment {
         let has_fin = self.holds_fin(&range);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
-        let (mut flags, mut ecn) = (Flags::ACK | self.marks.flags(), Ecn::NotEct);
+        let (mut flags, mut ecn) = (Flags::ACK | self.marks.flags(), self.marks.codepoint_of_others());
         if has_fin {
             flags = flags | Flags::FIN;
         }
@@ -241,6 +252,10 @@ impl Sender {
             }
         }
         let ack_ratio = self.carried_ratio(range.start);
-        self.connection.data(now, range.start, Data { payload, flags, ecn, ack_ratio })
+        let mut segment = self.connection.data(now, range.start, Data { payload, flags, ecn, ack_ratio });
+        if self.marks.report.reserve() > 0 {
+            self.add_option(&mut segment);
+        }
+        segment
     }
 }

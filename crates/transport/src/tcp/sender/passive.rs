@@ -1,7 +1,6 @@
 //! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
 
-use super::peer_window::PeerWindow;
-use super::{Config, Controller, Phase, Sender};
+use super::{Config, Controller, Phase, Sender, announced_mss};
 use acklab_base::Instant;
 use acklab_wire::tcp::{Segment, SeqNumber};
 
@@ -20,9 +19,18 @@ impl Sender {
     pub(in crate::tcp) fn take_syn(&mut self, now: Instant, syn: &Segment, scales: bool) {
         self.connection.synchronize(now, syn);
         self.negotiate_ack_ratio(syn);
-        let window = PeerWindow::establish(syn);
+        self.adopt_mss(syn);
+        let window = self.peer_window.establish(syn);
         self.peer_window = if scales { window } else { window.unscaled() };
-        self.marks.accept(self.config.ecn.accept(syn.flags));
+        self.marks.accept(&self.config, &self.rules, syn);
+    }
+
+    /// Sends no larger segments than the peer's `syn` or SYN-ACK allows (RFC 9293, §3.7.1).
+    pub(super) fn adopt_mss(&mut self, syn: &Segment) {
+        let full_size = self.connection.full_size(syn.options.mss, announced_mss(&self.config));
+        if full_size != self.congestion.window.mss {
+            self.congestion.adopt_mss(&self.config, full_size);
+        }
     }
 
     /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is when the SYN-ACK left, if it left only once.
@@ -41,8 +49,14 @@ impl Sender {
         is_synchronized
     }
 
-    /// The SYN-ACK leaves now, and is sent again if it is not acknowledged in time (RFC 9293, §3.8.1).
-    pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant) {
+    /// The peer's SYN has come again.
+    pub(in crate::tcp) fn note_repeated_syn(&mut self, syn: &Segment) {
+        self.marks.note_handshake(syn);
+    }
+
+    /// The `syn_ack` leaves now, and is sent again if it is not acknowledged in time (RFC 9293, §3.8.1).
+    pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant, syn_ack: &Segment) {
+        self.marks.note_handshake(syn_ack);
         if self.connection.phase == Phase::SynReceived {
             self.timing.start(now);
         }

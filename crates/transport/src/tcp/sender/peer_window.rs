@@ -1,15 +1,23 @@
 //! The receive window that the peer offers (RFC 9293, §3.8.6; RFC 7323, §2).
 
-use acklab_wire::tcp::Segment;
+use super::super::rules::WindowUpdate;
+use acklab_wire::tcp::{Segment, SeqNumber};
 
 /// RFC 7323, §2.3: a larger shift is used as 14.
 const MAX_SHIFT: u8 = 14;
 
 /// The peer's receive window.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct PeerWindow {
-    /// The highest offset that may be sent.
+    /// The offset behind the last that may be sent: SND.UNA + SND.WND of the segment that updated the window last.
     end: u64,
+    /// That segment's acknowledgment number, as an offset (SND.WL2).
+    acked: u64,
+    /// Its sequence number (SND.WL1).
+    seq: SeqNumber,
+    rule: WindowUpdate,
+    /// The peer sends no data, so its segments all have one sequence number.
+    is_silent: bool,
     shift: u8,
     /// Max(SND.WND): the largest window that the peer has offered (RFC 9293, §3.8.6.2.1).
     largest: u64,
@@ -25,11 +33,21 @@ pub(super) struct Moved {
 }
 
 impl PeerWindow {
+    /// The window before the peer has offered any, which changes by `rule`.
+    pub(super) const fn new(rule: WindowUpdate) -> Self {
+        Self { end: 0, acked: 0, seq: SeqNumber(0), rule, is_silent: false, shift: 0, largest: 0 }
+    }
+
+    /// The window of a peer that sends no data.
+    pub(super) const fn of_silent_peer(self) -> Self {
+        Self { is_silent: true, ..self }
+    }
+
     /// The window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), and the shift of those that follow.
-    pub(super) fn establish(syn: &Segment) -> Self {
+    pub(super) fn establish(self, syn: &Segment) -> Self {
         let window = u64::from(syn.window);
         let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
-        Self { end: window, shift, largest: window }
+        Self { end: window, acked: 0, seq: syn.seq, shift, largest: window, ..self }
     }
 
     /// This window without scaling, because this end does not offer it.
@@ -37,14 +55,23 @@ impl PeerWindow {
         Self { shift: 0, ..self }
     }
 
-    /// An ACK up to `ack` has this window `field`.
+    /// `segment` acknowledges up to `ack`, where snd.una stands or further.
     #[inline]
-    pub(super) fn update(&mut self, ack: u64, field: u16) -> Moved {
-        let window = u64::from(field) << self.shift;
+    pub(super) fn update(&mut self, ack: u64, segment: &Segment) -> Moved {
+        let window = u64::from(segment.window) << self.shift;
         let end = ack + window;
         let moved = Moved { at_all: end != self.end, forward: end > self.end };
-        self.largest = self.largest.max(window);
-        self.end = self.end.max(end);
+        let seq = if self.is_silent { self.seq } else { segment.seq };
+        let updates = match self.rule {
+            _ if seq.is_after(self.seq) || ack > self.acked => true,
+            WindowUpdate::Newer => seq == self.seq,
+            WindowUpdate::NewerWiderOrShut => seq == self.seq && (moved.forward || window == 0),
+            WindowUpdate::NewerOrWider => moved.forward,
+        };
+        if updates {
+            (self.end, self.acked, self.seq) = (end, ack, seq);
+            self.largest = self.largest.max(window);
+        }
         moved
     }
 
@@ -67,7 +94,7 @@ mod tests {
     use acklab_wire::tcp::{Flags, Options, SeqNumber};
 
     #[test]
-    fn only_what_follows_the_syn_is_scaled_and_the_end_never_moves_back() {
+    fn only_what_follows_the_syn_is_scaled() {
         let syn_ack = Segment {
             ecn: Ecn::NotEct,
             seq: SeqNumber(0),
@@ -77,12 +104,40 @@ mod tests {
             options: Options { window_scale: Some(20), ..Options::default() },
             payload: 0,
         };
-        let mut window = PeerWindow::establish(&syn_ack);
+        let mut window = PeerWindow::new(WindowUpdate::Newer).establish(&syn_ack);
         assert_eq!(window.room(400), 600);
-        assert!(window.update(500, 1).forward);
+        let ack = |window| Segment { window, options: Options::default(), ..syn_ack };
+        assert!(window.update(500, &ack(1)).forward);
         assert_eq!((window.room(500), window.largest()), (1 << MAX_SHIFT, 1 << MAX_SHIFT), "a shift of 14 at most");
-        let moved = window.update(600, 0);
+        let moved = window.update(600, &ack(0));
         assert!(moved.at_all && !moved.forward);
-        assert_eq!(window.room(500), 1 << MAX_SHIFT);
+        assert_eq!(window.room(500), 100, "what was acknowledged was within the window");
+    }
+
+    /// The same ACK again with a smaller window, with none, and with a larger one.
+    #[test]
+    fn stacks_differ_on_what_shrinks_a_window() {
+        let segment = |window| Segment {
+            ecn: Ecn::NotEct,
+            seq: SeqNumber(1),
+            ack: SeqNumber(0),
+            flags: Flags::ACK,
+            window,
+            options: Options::default(),
+            payload: 0,
+        };
+        let rooms = |rule| {
+            let mut window = PeerWindow::new(rule).establish(&segment(1000));
+            [500, 0, 2000].map(|size| {
+                window.update(0, &segment(size));
+                window.room(0)
+            })
+        };
+        assert_eq!(rooms(WindowUpdate::Newer), [500, 0, 2000]);
+        assert_eq!(rooms(WindowUpdate::NewerWiderOrShut), [1000, 0, 2000]);
+        assert_eq!(rooms(WindowUpdate::NewerOrWider), [1000, 1000, 2000]);
+        let mut window = PeerWindow::new(WindowUpdate::NewerOrWider).establish(&segment(1000));
+        window.update(100, &segment(0));
+        assert_eq!(window.room(100), 0, "a later acknowledgment updates it in any case");
     }
 }

@@ -85,6 +85,8 @@ impl Sender {
             return Some(self.transmit(now, little));
         }
         let before = SeqNumber(self.connection.seq_at(self.board.una()).0.wrapping_sub(1));
-        Some(self.connection.bare(now, before))
+        let mut probe = self.connection.bare(now, before);
+        (probe.flags, probe.ecn) = (probe.flags | self.marks.flags(), self.marks.codepoint_of_others());
+        Some(probe)
     }
 }

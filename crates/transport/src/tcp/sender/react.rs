@@ -1,6 +1,6 @@
 //! What an ACK does to congestion control: from one [`CongestionState`] to the next.
 
-use super::super::rules::{Disorder, DuplicateCount, Reneging};
+use super::super::rules::{Disorder, DuplicateCount, DuplicatesAtExit, Reneging};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::recovery::{self, CongestionState};
@@ -17,16 +17,29 @@ impl Sender {
         }
         let growth = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder => self.react_in_order(now, summary),
+            CongestionState::Recovery if self.holds_recovery(summary) => self.hold_recovery(now, summary),
             CongestionState::Recovery if self.ends_recovery(summary) => self.exit_recovery(now, summary),
             CongestionState::Recovery => self.continue_recovery(now, summary),
-            CongestionState::Loss => self.continue_loss(now, summary, self.passes_recover(summary)),
+            CongestionState::Loss => {
+                let passes_recover = self.passes_recover(summary) && !self.holds_recovery(summary);
+                self.continue_loss(now, summary, passes_recover)
+            }
             CongestionState::Reduced if self.ends_reduction(summary) => self.exit_reduced(now, summary),
             CongestionState::Reduced => self.continue_reduced(now, summary),
         };
         if summary.restarts_timer {
             self.timing.rearm(now);
         }
-        growth
+        let is_reducing = matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Reduced);
+        if is_reducing { growth } else { growth.max(self.growth_out_of_order(summary)) }
+    }
+
+    /// Returns `true` if more is acknowledged than had been sent when the last recovery began, so that what it sent again has not elicited
+    /// the duplicates (RFC 6582, §3.2, step 2).
+    pub(super) fn is_beyond_last_recovery(&self) -> bool {
+        let una = self.board.una();
+        self.rules.duplicates_at_exit == DuplicatesAtExit::Counted
+            || self.loss.repaired_until.is_none_or(|until| una > until)
     }
 
     /// Returns `true` if the ACK advances to the recovery point.

@@ -113,7 +113,7 @@ impl Sender {
     /// The connection is established, and the buffer gets its first size (`tcp_init_buffer_space`).
     pub(super) fn begin_memory(&mut self) {
         if self.config.send_buffer_limit == SendBufferLimit::Memory {
-            let announced = announced_mss(self.config.mss.get(), self.config.timestamps.is_some());
+            let announced = announced_mss(&self.config);
             let mut memory = SendMemory::new(self.config.send_buffer.get(), u64::from(announced));
             memory.expand(self.window_segments(), self.congestion.controller.send_buffer_windows());
             self.memory = Some(memory);

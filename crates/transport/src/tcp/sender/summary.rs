@@ -24,6 +24,8 @@ pub(super) struct AckSummary {
     pub(super) retransmissions_lost: bool,
     /// It brings new SACK information (RFC 6675, §2); without SACK, it is a duplicate ACK (RFC 5681, §2).
     pub(super) is_duplicate: bool,
+    /// It is from below snd.una, and only its SACK blocks count.
+    pub(super) is_old: bool,
     /// It carries a D-SACK (RFC 2883): something arrived twice.
     pub(super) has_dsack: bool,
     /// The timestamp that it echoes.

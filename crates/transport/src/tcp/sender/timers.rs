@@ -1,8 +1,12 @@
 //! What the timers of the sender do.
 
+use super::super::rules::SynBackoff;
 use super::{Phase, Sender};
 use crate::recovery::alarm::Alarm;
 use acklab_base::{Event, Instant};
+
+/// Linux's `tcp_syn_linear_timeouts`.
+const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
 impl Sender {
     pub(super) fn wake_timers(&mut self, now: Instant) {
@@ -13,7 +17,11 @@ impl Sender {
             self.schedule_tail_probe();
         } else if let Some(expiries) = self.timing.rto.expire(now) {
             match self.connection.phase {
-                Phase::SynSent | Phase::SynReceived => {
+                phase @ (Phase::SynSent | Phase::SynReceived) => {
+                    let is_linear = self.rules.syn_backoff == SynBackoff::FifthExpiry;
+                    if phase == Phase::SynSent && is_linear && expiries <= LINEAR_SYN_TIMEOUTS {
+                        self.timing.rto.end_backoff();
+                    }
                     self.connection.syn_due = true;
                     self.events.push_back(Event::SynTimeout);
                 }

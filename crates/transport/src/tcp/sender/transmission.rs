@@ -1,5 +1,6 @@
 //! What delays or forces a transmission besides the windows.
 
+use crate::limit::Limit;
 use crate::pacing::Pacer;
 use crate::recovery::alarm::Alarm;
 use acklab_base::Instant;
@@ -18,8 +19,8 @@ pub(super) struct Transmission {
     pub(super) only_new: bool,
     pub(super) tail_probe_due: bool,
     pub(super) window_probe_due: bool,
-    /// The congestion window prevented the last attempt to send.
-    pub(super) window_limited: bool,
+    /// What ended the last attempt to send.
+    pub(super) limit: Limit,
 }
 
 impl Transmission {

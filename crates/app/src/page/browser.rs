@@ -1,0 +1,184 @@
+//! The end that asks.
+
+use super::{Page, Requests, Streams, counter};
+use acklab_base::{CounterValue, Instant, Port, StreamPort};
+
+/// An object as the browser knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its octets.
+    pub size: u64,
+    /// When it was requested.
+    pub requested: Option<Instant>,
+    /// When its first octet came.
+    pub begun: Option<Instant>,
+    /// When its last octet came.
+    pub complete: Option<Instant>,
+    /// Octets of the request that the port has not accepted yet.
+    unwritten: u64,
+    received: u64,
+}
+
+impl Object {
+    const fn new(size: u64) -> Self {
+        Self { size, requested: None, begun: None, complete: None, unwritten: 0, received: 0 }
+    }
+
+    /// Is it requested, and not complete?
+    const fn is_awaited(&self) -> bool {
+        self.requested.is_some() && self.complete.is_none()
+    }
+
+    /// Takes what is its own of `octets` that have come. Returns the rest.
+    fn take(&mut self, now: Instant, octets: u64) -> u64 {
+        let own = octets.min(self.size - self.received);
+        self.received += own;
+        if own > 0 {
+            self.begun.get_or_insert(now);
+        }
+        if self.received == self.size {
+            self.complete.get_or_insert(now);
+        }
+        octets - own
+    }
+}
+
+/// The application that opens the connection, asks for a page, and reads it.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    requests: Requests,
+    streams: Streams,
+    request: u64,
+    /// When to open the connection; `None` once it was opened.
+    start: Option<Instant>,
+    /// The document and the objects.
+    objects: Vec<Object>,
+    /// How many of them are requested, and how many of the first are complete.
+    requested: usize,
+    complete: usize,
+    is_closed: bool,
+}
+
+impl Browser {
+    /// An application that opens its port at `start`.
+    #[must_use]
+    pub fn new(page: &Page, start: Instant) -> Self {
+        Self {
+            requests: page.requests,
+            streams: page.streams,
+            request: page.request.get(),
+            start: Some(start),
+            objects: page.sizes().map(Object::new).collect(),
+            requested: 0,
+            complete: 0,
+            is_closed: false,
+        }
+    }
+
+    /// The document and the objects, in the order of their requests.
+    #[must_use]
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// When the application must run next, or `None` if it only waits for data.
+    #[must_use]
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.start
+    }
+
+    /// Calls `to` with the name, unit and value of each counter, always in the same order.
+    pub fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
+        to(counter::OBJECTS, "", CounterValue::Count(self.complete as u64));
+        let complete = self.objects.iter().map(|object| object.complete).collect::<Option<Vec<_>>>();
+        let last = complete.and_then(|all| all.into_iter().max());
+        to(counter::COMPLETE, "ns", CounterValue::Gauge(last.map(|last| last.as_nanos() as f64)));
+    }
+
+    /// Reads what has come, and asks for what is next.
+    pub fn run(&mut self, now: Instant, port: Port<'_>) {
+        let Port::Stream(port) = port else { return };
+        if self.start.is_some_and(|start| start <= now) {
+            self.start = None;
+            port.open(now);
+        }
+        if !port.is_open() || self.is_closed {
+            return;
+        }
+        self.read(now, port);
+        self.ask(now, port);
+        self.write(now, port);
+        if self.complete == self.objects.len() {
+            self.is_closed = true;
+            port.close(now);
+        }
+    }
+
+    fn has_many(&self, port: &mut dyn StreamPort) -> bool {
+        self.streams == Streams::Many && port.streams().is_some()
+    }
+
+    fn read(&mut self, now: Instant, port: &mut dyn StreamPort) {
+        if self.has_many(port) {
+            if let Some(streams) = port.streams() {
+                for (number, object) in (0..).zip(&mut self.objects).filter(|(_, object)| object.is_awaited()) {
+                    object.take(now, streams.read(now, number, u64::MAX));
+                }
+            }
+        } else {
+            let mut octets = port.read(now, u64::MAX);
+            for object in self.objects.iter_mut().filter(|object| object.is_awaited()) {
+                octets = object.take(now, octets);
+            }
+        }
+        let is_complete = |object: &Object| object.complete.is_some();
+        while self.objects.get(self.complete).is_some_and(is_complete) {
+            self.complete += 1;
+        }
+    }
+
+    /// Requests what may be requested.
+    fn ask(&mut self, now: Instant, port: &mut dyn StreamPort) {
+        let has_many = self.has_many(port);
+        while self.requested < self.objects.len() && self.may_ask() {
+            if has_many && self.requested > 0 && !port.streams().is_some_and(|streams| streams.open()) {
+                // The peer lets more be opened later.
+                return;
+            }
+            let object = &mut self.objects[self.requested];
+            (object.requested, object.unwritten) = (Some(now), self.request);
+            self.requested += 1;
+        }
+    }
+
+    /// May the next object be requested?
+    const fn may_ask(&self) -> bool {
+        match (self.requested, self.requests) {
+            (0, _) => true,
+            (_, Requests::Parallel) => self.complete > 0,
+            (requested, Requests::Serial) => self.complete == requested,
+        }
+    }
+
+    /// Writes requests as far as there is room.
+    fn write(&mut self, now: Instant, port: &mut dyn StreamPort) {
+        let has_many = self.has_many(port);
+        for (number, object) in
+            (0..).zip(&mut self.objects[..self.requested]).filter(|(_, object)| object.unwritten > 0)
+        {
+            match port.streams().filter(|_| has_many) {
+                Some(streams) => {
+                    object.unwritten -= streams.write(number, object.unwritten);
+                    // The first stream is that of the connection and stays open as long as there is something to ask.
+                    if object.unwritten == 0 && number > 0 {
+                        streams.close(number);
+                    }
+                }
+                None => object.unwritten -= port.write(now, object.unwritten),
+            }
+            if object.unwritten > 0 && !has_many {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+use super::*;
+use crate::tcp::Preset;
+use acklab_base::random::Seed;
+
+const MSS: u64 = 1448;
+
+/// NewReno with a window of 100 packets, of which all are in flight.
+fn newreno() -> Congestion {
+    let config = Preset::Rfc.config();
+    let controller = Controller::new(&cc::Config::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
+    Congestion::new(controller, 100 * MSS, MSS).with_reduction(FlightMeasure::Window)
+}
+
+fn lost(number: u64) -> cc::Lost {
+    cc::Lost {
+        now: Instant::ZERO,
+        sent_at: Instant::ZERO,
+        bytes: MSS,
+        start: Position(number),
+        end: Position(number + 1),
+        stamp: Stamp::default(),
+        total_delivered: 0,
+        total_lost: 0,
+    }
+}
+
+/// News of these lost packets, with nothing else in flight and packet 200 next.
+fn news(lost: &[cc::Lost]) -> News<'_> {
+    News {
+        now: Instant::ZERO,
+        delivered: 0,
+        total_delivered: 0,
+        lost,
+        spuriously_lost: 0,
+        in_flight: 0,
+        prior_in_flight: 100 * MSS,
+        largest_acknowledged: Some(199),
+        next_number: 200,
+        rtt: None,
+        srtt: None,
+        min_rtt: None,
+        newest: None,
+        reported: None,
+        outcomes: &[],
+        is_persistent: false,
+    }
+}
+
+/// RFC 9002, appendix B.8: OnCongestionEvent halves window and threshold, and persistent congestion resets the window alone.
+#[test]
+fn persistent_congestion_leaves_the_threshold_of_its_loss() {
+    let mut congestion = newreno();
+    let all: Vec<_> = (100..200).map(lost).collect();
+    congestion.on_feedback(&News { is_persistent: true, ..news(&all) }).for_each(drop);
+    assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (2 * MSS, 50 * MSS));
+}
+
+/// The same if an earlier loss of the round trip has reduced the window.
+#[test]
+fn persistent_congestion_after_a_reduction_leaves_the_threshold() {
+    let mut congestion = newreno();
+    let all: Vec<_> = (100..199).map(lost).collect();
+    congestion.on_feedback(&news(&all[..1])).for_each(drop);
+    assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (50 * MSS, 50 * MSS));
+    congestion.on_feedback(&News { is_persistent: true, ..news(&all[1..]) }).for_each(drop);
+    assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (2 * MSS, 50 * MSS));
+}

@@ -1,0 +1,288 @@
+//! The largest datagram that a path carries: datagram packetization layer path MTU discovery (RFC 8899), for transports that number their
+//! packets (RFC 9000, §14.3).
+//!
+//! A [`Search`] begins with a size that every path must carry and sends probes: packets that hold nothing that matters. A probe that is
+//! acknowledged shows that its size passes; one that is lost says nothing about congestion. The first probe has the largest size. If it
+//! does not pass, the search halves what is left.
+//!
+//! A path may change and drop what it carried before, without a word (a black hole). The search notices that packets above the least size
+//! are lost time after time while smaller ones arrive, returns to that size, and searches again below the one that failed.
+
+use acklab_base::{Duration, Instant};
+
+/// Probes of one size that are lost before the size counts as too large (`MAX_PROBES`, RFC 8899, §5.1.2).
+const MAX_PROBES: u32 = 3;
+/// Times in a row that packets above the least size are lost before the path counts as a black hole. RFC 8899, §4.3, leaves it to the
+/// transport what loss is excessive, and takes `MAX_PROBES` for probes.
+const MAX_LOSSES: u32 = MAX_PROBES;
+/// How long a size that was found is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC 8899, §5.1.1).
+const RAISE: Duration = Duration::from_secs(600);
+/// The search ends when so few octets are left. RFC 8899, §5.3.2, leaves it to implementations; quinn-proto's
+/// `BINARY_SEARCH_MINIMUM_CHANGE`.
+const PRECISION: u64 = 20;
+
+/// Where the search stands (RFC 8899, §5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// `BASE`: the connection is not established, so nothing is known of the path.
+    Base,
+    /// `SEARCH`: sizes from `below` on are too large, as far as is known.
+    Searching { below: u64 },
+    /// `SEARCH_COMPLETE`: until then.
+    Complete { until: Instant },
+}
+
+/// A search for the largest datagram that a path carries. Sizes are octets of datagrams, as the transport counts them.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// `BASE_PLPMTU`.
+    base: u64,
+    /// `MAX_PLPMTU`.
+    most: u64,
+    /// `PLPMTU`.
+    size: u64,
+    phase: Phase,
+    /// The probe under way: its number, once it has left, and its size.
+    probe: Option<(Option<u64>, u64)>,
+    /// Probes of this size that were lost (`PROBE_COUNT`).
+    failed: u32,
+    /// The largest size was tried in this search, or is known to be too large.
+    tried_most: bool,
+    /// The largest number of an acknowledged packet above the least size.
+    largest_acknowledged: Option<u64>,
+    /// A packet above the least size was lost, and no later one has arrived.
+    is_suspicious: bool,
+    /// Times in a row that this was so.
+    losses: u32,
+}
+
+impl Search {
+    /// A search that begins with `base` and may reach `most`.
+    #[must_use]
+    pub const fn new(base: u64, most: u64) -> Self {
+        Self {
+            base,
+            most,
+            size: base,
+            phase: Phase::Base,
+            probe: None,
+            failed: 0,
+            tried_most: false,
+            largest_acknowledged: None,
+            is_suspicious: false,
+            losses: 0,
+        }
+    }
+
+    /// The largest datagram that may be sent, but for probes (`PLPMTU`).
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The size that every path must carry (`BASE_PLPMTU`). Packets that must get through have no more.
+    #[must_use]
+    pub const fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The connection is established, so the least size has passed (RFC 9000, §14.3). The peer takes datagrams up to `most`.
+    pub fn start(&mut self, most: u64) {
+        self.most = self.most.min(most).max(self.base);
+        if self.phase == Phase::Base {
+            self.search(self.most + 1, false);
+        }
+    }
+
+    /// The size of the probe that is to leave now. One is under way at a time.
+    pub fn due(&mut self, now: Instant) -> Option<u64> {
+        match self.phase {
+            Phase::Base => return None,
+            Phase::Complete { until } if now < until || self.size == self.most => return None,
+            Phase::Complete { .. } => self.search(self.most + 1, false),
+            Phase::Searching { .. } => {}
+        }
+        if let Some((number, octets)) = self.probe {
+            return number.is_none().then_some(octets);
+        }
+        let Some(octets) = self.next_size() else {
+            self.phase = Phase::Complete { until: now + RAISE };
+            return None;
+        };
+        self.probe = Some((None, octets));
+        Some(octets)
+    }
+
+    /// The probe that is due leaves under this number.
+    pub const fn on_sent(&mut self, number: u64) {
+        if let Some((sent, _)) = &mut self.probe {
+            *sent = Some(number);
+        }
+    }
+
+    /// A packet of `octets` octets was acknowledged.
+    #[inline]
+    pub fn on_acknowledged(&mut self, number: u64, octets: u64) {
+        if octets > self.base {
+            self.on_large_acknowledged(number, octets);
+        }
+    }
+
+    #[inline(never)]
+    fn on_large_acknowledged(&mut self, number: u64, octets: u64) {
+        self.largest_acknowledged = self.largest_acknowledged.max(Some(number));
+        (self.is_suspicious, self.losses) = (false, 0);
+        if self.is_probe(number) {
+            (self.probe, self.failed) = (None, 0);
+            self.size = self.size.max(octets);
+        }
+    }
+
+    /// A packet of `octets` octets was lost. Returns `true` if it was a probe, whose loss is no sign of congestion (RFC 9000, §14.4).
+    pub fn on_lost(&mut self, number: u64, octets: u64) -> bool {
+        if self.is_probe(number) {
+            self.failed += 1;
+            self.probe = (self.failed < MAX_PROBES).then_some((None, octets));
+            if self.failed == MAX_PROBES
+                && let Phase::Searching { .. } = self.phase
+            {
+                (self.phase, self.failed) = (Phase::Searching { below: octets }, 0);
+            }
+            return true;
+        }
+        if octets > self.base && self.largest_acknowledged.is_none_or(|largest| number > largest) {
+            self.is_suspicious = true;
+        }
+        false
+    }
+
+    /// All losses that came to light at once have been told. Returns `true` if the path is a black hole for the present size, which is then
+    /// the least.
+    pub fn finds_black_hole(&mut self) -> bool {
+        if !std::mem::take(&mut self.is_suspicious) || self.size == self.base {
+            return false;
+        }
+        self.losses += 1;
+        if self.losses < MAX_LOSSES {
+            return false;
+        }
+        self.losses = 0;
+        let failed = std::mem::replace(&mut self.size, self.base);
+        self.search(failed, true);
+        true
+    }
+
+    fn search(&mut self, below: u64, tried_most: bool) {
+        self.phase = Phase::Searching { below };
+        (self.probe, self.failed, self.tried_most) = (None, 0, tried_most);
+    }
+
+    fn is_probe(&self, number: u64) -> bool {
+        self.probe.is_some_and(|(sent, _)| sent == Some(number))
+    }
+
+    /// The size to try next. Returns `None` if what is left is not worth a probe.
+    fn next_size(&mut self) -> Option<u64> {
+        let Phase::Searching { below } = self.phase else { return None };
+        let left = below.saturating_sub(1 + self.size);
+        if !std::mem::replace(&mut self.tried_most, true) && left > 0 {
+            return Some(below - 1);
+        }
+        (left >= PRECISION).then(|| self.size + left.div_ceil(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn search() -> Search {
+        let mut search = Search::new(1200, 1472);
+        assert_eq!((search.size(), search.due(NOW)), (1200, None), "nothing is sent before the handshake is over");
+        search.start(65_527);
+        search
+    }
+
+    /// Sends probes over a path that carries datagrams up to `mtu`, until the search is over. Returns the sizes of the probes.
+    fn probe(search: &mut Search, mtu: u64, numbers: &mut std::ops::RangeFrom<u64>) -> Vec<u64> {
+        let mut sizes = Vec::new();
+        while let Some(octets) = search.due(NOW) {
+            let number = numbers.next().unwrap();
+            search.on_sent(number);
+            assert_eq!(search.due(NOW), None, "one is under way");
+            if octets <= mtu {
+                search.on_acknowledged(number, octets);
+            } else {
+                assert!(search.on_lost(number, octets));
+                assert!(!search.finds_black_hole(), "a lost probe says nothing of the present size");
+            }
+            sizes.push(octets);
+        }
+        sizes
+    }
+
+    #[test]
+    fn the_largest_size_is_tried_first() {
+        let mut search = search();
+        assert_eq!(probe(&mut search, 1472, &mut (0..)), [1472]);
+        assert_eq!((search.size(), search.due(NOW + RAISE)), (1472, None), "there is nothing larger");
+    }
+
+    #[test]
+    fn each_size_is_tried_three_times_and_what_is_left_is_halved() {
+        let mut search = search();
+        let sizes = probe(&mut search, 1400, &mut (0..));
+        assert_eq!(sizes, [1472, 1472, 1472, 1336, 1404, 1404, 1404, 1370, 1387]);
+        assert_eq!(search.size(), 1387, "within twenty octets of what passes");
+        assert_eq!(search.due(NOW + RAISE / 2), None);
+        assert_eq!(search.due(NOW + RAISE), Some(1472), "the path may have changed");
+    }
+
+    #[test]
+    fn the_peer_limits_the_search() {
+        let mut search = Search::new(1200, 1472);
+        search.start(1300);
+        assert_eq!(probe(&mut search, 1472, &mut (0..)), [1300]);
+        let mut small = Search::new(1200, 1472);
+        small.start(1000);
+        assert_eq!((small.size(), small.due(NOW)), (1200, None), "every peer takes the least size");
+    }
+
+    #[test]
+    fn losses_time_after_time_are_a_black_hole() {
+        let (mut search, mut numbers) = (search(), 0..);
+        probe(&mut search, 1472, &mut numbers);
+        for time in 1..=3 {
+            for number in numbers.by_ref().take(5) {
+                assert!(!search.on_lost(number, 1472));
+            }
+            search.on_acknowledged(numbers.next().unwrap(), 1200);
+            assert_eq!(search.finds_black_hole(), time == 3, "{time}");
+        }
+        assert_eq!(search.size(), 1200);
+        assert_eq!(probe(&mut search, 1372, &mut numbers)[..2], [1336, 1404], "below the size that failed");
+        assert!((1353..=1372).contains(&search.size()), "{}", search.size());
+    }
+
+    #[test]
+    fn congestion_is_no_black_hole() {
+        let (mut search, mut numbers) = (search(), 0..);
+        probe(&mut search, 1472, &mut numbers);
+        for _ in 0..10 {
+            let lost = numbers.next().unwrap();
+            search.on_lost(lost, 1472);
+            assert!(!search.finds_black_hole());
+            search.on_acknowledged(numbers.next().unwrap(), 1472);
+        }
+        let (overtaken, later) = (numbers.next().unwrap(), numbers.next().unwrap());
+        search.on_acknowledged(later, 1472);
+        search.on_lost(overtaken, 1472);
+        assert!(!search.is_suspicious, "a later packet of this size has arrived");
+        for _ in 0..10 {
+            search.on_lost(numbers.next().unwrap(), 1200);
+            assert!(!search.finds_black_hole(), "packets of the least size say nothing");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! When an end tells its windows again, and how they grow in the stacks that let them.
+
+use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Quiche: a window that is told again within so many round trips doubles.
+const ROUND_TRIPS: u64 = 2;
+/// neqo's `WINDOW_UPDATE_FRACTION`: it tells a window again after this share of it.
+const NEQO_FRACTION: u64 = 4;
+/// neqo's `WINDOW_INCREASE_MULTIPLIER`.
+const NEQO_MULTIPLIER: u64 = 4;
+/// quic-go: half of a window read within twice a round trip, and so on in proportion.
+const QUIC_GO_ROUND_TRIPS: u64 = 4;
+/// msquic's `QUIC_RECV_BUFFER_DRAIN_RATIO`.
+const MSQUIC_RATIO: u64 = 4;
+/// picoquic: an update adds twice the limit to the limit.
+const PICOQUIC_FACTOR: u64 = 3;
+
+/// How windows grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// Twice the size if the window is told again within two round trips (Google's quiche,
+    /// `QuicFlowController::MaybeIncreaseMaxWindowSize`).
+    #[default]
+    Quiche,
+    /// By four times what was read beyond what three quarters of the window allow in that time (neqo, `fc.rs`, `auto_tune_inner`).
+    Neqo,
+    /// Twice the size if half of the window or more was read in less than two round trips a half (quic-go,
+    /// `flow_controller_base.go`, `maybeAdjustWindowSize`).
+    QuicGo,
+    /// Twice the size if the quarter that is told again was read within a round trip (msquic, `stream_recv.c`,
+    /// `QuicStreamOnBytesDelivered`).
+    Msquic,
+    /// The limit triples whenever it is told (picoquic, `cc_common.c`, `picoquic_cc_increased_window`, for round trips up to 100 ms).
+    Picoquic,
+}
+
+impl Growth {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Quiche, Self::Neqo, Self::QuicGo, Self::Msquic, Self::Picoquic];
+}
+
+/// A window that is offered, in octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::quic) struct Window {
+    pub(in crate::quic) size: u64,
+    /// Octets that were read, all in all.
+    pub(in crate::quic) read: u64,
+    /// Of those, the ones since the peer was told.
+    pub(in crate::quic) released: u64,
+}
+
+/// Decides when a window is told, and when it grows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::quic) struct Tuning {
+    /// A window is told again once one of so many parts of it was read.
+    updates: u64,
+    /// How it grows, and how far.
+    growth: Option<Growth>,
+    largest: u64,
+    /// When the present period began: with the first octets, or when the window was told.
+    began: Option<Instant>,
+    /// quic-go: what had been read then.
+    read: u64,
+}
+
+impl Tuning {
+    pub(in crate::quic) const fn new(updates: u64, growth: Option<Growth>, largest: u64) -> Self {
+        Self { updates, growth, largest, began: None, read: 0 }
+    }
+
+    /// Octets were read. The stacks but neqo take the first ones for an update: from then on the initial window is used up.
+    pub(in crate::quic) fn begin(&mut self, now: Instant) {
+        if self.growth != Some(Growth::Neqo) {
+            self.began.get_or_insert(now);
+        }
+    }
+
+    /// Has so much of a window been released that the peer is told?
+    pub(in crate::quic) const fn is_worth_telling(&self, released: u64, size: u64) -> bool {
+        released > 0 && released.saturating_mul(self.updates) >= size
+    }
+
+    /// The window is told again now. Returns its new size.
+    pub(in crate::quic) fn resized(&mut self, now: Instant, srtt: Option<Duration>, window: Window) -> u64 {
+        let Window { size, read, released } = window;
+        let wanted = match (self.growth, srtt) {
+            (None, _) => size,
+            (Some(Growth::Picoquic), _) => PICOQUIC_FACTOR * (read + size - released) - read,
+            (Some(_), None) => size,
+            (Some(growth), Some(srtt)) => self.began.map_or(size, |began| {
+                let read = read - self.read;
+                grown(growth, size, Use { time: now.since(began), released, read }, srtt)
+            }),
+        };
+        // quic-go goes on measuring until half of the window was read.
+        if self.growth != Some(Growth::QuicGo) || read - self.read > size / 2 {
+            (self.began, self.read) = (Some(now), read);
+        }
+        wanted.min(self.largest).max(size)
+    }
+}
+
+/// What was made of a window since the present period began.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    time: Duration,
+    /// Octets since the window was told.
+    released: u64,
+    /// Octets since the period began.
+    read: u64,
+}
+
+/// The size that a window of `size` wants to have.
+fn grown(growth: Growth, size: u64, used: Use, srtt: Duration) -> u64 {
+    // Of `octets` in a round trip, those in the time that was measured.
+    let in_time = |octets: u64| {
+        let octets = u128::from(octets) * u128::from(used.time.as_nanos()) / u128::from(srtt.as_nanos().max(1));
+        u64::try_from(octets).unwrap_or(u64::MAX)
+    };
+    let is_fast = match growth {
+        Growth::Quiche => used.time < srtt.saturating_mul(ROUND_TRIPS),
+        Growth::QuicGo => used.read > size / 2 && in_time(size) < QUIC_GO_ROUND_TRIPS * used.read,
+        Growth::Msquic => in_time(size / MSQUIC_RATIO) <= used.released,
+        Growth::Neqo => {
+            let excess = used.released.saturating_sub(in_time(size * (NEQO_FRACTION - 1) / NEQO_FRACTION));
+            return size + NEQO_MULTIPLIER * excess;
+        }
+        Growth::Picoquic => false,
+    };
+    if is_fast { 2 * size } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+    const SRTT: Option<Duration> = Some(Duration::from_millis(50));
+
+    /// The window of 1000 octets, of which 100 are read every so often and which is told in so many parts: its sizes as it is told.
+    fn sizes(growth: Growth, updates: u64, every: Duration, times: usize) -> Vec<u64> {
+        let mut tuning = Tuning::new(updates, Some(growth), 8000);
+        let (mut now, mut size, mut read, mut told, mut sizes) = (Instant::ZERO, 1000, 0, 0, Vec::new());
+        while sizes.len() < times {
+            (now, read) = (now + every, read + 100);
+            tuning.begin(now);
+            let window = Window { size, read, released: read - told };
+            if tuning.is_worth_telling(window.released, size) {
+                size = tuning.resized(now, SRTT, window);
+                told = read;
+                sizes.push(size);
+            }
+        }
+        sizes
+    }
+
+    #[test]
+    fn quiche_doubles_a_window_that_is_told_within_two_round_trips() {
+        // 500 octets in 4 · 20 ms, counted from the first; then 1000 in 200 ms.
+        assert_eq!(sizes(Growth::Quiche, 2, MS * 20, 3), [2000, 2000, 2000]);
+        assert_eq!(sizes(Growth::Quiche, 2, MS, 4), [2000, 4000, 8000, 8000], "up to the most");
+        assert_eq!(sizes(Growth::Quiche, 2, MS * 26, 2), [1000, 1000]);
+    }
+
+    /// 300 octets are told. In 30 ms of a round trip of 50, three quarters of 1000 allow 450; in 15 ms 225, so that 75 are too many.
+    #[test]
+    fn neqo_adds_four_times_what_is_too_fast() {
+        assert_eq!(sizes(Growth::Neqo, 4, MS * 10, 3), [1000, 1000, 1000]);
+        assert_eq!(sizes(Growth::Neqo, 4, MS * 5, 2), [1000, 1300], "the first time nothing is measured");
+    }
+
+    /// A quarter is told; the window grows once more than half was read in four round trips times the share of it.
+    #[test]
+    fn quic_go_measures_until_half_of_the_window_is_read() {
+        assert_eq!(sizes(Growth::QuicGo, 4, MS * 20, 2), [1000, 2000], "600 in 100 ms, for 120 are allowed");
+        assert_eq!(sizes(Growth::QuicGo, 4, MS * 30, 2), [1000, 1000], "600 in 150 ms");
+    }
+
+    /// A quarter within a round trip, and what is more in proportion: 300 within 60 ms.
+    #[test]
+    fn msquic_doubles_if_a_quarter_takes_a_round_trip() {
+        assert_eq!(sizes(Growth::Msquic, 4, MS * 20, 1), [2000], "300 in 40 ms, from the first octets on");
+        assert_eq!(sizes(Growth::Msquic, 4, MS * 31, 1), [1000]);
+    }
+
+    #[test]
+    fn picoquic_triples_the_limit() {
+        // Half of 1000 is read: a limit of 3000, of which 2500 are left.
+        assert_eq!(sizes(Growth::Picoquic, 2, MS * 1000, 1), [2500]);
+    }
+
+    #[test]
+    fn a_window_of_fixed_size_does_not_grow() {
+        let mut tuning = Tuning::new(8, None, 1000);
+        assert!(!tuning.is_worth_telling(124, 1000) && tuning.is_worth_telling(125, 1000));
+        let window = Window { size: 1000, read: 125, released: 125 };
+        assert_eq!(tuning.resized(Instant::ZERO, SRTT, window), 1000);
+    }
+}

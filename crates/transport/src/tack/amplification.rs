@@ -1,0 +1,52 @@
+//! No more than a stranger sends (RFC 9000, §8.1).
+//!
+//! Whoever asks may have forged the address that is answered. Until a packet comes that is addressed to the connection id which the
+//! Accept has told to that address, a server sends three times what it has received, and a datagram that opens a connection has 1200 octets
+//! at least (§14.1). A server that may send nothing more waits: a client that is there repeats its Open.
+
+use acklab_wire::tack::{BELOW, version::LEAST_OPEN};
+
+/// An address that nobody has confirmed gets at most so many times what came from there (RFC 9000, §8.1).
+const FACTOR: u64 = 3;
+
+/// Octets of an IPv4 packet whose datagram is as large as one that opens a connection.
+pub(super) const LEAST_PACKET: u64 = BELOW + LEAST_OPEN as u64;
+
+/// Octets of packets, before the address is confirmed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Amplification {
+    received: u64,
+    sent: u64,
+}
+
+impl Amplification {
+    pub(super) const fn on_arrival(&mut self, octets: u64) {
+        self.received = self.received.saturating_add(octets);
+    }
+
+    pub(super) const fn on_sent(&mut self, octets: u64) {
+        self.sent += octets;
+    }
+
+    /// May so many octets leave?
+    pub(super) const fn lets(&self, octets: u64) -> bool {
+        self.sent + octets <= self.received.saturating_mul(FACTOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_answers_for_each_packet_of_the_same_size() {
+        let mut amplification = Amplification::default();
+        assert!(!amplification.lets(1));
+        amplification.on_arrival(LEAST_PACKET);
+        for _ in 0..3 {
+            assert!(amplification.lets(LEAST_PACKET));
+            amplification.on_sent(LEAST_PACKET);
+        }
+        assert!(!amplification.lets(1));
+    }
+}

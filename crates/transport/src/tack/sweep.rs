@@ -1,0 +1,98 @@
+//! TACKs whose lists do not fit.
+//!
+//! A TACK has room for some 350 runs of each list, and an overshoot on a fat path leaves thousands. So TACKs take turns: each lists what
+//! follows the part that the one before it has listed, from the oldest packets on, and begins again behind the last. TACKs
+//! follow arrivals, and a sender whose window is full of packets of unknown fate sends nothing. So, while lists do not fit, TACKs go on at
+//! β/RTTmin, which is what the law allows (Li et al., SIGCOMM 2020, §4.1), until everything has been listed once since the last arrival. If
+//! some of these TACKs were lost, the sender asks.
+
+use crate::recovery::alarm::Alarm;
+use acklab_base::{Duration, Instant};
+
+/// Where the lists of the next TACK begin, and when it leaves without an arrival.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sweep {
+    /// What lies below has been listed.
+    from: u64,
+    /// Packets that had arrived when the lists began with the oldest, and when the last TACK left.
+    begun_with: u64,
+    told: u64,
+    goes_on: Alarm,
+}
+
+impl Sweep {
+    /// Where the lists of a TACK begin that expects `next`.
+    pub(super) fn from(&self, next: u64) -> u64 {
+        self.from.max(next)
+    }
+
+    /// Has nothing arrived since the last TACK? `arrived` packets have in all.
+    pub(super) const fn is_quiet(&self, arrived: u64) -> bool {
+        self.told == arrived
+    }
+
+    /// The sender asks: the next lists begin with the oldest.
+    pub(super) const fn restart(&mut self, arrived: u64) {
+        (self.from, self.begun_with) = (0, arrived);
+    }
+
+    /// A TACK lists all.
+    #[inline]
+    pub(super) fn on_whole(&mut self, arrived: u64) {
+        (self.from, self.told) = (0, arrived);
+        self.goes_on = Alarm::NEVER;
+    }
+
+    /// A TACK leaves now whose lists leave something out; the part that they began with ends at `upto`, or at the end if that is `None`.
+    /// Without an arrival, the next leaves after `period`.
+    pub(super) fn on_part(&mut self, now: Instant, upto: Option<u64>, arrived: u64, period: Duration) {
+        self.told = arrived;
+        let mut is_over = false;
+        match upto.filter(|upto| *upto > self.from) {
+            Some(upto) => self.from = upto,
+            None => {
+                is_over = self.begun_with == arrived;
+                self.restart(arrived);
+            }
+        }
+        self.goes_on.set((!is_over).then(|| now + period));
+    }
+
+    /// When a TACK leaves without an arrival.
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.goes_on.at()
+    }
+
+    /// Is a TACK to leave without an arrival?
+    pub(super) fn expire(&mut self, now: Instant) -> bool {
+        self.goes_on.expire(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn everything_is_listed_once_after_the_last_arrival() {
+        let mut sweep = Sweep::default();
+        let at = |ms| Instant::ZERO + MS * ms;
+        // Two TACKs reach the end. The third packet arrives before the second of them.
+        let parts = [(0, Some(50), 2), (10, None, 3), (20, Some(50), 3), (30, None, 3)];
+        let listed = parts.map(|(ms, upto, arrived)| {
+            let from = sweep.from(7);
+            sweep.on_part(at(ms), upto, arrived, MS * 10);
+            (from, sweep.deadline())
+        });
+        let expected = [(7, Some(at(10))), (50, Some(at(20))), (7, Some(at(30))), (50, None)];
+        assert_eq!(listed, expected);
+        sweep.restart(3);
+        sweep.on_part(at(100), Some(50), 3, MS * 10);
+        assert!(!sweep.expire(at(109)) && sweep.expire(at(110)) && !sweep.expire(at(110)));
+        sweep.on_whole(4);
+        assert_eq!((sweep.from(9), sweep.deadline(), sweep.is_quiet(4)), (9, None, true));
+    }
+}

@@ -1,0 +1,232 @@
+//! The AccECN option that an end sends: its counters, where it finds room, and when it is withheld (RFC 9768, §3.2.3).
+
+use super::super::rules::{OptionFields, OptionRoom, OptionUse, Rules};
+use acklab_base::Ecn;
+use acklab_wire::tcp::{AccurateEcn, FieldOrder, Options, Segment};
+
+/// What a full-sized segment leaves for the option where it is reserved: three counters and their padding.
+const RESERVE: u64 = 12;
+
+/// SACK does not give way to the option below this number of blocks (RFC 9768, §3.2.3.3; Linux's `tcp_options_fit_accecn`).
+const LEAST_BLOCKS: usize = 2;
+
+/// The octets that have arrived by codepoint, and the option that reports them.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct OctetReport {
+    fields: OptionFields,
+    withheld: OptionUse,
+    room: OptionRoom,
+    /// Both ends speak AccECN, and this end is to send the option.
+    is_agreed: bool,
+    /// Segments carry the option now.
+    is_sent: bool,
+    /// r.e0b, r.e1b and r.ceb, by codepoint.
+    octets: [u64; Ecn::ALL.len()],
+    /// Which of them have grown since the last option.
+    has_grown: [bool; Ecn::ALL.len()],
+    /// The peer's option has come.
+    is_seen: bool,
+    /// ACKs that carry the option do not arrive.
+    is_blocked: bool,
+    /// Where the D-SACK begins that the newest option was sent beside.
+    beside_duplicate: Option<u64>,
+}
+
+impl OctetReport {
+    /// The report of a connection by these `rules`. `is_agreed`: both ends speak AccECN, and this end is to send the option.
+    pub(in crate::tcp) const fn new(rules: &Rules, is_agreed: bool) -> Self {
+        let mut octets = [0; Ecn::ALL.len()];
+        // RFC 9768, §3.2.1: so that a counter that something on the path sets to zero is noticed.
+        octets[Ecn::Ect0 as usize] = 1;
+        octets[Ecn::Ect1 as usize] = 1;
+        let (fields, withheld, room) = (rules.option_fields, rules.option_use, rules.option_room);
+        let mut report = Self {
+            fields,
+            withheld,
+            room,
+            is_agreed,
+            is_sent: false,
+            octets,
+            has_grown: [false; Ecn::ALL.len()],
+            is_seen: false,
+            is_blocked: false,
+            beside_duplicate: None,
+        };
+        report.settle();
+        report
+    }
+
+    const fn settle(&mut self) {
+        self.is_sent = self.is_agreed
+            && match self.withheld {
+                OptionUse::Always => true,
+                OptionUse::AsPathAllows => self.is_seen && !self.is_blocked,
+            };
+    }
+
+    /// A segment of the peer has arrived.
+    pub(in crate::tcp) const fn watch(&mut self, segment: &Segment) {
+        if !self.is_seen && segment.options.accurate_ecn.is_some() {
+            self.is_seen = true;
+            self.settle();
+        }
+    }
+
+    /// So many octets of payload have arrived with `codepoint`.
+    pub(in crate::tcp) fn count(&mut self, codepoint: Ecn, octets: u32) {
+        self.octets[codepoint as usize] += u64::from(octets);
+        self.has_grown[codepoint as usize] |= octets > 0;
+    }
+
+    /// A segment at `start` brings nothing new. RFC 9768, §3.2.3.2.2: if the ACK that reported so last time carried the option, it was lost,
+    /// perhaps for the option.
+    pub(in crate::tcp) fn on_duplicate(&mut self, start: u64) {
+        if self.withheld == OptionUse::AsPathAllows && self.beside_duplicate == Some(start) {
+            self.block();
+        }
+    }
+
+    /// The option is not sent any more.
+    pub(in crate::tcp) const fn block(&mut self) {
+        self.is_blocked = true;
+        self.settle();
+    }
+
+    /// Returns `true` if the option is not sent any more.
+    pub(in crate::tcp) const fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
+    /// Returns `true` if segments carry the option where it fits.
+    #[inline]
+    pub(in crate::tcp) const fn is_sent(&self) -> bool {
+        self.is_sent
+    }
+
+    /// Octets that a full-sized segment leaves for the option.
+    #[inline]
+    pub(in crate::tcp) const fn reserve(&self) -> u64 {
+        if self.is_sent && matches!(self.room, OptionRoom::Reserved) { RESERVE } else { 0 }
+    }
+
+    /// The option of the SYN-ACK: all counters, so that the peer sees that it gets through (RFC 9768, §3.2.3.2.1).
+    pub(in crate::tcp) fn of_syn_ack(&self) -> Option<AccurateEcn> {
+        self.is_agreed.then(|| self.whole())
+    }
+
+    /// The option of the ACK of a SYN-ACK, if it is sent: all counters, for the same reason.
+    pub(in crate::tcp) fn of_ack_of_syn_ack(&self) -> Option<AccurateEcn> {
+        self.is_sent.then(|| self.whole())
+    }
+
+    /// All counters.
+    fn whole(&self) -> AccurateEcn {
+        let (order, codepoints, _) = self.layout();
+        AccurateEcn::new(order, &codepoints.map(|codepoint| self.octets[codepoint as usize]))
+    }
+
+    /// The order of the counters, and how many are sent where there is room.
+    fn layout(&self) -> (FieldOrder, [Ecn; AccurateEcn::MAX], usize) {
+        let ect0_first = (FieldOrder::Ect0First, [Ecn::Ect0, Ecn::Ce, Ecn::Ect1]);
+        let ect1_first = (FieldOrder::Ect1First, [Ecn::Ect1, Ecn::Ce, Ecn::Ect0]);
+        let has_come = |codepoint: Ecn| self.octets[codepoint as usize] > 1;
+        let ((order, codepoints), count) = match (self.fields, has_come(Ecn::Ect0), has_come(Ecn::Ect1)) {
+            (OptionFields::All, ..) => (ect1_first, 3),
+            (OptionFields::Changed, true, true) => (ect0_first, 3),
+            (OptionFields::Changed, false, true) => (ect1_first, 2),
+            (OptionFields::Changed, _, false) => (ect0_first, 2),
+        };
+        (order, codepoints, count)
+    }
+
+    /// The octets by which `option` lengthens a header at least. Linux aligns every option and saves the padding of SACK at most
+    /// (`tcp_options_fit_accecn`); otherwise options are packed where they do not fit.
+    const fn least_added(&self, option: &AccurateEcn, has_blocks: bool) -> u64 {
+        let (len, spare) = (option.len(), if has_blocks { 2 } else { 0 });
+        match self.fields {
+            OptionFields::Changed => 0,
+            OptionFields::All if len % 4 <= spare => len - len % 4,
+            OptionFields::All => len.next_multiple_of(4),
+        }
+    }
+
+    /// Puts the option among `options`, which may take `room` octets, if it is sent and fits. It is cut down to the counters that have grown since
+    /// the last one, and SACK blocks beyond the second give way to it (RFC 9768, §3.2.3.3). The first block is a D-SACK if it begins at `duplicate`.
+    pub(in crate::tcp) fn fit(&mut self, options: &mut Options, room: u64, duplicate: Option<u64>) {
+        self.beside_duplicate = None;
+        if !self.is_sent {
+            return;
+        }
+        let (order, codepoints, most) = self.layout();
+        let counters = codepoints.map(|codepoint| self.octets[codepoint as usize]);
+        let last_grown = codepoints.iter().rposition(|codepoint| self.has_grown[*codepoint as usize]);
+        let needed = last_grown.map_or(0, |place| place + 1);
+        let least = if self.fields == OptionFields::All { needed } else { needed.max(1) };
+        let blocks = options.sack.as_slice().len();
+        let least_blocks = if needed > 0 { blocks.min(LEAST_BLOCKS) } else { blocks };
+        for kept in (least_blocks..=blocks).rev() {
+            let mut with_option = Options { accurate_ecn: None, ..*options };
+            with_option.sack.truncate(kept);
+            let before = with_option.wire_len();
+            for count in (least..=most).rev() {
+                let option = AccurateEcn::new(order, &counters[..count]);
+                with_option.accurate_ecn = Some(option);
+                if with_option.wire_len() <= room && before + self.least_added(&option, kept > 0) <= room {
+                    *options = with_option;
+                    self.has_grown = [false; Ecn::ALL.len()];
+                    self.beside_duplicate = duplicate;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_wire::tcp::{SackBlock, SeqNumber, Timestamps};
+
+    fn with_blocks(count: u32, has_timestamps: bool) -> Options {
+        let block = |start| SackBlock { start: SeqNumber(start), end: SeqNumber(start + 1) };
+        Options {
+            timestamps: has_timestamps.then_some(Timestamps { value: 1, echo: 2 }),
+            sack: (0..count).map(|index| block(2 * index)).collect(),
+            ..Options::default()
+        }
+    }
+
+    fn fitted(report: &mut OctetReport, mut options: Options) -> (Vec<u32>, usize) {
+        report.fit(&mut options, Options::ROOM, None);
+        let fields = options.accurate_ecn.map_or_else(Vec::new, |option| option.fields().to_vec());
+        (fields, options.sack.as_slice().len())
+    }
+
+    /// The cases of the table in the commit that added this to Linux's `tcp_options_fit_accecn`: with timestamps, 8 octets are left beside two
+    /// blocks and none beside three.
+    #[test]
+    fn a_third_block_gives_way_to_counters_that_have_grown() {
+        let mut report = OctetReport::new(&Rules { option_use: OptionUse::Always, ..Rules::LINUX }, true);
+        assert_eq!(fitted(&mut report, with_blocks(3, true)), (vec![], 3), "an empty option in place of padding");
+        report.count(Ecn::Ect1, 1000);
+        assert_eq!(fitted(&mut report, with_blocks(2, true)), (vec![1001, 0], 2));
+        report.count(Ecn::Ce, 1000);
+        assert_eq!(fitted(&mut report, with_blocks(3, true)), (vec![1001, 1000], 2));
+        report.count(Ecn::Ect0, 1000);
+        assert_eq!(fitted(&mut report, with_blocks(4, false)), (vec![1001, 1000, 1001], 3));
+        assert_eq!(fitted(&mut report, with_blocks(1, true)), (vec![1001, 1000, 1001], 1));
+    }
+
+    #[test]
+    fn counters_that_do_not_fit_are_not_cut_off() {
+        let mut report = OctetReport::new(&Rules::RFC, true);
+        report.count(Ecn::Ect0, 10);
+        report.count(Ecn::Ect1, 10);
+        let mut options = with_blocks(2, false);
+        let taken = options.wire_len();
+        report.fit(&mut options, taken + 8, None);
+        assert_eq!(options.accurate_ecn, None, "all three have to be there");
+        report.fit(&mut options, taken + 12, None);
+        assert_eq!(options.accurate_ecn.unwrap().fields(), [11, 0, 11]);
+    }
+}

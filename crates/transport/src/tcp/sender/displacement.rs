@@ -1,0 +1,39 @@
+//! How far the path displaces packets, where the stack measures it (Linux's `tcp_check_sack_reordering`).
+
+use super::super::rules::ReorderingDegree;
+use super::Sender;
+use super::summary::AckSummary;
+use std::ops::Range;
+
+impl Sender {
+    /// Measures the displacement that the ACK shows which is being processed.
+    #[inline]
+    pub(super) fn note_displacement(&mut self) {
+        if let Some(from) = self.board.delivery().reordered_from {
+            self.measure_displacement(from);
+        }
+    }
+
+    /// What begins at `from` has arrived later than everything up to the highest octet that is acknowledged.
+    #[inline(never)]
+    pub(super) fn measure_displacement(&mut self, from: u64) {
+        if self.rules.reordering_degree == ReorderingDegree::Measured && from < self.board.fack() {
+            self.loss.reordering.on_displacement(self.board.fack() - from, self.congestion.window.mss);
+            self.loss.rack.on_reordering();
+        }
+    }
+
+    /// D-SACK reports a segment whose retransmission was needless (`tcp_sacktag_one`).
+    pub(super) fn note_needless_retransmission(&mut self, duplicate: &Range<u64>) {
+        if self.board.is_retransmitted_and_sacked(duplicate.start) {
+            self.measure_displacement(duplicate.start);
+        }
+    }
+
+    /// By how many octets an ACK that does not advance lets the window grow: by what SACK reports if reordering is high (Linux's
+    /// `tcp_may_raise_cwnd`).
+    pub(super) fn growth_out_of_order(&self, summary: &AckSummary) -> u64 {
+        let grows = self.loss.reordering.is_high() && summary.advance.bytes == 0 && !summary.is_old;
+        if grows { summary.newly_sacked } else { 0 }
+    }
+}

@@ -1,0 +1,92 @@
+//! What ACKs deliver without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's `tcp_add_reno_sack`).
+
+use super::super::rules::{PlainExit, ReorderingDegree};
+use super::Sender;
+use super::summary::AckSummary;
+use crate::recovery::scoreboard::Advance;
+use crate::recovery::{self, CongestionState};
+use acklab_base::Instant;
+
+/// RFC 3042, §2: the duplicate ACKs that may send something new before a recovery.
+const LIMITED_TRANSMIT: u32 = 2;
+
+impl Sender {
+    /// Counts a duplicate ACK as the delivery of a segment, and ends the count where an ACK advances outside of a fast recovery (Linux's
+    /// `tcp_reset_reno_sack`). Returns the octets that the duplicate delivers.
+    #[inline(never)]
+    pub(super) fn count_without_sack(&mut self, is_duplicate: bool, advance: &Advance) -> u64 {
+        let mss = self.congestion.window.mss;
+        if advance.bytes > 0 {
+            if advance.retransmission_acked {
+                self.board.forget_originals();
+            }
+            if self.congestion.state != CongestionState::Recovery {
+                self.board.clear_duplicate_credit();
+            } else if self.board.limit_duplicate_credit(mss) {
+                self.note_excess_duplicates(advance.bytes.div_ceil(mss) as usize);
+            }
+            return 0;
+        }
+        if !is_duplicate || !self.counts_duplicates() {
+            return 0;
+        }
+        let delivered = self.board.duplicate_without_sack(mss);
+        if delivered < mss {
+            self.note_excess_duplicates(0);
+        }
+        delivered
+    }
+
+    /// Duplicates after a timeout may come from its own retransmissions, the first two may only be counted if they may send (RFC 3042), and
+    /// later ones where they begin a recovery.
+    fn counts_duplicates(&self) -> bool {
+        match self.congestion.state {
+            CongestionState::Loss => false,
+            CongestionState::Recovery => true,
+            CongestionState::Open | CongestionState::Disorder | CongestionState::Reduced => {
+                let sends = self.loss.duplicates < LIMITED_TRANSMIT || self.is_beyond_last_recovery();
+                self.config.limited_transmit && sends
+            }
+        }
+    }
+
+    /// More duplicates have come than segments can have arrived, `acked` of which have just been acknowledged: Linux takes that for
+    /// reordering (`tcp_check_reno_reordering`).
+    fn note_excess_duplicates(&mut self, acked: usize) {
+        if self.rules.reordering_degree == ReorderingDegree::Measured {
+            self.loss.reordering.on_excess_duplicates(self.board.segments() + acked);
+            self.loss.rack.on_reordering();
+        }
+    }
+
+    /// Returns `true` if as many duplicate ACKs have come as show a loss, and not because of what the last recovery sent.
+    pub(super) fn shows_loss_by_duplicates(&self) -> bool {
+        self.loss.has_enough_duplicates()
+            && (self.connection.has_sack || (self.duplicates_may_count() && self.is_beyond_last_recovery()))
+    }
+
+    /// Linux counts as many duplicates as segments can have arrived: one less than are outstanding.
+    fn duplicates_may_count(&self) -> bool {
+        let degree = self.loss.reordering.degree() as usize;
+        self.rules.reordering_degree == ReorderingDegree::Fixed || self.board.segments() > degree
+    }
+
+    /// Returns `true` if the ACK reaches the recovery point and the recovery waits for an ACK of something sent later.
+    pub(super) fn holds_recovery(&self, summary: &AckSummary) -> bool {
+        self.rules.plain_exit == PlainExit::BeyondAcknowledged
+            && !self.connection.has_sack
+            && self.config.recovery != recovery::Algorithm::Reno
+            && summary.advance.bytes > 0
+            && self.board.una() == self.congestion.recover
+    }
+
+    /// The recovery waits for an ACK of something sent later: duplicates that its retransmissions have elicited begin no other (Linux's
+    /// `tcp_is_non_sack_preventing_reopen`).
+    #[inline(never)]
+    pub(super) fn hold_recovery(&mut self, now: Instant, summary: &AckSummary) -> u64 {
+        self.board.clear_duplicate_credit();
+        self.reduce(summary);
+        self.timing.restart(now);
+        0
+    }
+}

@@ -1,0 +1,124 @@
+//! Congestion window validation: is the window used, so that it may grow?
+
+use super::super::rules::WindowValidation;
+use super::send_memory::SendMemory;
+use super::{AfterIdle, Sender};
+use crate::cc::{CongestionControl, Window};
+use crate::limit::Limit;
+use crate::recovery::CongestionState;
+use acklab_base::Instant;
+
+/// The use of the window by what was sent last, as Linux keeps it (`net/ipv4/tcp_output.c`; its names in parentheses). Sizes in octets,
+/// where Linux counts segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// The window was full (`is_cwnd_limited`).
+    is_limited: bool,
+    /// If not, the most that was outstanding (`max_packets_out`).
+    most: u64,
+    /// Both hold until this is acknowledged (`cwnd_usage_seq`).
+    until: u64,
+    /// All below had left when the use was last looked at.
+    seen: u64,
+    /// The most that was outstanding since the window was last used (`snd_cwnd_used`).
+    used: u64,
+    /// When the window was last used, or an ACK last let it grow (`snd_cwnd_stamp`).
+    since: Instant,
+}
+
+impl Usage {
+    /// `tcp_is_cwnd_limited`: in slow start, half a window is enough.
+    #[inline]
+    const fn limits(&self, window: &Window) -> bool {
+        self.is_limited || (window.in_slow_start() && window.cwnd < 2 * self.most)
+    }
+
+    /// The window was set anew after a silence (`tcp_cwnd_restart`).
+    pub(super) const fn restart(&mut self, now: Instant) {
+        (self.used, self.since) = (0, now);
+    }
+}
+
+impl Sender {
+    /// Nothing leaves for now.
+    #[inline]
+    pub(super) fn note_limit(&mut self, now: Instant) {
+        let room = self.congestion.room(self.board.pipe());
+        let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
+        self.transmission.limit = Limit::of(room, self.congestion.window.mss, delayed);
+        if self.rules.window_validation == WindowValidation::LastWindow {
+            self.note_usage(now);
+        }
+    }
+
+    /// Octets that only pacing keeps back: those lost and not retransmitted yet, and the new ones that the peer's window admits.
+    fn delayed(&self) -> u64 {
+        let board = &self.board;
+        let new = self.unsent_with_fin().min(self.peer_window.room(board.nxt()));
+        board.lost().saturating_sub(board.retransmitted()) + new
+    }
+
+    /// Returns `true` if the window is used. `prior_flight` was in flight before the ACK that asks.
+    #[inline]
+    pub(super) fn uses_window(&mut self, now: Instant, prior_flight: u64) -> bool {
+        let window = &self.congestion.window;
+        match self.rules.window_validation {
+            WindowValidation::PresentFlight => {
+                self.transmission.limit.uses_window() || (window.in_slow_start() && window.cwnd < 2 * prior_flight)
+            }
+            WindowValidation::LastWindow => {
+                // tcp_cong_avoid.
+                self.usage.since = now;
+                self.usage.limits(window)
+            }
+        }
+    }
+
+    /// The end of Linux's `tcp_write_xmit`: it looks at the use of the window if it has sent something, or if the window keeps back what
+    /// is not sent.
+    #[inline]
+    fn note_usage(&mut self, now: Instant) {
+        let is_limited = self.transmission.limit == Limit::Window;
+        let nxt = self.board.nxt();
+        if nxt > self.usage.seen || (is_limited && self.has_unsent()) {
+            self.usage.seen = nxt;
+            self.validate_window(now, is_limited);
+        }
+    }
+
+    /// `tcp_cwnd_validate`.
+    fn validate_window(&mut self, now: Instant, is_limited: bool) {
+        let (outstanding, usage) = (self.board.flight_size(), &mut self.usage);
+        let is_new_window = self.board.una() >= usage.until;
+        if is_new_window || is_limited || (!usage.is_limited && outstanding > usage.most) {
+            (usage.is_limited, usage.most, usage.until) = (is_limited, outstanding, self.board.nxt());
+        }
+        if usage.limits(&self.congestion.window) {
+            usage.restart(now);
+            return;
+        }
+        usage.used = usage.used.max(outstanding);
+        let unused_for = now.since(usage.since);
+        if unused_for >= self.timing.timeout() {
+            self.shrink_unused_window(now);
+        }
+    }
+
+    /// `tcp_cwnd_application_limited` (RFC 2861): the window was not used for a retransmission timeout.
+    #[inline(never)]
+    fn shrink_unused_window(&mut self, now: Instant) {
+        if self.config.after_idle != AfterIdle::Decay || self.congestion.controller.governs_window() {
+            return;
+        }
+        let waits_for_room = self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer);
+        if self.congestion.state == CongestionState::Open && !waits_for_room {
+            let window = &mut self.congestion.window;
+            let used = self.usage.used.max(u64::from(self.config.initial_window.0) * window.mss);
+            if used < window.cwnd {
+                window.remember_three_quarters();
+                window.cwnd = window.cwnd.midpoint(used) / window.mss * window.mss;
+            }
+        }
+        self.usage.restart(now);
+    }
+}

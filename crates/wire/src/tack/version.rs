@@ -1,0 +1,69 @@
+//! Version negotiation (RFC 9000, §6): the answer to a packet of an unknown version that opens a connection.
+//!
+//! The answer is a packet of version 0 that carries the versions that the server knows, an octet each. It repeats PKT.SEQ and time of
+//! departure of the packet that it answers, which stand at the same place in all versions, so that somebody who has not seen that packet
+//! cannot forge one. A client that gets an answer gives up, for it knows one version.
+
+use super::{ConnectionId, Frame, HEADER, Packet, PktSeq, Timestamp, VERSION};
+use crate::octets::Octets;
+use acklab_base::Ecn;
+
+/// Packets of this version answer those of an unknown one.
+pub const NEGOTIATION: u8 = 0;
+/// A datagram that opens a connection has so many octets at least, and an answer to a smaller one is none (RFC 9000, §6, §14.1).
+pub const LEAST_OPEN: usize = 1200;
+
+/// The version of the packet that starts with this octet. The other bits are reserved.
+#[must_use]
+pub const fn of(first: u8) -> u8 {
+    first >> 4
+}
+
+/// The first octet of a packet of this version and number. The reserved bits are arbitrary, and follow from the number.
+#[must_use]
+pub const fn first_octet(version: u8, number: PktSeq) -> u8 {
+    // Fibonacci hashing: the highest bits of a multiple of 2³² over the golden ratio.
+    version << 4 | (number.0.wrapping_mul(0x9e37_79b9) >> 28) as u8
+}
+
+/// What a server answers to a datagram that it cannot read. Returns `None` if that does not open a connection, is of a version that the
+/// server knows, or is too small, so that its sender would get more than it sent.
+#[must_use]
+pub fn answer(datagram: &[u8]) -> Option<Packet> {
+    let head = datagram.first_chunk::<{ HEADER as usize }>().filter(|_| datagram.len() >= LEAST_OPEN)?;
+    if matches!(of(head[0]), NEGOTIATION | VERSION) {
+        return None;
+    }
+    let mut fields = Octets(&head[1..]);
+    let connection = ConnectionId(fields.word().filter(|id| *id == 0)?);
+    let (number, departed) = (PktSeq(fields.half()?), Timestamp(fields.half()?));
+    let frames = std::iter::once(Frame::Versions([VERSION].into())).collect();
+    Some(Packet { ecn: Ecn::NotEct, connection, number, departed, frames })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_version_is_answered_with_those_that_are_known() {
+        let mut datagram = vec![0; LEAST_OPEN];
+        datagram[..17].copy_from_slice(&[0x7a, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let answered = answer(&datagram).unwrap();
+        assert_eq!((answered.number, answered.departed), (PktSeq(0x0102_0304), Timestamp(0x0506_0708)));
+        assert_eq!(answered.frames.last(), Some(&Frame::Versions([VERSION].into())));
+        assert_eq!(answer(&datagram[1..]), None, "too small");
+        for (place, octet) in [(0, 0x1f), (0, 0x0f), (8, 1)] {
+            let mut other = datagram.clone();
+            other[place] = octet;
+            assert_eq!(answer(&other), None, "known, an answer itself, or on a connection");
+        }
+    }
+
+    #[test]
+    fn reserved_bits_take_all_values() {
+        let mut seen = [false; 16];
+        (0..100).for_each(|number| seen[usize::from(first_octet(VERSION, PktSeq(number)) & 15)] = true);
+        assert_eq!(seen, [true; 16]);
+    }
+}
