@@ -226,6 +226,53 @@ def study(
     study_command(names or [], all_, quick, out, jobs, json_, way)
 
 
+@app.command(
+    epilog=_examples(
+        "packetdrill mine.pkt",
+        "packetdrill gtests/net/tcp --json",
+        "packetdrill mine.pkt --preset rfc --set flow.0.sack=false",
+        "packetdrill mine.pkt --scenario path.toml --strategy mine.py:EveryThird",
+    )
+)
+def packetdrill(
+    scripts: Annotated[
+        list[Path], typer.Argument(metavar="SCRIPT…", help="Scripts (*.pkt), or folders with scripts.", show_default=False)
+    ],
+    preset: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The stack that is tested: linux, ns3 or rfc; or kernel, that of this machine (needs root or a user namespace).",
+        ),
+    ] = "linux",
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Test the first flow over TCP of this scenario instead.", show_default=False),
+    ] = None,
+    set_: Sets = None,
+    strategy: StrategyOption = None,
+    tolerance_usecs: Annotated[
+        int | None,
+        typer.Option(
+            "--tolerance_usecs", min=0, metavar="N", help="The tolerance of times, whatever scripts say.", show_default=False
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Play scripts of packetdrill at acklab's TCP.
+
+    Exit status 1: something was not as a script expects it; 2: a script is malformed. What is out of scope is not counted.
+    """
+    if preset == "kernel":
+        from acklab import core
+
+        # Before anything starts a thread.
+        core.acquire_permission()
+    from acklab.cli.packetdrill import packetdrill_command
+
+    packetdrill_command(scripts, preset, scenario, set_ or [], _strategies(strategy), tolerance_usecs, json_)
+
+
 @app.command()
 def studies() -> None:
     """List the studies."""

@@ -1,0 +1,95 @@
+//! packetdrill's scripts, played at the TCP of a flow, or at the kernel's.
+
+pub mod kernel;
+
+use crate::error::Error;
+use crate::scenario::{Flow, Scenario, Transport};
+use crate::strategies::Strategies;
+use crate::transports;
+use acklab_base::Duration;
+use acklab_base::random::Seed;
+use acklab_packetdrill::{Machine, Script, grammar, play};
+use acklab_transport::ack::Policy;
+use acklab_transport::cc::Controller;
+use acklab_transport::tcp::{self, Preset};
+use kernel::Kernel;
+use std::fs;
+use std::path::Path;
+
+pub use acklab_packetdrill::refusal;
+pub use acklab_packetdrill::{Failure, Refusal, Verdict};
+
+/// The TCP of a flow, at which scripts are played.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    flow: Flow,
+    settings: tcp::Settings,
+    seed: Seed,
+    strategies: Strategies,
+}
+
+impl Subject {
+    /// The TCP of the first flow of `scenario` that has one.
+    ///
+    /// # Errors
+    /// If no flow of the scenario runs over TCP, or its strategies are not among `strategies`.
+    pub fn new(scenario: &Scenario, strategies: Strategies) -> Result<Self, Error> {
+        let tcp = scenario.flow.iter().find_map(|flow| match &flow.transport {
+            Transport::Tcp(settings) => Some((flow, settings)),
+            _ => None,
+        });
+        let (flow, settings) = tcp.ok_or(Error::NoTcp)?;
+        let subject =
+            Self { flow: flow.clone(), settings: (**settings).clone(), seed: Seed(scenario.seed), strategies };
+        subject.strategy(&settings.config())?;
+        Ok(subject)
+    }
+
+    fn strategy(&self, config: &tcp::Config) -> Result<(Controller, Policy), Error> {
+        transports::strategies_of(&self.flow, config, self.seed, &self.strategies)
+    }
+
+    /// Plays the script at `path`, which may include files beside it. `tolerance` stands above what the script says of it.
+    ///
+    /// # Errors
+    /// If the script cannot be read.
+    pub fn play(&self, path: &Path, tolerance: Option<Duration>) -> Result<Verdict, Error> {
+        let strategy = |config: &tcp::Config| self.strategy(config).map_err(|error| error.to_string());
+        Ok(match read(path, tolerance)? {
+            Ok(script) => play(&script, &mut Machine::new(&self.settings, &strategy, &script)),
+            Err(refusal) => refusal.into(),
+        })
+    }
+}
+
+/// Plays the script at `path` at the TCP of this machine's kernel, in real time. `tolerance` stands above what the script says of it.
+///
+/// # Errors
+/// If the script cannot be read, or if the process lacks the permission to make a network namespace with a device.
+pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdict, Error> {
+    Ok(match read(path, tolerance)? {
+        Ok(script) => play(&script, &mut Kernel::new()?),
+        Err(refusal) => refusal.into(),
+    })
+}
+
+fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refusal>, Error> {
+    let text = fs::read(path).map_err(|source| Error::ReadScript { path: path.to_owned(), source })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let include = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let mut script = grammar::read(&String::from_utf8_lossy(&text), &include);
+    if let (Ok(script), Some(tolerance)) = (&mut script, tolerance) {
+        script.command_line.tolerance.least = tolerance;
+    }
+    Ok(script)
+}
+
+/// A scenario whose flow has the TCP of `preset`, with its defaults.
+#[must_use]
+pub fn scenario_of(preset: Preset) -> String {
+    format!(
+        "duration = \"1s\"\nseed = 1\n\n[[link]]\nname = \"link\"\nfrom = \"client\"\nto = \"server\"\nforward = {{ delay = \"1ms\" }}\nreverse = {{ delay = \"1ms\" }}\n\n\
+         [[flow]]\nfrom = \"client\"\nto = \"server\"\npreset = \"{}\"\n",
+        preset.name()
+    )
+}

@@ -1,0 +1,57 @@
+//! The options that stand at the head of a script (`config.c`).
+
+use crate::refusal::Refusal;
+use crate::tolerance::Tolerance;
+use acklab_base::Duration;
+use std::collections::BTreeMap;
+
+/// What a script asks of the command line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommandLine {
+    /// The tolerance of times.
+    pub tolerance: Tolerance,
+    /// The tick of the timestamp clock in the script. Without one, the values that leave are not compared.
+    pub timestamp_tick: Option<Duration>,
+    /// A timestamp that is echoed to the machine need not have left before: it is found by the distance from the first.
+    pub scales_echoes: bool,
+    /// Words with a meaning of the script's own (`--define=NAME=VALUE`).
+    pub(crate) defines: BTreeMap<String, String>,
+}
+
+impl CommandLine {
+    /// Adopts `--name=value`, which stands on `line`.
+    pub(crate) fn adopt(&mut self, line: usize, name: &str, value: Option<&str>) -> Result<(), Refusal> {
+        let micros = || {
+            let number = value.and_then(|value| value.parse::<u64>().ok());
+            let expected = || Refusal::malformed(line, format!("--{name}: expected a number of microseconds"));
+            number.map(Duration::from_micros).ok_or_else(expected)
+        };
+        match name {
+            "tolerance_usecs" => self.tolerance.least = micros()?,
+            "tolerance_percent" => {
+                let percent = value.and_then(|value| value.parse().ok()).filter(|value| (0.0..=100.0).contains(value));
+                let expected = || Refusal::malformed(line, "--tolerance_percent: expected 0 to 100");
+                self.tolerance.percent = percent.ok_or_else(expected)?;
+            }
+            "tcp_ts_tick_usecs" => self.timestamp_tick = Some(micros()?).filter(|tick| !tick.is_zero()),
+            "tcp_ts_ecr_scaled" => self.scales_echoes = true,
+            "define" => {
+                let Some((word, meaning)) = value.and_then(|value| value.split_once('=')) else {
+                    return Err(Refusal::malformed(line, "--define: expected NAME=VALUE"));
+                };
+                self.defines.insert(word.to_owned(), meaning.to_owned());
+            }
+            "ip_version" if value != Some("ipv4") => {
+                return Err(Refusal::out_of_scope(line, "IPv6: sizes are those of IPv4"));
+            }
+            "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
+            // Addresses and ports are no part of a simulated segment. `mss` and `strict_segments` are about segmentation offload, which
+            // acklab does not have.
+            "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
+            | "connect_port" | "mss" | "strict_segments" | "speed" | "verbose" | "init_scripts" | "non_fatal"
+            | "send_omit_free" => {}
+            _ => return Err(Refusal::out_of_scope(line, format!("the option --{name}"))),
+        }
+        Ok(())
+    }
+}

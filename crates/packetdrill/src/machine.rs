@@ -1,0 +1,132 @@
+//! acklab's TCP as a [`Stack`]: a [`Connection`] in virtual time, and the sockets in front of it.
+//!
+//! | module | what |
+//! |---|---|
+//! | `sockets` | what the calls of a script do |
+//! | `info` | `tcp_info` of a connection |
+//! | `start` | the settings that a connection begins with, from the caller, the variables and the script |
+
+mod info;
+mod sockets;
+mod start;
+
+use crate::refusal::Refusal;
+use crate::script::{Call, Script};
+use crate::shell::Order;
+use crate::stack::{Answer, Departures, Stack};
+use acklab_base::{Instant, Machine as _};
+use acklab_transport::ack::Policy;
+use acklab_transport::cc::Controller;
+use acklab_transport::tcp::{Config, Connection, Settings};
+use acklab_wire::tcp::Segment;
+use sockets::{Pending, Sockets};
+use start::Start;
+
+/// Makes the congestion controller and the ACK policy of a connection. The error says which is missing.
+pub type Strategy<'a> = dyn Fn(&Config) -> Result<(Controller, Policy), String> + 'a;
+
+/// acklab's TCP.
+pub struct Machine<'a> {
+    strategy: &'a Strategy<'a>,
+    start: Start,
+    now: Instant,
+    sockets: Sockets,
+    connection: Option<Box<Connection>>,
+    pending: Option<Pending>,
+    ended: Option<(Instant, Answer)>,
+}
+
+impl<'a> Machine<'a> {
+    /// A TCP with `settings` for the connection of `script`.
+    #[must_use]
+    pub fn new(settings: &Settings, strategy: &'a Strategy<'a>, script: &Script) -> Self {
+        Self {
+            strategy,
+            start: Start::new(settings, script),
+            now: Instant::ZERO,
+            sockets: Sockets::default(),
+            connection: None,
+            pending: None,
+            ended: None,
+        }
+    }
+
+    fn drain(&mut self, left: &mut Departures) {
+        if let Some(connection) = &mut self.connection {
+            while let Some(segment) = connection.poll(self.now) {
+                left.push_back((self.now, segment));
+            }
+        }
+    }
+
+    /// Goes on with a call that blocks, as far as it can.
+    fn resume(&mut self, left: &mut Departures) -> Result<(), Refusal> {
+        if let Some(mut pending) = self.pending.take() {
+            match self.attempt(&mut pending)? {
+                Some(answer) => self.ended = Some((self.now, answer)),
+                None => self.pending = Some(pending),
+            }
+            self.drain(left);
+        }
+        Ok(())
+    }
+
+    /// Like [`resume`](Self::resume), of a call that was attempted before, so that it is known to be in scope.
+    fn resume_known(&mut self, left: &mut Departures) {
+        let _ = self.resume(left);
+    }
+}
+
+impl Stack for Machine<'_> {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn pass(&mut self, until: Instant, left: &mut Departures) {
+        while left.is_empty() && self.ended.is_none() {
+            let deadline = self.connection.as_ref().and_then(|connection| connection.deadline());
+            match (deadline, &mut self.connection) {
+                (Some(deadline), Some(connection)) if deadline <= until => {
+                    self.now = self.now.max(deadline);
+                    connection.wake(self.now);
+                    self.drain(left);
+                    self.resume_known(left);
+                }
+                _ => {
+                    self.now = self.now.max(until);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn inject(&mut self, segment: Segment, left: &mut Departures) {
+        if let Some(connection) = &mut self.connection {
+            connection.accept(self.now, segment);
+        }
+        self.drain(left);
+        self.resume_known(left);
+    }
+
+    fn begin(&mut self, line: usize, call: &Call, left: &mut Departures) -> Result<(), Refusal> {
+        self.ended = None;
+        self.pending = Some(Pending::new(line, call));
+        self.resume(left)
+    }
+
+    fn ended(&mut self) -> Option<(Instant, Answer)> {
+        self.ended.take()
+    }
+
+    fn set(&mut self, order: &Order) -> Result<(), Refusal> {
+        if self.connection.is_some() && self.start.is_changed_by(order)? {
+            let message = format!("the variable {} set to {} during the connection", order.key, order.value);
+            return Err(Refusal::out_of_scope(order.line, message));
+        }
+        self.start.adopt(order)
+    }
+
+    fn info(&self, name: &str) -> Option<i64> {
+        info::field(self.connection.as_ref()?, name)
+    }
+}

@@ -1,0 +1,324 @@
+//! What the calls of a script do.
+
+use super::Machine;
+use crate::refusal::Refusal;
+use crate::script::{Argument, Call, O_NONBLOCK, O_RDWR};
+use crate::stack::Answer;
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, StreamPort};
+use acklab_transport::tcp::Connection;
+use acklab_transport::tcp::connection::State;
+use acklab_transport::tcp::receiver::Reading;
+use std::collections::BTreeMap;
+
+/// A script has no seed: nothing in it depends on chance but the initial sequence number, which it does not see.
+const SEED: Seed = Seed(1);
+/// The name of the connection, which its random streams have.
+const NAME: &str = "script";
+
+/// A call that was begun and has not ended.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    line: usize,
+    call: Call,
+    /// Octets that it has written so far.
+    written: u64,
+}
+
+impl Pending {
+    pub(super) fn new(line: usize, call: &Call) -> Self {
+        Self { line, call: call.clone(), written: 0 }
+    }
+}
+
+/// The sockets of a script by the number that it gives them.
+#[derive(Debug, Default)]
+pub(super) struct Sockets {
+    open: BTreeMap<i64, Socket>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Socket {
+    role: Role,
+    is_non_blocking: bool,
+    /// Nothing may be written any more.
+    is_shut: bool,
+    /// Nothing is read any more.
+    is_deaf: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Fresh,
+    Listening,
+    Connected,
+}
+
+impl Socket {
+    const fn new(role: Role) -> Self {
+        Self { role, is_non_blocking: false, is_shut: false, is_deaf: false }
+    }
+}
+
+/// What an attempt of a call comes to: how it ends, or `None` if it blocks.
+type Attempt = Result<Option<Answer>, Refusal>;
+
+const DONE: Attempt = Ok(Some(Answer::Returns(0)));
+
+fn returns(number: i64) -> Attempt {
+    Ok(Some(Answer::Returns(number)))
+}
+
+fn fails(error: &str) -> Attempt {
+    Ok(Some(Answer::Fails(error.to_owned())))
+}
+
+impl Machine<'_> {
+    /// Attempts a call.
+    pub(super) fn attempt(&mut self, pending: &mut Pending) -> Attempt {
+        let Pending { line, call, written } = pending;
+        let outside = |what: String| Err(Refusal::out_of_scope(*line, what));
+        let name = call.name.as_str();
+        if name == "socket" {
+            return self.socket(call, &outside);
+        }
+        let Some(number) = call.number(0) else { return outside(format!("{name} without a socket")) };
+        let Some(socket) = self.sockets.open.get(&number).copied() else {
+            return outside(format!("{name} of {number}, which is no socket of TCP"));
+        };
+        match name {
+            "bind" => DONE,
+            "listen" => self.listen(number, &outside),
+            "accept" => self.accept_socket(call, socket),
+            "connect" => self.connect(number, socket, &outside),
+            "fcntl" => self.fcntl(call, number, socket, &outside),
+            "setsockopt" => self.set_option(call, &outside),
+            "getsockopt" => self.get_option(call, &outside),
+            "write" | "send" => self.write(call, socket, written, &outside),
+            "read" | "recv" => self.read(call, socket, &outside),
+            "shutdown" => self.shutdown(call, number, &outside),
+            "close" => self.close(number),
+            _ => outside(format!("the call {name}")),
+        }
+    }
+
+    fn socket(&mut self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        let is =
+            |at: usize, name: &str| matches!(call.arguments.get(at), Some(Argument::Names(names)) if names == &[name]);
+        if !is(1, "SOCK_STREAM") || !is(2, "IPPROTO_TCP") {
+            return outside("a socket of another protocol than TCP".to_owned());
+        }
+        let Some(number) = call.result.filter(|number| *number >= 0) else {
+            return outside("a socket that cannot be had".to_owned());
+        };
+        self.sockets.open.insert(number, Socket::new(Role::Fresh));
+        returns(number)
+    }
+
+    fn connection(&self, is_active: bool) -> Result<Connection, String> {
+        let config = self.start.config(is_active)?;
+        let (controller, policy) = (self.strategy)(&config)?;
+        let end = if is_active { Connection::active } else { Connection::passive };
+        Ok(end(config, controller, policy, SEED, NAME).with_reading(Reading::OnDemand))
+    }
+
+    fn listen(&mut self, number: i64, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        match self.connection(false) {
+            Ok(connection) => self.connection = Some(Box::new(connection)),
+            Err(fault) => return outside(fault),
+        }
+        self.change(number, |socket| socket.role = Role::Listening);
+        DONE
+    }
+
+    /// Returns `true` if there is a connection whose handshake has begun.
+    fn has_begun(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.state() != State::Listen)
+    }
+
+    /// The end that listens takes what has been set since it began to.
+    fn begin_anew(&mut self, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        if self.connection.is_some() {
+            match self.connection(false) {
+                Ok(connection) => self.connection = Some(Box::new(connection)),
+                Err(fault) => return outside(fault),
+            }
+        }
+        DONE
+    }
+
+    fn accept_socket(&mut self, call: &Call, socket: Socket) -> Attempt {
+        let is_established = self.connection.as_ref().is_some_and(|connection| connection.is_open());
+        match (is_established, call.result) {
+            (true, Some(number)) if number >= 0 => {
+                self.sockets.open.insert(number, Socket::new(Role::Connected));
+                returns(number)
+            }
+            (true, _) => returns(i64::MAX),
+            (false, _) if socket.is_non_blocking => fails("EAGAIN"),
+            (false, _) => Ok(None),
+        }
+    }
+
+    fn connect(&mut self, number: i64, socket: Socket, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        if socket.role == Role::Fresh {
+            match self.connection(true) {
+                Ok(mut connection) => {
+                    connection.open(self.now);
+                    self.connection = Some(Box::new(connection));
+                }
+                Err(fault) => return outside(fault),
+            }
+            self.change(number, |socket| socket.role = Role::Connected);
+            return if socket.is_non_blocking { fails("EINPROGRESS") } else { Ok(None) };
+        }
+        let is_open = self.connection.as_ref().is_some_and(|connection| connection.is_open());
+        match (is_open, socket.is_non_blocking) {
+            (true, true) => fails("EISCONN"),
+            (true, false) => DONE,
+            (false, true) => fails("EALREADY"),
+            (false, false) => Ok(None),
+        }
+    }
+
+    fn fcntl(&mut self, call: &Call, number: i64, socket: Socket, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        match call.arguments.get(1..) {
+            Some([Argument::Names(command), ..]) if command == &["F_GETFL"] => {
+                returns(O_RDWR | if socket.is_non_blocking { O_NONBLOCK } else { 0 })
+            }
+            Some([Argument::Names(command), Argument::Names(flags)]) if command == &["F_SETFL"] => {
+                let is_non_blocking = flags.iter().any(|flag| flag == "O_NONBLOCK");
+                self.change(number, |socket| socket.is_non_blocking = is_non_blocking);
+                DONE
+            }
+            _ => outside("a command of fcntl".to_owned()),
+        }
+    }
+
+    fn set_option(&mut self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        let option = call.option();
+        let value = call.option_value();
+        match (option, value) {
+            // Nagle's algorithm is not there to be switched off; buffers of the kernel hold more than they say.
+            ("SO_REUSEADDR" | "TCP_NODELAY" | "SO_SNDBUF" | "SO_SNDBUFFORCE", Some(_)) => DONE,
+            ("SO_RCVBUF" | "SO_RCVBUFFORCE", Some(size)) if !self.has_begun() => {
+                self.start.receive_buffer = Some(Bytes(size.unsigned_abs()));
+                self.begin_anew(outside)
+            }
+            ("TCP_MAXSEG", Some(size)) if !self.has_begun() => {
+                self.start.most_payload = Some(size.unsigned_abs());
+                self.begin_anew(outside)
+            }
+            _ => outside(format!("the option {option} of a socket")),
+        }
+    }
+
+    fn get_option(&mut self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        let option = call.option();
+        let Some(expected) = call.option_value() else { return outside(format!("the option {option} of a socket")) };
+        let found = match (option, &self.connection) {
+            ("SO_ERROR", Some(_)) => 0,
+            ("TCP_MAXSEG", _) if !self.has_begun() && self.start.most_payload.is_some() => {
+                self.start.most_payload.unwrap_or_default() as i64
+            }
+            ("TCP_MAXSEG", Some(connection)) => connection.sending().window().mss as i64,
+            _ => return outside(format!("the option {option} of a socket")),
+        };
+        if found == expected { DONE } else { fails(&format!("{option} {found}")) }
+    }
+
+    fn write(
+        &mut self,
+        call: &Call,
+        socket: Socket,
+        written: &mut u64,
+        outside: &dyn Fn(String) -> Attempt,
+    ) -> Attempt {
+        let Some(octets) = call.octets() else { return outside(format!("this form of {}", call.name)) };
+        let mut is_non_blocking = socket.is_non_blocking;
+        for flag in call.flags() {
+            match flag.as_str() {
+                "MSG_DONTWAIT" => is_non_blocking = true,
+                "MSG_NOSIGNAL" | "0" => {}
+                _ => return outside(format!("the flag {flag} of {}", call.name)),
+            }
+        }
+        if socket.is_shut {
+            return fails("EPIPE");
+        }
+        let now = self.now;
+        let Some(connection) = self.connection.as_mut().filter(|_| socket.role == Role::Connected) else {
+            return fails("ENOTCONN");
+        };
+        if connection.is_open() {
+            *written += connection.write(now, octets - *written);
+        }
+        match *written {
+            all if all == octets => returns(all as i64),
+            0 if is_non_blocking => fails("EAGAIN"),
+            part if is_non_blocking => returns(part as i64),
+            _ => Ok(None),
+        }
+    }
+
+    fn read(&mut self, call: &Call, socket: Socket, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        let Some(octets) = call.octets() else { return outside(format!("this form of {}", call.name)) };
+        let mut is_non_blocking = socket.is_non_blocking;
+        for flag in call.flags() {
+            match flag.as_str() {
+                "MSG_DONTWAIT" => is_non_blocking = true,
+                "0" => {}
+                _ => return outside(format!("the flag {flag} of {}", call.name)),
+            }
+        }
+        let now = self.now;
+        let Some(connection) = self.connection.as_mut().filter(|_| socket.role == Role::Connected) else {
+            return fails("ENOTCONN");
+        };
+        if octets == 0 {
+            return DONE;
+        }
+        match connection.read(now, octets) {
+            0 if connection.is_at_end() || socket.is_deaf => DONE,
+            0 if is_non_blocking => fails("EAGAIN"),
+            0 => Ok(None),
+            read => returns(read as i64),
+        }
+    }
+
+    fn shutdown(&mut self, call: &Call, number: i64, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        let Some(Argument::Names(how)) = call.arguments.get(1) else {
+            return outside("this form of shutdown".to_owned());
+        };
+        let (reads, writes) = match how.first().map(String::as_str) {
+            Some("SHUT_RD") => (true, false),
+            Some("SHUT_WR") => (false, true),
+            Some("SHUT_RDWR") => (true, true),
+            _ => return outside("this form of shutdown".to_owned()),
+        };
+        self.change(number, |socket| {
+            socket.is_deaf |= reads;
+            socket.is_shut |= writes;
+        });
+        if writes && let Some(connection) = &mut self.connection {
+            connection.close(self.now);
+        }
+        DONE
+    }
+
+    fn close(&mut self, number: i64) -> Attempt {
+        let socket = self.sockets.open.remove(&number);
+        if socket.is_some_and(|socket| socket.role == Role::Connected)
+            && let Some(connection) = &mut self.connection
+        {
+            connection.close(self.now);
+        }
+        DONE
+    }
+
+    fn change(&mut self, number: i64, change: impl FnOnce(&mut Socket)) {
+        if let Some(socket) = self.sockets.open.get_mut(&number) {
+            change(socket);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The settings that a connection begins with.
+
+use crate::refusal::Refusal;
+use crate::script::Script;
+use crate::shell::Order;
+use crate::sysctl;
+use acklab_base::{Bytes, Duration};
+use acklab_transport::fault::{Complaint, Fault};
+use acklab_transport::tcp::sender::SendBufferLimit;
+use acklab_transport::tcp::{Config, Settings, ecn};
+
+/// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: what a script's device carries.
+const DEVICE_MSS: u64 = 1460;
+/// Octets of a timestamps option with its padding (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
+
+/// What a connection begins with.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    /// What the caller says. It stands above the variables.
+    settings: Settings,
+    /// The variables in the order in which they were set. A later one stands above an earlier one.
+    orders: Vec<Order>,
+    tick: Option<Duration>,
+    /// The largest segment that the application asks for (`TCP_MAXSEG`).
+    pub(super) most_payload: Option<u64>,
+    /// The receive buffer that the application asks for (`SO_RCVBUF`).
+    pub(super) receive_buffer: Option<Bytes>,
+}
+
+impl Start {
+    /// The caller's settings, and the tick of `script`.
+    pub(super) fn new(settings: &Settings, script: &Script) -> Self {
+        Self {
+            settings: settings.clone(),
+            orders: Vec::new(),
+            tick: script.command_line.timestamp_tick,
+            most_payload: None,
+            receive_buffer: None,
+        }
+    }
+
+    /// Adopts what `order` sets.
+    pub(super) fn adopt(&mut self, order: &Order) -> Result<(), Refusal> {
+        sysctl::adopt(&mut self.settings.clone(), &mut None, order)?;
+        self.orders.push(order.clone());
+        Ok(())
+    }
+
+    /// Returns `true` if connections begin otherwise after `order`.
+    pub(super) fn is_changed_by(&self, order: &Order) -> Result<bool, Refusal> {
+        let mut after = self.clone();
+        after.adopt(order)?;
+        Ok([true, false].iter().any(|is_active| after.config(*is_active) != self.config(*is_active)))
+    }
+
+    /// The settings of the end that opens the connection, or of the end that is opened. The error says which of the caller's make no
+    /// sense beside those of the script.
+    pub(super) fn config(&self, is_active: bool) -> Result<Config, String> {
+        let mut settings = self.settings.clone();
+        let mut by_end = None;
+        for order in self.orders.iter().rev() {
+            // It was adopted, so it is in scope.
+            let _ = sysctl::adopt(&mut settings, &mut by_end, order);
+        }
+        // A write of a script is taken as a whole: what the kernel's memory would hold back is not what a script is about.
+        settings.send_buffer_limit.get_or_insert(SendBufferLimit::Payload);
+        if let Some(ecn) = by_end {
+            settings.ecn.get_or_insert(if is_active { ecn.active } else { ecn.passive });
+        }
+        if settings.config().timestamps.is_some() {
+            settings.timestamp_tick = settings.timestamp_tick.or(self.tick);
+        }
+        if settings.config().ecn != ecn::Config::Accurate {
+            settings.ecn_option = None;
+        }
+        settings.receive_buffer = self.receive_buffer.or(settings.receive_buffer);
+        settings.mss.get_or_insert(Bytes(self.payload(&settings)));
+        settings.check().map_err(complaint)?;
+        Ok(settings.config())
+    }
+
+    /// The payload of a full-sized segment beside the timestamps, if they are offered.
+    fn payload(&self, settings: &Settings) -> u64 {
+        let mss = self.most_payload.unwrap_or(DEVICE_MSS).min(DEVICE_MSS);
+        mss.saturating_sub(if settings.config().timestamps.is_some() { TIMESTAMPS } else { 0 }).max(1)
+    }
+}
+
+fn complaint(fault: Fault) -> String {
+    match fault.complaint {
+        Complaint::Expected(expected) => format!("{}: expected {expected}", fault.path),
+        Complaint::Misplaced(reason) => format!("{}: {reason}", fault.path),
+    }
+}

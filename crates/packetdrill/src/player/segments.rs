@@ -1,0 +1,60 @@
+//! One packet of a script for several segments. With segmentation offload the kernel hands its device a packet of several times the MSS;
+//! acklab's TCP sends each segment by itself (`verify_outbound_live_packet` of packetdrill's `run_packet.c` gathers in the same way where a
+//! real network lies between).
+
+use super::Player;
+use crate::script::Packet;
+use acklab_base::{Duration, Instant};
+use acklab_wire::tcp::{Flags, Segment};
+
+/// Within this time segments count as sent back to back.
+const BURST: Duration = Duration::from_millis(1);
+
+impl Player<'_> {
+    /// The oldest packet that has left, in the numbers of the script, and when. If `expected` is longer, the segments that follow are
+    /// taken together with it.
+    pub(super) fn gather(&mut self, expected: &Packet) -> Option<(Instant, Packet)> {
+        let (at, first) = self.left.pop_front()?;
+        let mut whole = first;
+        while whole.payload > 0 && whole.payload < expected.payload {
+            if self.left.is_empty() {
+                let mut left = crate::stack::Departures::new();
+                self.stack.pass(at + BURST, &mut left);
+                self.left.append(&mut left);
+            }
+            let Some((_, next)) =
+                self.left.front().filter(|(then, next)| then.since(at) <= BURST && continues(&whole, next))
+            else {
+                break;
+            };
+            whole = joined(&whole, next);
+            self.left.pop_front();
+        }
+        if whole.payload > first.payload {
+            // Linux sets PSH on a packet of several segments, to end their gathering at the receiver (`__tcp_transmit_skb`), and on none
+            // of several packets that the script gathers, as a script of retransmissions does. So it says nothing here.
+            whole.flags = whole.flags.with(Flags::PSH, expected.flags.contains(Flags::PSH));
+        }
+        Some((at, self.numbers.left(&whole, Some(expected))))
+    }
+}
+
+/// Returns `true` if `next` carries on where `first` ends and says the same otherwise. Only the last segment of a packet carries FIN, only
+/// the first one CWR. PSH may stand on each: offload keeps one flag for all.
+fn continues(first: &Segment, next: &Segment) -> bool {
+    let kept = |flags: Flags| flags.with(Flags::PSH | Flags::FIN | Flags::CWR, false);
+    let has_cwr = |segment: &Segment| segment.flags.contains(Flags::CWR);
+    next.payload > 0
+        && next.seq.0 == first.seq.0.wrapping_add(first.payload)
+        && !first.flags.contains(Flags::FIN)
+        && kept(next.flags) == kept(first.flags)
+        && (has_cwr(first) || !has_cwr(next))
+        && (next.ack, next.ecn) == (first.ack, first.ecn)
+        && first.options.timestamps.is_some() == next.options.timestamps.is_some()
+}
+
+/// Both as one packet.
+fn joined(first: &Segment, next: &Segment) -> Segment {
+    let flags = first.flags | next.flags;
+    Segment { flags, payload: first.payload + next.payload, ..*first }
+}

@@ -1,0 +1,189 @@
+//! A script as data.
+
+use crate::code::Statement;
+use crate::command_line::CommandLine;
+use crate::shell::Order;
+use crate::time::Time;
+use acklab_base::Ecn;
+use acklab_wire::tcp::{Flags, Options};
+use std::fmt;
+
+/// A script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    /// What it asks of the command line.
+    pub command_line: CommandLine,
+    /// What its commands set before the first event, with their lines.
+    pub setup: Vec<Order>,
+    /// What happens, in order.
+    pub events: Vec<Event>,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its line.
+    pub line: usize,
+    /// When.
+    pub time: Time,
+    /// What.
+    pub action: Action,
+}
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A packet arrives (`<`).
+    Arrives(Packet),
+    /// A packet is expected to leave (`>`).
+    Leaves(Packet),
+    /// The application calls the system.
+    Calls(Call),
+    /// Commands of a shell set something.
+    Sets(Vec<Order>),
+    /// Something is expected of the state of the connection.
+    Runs(Vec<Statement>),
+}
+
+/// A packet. Numbers count from the initial sequence number of their direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// Its flags.
+    pub flags: Flags,
+    /// Whether the script gives AE, CWR and ECE as one number, the ACE field.
+    pub has_ace: bool,
+    /// The sequence number.
+    pub seq: u32,
+    /// Octets of payload.
+    pub payload: u32,
+    /// The acknowledgment number; zero without one.
+    pub ack: u32,
+    /// The window field, if the script says it.
+    pub window: Option<u16>,
+    /// The ECN field of IP.
+    pub ecn: Mark,
+    /// The options. `None` if any will do (`<...>`).
+    pub options: Option<Options>,
+}
+
+/// What a script says of the ECN field of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing: any will do, and what arrives is not ECN-capable.
+    Unsaid,
+    /// This codepoint.
+    Is(Ecn),
+    /// ECT(0) or ECT(1) (`ect01`).
+    Capable,
+}
+
+/// A call of the system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// Its name.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// When it is expected to return, if it blocks, by the clock of its event.
+    pub until: Option<acklab_base::Duration>,
+    /// What it is expected to return. `None` if anything will do.
+    pub result: Option<i64>,
+    /// The error that is expected, if one is.
+    pub error: Option<String>,
+}
+
+/// `O_RDWR` and `O_NONBLOCK` of Linux.
+pub const O_RDWR: i64 = 0o2;
+/// See [`O_RDWR`].
+pub const O_NONBLOCK: i64 = 0o4000;
+
+impl Call {
+    /// The argument at this place, if it is a number.
+    #[must_use]
+    pub fn number(&self, at: usize) -> Option<i64> {
+        match self.arguments.get(at) {
+            Some(Argument::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The octets of `write(3, ..., 1000)`, whose buffer packetdrill makes. `None` for another form.
+    #[must_use]
+    pub fn octets(&self) -> Option<u64> {
+        let is_made = matches!(self.arguments.get(1), Some(Argument::Any | Argument::Text(_)));
+        self.number(2).filter(|_| is_made).and_then(|octets| u64::try_from(octets).ok())
+    }
+
+    /// The flags of `send(3, ..., 1000, MSG_EOR)`.
+    #[must_use]
+    pub fn flags(&self) -> Vec<String> {
+        match self.arguments.get(3) {
+            Some(Argument::Names(flags)) => flags.clone(),
+            Some(Argument::Number(flags)) => vec![flags.to_string()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// `TCP_NODELAY` of `setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4)`.
+    #[must_use]
+    pub fn option(&self) -> &str {
+        match self.arguments.get(2) {
+            Some(Argument::Names(names)) => names.first().map_or("", String::as_str),
+            _ => "",
+        }
+    }
+
+    /// Its value, if it is a number.
+    #[must_use]
+    pub fn option_value(&self) -> Option<i64> {
+        match self.arguments.get(3) {
+            Some(Argument::List(list)) => match list[..] {
+                [Argument::Number(value)] => Some(value),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// `...`: what packetdrill fills in.
+    Any,
+    /// A number.
+    Number(i64),
+    /// Names, joined by `|`.
+    Names(Vec<String>),
+    /// A text.
+    Text(String),
+    /// A list, between brackets.
+    List(Vec<Argument>),
+    /// A structure, between braces.
+    Structure,
+}
+
+impl fmt::Display for Packet {
+    /// As a script writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ecn {
+            Mark::Unsaid => {}
+            Mark::Is(Ecn::NotEct) => f.write_str("[noecn] ")?,
+            Mark::Is(codepoint) => write!(f, "[{}] ", codepoint.name())?,
+            Mark::Capable => f.write_str("[ect01] ")?,
+        }
+        let end = self.seq.wrapping_add(self.payload);
+        write!(f, "{} {}:{end}({})", crate::flags::letters(self.flags, self.has_ace), self.seq, self.payload)?;
+        if self.flags.contains(Flags::ACK) {
+            write!(f, " ack {}", self.ack)?;
+        }
+        if let Some(window) = self.window {
+            write!(f, " win {window}")?;
+        }
+        match &self.options {
+            None => f.write_str(" <...>"),
+            Some(options) if *options == Options::default() => Ok(()),
+            Some(options) => write!(f, " <{}>", crate::options::listed(options)),
+        }
+    }
+}

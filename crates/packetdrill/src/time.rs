@@ -1,0 +1,66 @@
+//! When something happens, as a script says it.
+
+use acklab_base::Duration;
+use std::fmt;
+
+/// When an event happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// `*`: at any time.
+    Any,
+    /// At an instant, or in a range of them.
+    At {
+        /// Whether it counts from the event before (`+`), and not from the start.
+        is_relative: bool,
+        /// The instant, or the start of the range.
+        start: Duration,
+        /// The end of the range, if it is one (`~`).
+        end: Option<Duration>,
+    },
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Any => f.write_str("*"),
+            Self::At { is_relative, start, end } => {
+                let sign = if is_relative { "+" } else { "" };
+                write!(f, "{sign}{}", start.as_secs_f64())?;
+                end.map_or(Ok(()), |end| write!(f, "~{sign}{}", end.as_secs_f64()))
+            }
+        }
+    }
+}
+
+/// The longest time of a script: a day. A connection that is left alone for longer shows nothing new.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+/// The duration of `text` seconds, exact to the nanosecond. Returns `None` if it is negative, longer than a day or no number.
+pub(crate) fn seconds(text: &str) -> Option<Duration> {
+    const DIGITS: usize = 9;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let whole = if whole.is_empty() && !fraction.is_empty() { "0" } else { whole };
+    if !whole.bytes().chain(fraction.bytes()).all(|octet| octet.is_ascii_digit()) {
+        return None;
+    }
+    let kept = &fraction[..fraction.len().min(DIGITS)];
+    let nanos: u64 = format!("{kept:0<DIGITS$}").parse().ok()?;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?;
+    Some(Duration::from_nanos(whole.checked_add(nanos)?)).filter(|time| *time <= LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_exact() {
+        let nanos = |text| seconds(text).map(Duration::as_nanos);
+        assert_eq!(nanos(".1"), Some(100_000_000));
+        assert_eq!(nanos("1.000000001"), Some(1_000_000_001));
+        assert_eq!(nanos("2"), Some(2_000_000_000));
+        for wrong in ["-1", "", "x", "99999999999999999999", "86401"] {
+            assert_eq!(nanos(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Any octets as a script of packetdrill.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/packetdrill/tests/any_octets.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::a_script_has_a_verdict(octets));

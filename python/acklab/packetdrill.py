@@ -1,0 +1,114 @@
+"""Scripts of packetdrill, played at acklab's TCP."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from acklab import core
+from acklab.errors import UsageError
+from acklab.files import path_of, printable
+from acklab.scenario import Overrides, Source, overrides
+from acklab.strategies import Strategies
+
+PRESETS = ("linux", "ns3", "rfc")
+KERNEL = "kernel"
+"""In place of a preset: the TCP of this machine's kernel."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Something that was not as a script expects it."""
+
+    line: int
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What has become of a script."""
+
+    script: Path
+    verdict: str
+    """"passed", "failed", "out of scope" or "malformed"."""
+    failures: tuple[Failure, ...]
+    line: int | None
+    """The line for which it was not played, if it was not."""
+    reason: str | None
+    """Why it was not played, if it was not."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can write it."""
+        failures = [{"line": failure.line, "expected": failure.expected, "found": failure.found} for failure in self.failures]
+        refusal = None if self.line is None else {"line": self.line, "message": self.reason}
+        return {"script": printable(self.script), "verdict": self.verdict, "failures": failures, "refusal": refusal}
+
+
+def play(
+    scripts: Iterable[str | Path],
+    *,
+    preset: str = "linux",
+    scenario: str | Path | Source | None = None,
+    set: Overrides = (),
+    strategies: Strategies | None = None,
+    tolerance_usecs: int | None = None,
+) -> list[Verdict]:
+    """Plays scripts at the TCP of `preset`, or of the first flow over TCP of `scenario`.
+
+    A folder stands for all scripts (`*.pkt`) in it and below it. `set` changes the scenario, such as `{"flow.0.congestion": "bbr"}`; without a
+    scenario it has one flow, which has the preset. What it says stands above the variables that scripts set. `tolerance_usecs` stands above
+    what scripts say.
+
+    With the preset "kernel", scripts are played at the TCP of this machine's kernel, in real time, over a device in a network namespace. That
+    takes root or a user namespace (`core.acquire_permission`), and there is nothing to set.
+
+    Raises ScenarioError for a scenario that is refused, UsageError for a script that does not exist, RunError for one that cannot be read.
+    """
+    if preset not in (*PRESETS, KERNEL):
+        raise UsageError(f'preset: found "{preset}", expected {", ".join(PRESETS)} or {KERNEL}')
+    if preset == KERNEL and (scenario is not None or set or strategies):
+        raise UsageError(
+            "preset: found kernel beside a scenario, settings or strategies, expected none of these, which a kernel does not take"
+        )
+    source = None if scenario is None else Source.of(scenario)
+    files = list(_files(scripts))
+    if not files:
+        raise UsageError("found no script, expected files of packetdrill, *.pkt, or folders with them")
+    text, name = (None, f"preset {preset}") if source is None else (source.text, source.name)
+    return [
+        Verdict(
+            Path(played["script"]),
+            played["verdict"],
+            tuple(Failure(**failure) for failure in played["failures"]),
+            *((None, None) if played["refusal"] is None else (played["refusal"]["line"], played["refusal"]["message"])),
+        )
+        for played in core.packetdrill(files, text, name, preset, overrides(set), tolerance_usecs, strategies)
+    ]
+
+
+def _files(scripts: Iterable[str | Path]) -> Iterable[Path]:
+    for script in scripts:
+        path = path_of(script, "script")
+        if path.is_dir():
+            yield from sorted(path.rglob("*.pkt"))
+        elif path.exists():
+            yield path
+        else:
+            raise UsageError(f"{printable(path)}: found no such file, expected a script of packetdrill or a folder with scripts")
+
+
+def by_folder(verdicts: Sequence[Verdict]) -> dict[Path, dict[str, int]]:
+    """How many scripts of each folder came to which verdict, folders in alphabetical order."""
+    counts: dict[Path, dict[str, int]] = {}
+    for verdict in sorted(verdicts, key=lambda verdict: verdict.script.parent):
+        of_folder = counts.setdefault(verdict.script.parent, dict.fromkeys(("passed", "failed", "out of scope", "malformed"), 0))
+        of_folder[verdict.verdict] += 1
+    return counts
+
+
+__all__ = ["KERNEL", "PRESETS", "Failure", "Verdict", "by_folder", "play"]
+
+
+def __dir__() -> list[str]:
+    return __all__
