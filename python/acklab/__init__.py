@@ -10,7 +10,8 @@ emulate             the same scenario in real time, with real packets
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
 new                 a commented scenario to begin with
-strategies          ACK policies and congestion controllers of your own
+packetdrill         scripts of packetdrill, played at the TCP of a scenario
+strategies          ACK policies, congestion controllers and rules of asking for ACKs of your own
 statistics          means with intervals over seeds, fairness, distributions
 figures             Plotly figures in one style
 report              one HTML file that needs no network
@@ -25,21 +26,23 @@ from acklab.core import Cancel, schema
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from acklab import figures, report, statistics, strategies, studies
+    from acklab import figures, packetdrill, report, statistics, strategies, studies
     from acklab.emulator import Emulated, emulate
     from acklab.result import Result, load_result
     from acklab.runner import run
     from acklab.scenario import Overrides
-    from acklab.strategies import AckPolicy, At, CongestionController, Hold, Now
+    from acklab.strategies import AckPolicy, AckRequest, AskRule, At, CongestionController, Hold, Now
     from acklab.sweeps.sweep import SweepResult, load_sweep, sweep
     from acklab.templates import new
 
 __version__ = core.version()
 
 # What is imported when it is first used: each brings libraries that most programs need no more than one of.
-_MODULES = ("figures", "report", "statistics", "strategies", "studies")
+_MODULES = ("figures", "packetdrill", "report", "statistics", "strategies", "studies")
 _NAMES = {
     "AckPolicy": "strategies",
+    "AckRequest": "strategies",
+    "AskRule": "strategies",
     "At": "strategies",
     "CongestionController": "strategies",
     "Emulated": "emulator",
@@ -84,7 +87,9 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AckPolicy",
+    "AckRequest",
     "AcklabError",
+    "AskRule",
     "At",
     "Cancel",
     "Cancelled",
@@ -105,6 +110,7 @@ __all__ = [
     "load_result",
     "load_sweep",
     "new",
+    "packetdrill",
     "report",
     "run",
     "schema",

@@ -53,6 +53,62 @@ class PolicyStart:
         """A number for chance of its own: a function of the scenario's seed and the flow's name."""
 
 @final
+class AskStart:
+    """What a rule of asking for ACKs is given at its birth."""
+
+    @property
+    def mss(self) -> int:
+        """A full-sized packet, in octets."""
+    @property
+    def seed(self) -> int:
+        """A number for chance of its own: a function of the scenario's seed and the flow's name."""
+
+@final
+class AskPath:
+    """What a sender knows of its path."""
+
+    @property
+    def mss(self) -> int:
+        """A full-sized packet, in octets."""
+    @property
+    def cwnd(self) -> int:
+        """The congestion window, in octets."""
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether the window is below the slow-start threshold."""
+    @property
+    def srtt(self) -> int:
+        """Smoothed round-trip time, in nanoseconds."""
+    @property
+    def min_rtt(self) -> int:
+        """The shortest round-trip time, in nanoseconds."""
+    @property
+    def delivery_rate(self) -> int | None:
+        """The rate of delivery over the last round trips, in bits per second, if it is known."""
+    @property
+    def recoveries(self) -> int:
+        """Recoveries so far."""
+    @property
+    def lost_acks(self) -> int:
+        """Packets of the peer that did not arrive, so far."""
+
+@final
+class AckRequest:
+    """What is asked of the peer: the fields of an `ACK_FREQUENCY` frame."""
+
+    def __new__(cls, threshold: int, max_ack_delay: int, reordering: int = 1) -> AckRequest:
+        """Asks for an ACK of more than `threshold` packets, or after `max_ack_delay` nanoseconds."""
+    @property
+    def threshold(self) -> int:
+        """Packets that may be unacknowledged."""
+    @property
+    def max_ack_delay(self) -> int:
+        """How long an ACK may wait, in nanoseconds."""
+    @property
+    def reordering(self) -> int:
+        """A gap is reported at once if it lies back by so many packets; 0 for never."""
+
+@final
 class Arrival:
     """What one segment meant to the receiver."""
 
@@ -65,7 +121,11 @@ class Arrival:
 
 @final
 class Ledger:
-    """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last."""
+    """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last.
+
+    Over QUIC a segment is a packet that must be acknowledged, with octets of a stream or without, and ranges are packet numbers: each packet
+    continues the line of numbers.
+    """
 
     @property
     def segments(self) -> int:
@@ -75,7 +135,7 @@ class Ledger:
         """Octets that continued the stream since the last ACK."""
     @property
     def since(self) -> int | None:
-        """Arrival of the first of these, in nanoseconds; None if there are none."""
+        """Arrival of the first of these segments, in nanoseconds; None if there are none. After an arrival "in-order" there is one."""
     @property
     def newest(self) -> int:
         """Arrival of the newest data of all, in nanoseconds."""
@@ -386,6 +446,15 @@ def emulate(
     watch: Callable[[str], None] | None = None,
     may_halt: bool = False,
 ) -> EmulationResult: ...
+def packetdrill(
+    scripts: list[str],
+    text: str | None,
+    name: str,
+    preset: str,
+    sets: list[str],
+    tolerance: int | None = None,
+    strategies: dict[str, Callable[[Any], Any]] | None = None,
+) -> str: ...
 def acquire_permission() -> bool: ...
 def calibrate(may_halt: bool = False) -> str: ...
 def schema() -> str: ...

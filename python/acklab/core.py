@@ -17,7 +17,10 @@ Cancel = _core.Cancel
 
 # What strategies written in Python are given, and what they answer.
 Ack = _core.Ack
+AckRequest = _core.AckRequest
 Arrival = _core.Arrival
+AskPath = _core.AskPath
+AskStart = _core.AskStart
 At = _core.At
 ControllerStart = _core.ControllerStart
 Hold = _core.Hold
@@ -101,6 +104,32 @@ def run(
         watch=watch,
     )
     return json.loads(result.scenario), _arrow(result.tables)
+
+
+def packetdrill(
+    scripts: Sequence[Path],
+    text: str | None,
+    name: str,
+    preset: str,
+    sets: Sequence[str],
+    tolerance_usecs: int | None = None,
+    strategies: Mapping[str, Callable[[Any], Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """Plays scripts at the TCP of the first flow of the scenario `text`, or at that of `preset` without one.
+
+    Gives a table for each script: "script", "verdict", "failures" and "refusal". Raises ScenarioError, RunError for a script that cannot be
+    read, and what a strategy raises.
+    """
+    played = _core.packetdrill(
+        [str(script) for script in scripts],
+        text,
+        name,
+        preset,
+        list(sets),
+        tolerance=tolerance_usecs,
+        strategies=None if strategies is None else dict(strategies),
+    )
+    return cast(list[dict[str, Any]], json.loads(played))
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,11 @@ class NamedTables:
         return self.table("hack")
 
     @property
+    def objects(self) -> "pl.DataFrame":
+        """One row per object of each page: its size, and when it was requested, begun and complete."""
+        return self.table("objects")
+
+    @property
     def network(self) -> "pl.DataFrame":
         """One row: sums and means over all flows and links."""
         return self.table("network")

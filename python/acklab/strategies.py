@@ -1,4 +1,4 @@
-"""ACK policies and congestion controllers of your own, written in Python.
+"""ACK policies, congestion controllers and rules of asking for ACKs of your own, written in Python.
 
     class EveryThird(acklab.AckPolicy):
         def decide(self, now, arrival, ledger):
@@ -19,7 +19,10 @@ from typing import Any, ClassVar, Literal
 
 from acklab.core import (
     Ack,
+    AckRequest,
     Arrival,
+    AskPath,
+    AskStart,
     At,
     ControllerStart,
     Hold,
@@ -146,13 +149,36 @@ class CongestionController(ABC):
         return None
 
 
+class AskRule(ABC):
+    """What a sender over QUIC asks of its peer's ACKs (draft-ietf-quic-ack-frequency). Each end that names it has one instance.
+
+    Scenarios name it as `ask = { rule = "custom", name = "mine" }`. A class need not inherit from this one if it has the same method.
+    """
+
+    def __init__(self, start: AskStart) -> None:
+        """`start.mss` is the size of a full-sized packet, `start.seed` a seed for random numbers of the rule."""
+        self.start = start
+
+    @abstractmethod
+    def request(self, now: int, path: AskPath) -> AckRequest | None:
+        """Returns what would be best now, or None to leave the peer as it is. Called after each ACK.
+
+        The delay is raised to what the peer supports (its `min_ack_delay`). A frame leaves if the request differs from the last in the
+        threshold, the reordering threshold or by a quarter of the delay, and none is under way.
+        """
+
+
 __all__ = [
     "MICROSECOND",
     "MILLISECOND",
     "SECOND",
     "Ack",
     "AckPolicy",
+    "AckRequest",
     "Arrival",
+    "AskPath",
+    "AskRule",
+    "AskStart",
     "At",
     "CongestionController",
     "ControllerStart",

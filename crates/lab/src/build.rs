@@ -100,7 +100,7 @@ impl<P: Observed> Parts<P> {
             let path = map.path(*from, *to).ok_or_else(no_route)?;
             let return_path = map.path(*to, *from).ok_or_else(no_route)?;
             let way = Way::new(scenario, &map, &nodes, &flow, [*from, *to]);
-            if let (Some(split), Some(_)) = (way.splits.first(), &flow.back) {
+            if let Some(split) = way.splits.first().filter(|_| flow.is_both_ways()) {
                 return Err(Error::SplitBothWays { flow: flow.name, node: split.pep.node.clone() });
             }
             for ends in way.stops.windows(2) {
@@ -112,9 +112,12 @@ impl<P: Observed> Parts<P> {
                     }
                 }
             }
-            let endpoints = transports::endpoints(&flow, seed, &options.strategies)?;
+            let endpoints = transports::endpoints(&flow, scenario.ip_version(), seed, &options.strategies)?;
             let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
-            let reverse_plan = flow.reverse().map(|reverse| plan(reverse, [&return_path, &path]));
+            let reverse_plan = flow.reverse().map(|reverse| FlowPlan {
+                labels: endpoints.labels()[1].clone(),
+                ..plan(reverse, [&return_path, &path])
+            });
             let plan = plan(flow, [&path, &return_path]);
             if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
                 return Err(Error::NoTime { flow: plan.flow.name });

@@ -15,6 +15,9 @@ pub enum Error {
         "flow: found none, expected at least one, because a simulation runs no `application`: `acklab emulate` does"
     )]
     NoFlow,
+    /// No flow of a scenario runs over TCP, at which a script could be played.
+    #[error("flow: found none over TCP, expected one at whose TCP scripts are played")]
+    NoTcp,
     /// A flow of a simulation asks for the stack of the kernel.
     #[error(
         "flow \"{flow}\": stack: found \"kernel\", expected none, because a simulation has no kernel: `acklab emulate` runs it"
@@ -68,6 +71,14 @@ pub enum Error {
         name: String,
         /// A description of the names that are known.
         expected: String,
+    },
+    /// A script cannot be read.
+    #[error("{}: cannot read the script: {source}", path.display())]
+    ReadScript {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
     },
     /// A trace file cannot be read.
     #[error("link \"{link}\": cannot read the trace {}: {source}", path.display())]

@@ -2,7 +2,7 @@
 
 use crate::packet::{Packet, Pool};
 use crate::probe::{FlowProbe, Probes};
-use crate::qlog::{self, Log, VantagePoint};
+use crate::qlog::{self, Log};
 use crate::socket::{End, Relay, Relayed, Snapshot, Socket};
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_net::{Departure, Hosts};
@@ -19,10 +19,10 @@ pub(crate) struct Flow<E: ?Sized = dyn Socket> {
 }
 
 impl Flow {
-    /// Writes a log at each end.
-    pub(crate) fn keep_logs(&mut self, log: impl Fn(VantagePoint) -> Log) {
-        for (end, vantage_point) in self.ends.iter_mut().zip(VantagePoint::ALL) {
-            end.keep_log(log(vantage_point));
+    /// Writes a log at each end, which `log` makes by its index.
+    pub(crate) fn keep_logs(&mut self, log: impl Fn(usize) -> Log) {
+        for (index, end) in self.ends.iter_mut().enumerate() {
+            end.keep_log(log(index));
         }
     }
 }

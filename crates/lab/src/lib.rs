@@ -12,6 +12,7 @@
 //! | `build` | the network of a scenario: links, cells, flows and observers |
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
+//! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |
 //! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and probes |
 //! | `probe`, `statistics` | the measurements of a flow during the run |
 //! | `observers`, `air` | the observers of the network: captures, drops, and monitors of a cell's air |
@@ -29,6 +30,7 @@ mod error;
 mod flows;
 mod observers;
 pub mod packet;
+pub mod packetdrill;
 mod probe;
 pub mod qlog;
 mod results;

@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod metric;
 mod network;
+mod objects;
 mod peps;
 mod series;
 
@@ -28,6 +29,7 @@ pub fn metrics() -> Vec<Description> {
         metric::describe("flows", flows::METRICS),
         metric::describe("links", links::METRICS),
         metric::describe("network", network::METRICS),
+        metric::describe("objects", objects::METRICS),
         metric::describe("peps", peps::METRICS),
         metric::describe("stations", cells::STATIONS),
         metric::describe("hack", cells::HACK),
@@ -72,6 +74,10 @@ pub(crate) fn tables<P: Observed, H: Hosts<P> + Measured>(
         metric::table("network", network::METRICS, &[whole]),
         acknowledgments(&flows),
     ];
+    let objects: Vec<_> = flows.iter().flat_map(objects::ObjectResult::of).collect();
+    if !objects.is_empty() {
+        tables.push(metric::table("objects", objects::METRICS, &objects));
+    }
     if !relayed.is_empty() {
         let rows = plan.relays.iter().zip(&relayed).map(|(place, relayed)| peps::PepResult {
             flow: &plan.flows[place.flow],

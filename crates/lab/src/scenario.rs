@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `application`, `transport`, `pep`, `measure` | the types of flows, commands, transports, proxies and measurements; those of links are in [`acklab_path`] |
+//! | `flow`, `application`, `transport`, `ends`, `pep`, `measure` | the types of flows, commands, transports and their settings at both ends, proxies and measurements; those of links are in [`acklab_path`] |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -23,6 +23,7 @@
 mod application;
 mod check;
 mod document;
+mod ends;
 mod flow;
 mod measure;
 mod pep;
@@ -35,6 +36,7 @@ mod transport;
 mod validate;
 
 pub use application::Application;
+pub use ends::Ends;
 pub use flow::Flow;
 pub(crate) use flow::{CustomKey, back_name};
 pub use measure::{Capture, Measure, Series};

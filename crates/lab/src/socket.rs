@@ -23,17 +23,17 @@ pub(crate) enum Role {
     Sender,
     /// It receives the data of a flow with data in one direction.
     Receiver,
-    /// It opens a flow with data in both directions, which are both measured.
-    Initiator,
-    /// It is the passive end of a flow with data in both directions.
-    Responder,
+    /// It is the end at `from` of a flow with data in both directions, which are both measured.
+    AtFrom,
+    /// It is the end at `to` of such a flow.
+    AtTo,
 }
 
 impl Role {
     /// The probe of the data that this end sends.
     fn sent(self, probes: &mut Probes) -> &mut FlowProbe {
         match (self, &mut probes.reverse) {
-            (Self::Responder, Some(reverse)) => reverse,
+            (Self::AtTo, Some(reverse)) => reverse,
             _ => &mut probes.forward,
         }
     }
@@ -41,7 +41,7 @@ impl Role {
     /// The probe of the data that this end receives.
     fn received(self, probes: &mut Probes) -> &mut FlowProbe {
         match (self, &mut probes.reverse) {
-            (Self::Initiator, Some(reverse)) => reverse,
+            (Self::AtFrom, Some(reverse)) => reverse,
             _ => &mut probes.forward,
         }
     }
@@ -223,7 +223,7 @@ where
                 }
                 self.note_events(now, probes);
             }
-            Role::Initiator | Role::Responder => self.accept_both_ways(now, &packet, pdu, probes),
+            Role::AtFrom | Role::AtTo => self.accept_both_ways(now, &packet, pdu, probes),
         }
         pool.take_back(self.spares, packet);
         if self.log.is_some() {
@@ -239,7 +239,7 @@ where
             (Role::Sender, _) => probe.data_written(now, &self.endpoint.vitals()),
             (Role::Receiver, Application::Reader(_)) => probe.data_read(now, &self.endpoint.vitals()),
             (Role::Receiver, _) => {}
-            (Role::Initiator | Role::Responder, _) => self.note_wake(now, probes),
+            (Role::AtFrom | Role::AtTo, _) => self.note_wake(now, probes),
         }
         self.note_events(now, probes);
         if self.log.is_some() {

@@ -1,23 +1,26 @@
-//! Strategies of the user: ACK policies, congestion controllers and transports that scenarios name and that are not built in.
+//! Strategies of the user: ACK policies, congestion controllers, rules of asking for ACKs, and transports that scenarios name and that are not built in.
 
 use crate::transports::{Endpoints, TransportStart};
 use acklab_transport::ack::{self, AckPolicy, Policy};
 use acklab_transport::cc::{self, CongestionControl, Controller};
 use acklab_transport::custom::Custom;
+use acklab_transport::quic::ask::{self, AskRule};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 type MakePolicy = dyn Fn(&ack::Start) -> Box<dyn AckPolicy + Send> + Send + Sync;
+type MakeAsk = dyn Fn(&ask::Start) -> Box<dyn AskRule + Send> + Send + Sync;
 type MakeTransport = dyn Fn(&TransportStart<'_>) -> Result<Endpoints, String> + Send + Sync;
 type MakeController = dyn Fn(&cc::Start) -> Box<dyn CongestionControl + Send> + Send + Sync;
 
 /// The constructors of strategies, by their name in scenarios: `ack = { policy = "custom", name = "mine" }`,
-/// `congestion = { custom = "mine" }`, or `transport = { protocol = "custom", name = "mine" }`. Each flow gets a new instance.
+/// `congestion = { custom = "mine" }`, `ask = { rule = "custom", name = "mine" }`, or `transport = { protocol = "custom", name = "mine" }`. Each flow gets a new instance.
 #[derive(Clone, Default)]
 pub struct Strategies {
     policies: BTreeMap<String, Arc<MakePolicy>>,
     controllers: BTreeMap<String, Arc<MakeController>>,
+    asks: BTreeMap<String, Arc<MakeAsk>>,
     transports: BTreeMap<String, Arc<MakeTransport>>,
 }
 
@@ -41,6 +44,17 @@ impl Strategies {
         make: impl Fn(&cc::Start) -> C + Send + Sync + 'static,
     ) -> Self {
         self.controllers.insert(name.to_owned(), Arc::new(move |start| Box::new(make(start))));
+        self
+    }
+
+    /// Adds a rule by which a sender over QUIC asks for ACKs.
+    #[must_use]
+    pub fn with_ask<R: AskRule + Send + 'static>(
+        mut self,
+        name: &str,
+        make: impl Fn(&ask::Start) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.asks.insert(name.to_owned(), Arc::new(move |start| Box::new(make(start))));
         self
     }
 
@@ -84,6 +98,18 @@ impl Strategies {
         }
     }
 
+    /// The rule of the user that `config` names. The outer `None` means that there is no such rule, the inner one that it names none.
+    pub(crate) fn ask(&self, config: ask::Config, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
+        match config {
+            ask::Config::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),
+            _ => Some(None),
+        }
+    }
+
+    pub(crate) fn ask_names(&self) -> Vec<&str> {
+        self.asks.keys().map(String::as_str).collect()
+    }
+
     pub(crate) fn policy_names(&self) -> Vec<&str> {
         self.policies.keys().map(String::as_str).collect()
     }
@@ -98,6 +124,7 @@ impl fmt::Debug for Strategies {
         f.debug_struct("Strategies")
             .field("policies", &self.policy_names())
             .field("controllers", &self.controller_names())
+            .field("asks", &self.ask_names())
             .field("transports", &self.transport_names())
             .finish()
     }

@@ -3,15 +3,17 @@
 use crate::error::Error;
 use crate::packet::{Pool, Route};
 use crate::probe::FlowProbe;
-use crate::scenario::{CustomKey, Flow, Handshake, Transport, back_name};
+use crate::scenario::{CustomKey, Ends, Flow, Handshake, Transport, back_name};
 use crate::socket::{Application, Bound, Relay, Role, Socket, Spliced};
 use crate::strategies::{self, Strategies};
+use acklab_app::page::{Browser, Server};
 use acklab_app::video::Frames;
 use acklab_app::{Player, Reader, Reading, Traffic, Writer};
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Endpoint, FlowKey, Instant};
 use acklab_transport::tcp::receiver;
 use acklab_transport::{ack, cc, quic, tack, tcp, udp};
+use acklab_wire::IpVersion;
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::pdu::Pdu;
 use acklab_wire::tcp::TCP_HEADER;
@@ -41,7 +43,8 @@ pub struct Endpoints {
     protocol: u8,
     payload: u64,
     header: u64,
-    labels: Labels,
+    /// Of the forward and of the reverse direction.
+    labels: [Labels; 2],
     bind: Box<Bind>,
 }
 
@@ -53,6 +56,7 @@ type Bind = dyn FnOnce([Application; 2], [Route; 2], &mut Pool) -> [Box<dyn Sock
 pub(crate) struct Labels {
     pub(crate) protocol: String,
     pub(crate) preset: Option<String>,
+    pub(crate) peer_preset: Option<String>,
     pub(crate) controller: Option<String>,
     pub(crate) recovery: Option<String>,
     pub(crate) ack_policy: Option<String>,
@@ -82,7 +86,13 @@ impl Endpoints {
                 let receiver = Bound::new(receiver, at_receiver, reverse, roles[1], pool);
                 [Box::new(sender) as Box<dyn Socket>, Box::new(receiver)]
             };
-        Self { protocol, payload: payload.get(), header: header.get(), labels: Labels::default(), bind: Box::new(bind) }
+        Self {
+            protocol,
+            payload: payload.get(),
+            header: header.get(),
+            labels: Default::default(),
+            bind: Box::new(bind),
+        }
     }
 
     pub(crate) const fn protocol(&self) -> u8 {
@@ -99,12 +109,18 @@ impl Endpoints {
         self.payload + self.header
     }
 
-    pub(crate) const fn labels(&self) -> &Labels {
+    /// The labels of the forward and of the reverse direction.
+    pub(crate) const fn labels(&self) -> &[Labels; 2] {
         &self.labels
     }
 
     /// Connects both endpoints with the applications of `flow` and the routes of their packets.
     pub(crate) fn bind(self, flow: &Flow, seed: Seed, routes: [Route; 2], pool: &mut Pool) -> [Box<dyn Socket>; 2] {
+        if let Some(page) = &flow.page {
+            let browser = Application::Browser(Box::new(Browser::new(page, times(flow).0)));
+            let server = Application::Server(Box::new(Server::new(page)));
+            return (self.bind)([server, browser], routes, pool);
+        }
         let at_sender = Application::Writer(writer(flow, seed));
         let reverse_writer = flow.reverse().map(|reverse| writer(&reverse, seed));
         let at_receiver = match (reader(flow, seed), reverse_writer) {
@@ -115,7 +131,11 @@ impl Endpoints {
         (self.bind)([at_sender, at_receiver], routes, pool)
     }
 
-    fn with_labels(mut self, labels: Labels) -> Self {
+    fn with_labels(self, labels: Labels) -> Self {
+        self.with_labels_of_both([labels.clone(), labels])
+    }
+
+    fn with_labels_of_both(mut self, labels: [Labels; 2]) -> Self {
         self.labels = labels;
         self
     }
@@ -150,12 +170,17 @@ pub(crate) fn reader(flow: &Flow, seed: Seed) -> Option<Reader> {
 }
 
 /// The endpoints of a flow.
-pub(crate) fn endpoints(flow: &Flow, seed: Seed, strategies: &Strategies) -> Result<Endpoints, Error> {
+pub(crate) fn endpoints(
+    flow: &Flow,
+    version: IpVersion,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<Endpoints, Error> {
     let labels = Labels { protocol: flow.transport.name().to_owned(), ..Labels::default() };
     match &flow.transport {
         Transport::Tcp(settings) => tcp(flow, settings, labels, seed, strategies),
         Transport::Udp(_) => udp(flow, labels),
-        Transport::Tack(settings) => tack(flow, settings, labels, seed, strategies),
+        Transport::Tack(settings) => tack(flow, &settings.behind(version.longer_by()), labels, seed, strategies),
         Transport::Quic(settings) => quic(flow, settings, labels, seed, strategies),
         Transport::Quinn(settings) => quinn(flow, settings, labels, seed, strategies),
         Transport::Custom(custom) => {
@@ -193,8 +218,36 @@ fn policy(flow: &Flow, ack: ack::Config, start: &ack::Start, strategies: &Strate
     made.ok_or_else(|| missing(flow, CustomKey::Policy, ack.name(), &strategies.policy_names()))
 }
 
+/// How the application at `to` reads. Both applications of a page read for themselves.
 fn reading(flow: &Flow) -> receiver::Reading {
-    if flow.reading.is_at_once() { receiver::Reading::AtOnce } else { receiver::Reading::OnDemand }
+    if flow.reading.is_at_once() && flow.page.is_none() {
+        receiver::Reading::AtOnce
+    } else {
+        receiver::Reading::OnDemand
+    }
+}
+
+/// How the application at `from` reads.
+const fn at_from(flow: &Flow) -> receiver::Reading {
+    if flow.page.is_some() { receiver::Reading::OnDemand } else { receiver::Reading::AtOnce }
+}
+
+/// What makes the ends at `from` and at `to`, of what makes the end that opens the connection and the end that is opened. The end at `from`
+/// opens it, except for a page.
+fn in_order<T>(flow: &Flow, [opens, is_opened]: [T; 2]) -> [T; 2] {
+    if flow.page.is_some() { [is_opened, opens] } else { [opens, is_opened] }
+}
+
+/// The congestion controller and the ACK policy of a connection over TCP with this configuration, as those of `flow`.
+pub(crate) fn strategies_of(
+    flow: &Flow,
+    config: &tcp::Config,
+    seed: Seed,
+    strategies: &Strategies,
+) -> Result<(cc::Controller, ack::Policy), Error> {
+    let name = &flow.name;
+    let controller = controller(flow, &config.congestion, &config.controller_start(seed, name), strategies)?;
+    Ok((controller, policy(flow, config.ack, &config.policy_start(seed, name), strategies)?))
 }
 
 fn tcp(
@@ -215,10 +268,10 @@ fn tcp(
     let header = Bytes(IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS));
     let endpoints = if let Some(reverse) = flow.reverse() {
         let (reverse_controller, reverse_policy) = (controller(&reverse.name)?, policy(&reverse.name)?);
-        let initiator = tcp::Connection::active(config, forward_controller, reverse_policy, seed, name);
-        let responder = tcp::Connection::passive(config, reverse_controller, forward_policy, seed, name);
-        let roles = [Role::Initiator, Role::Responder];
-        Endpoints::of(TCP, roles, initiator, responder.with_reading(reading), config.mss, header)
+        let open = in_order(flow, [tcp::Connection::active, tcp::Connection::passive]);
+        let at_from = open[0](config, forward_controller, reverse_policy, seed, name).with_reading(at_from(flow));
+        let at_to = open[1](config, reverse_controller, forward_policy, seed, name).with_reading(reading);
+        Endpoints::of(TCP, [Role::AtFrom, Role::AtTo], at_from, at_to, config.mss, header)
     } else {
         let sender = tcp::Sender::new(config, forward_controller, seed, name);
         let receiver = tcp::Receiver::new(config, forward_policy, seed, name).with_reading(reading);
@@ -226,6 +279,7 @@ fn tcp(
     };
     Ok(endpoints.with_labels(Labels {
         preset: Some(settings.preset.name().to_owned()),
+        peer_preset: Some(settings.preset.name().to_owned()),
         controller: Some(config.congestion.name().to_owned()),
         recovery: Some(config.recovery.name().to_owned()),
         ack_policy: Some(config.ack.name().to_owned()),
@@ -297,14 +351,14 @@ fn policies(
     both(flow, |name| policy(flow, ack, &start(name), strategies))
 }
 
-/// Two connections over UDP, of which the second need not write.
-fn connections<C>(flow: &Flow, client: C, server: C, payload: u64, headers: u64) -> Endpoints
+/// Two connections over UDP, the first at `from`, of which the second need not write.
+fn connections<C>(flow: &Flow, at_from: C, at_to: C, payload: u64, headers: u64) -> Endpoints
 where
     C: Endpoint + Send + 'static,
     C::Datagram: Pdu + Clone,
 {
-    let roles = if flow.back.is_some() { [Role::Initiator, Role::Responder] } else { [Role::Sender, Role::Receiver] };
-    Endpoints::of(UDP, roles, client, server, Bytes(payload), Bytes(headers))
+    let roles = if flow.is_both_ways() { [Role::AtFrom, Role::AtTo] } else { [Role::Sender, Role::Receiver] };
+    Endpoints::of(UDP, roles, at_from, at_to, Bytes(payload), Bytes(headers))
 }
 
 fn tack(
@@ -318,9 +372,10 @@ fn tack(
         controllers(flow, &settings.congestion, |name| settings.controller_start(seed, name), strategies)?;
     let [forward_policy, back_policy] =
         policies(flow, settings.ack, |name| settings.policy_start(seed, name), strategies)?;
-    let client = tack::Connection::client(settings, forward_controller, back_policy, seed, &flow.name);
-    let server = tack::Connection::server(settings, back_controller, forward_policy, seed, &flow.name);
-    let endpoints = connections(flow, client, server.with_reading(reading(flow)), settings.mss(), settings.headers());
+    let open = in_order(flow, [tack::Connection::client, tack::Connection::server]);
+    let sender = open[0](settings, forward_controller, back_policy, seed, &flow.name).with_reading(at_from(flow));
+    let receiver = open[1](settings, back_controller, forward_policy, seed, &flow.name).with_reading(reading(flow));
+    let endpoints = connections(flow, sender, receiver, settings.mss(), settings.headers());
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.congestion.name().to_owned()),
         ack_policy: Some(settings.ack.name().to_owned()),
@@ -330,24 +385,40 @@ fn tack(
 
 fn quic(
     flow: &Flow,
-    settings: &quic::Settings,
+    settings: &Ends<quic::Settings>,
     labels: Labels,
     seed: Seed,
     strategies: &Strategies,
 ) -> Result<Endpoints, Error> {
-    let config = settings.config();
-    let [forward_controller, back_controller] =
-        controllers(flow, &config.congestion, |name| config.controller_start(seed, name), strategies)?;
-    let [forward_policy, back_policy] = policies(flow, config.ack, |name| config.policy_start(seed, name), strategies)?;
-    let client = quic::Connection::client(settings, forward_controller, back_policy, seed, &flow.name);
-    let server = quic::Connection::server(settings, back_controller, forward_policy, seed, &flow.name);
-    let endpoints = connections(flow, client, server.with_reading(reading(flow)), config.mss(), config.headers());
-    Ok(endpoints.with_labels(Labels {
-        preset: Some(settings.preset.name().to_owned()),
-        controller: Some(config.congestion.name().to_owned()),
-        ack_policy: Some(config.ack.name().to_owned()),
+    let back = back_name(&flow.name);
+    let names = [&flow.name, &back];
+    let configs = settings.both().map(quic::Settings::config);
+    let open = in_order(flow, [quic::Connection::client, quic::Connection::server]);
+    let end = |end: usize| {
+        let (own, peer) = (&configs[end], settings.both()[1 - end]);
+        // Its data go in the direction of its number; its ACKs are those of the other direction.
+        let (sent, received) = (names[end], names[1 - end]);
+        let controller = controller(flow, &own.congestion, &own.controller_start(seed, sent), strategies)?;
+        let policy = policy(flow, own.ack, &own.policy_start(seed, received), strategies)?;
+        let rule = strategies.ask(own.ask, &own.ask_start(seed, sent));
+        let rule = rule.ok_or_else(|| missing(flow, CustomKey::Ask, own.ask.name(), &strategies.ask_names()))?;
+        let connection = open[end](settings.both()[end], controller, policy, seed, &flow.name).with_peer(peer);
+        Ok::<_, Error>(match rule {
+            Some(rule) => connection.with_ask(rule),
+            None => connection,
+        })
+    };
+    let (sender, receiver) = (end(0)?.with_reading(at_from(flow)), end(1)?.with_reading(reading(flow)));
+    let endpoints = connections(flow, sender, receiver, configs[0].mss(), configs[0].headers());
+    let preset = |end: usize| Some(settings.both()[end].preset.name().to_owned());
+    let direction = |from: usize, labels: Labels| Labels {
+        preset: preset(from),
+        peer_preset: preset(1 - from),
+        controller: Some(configs[from].congestion.name().to_owned()),
+        ack_policy: Some(configs[1 - from].ack.name().to_owned()),
         ..labels
-    }))
+    };
+    Ok(endpoints.with_labels_of_both([direction(0, labels.clone()), direction(1, labels)]))
 }
 
 fn quinn(
@@ -365,13 +436,14 @@ fn quinn(
         name: labels.protocol.clone(),
         reason: source.to_string(),
     };
-    let mut client = acklab_quic::Connection::client(settings, forward_controller, seed, name).map_err(refused)?;
-    let mut server = acklab_quic::Connection::server(settings, back_controller, seed, name).map_err(refused)?;
-    if flow.back.is_some() {
-        (client, server) = (client.two_way(), server.two_way());
+    let open = in_order(flow, [acklab_quic::Connection::client, acklab_quic::Connection::server]);
+    let mut sender = open[0](settings, forward_controller, seed, name).map_err(refused)?;
+    let mut receiver = open[1](settings, back_controller, seed, name).map_err(refused)?;
+    if flow.is_both_ways() {
+        (sender, receiver) = (sender.two_way(), receiver.two_way());
     }
-    let server = server.with_reading(reading(flow));
-    let endpoints = connections(flow, client, server, settings.payload(), settings.headers());
+    let (sender, receiver) = (sender.with_reading(at_from(flow)), receiver.with_reading(reading(flow)));
+    let endpoints = connections(flow, sender, receiver, settings.payload(), settings.headers());
     Ok(endpoints.with_labels(Labels {
         controller: Some(settings.controller_name()),
         ack_policy: Some(settings.ack_name()),

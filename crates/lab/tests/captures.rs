@@ -213,7 +213,10 @@ fn marks_are_those_of_the_run() {
         assert_eq!((seen, marks), (marks, run.flow("total_marked_l4")), "{ecn}");
         let sender = run.capture("src_0");
         assert_eq!(count(&sender, "ip.dsfield.ecn == 3").unwrap(), 0, "{ecn}: nothing is marked before the queue");
-        assert_eq!(count(&sender, "ip.dsfield.ecn != 0 && tcp.len == 0 && tcp.flags.syn == 0").unwrap(), 0, "{ecn}");
+        let control = "tcp.len == 0 && tcp.flags.syn == 0";
+        // With `accurate`, Linux sends all packets ECN-capable after the handshake.
+        let other = if ecn == "accurate" { "==" } else { "!=" };
+        assert_eq!(count(&sender, &format!("ip.dsfield.ecn {other} 0 && {control}")).unwrap(), 0, "{ecn}");
         assert_eq!(count(&sender, "ip.dsfield.ecn == 0 && tcp.len > 0").unwrap(), 0, "{ecn}: all data is new");
         let asked =
             count(&sender, "tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.flags.ece == 1 && tcp.flags.cwr == 1");
@@ -224,6 +227,21 @@ fn marks_are_those_of_the_run() {
             _ => assert!(answers.abs_diff(run.flow("total_mark_reductions_l4")) <= 1, "{ecn}: {answers}"),
         }
     }
+}
+
+/// Every packet after the SYN carries the option, the third ACK as well, and the last one counts the octets of all marks.
+#[test]
+fn the_option_of_accurate_ecn_is_that_of_the_run() {
+    let run = Run::marked("option", "accurate");
+    let without = "tcp && !tcp.options.acc_ecn && !(tcp.flags.syn == 1 && tcp.flags.ack == 0)";
+    let Some(bare) = frames(&run.capture("src_0"), without, &["frame.number"]) else { return };
+    assert_eq!(bare, [""; 0]);
+    let echoed = tshark(&run.capture("src_0"), &format!("ip.dst == {SENDER}"), &["tcp.options.acc_ecn.eceb"]).unwrap();
+    let counter: u64 = echoed.last().unwrap().parse().unwrap();
+    assert_eq!(counter, run.flow("total_marked_bytes_l4"));
+    // Full packets of 1500 octets: 20 of IP, 20 of TCP, 12 of timestamps, 12 of the option.
+    let full = tshark(&run.capture("src_0"), "ip.len == 1500", &["tcp.len"]).unwrap();
+    assert!(full.len() > 1000 && full.iter().all(|payload| payload == "1436"), "{} packets", full.len());
 }
 
 /// Two phones that share an access point, each with a download; one of them also uploads.

@@ -102,6 +102,25 @@ fn captures_hold_valid_ipv6_with_the_names_of_nodes() {
     assert_eq!(octets, tables.counts("links", "total_bytes_in_l2")[row]);
 }
 
+/// The largest packet of TACK is a matter of the path, whatever its header of IP: 1500 octets, of which IPv6 leaves 20 fewer.
+#[test]
+fn packets_of_tack_are_no_larger_than_with_ipv4() {
+    let text = r#"
+        duration = "500ms"
+        seed = 1
+        link = [{ name = "wire", from = "a", to = "b", forward = { delay = "5ms" }, reverse = { delay = "5ms" } }]
+        flow = [{ name = "tack", from = "a", to = "b", transport = "tack", traffic = { model = "fixed", size = "1MB" } }]
+    "#;
+    for version in [4, 6] {
+        let tables = Tables::run(text, &[format!("ip={version}")], None);
+        let (octets, packets) =
+            (tables.counts("links", "total_bytes_out_l2")[0], tables.counts("links", "total_packets_out_l2")[0]);
+        assert!((1450..=1500).contains(&(octets / packets)), "{} octets a packet with IPv{version}", octets / packets);
+    }
+    let refusal = load(text, "it", &["ip=6".into(), "flow.0.packet=1247B".into()], None).unwrap_err().to_string();
+    assert!(refusal.contains("1248B to 65535B"), "{refusal}");
+}
+
 #[test]
 fn every_packet_is_twenty_octets_longer_than_with_ipv4() {
     // Without a rate, the length of packets changes no time, so that both runs send the same packets.

@@ -86,6 +86,16 @@ fn a_transfer_ends() {
     assert!((0.58..0.9).contains(&time), "{time}");
 }
 
+/// 300 kB hold 209 packets: byte counting of 100 leaves nine unacknowledged, and the first hundred no window for more.
+#[test]
+fn a_transfer_ends_whatever_the_policy_waits_for() {
+    let policy = r#"flow.0.ack={policy="byte-counting", segments=100}"#;
+    let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="300kB"}"#, policy]);
+    assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [300_000]);
+    let time = tables.numbers("flows", "flow_completion_time_l4")[0];
+    assert!(time < 1.0, "an ACK within 25 ms lets slow start go on: {time}");
+}
+
 #[test]
 fn marks_reduce_the_window_without_losses() {
     let marks = r#"link.btl.forward.queue={discipline="fifo", limit="1000packets", mark_above="50packets"}"#;

@@ -4,10 +4,12 @@
 mod own_strategy;
 
 use crate::common::names::controllers;
+use crate::common::tables::Tables;
 use acklab_base::{Duration, Instant};
 use acklab_lab::scenario::{Scenario, load, load_for};
 use acklab_lab::{Error, Results, RunOptions, Strategies, check, run};
 use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
+use acklab_transport::quic::ask::{AskRule, Path, Request};
 
 const SCENARIO: &str = r#"
 duration = "3s"
@@ -111,6 +113,39 @@ fn a_run_refuses_names_that_it_does_not_know() {
         refused("flow.0.congestion={ custom = \"mine\" }", mine()),
         "flow \"flow_1\": congestion.name: found \"mine\", expected the name of a strategy that was added to the run, and none was added"
     );
+}
+
+/// A rule of asking, whose instance is that of one end.
+struct EachWindow;
+
+impl AskRule for EachWindow {
+    fn request(&mut self, _now: Instant, path: &Path) -> Option<Request> {
+        Some(Request::after(path.packets(), path.srtt))
+    }
+}
+
+#[test]
+fn a_sender_over_quic_asks_by_a_rule_of_the_user() {
+    let over_quic = |ask: &str| {
+        let set =
+            format!(r#"flow.0={{from="a", to="b", transport={{protocol="quic", congestion="vegas", ask={ask}}}}}"#);
+        let options = RunOptions {
+            strategies: Strategies::default().with_ask("window", |_| EachWindow),
+            ..RunOptions::default()
+        };
+        Tables::of(&read(SCENARIO, &[&set, "link.0.forward.loss.probability=0"]), &options)
+    };
+    let acks = |tables: &Tables| tables.counts("flows", "total_acks_sent_l4")[0];
+    let asked = over_quic(r#"{rule="custom", name="window"}"#);
+    assert!(asked.counts("flows", "total_ack_frequency_sent_l4")[0] > 0);
+    let unasked = over_quic(r#"{rule="none"}"#);
+    assert!(3 * acks(&asked) < acks(&unasked), "{} and {}", acks(&asked), acks(&unasked));
+    let unknown = read(
+        SCENARIO,
+        &[r#"flow.0={from="a", to="b", transport={protocol="quic", ask={rule="custom", name="mine"}}}"#],
+    );
+    let refused = run(&unknown, &RunOptions::default(), || true).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("ask.name: found \"mine\""), "{refused}");
 }
 
 /// A check does not know the strategies of a run, but the files that it reads.

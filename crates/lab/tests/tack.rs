@@ -45,6 +45,46 @@ fn acknowledgments_are_as_few_as_the_law_says() {
     assert!((80.0..=105.0).contains(&acks), "{acks}");
 }
 
+/// The first Accept is lost, or overtaken by its own repetition where a round trip takes longer than the first timeout of 1 s: the
+/// receiver has no round trip of the handshake, and the law holds all the same.
+#[test]
+fn the_law_holds_though_the_accept_was_sent_twice() {
+    let lost = r#"link.btl.reverse.loss={model="list", packets=[1]}"#;
+    let late = ["link.btl.forward.delay=600ms", "link.btl.reverse.delay=600ms", "duration=40s", "measure.from=30s"];
+    for sets in [&[lost][..], &late] {
+        let tables = run(sets);
+        let sent = tables.counts("flows", "total_data_packets_l4")[0];
+        let reasons = tables.texts("acks", "reason");
+        let each = reasons.iter().zip(tables.counts("acks", "count")).filter(|(reason, _)| *reason == "slow-start");
+        let each: u64 = each.map(|(_, count)| count).sum();
+        assert!(4 * each < sent, "{each} of {sent} packets were acknowledged as in start-up");
+    }
+}
+
+/// After an overshoot with losses both ways, a TACK has no room for all that has arrived, and the window is full of packets of which the
+/// sender knows nothing. Published for 300 Mbps, 200 ms, 1 % and 5 %: 91.6 % of the rate.
+#[test]
+fn rich_lists_do_not_starve_on_a_fat_path() {
+    let loss = |direction: &str, share: &str| {
+        format!(r#"link.btl.{direction}.loss={{model="independent", probability={share}}}"#)
+    };
+    let tables = run(&[
+        &loss("forward", "0.01"),
+        &loss("reverse", "0.05"),
+        "link.btl.forward.rate=300Mbps",
+        "link.btl.reverse.rate=300Mbps",
+        "link.btl.forward.delay=100ms",
+        "link.btl.reverse.delay=100ms",
+        "link.btl.forward.queue.limit=5000packets",
+        "flow.0.transport.send_buffer=64MiB",
+        "flow.0.transport.receive_buffer=64MiB",
+        "measure.from=8s",
+        "duration=14s",
+    ]);
+    let rate = goodput(&tables);
+    assert!(rate > 0.85 * 300.0, "{rate}");
+}
+
 /// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The acked list is not part of that: a sender
 /// that does not hear of what has arrived would count it as in flight.
 #[test]
@@ -58,19 +98,21 @@ fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
 /// The path takes 40 ms and 0.25 ms of service; without losses nothing waits behind a gap, and no delay is above that of a full queue.
 #[test]
 fn delays_are_those_of_the_path() {
-    let tables = run(&["flow.0.congestion=vegas"]);
+    let tables = run(&[r#"flow.0.traffic={model="constant", rate="40Mbps"}"#]);
     let number = |column: &str| tables.numbers("flows", column)[0];
     assert!((40.0..41.0).contains(&number("min_rtt_l4")), "{}", number("min_rtt_l4"));
     assert!(number("mean_blocked_l4") < 1e-9);
     let late = number("p95_one_way_delay_l4");
-    assert!(late >= number("mean_one_way_delay_l4") && late < 70.0, "{late}");
+    // All delays are the same, and a quantile is that of a histogram.
+    assert!(late > 0.99 * number("mean_one_way_delay_l4") && late < 70.0, "{late}");
 }
 
+/// As TCP BBR, which has 0.81.
 #[test]
 fn at_ten_percent_of_loss_both_ways_the_stream_goes_on() {
     let tables = run(&LOSSES);
     let share = DUMBBELL.share(&tables);
-    assert!(share > 0.6, "{share}");
+    assert!(share > 0.75, "{share}");
     assert_eq!(tables.counts("flows", "total_rtos_l4"), [0]);
 }
 

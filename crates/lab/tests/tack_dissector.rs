@@ -4,7 +4,8 @@ use crate::common::tshark::tshark_with_dissector;
 use acklab_base::Ecn;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tack::{
-    ConnectionId, EcnCounts, Frame, Loss, Packet, Parameters, PktSeq, Run, Stream, Sync, Tack, Timestamp,
+    ConnectionId, Crypto, EcnCounts, Extension, Frame, Loss, Packet, Parameters, PktSeq, Run, Stream, Sync, Tack,
+    Timestamp,
 };
 use acklab_wire::{Endpoints, Pdu};
 use std::path::Path;
@@ -27,7 +28,9 @@ type Fields = Vec<(&'static str, &'static str)>;
 
 /// A frame of each type, its type, and what the dissector says of its fields.
 fn frames() -> Vec<(Frame, &'static str, Fields)> {
-    let parameters = Parameters { window: 70_000, streams: 100, packet: 1500 };
+    let offered =
+        Parameters { window: 70_000, streams: 100, payload: 1472, idle: 30_000, others: vec![(9, vec![1, 2])] };
+    let parameters = || Box::new(offered.clone());
     let stream = |is_end| Frame::Stream(Stream { id: 6, offset: 5000, length: 9, is_end });
     let tack = Tack {
         next: PktSeq(2),
@@ -81,16 +84,30 @@ fn frames() -> Vec<(Frame, &'static str, Fields)> {
         ),
         (Frame::Close { code: 70_000 }, "0x0b", vec![("code", "70000")]),
         (
-            Frame::Open { source: ConnectionId(0xabc), parameters },
+            Frame::Open { source: ConnectionId(0xabc), parameters: parameters() },
             "0x0c",
-            vec![("source", "0x0000000000000abc"), ("window", "70000"), ("streams", "100"), ("packet", "1500")],
+            vec![
+                ("source", "0x0000000000000abc"),
+                ("window", "70000"),
+                ("streams", "100"),
+                ("payload", "1472"),
+                ("idle", "30000"),
+            ],
         ),
         (
-            Frame::Accept { source: ConnectionId(0xabc), parameters, echo: Timestamp(8), delay: 250 },
+            Frame::Accept { source: ConnectionId(0xabc), parameters: parameters(), echo: Timestamp(8), delay: 250 },
             "0x0d",
             vec![("source", "0x0000000000000abc"), ("streams", "100"), ("echo", "8"), ("delay", "250")],
         ),
         (Frame::EcnCounts(EcnCounts { ect0: 90, ce: 7 }), "0x0e", vec![("ecn.ect0", "90"), ("ecn.ce", "7")]),
+        (Frame::Streams { limit: 150 }, "0x0f", vec![("streams", "150")]),
+        (Frame::Crypto(Crypto { offset: 1000, length: 300 }), "0x10", vec![("offset", "1000"), ("length", "300")]),
+        (
+            Frame::Extension(Box::new(Extension { kind: 0x7f, octets: vec![1, 2, 3] })),
+            "0x7f",
+            vec![("extension", "010203")],
+        ),
+        (Frame::Versions([1, 5].into()), "", vec![("versions", "0105")]),
     ]
 }
 
@@ -98,7 +115,9 @@ fn frames() -> Vec<(Frame, &'static str, Fields)> {
 fn each_field_of_each_frame_is_named() {
     let packet = |frame: &Frame| {
         let frames = std::iter::once(frame.clone()).collect();
-        let (ecn, connection) = (Ecn::NotEct, ConnectionId(7));
+        // An answer to an unknown version belongs to no connection.
+        let connection = ConnectionId(if matches!(frame, Frame::Versions(_)) { 0 } else { 7 });
+        let ecn = Ecn::NotEct;
         let packet = Packet { ecn, connection, number: PktSeq(1), departed: Timestamp(2), frames };
         let mut octets = Vec::new();
         packet.encode(Endpoints::of_connection(0), Ipv4Fields::default(), Extent::Whole, &mut octets).unwrap();

@@ -91,13 +91,14 @@ fn losses_are_repaired_in_time_by_streams_and_messages() {
     }
 }
 
-/// After ten seconds `bbr-tack` sends a packet a TACK for 200 ms, which a buffer of 100 ms does not bridge. Messages are given up instead.
+/// Between two frames the application is idle, and a pause of `bbr-tack` after ten seconds, in which it would send a packet a TACK for 200 ms, is
+/// not due: the queue is empty. A buffer of 100 ms would not bridge it.
 #[test]
-fn a_pause_of_the_controller_stalls_playback() {
+fn a_video_that_leaves_the_path_idle_is_not_paused() {
     let stream = tables(&[TACK, PAUSES]);
-    assert_eq!(count(&stream, "total_stalls_l7"), 1);
+    assert_eq!(count(&stream, "total_stalls_l7"), 0);
     let messages = tables(&[MESSAGES[0], MESSAGES[1], PAUSES]);
-    assert!((3..12).contains(&count(&messages, "total_damaged_frames_l7")));
+    assert_eq!(count(&messages, "total_damaged_frames_l7"), 0);
 }
 
 /// Over 6.4 Mbps with headers a stream of 8 Mbps falls ever further behind, and playback stalls for good: a screen that mirrors another

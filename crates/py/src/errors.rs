@@ -20,6 +20,7 @@ pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");
     match why {
         Error::NoFlow
+        | Error::NoTcp
         | Error::KernelStack { .. }
         | Error::Kernel { .. }
         | Error::NoNode { .. }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `run` | checks and runs a scenario: text in, Arrow tables out |
 //! | `emulate` | runs a scenario in real time |
-//! | `strategies` | callbacks to ACK policies and congestion controllers written in Python |
+//! | `packetdrill` | plays scripts of packetdrill |
+//! | `strategies` | callbacks to ACK policies, congestion controllers and rules of asking for ACKs written in Python |
 //! | `cancel` | a token that stops runs |
 //! | `errors` | the conversion of errors to exceptions |
 
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 mod cancel;
 mod emulate;
 mod errors;
+mod packetdrill;
 mod run;
 mod strategies;
 
@@ -27,7 +29,11 @@ mod _core {
     #[pymodule_export]
     use super::emulate::{EmulationResult, acquire_permission, calibrate, emulate};
     #[pymodule_export]
+    use super::packetdrill::packetdrill;
+    #[pymodule_export]
     use super::run::{RunResult, check, load, metrics, run, schema};
+    #[pymodule_export]
+    use super::strategies::ask::{AckRequest, AskPath, AskStart};
     #[pymodule_export]
     use super::strategies::controller::ControllerStart;
     #[pymodule_export]

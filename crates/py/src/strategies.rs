@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `policy` | an ACK policy, its arguments and its decision |
 //! | `controller` | a congestion controller |
+//! | `ask` | a rule of asking for ACKs, its arguments and its request |
 //! | `facts` | the arguments of a controller, and the window that it changes |
 //!
 //! An exception in a callback ends the run: [`Fault`] keeps it, no further callback is made, and [`Fault::found`] lets the run stop.
 
+pub(crate) mod ask;
 pub(crate) mod controller;
 pub(crate) mod facts;
 pub(crate) mod policy;
@@ -15,6 +17,7 @@ pub(crate) mod policy;
 use crate::errors::UsageError;
 use acklab_base::random::Stream;
 use acklab_lab::Strategies;
+use ask::PythonAsk;
 use controller::PythonController;
 use policy::PythonPolicy;
 use pyo3::prelude::*;
@@ -46,7 +49,8 @@ impl Fault {
     }
 }
 
-/// The strategies of a run. Each factory is registered both as a policy and as a controller, because only the scenario says which it is.
+/// The strategies of a run. Each factory is registered as a policy, as a controller and as a rule of asking, because only the scenario says
+/// which it is.
 pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -> PyResult<Strategies> {
     let mut strategies = Strategies::default();
     for (name, factory) in factories.into_iter().flatten() {
@@ -57,12 +61,14 @@ pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -
         }
         let factory = Arc::new(factory.unbind());
         let policy = (Arc::clone(&factory), fault.clone(), name.clone());
-        let controller = (factory, fault.clone(), name.clone());
+        let controller = (Arc::clone(&factory), fault.clone(), name.clone());
+        let ask = (factory, fault.clone(), name.clone());
         strategies = strategies
             .with_policy(&name, move |start| PythonPolicy::new(&policy.0, &policy.2, start, &policy.1))
             .with_controller(&name, move |start| {
                 PythonController::new(&controller.0, &controller.2, start, &controller.1)
-            });
+            })
+            .with_ask(&name, move |start| PythonAsk::new(&ask.0, &ask.2, start, &ask.1));
     }
     Ok(strategies)
 }

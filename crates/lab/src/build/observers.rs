@@ -40,12 +40,12 @@ pub(super) fn probe_without_records(plan: &FlowPlan, bin: Option<Duration>) -> F
     FlowProbe::new(plan.payload, bin.unwrap_or(default_bin), burst_gap, Records::default())
 }
 
-/// The log of one end of a flow, whose packets leave both ends by `routes`.
+/// The log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends by `routes`.
 pub(super) fn log(
     scenario: &Scenario,
     options: &qlog::Options,
     plan: &FlowPlan,
-    end: VantagePoint,
+    end: usize,
     routes: [Route; 2],
 ) -> Log {
     let (flow, labels) = (&plan.flow, &plan.labels);
@@ -57,17 +57,16 @@ pub(super) fn log(
     ];
     let parts = parts.into_iter().filter_map(|(what, name)| Some(format!(", {what} {}", name.as_ref()?)));
     let description = format!("flow {}: {}{}", flow.name, labels.protocol, parts.collect::<String>());
-    let (node, route) = match end {
-        VantagePoint::Client => (&flow.from, routes[0]),
-        VantagePoint::Server => (&flow.to, routes[1]),
-    };
+    let (node, route) = ([&flow.from, &flow.to][end], routes[end]);
+    // The end at `to` opens the connection for a page.
+    let opens = (end == 0) != flow.page.is_some();
     let about = About {
         title: if scenario.title.is_empty() { &flow.name } else { &scenario.title },
         description: &description,
         protocol: &labels.protocol,
         node,
-        vantage_point: end,
-        directions: 1 + usize::from(flow.back.is_some()),
+        vantage_point: if opens { VantagePoint::Client } else { VantagePoint::Server },
+        directions: 1 + usize::from(flow.is_both_ways()),
     };
     Log::new(options, &flow.name, &about, route.endpoints)
 }

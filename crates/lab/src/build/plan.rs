@@ -121,7 +121,7 @@ impl FlowPlan {
             segment_time: segment_time(scenario, path, full_size, links, cells),
             capacities: capacities.collect(),
             payload: endpoints.payload(),
-            labels: endpoints.labels().clone(),
+            labels: endpoints.labels()[0].clone(),
             flow,
         }
     }

@@ -84,6 +84,9 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
         found,
         expected: expected.to_owned(),
     };
+    if flow.page.is_some() {
+        return Err(refuse("page", "a page".to_owned(), "`traffic`: the kernel's sockets carry no requests here"));
+    }
     let settings = match &flow.transport {
         Transport::Tcp(settings) => settings,
         Transport::Udp(_) => return Ok(None),

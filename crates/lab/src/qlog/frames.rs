@@ -135,6 +135,18 @@ fn close(schema: Schema, space: &str, code: u64) -> Value {
     with_error(schema, frame, code)
 }
 
+/// What an end of a TACK connection offers in the handshake.
+fn offer(frame_type: &str, source: tack::ConnectionId, parameters: &tack::Parameters) -> Value {
+    json!({
+        "frame_type": frame_type,
+        "connection_id": hex(&source.0.to_be_bytes()),
+        "window": parameters.window,
+        "streams": parameters.streams,
+        "max_udp_payload_size": parameters.payload,
+        "max_idle_timeout": parameters.idle,
+    })
+}
+
 /// Frames of TACK, and the state that their short packet numbers need.
 #[derive(Debug, Default)]
 pub(super) struct Tack {
@@ -191,21 +203,23 @@ impl Tack {
             tack::Frame::Forget { below } => json!({ "frame_type": "tack_forget", "below": below.near(largest) }),
             tack::Frame::Reset { stream, size, code } => reset(schema, (*stream).into(), (*code).into(), *size),
             tack::Frame::Close { code } => close(schema, "application", (*code).into()),
-            tack::Frame::Open { source, parameters } => json!({
-                "frame_type": "tack_open",
-                "connection_id": hex(&source.0.to_be_bytes()),
-                "window": parameters.window,
-                "streams": parameters.streams,
-                "max_packet_size": parameters.packet,
-            }),
-            tack::Frame::Accept { source, parameters, delay, .. } => json!({
-                "frame_type": "tack_accept",
-                "connection_id": hex(&source.0.to_be_bytes()),
-                "window": parameters.window,
-                "streams": parameters.streams,
-                "max_packet_size": parameters.packet,
-                "delay": us((*delay).into()),
-            }),
+            tack::Frame::Open { source, parameters } => offer("tack_open", *source, parameters),
+            tack::Frame::Accept { source, parameters, delay, .. } => {
+                let mut accept = offer("tack_accept", *source, parameters);
+                accept["delay"] = us((*delay).into()).into();
+                accept
+            }
+            tack::Frame::Streams { limit } => {
+                json!({ "frame_type": "max_streams", "stream_type": "bidirectional", "maximum": limit })
+            }
+            tack::Frame::Crypto(crypto) => {
+                let frame = json!({ "frame_type": "crypto", "offset": crypto.offset });
+                schema.with_length(frame, crypto.length.into())
+            }
+            tack::Frame::Extension(extension) => {
+                json!({ "frame_type": "unknown", "frame_type_bytes": extension.kind })
+            }
+            tack::Frame::Versions(versions) => json!({ "frame_type": "tack_versions", "versions": versions }),
         }
     }
 

@@ -13,6 +13,10 @@ pub(super) struct Recovery {
     min_rtt: Option<u64>,
     is_recovering: bool,
     state: Option<&'static str>,
+    /// Why the state is about to change, if that is told.
+    trigger: Option<&'static str>,
+    /// The largest datagram.
+    datagram: Option<u64>,
 }
 
 impl Recovery {
@@ -67,6 +71,9 @@ impl Recovery {
             data["old"] = old.into();
         }
         self.state = Some(state);
+        if let Some(trigger) = self.trigger.take() {
+            data["trigger"] = trigger.into();
+        }
         file.event(now, Kind::CongestionStateUpdated, &data);
     }
 
@@ -85,6 +92,14 @@ impl Recovery {
             }
             // The state after it follows from the window.
             Event::RecoveryExited | Event::Undone => self.is_recovering = false,
+            Event::PersistentCongestion => self.trigger = Some("persistent_congestion"),
+            Event::DatagramSize { octets } => {
+                let mut data = json!({ "new": octets });
+                if let Some(old) = self.datagram.replace(octets) {
+                    data["old"] = old.into();
+                }
+                file.event(now, Kind::MtuUpdated, &data);
+            }
             Event::PacketLost { number } => Self::lost(now, number, file),
             Event::RetransmissionTimeout { .. } | Event::TailLossProbe { .. } => {
                 file.event(now, Kind::TimerUpdated, &json!({ "timer_type": "pto", "event_type": "expired" }));

@@ -29,6 +29,7 @@ pub(super) enum Kind {
     MetricsUpdated,
     CongestionStateUpdated,
     TimerUpdated,
+    MtuUpdated,
     AckDecided,
 }
 
@@ -57,6 +58,7 @@ impl Schema {
             Kind::MetricsUpdated => ["recovery:metrics_updated", "quic:recovery_metrics_updated"],
             Kind::CongestionStateUpdated => ["recovery:congestion_state_updated", "quic:congestion_state_updated"],
             Kind::TimerUpdated => ["recovery:loss_timer_updated", "quic:timer_updated"],
+            Kind::MtuUpdated => ["connectivity:mtu_updated", "quic:mtu_updated"],
             Kind::AckDecided => ["acklab:ack_decided", "acklab:ack_decided"],
         };
         match self {
@@ -137,9 +139,6 @@ pub(crate) enum VantagePoint {
 }
 
 impl VantagePoint {
-    /// Both, in the order of a flow's ends.
-    pub(crate) const ALL: [Self; 2] = [Self::Client, Self::Server];
-
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

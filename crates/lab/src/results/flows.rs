@@ -2,12 +2,13 @@
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
+use super::objects;
 use crate::build::FlowPlan;
 use crate::observers::Observers;
 use crate::packet::Observed;
 use crate::probe::FlowProbe;
 use crate::socket::Snapshot;
-use acklab_app::player;
+use acklab_app::{page, player};
 use acklab_base::endpoint::counter;
 use acklab_base::{FlowKey, Instant};
 
@@ -26,7 +27,7 @@ pub(super) struct FlowResult<'a> {
     pub(super) receiver: Snapshot,
     drops: u64,
     ack_drops: u64,
-    start: f64,
+    pub(super) start: f64,
     stop: f64,
     /// The later of the flow's start and the window's.
     begin: Instant,
@@ -143,6 +144,16 @@ impl<'a> FlowResult<'a> {
         (whole > 0).then(|| part as f64 / whole as f64)
     }
 
+    fn page_load_time(&self) -> Option<f64> {
+        let complete = self.receiver.gauge(page::counter::COMPLETE)?;
+        Some(complete / 1e9 - self.start)
+    }
+
+    fn time_to_first_octet(&self) -> Option<f64> {
+        let times: Vec<f64> = self.receiver.objects.iter().filter_map(objects::time_to_first_octet).collect();
+        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+    }
+
     fn completion_time(&self) -> f64 {
         self.probe.completed.map_or(self.stop, Instant::as_secs_f64) - self.start
     }
@@ -200,11 +211,12 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     text("src", "the node that sends its data", |flow| Some(flow.plan.flow.from.clone())),
     text("dst", "the node that receives its data", |flow| Some(flow.plan.flow.to.clone())),
     text("transport_protocol", "its transport", |flow| Some(flow.plan.labels.protocol.clone())),
-    text("preset", "the stack whose settings are the defaults", |flow| flow.plan.labels.preset.clone()),
+    text("preset", "the stack whose settings are the defaults of the end that sends its data", |flow| flow.plan.labels.preset.clone()),
+    text("peer_preset", "the same of the end that receives its data", |flow| flow.plan.labels.peer_preset.clone()),
     text("cca", "its congestion controller", |flow| flow.plan.labels.controller.clone()),
     text("cc_recovery_alg", "the algorithm that controls the window in recovery", |flow| flow.plan.labels.recovery.clone()),
     text("ack_policy", "the receiver's ACK policy", |flow| flow.plan.labels.ack_policy.clone()),
-    text("traffic_model", "the model of its application", |flow| Some(flow.plan.flow.traffic.label())),
+    text("traffic_model", "the model of its application", |flow| Some(flow.plan.flow.traffic_label())),
     number("start_time", "s", Neither, "start of the flow in the scenario", |flow| Some(flow.start)),
     number("stop_time", "s", Neither, "stop of the flow in the scenario, or the window's end if there is none", |flow| Some(flow.stop)),
     number("bottleneck_capacity_l2", "Mbps", Neither, "mean rate of the slowest hop on the path: a link, or a Wi-Fi cell by its capacity for the flow's full-sized packets, from AIFS to response frame, for a sender alone and without errors", |flow| flow.plan.bottleneck.map(|hop| hop.rate / 1e6)),
@@ -214,6 +226,8 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
     number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| Some(flow.completion_time())),
     number("delivery_time_l7", "s", Less, "from start to the last delivery of octets to the receiving application: of a download, the time until its application has the file", |flow| flow.delivery_time(Instant::ZERO + flow.plan.flow.start)),
+    number("page_load_time_l7", "s", Less, "of a page: from start to the last octet of its last object; null if one is missing", |flow| flow.page_load_time()),
+    number("mean_time_to_first_octet_l7", "ms", Less, "mean over the objects of a page that have begun, the document among them: from its request to its first octet", |flow| flow.time_to_first_octet()),
     number("handshake_time_l4", "ms", Less, "from start to the end of the handshake at the end that completes it first", |flow| flow.handshake_time_ms()),
     number("mean_blocked_l4", "segments", Less, "octets that have arrived and were not read, because they wait behind a gap or for a slow reader / MSS, over time", |flow| flow.segments(flow.probe.blocked.mean())),
     number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
@@ -242,6 +256,13 @@ pub(super) const METRICS: &[Metric<FlowRows>] = &[
     count("total_rtos_l4", "", Less, "retransmission timeouts with data outstanding, without those of the handshake", |flow| flow.sender.count(counter::TIMEOUTS)),
     count("total_tail_loss_probes_l4", "", Neither, "tail loss probes (RFC 8985, §7.3)", |flow| flow.sender.count(counter::TAIL_LOSS_PROBES)),
     count("total_undone_reductions_l4", "", Neither, "window reductions that D-SACK or timestamps showed to be spurious", |flow| flow.sender.count(counter::UNDONE_REDUCTIONS)),
+    count("total_spurious_losses_l4", "packets", Less, "packets declared lost that were acknowledged after all (RFC 9002, §6.1), for transports that number packets", |flow| flow.sender.count(counter::NEEDLESS_LOSSES)),
+    count("total_persistent_congestions_l4", "", Less, "times that persistent congestion was established (RFC 9002, §7.6)", |flow| flow.sender.count(counter::PERSISTENT_CONGESTION)),
+    count("total_black_holes_l4", "", Less, "times that the sender found that the path no longer carried the size of its datagrams (RFC 8899, §4.3)", |flow| flow.sender.count(counter::BLACK_HOLES)),
+    count("total_ack_frequency_sent_l4", "", Neither, "`ACK_FREQUENCY` frames that the sender sent (draft-ietf-quic-ack-frequency, §4)", |flow| flow.sender.count(counter::ACK_FREQUENCY_SENT)),
+    count("total_ack_frequency_received_l4", "", Neither, "of these, frames that the receiver received", |flow| flow.receiver.count(counter::ACK_FREQUENCY_RECEIVED)),
+    count("total_immediate_ack_sent_l4", "", Neither, "`IMMEDIATE_ACK` frames that the sender sent (draft-ietf-quic-ack-frequency, §5)", |flow| flow.sender.count(counter::IMMEDIATE_ACK_SENT)),
+    count("total_immediate_ack_received_l4", "", Neither, "of these, frames that the receiver received", |flow| flow.receiver.count(counter::IMMEDIATE_ACK_RECEIVED)),
     count("total_data_packets_l4", "packets", Neither, "data packets sent, retransmissions included", |flow| Some(flow.sent())),
     count("total_overhead_bytes_l3", "B", Less, "IP octets of the sender's packets without their octets of data: headers of all layers from IP on, the handshake, acknowledgments and what encryption adds", |flow| flow.overhead()),
     count("total_delivered_bytes_l7", "B", More, "octets delivered in order", |flow| Some(flow.receiver.delivered)),

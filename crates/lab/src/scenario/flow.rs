@@ -2,9 +2,10 @@
 
 use super::NAME;
 use super::transport::Transport;
-use acklab_app::{Reading, Traffic};
+use acklab_app::{Page, Reading, Traffic};
 use acklab_base::Duration;
 use acklab_transport::custom::Name;
+use acklab_transport::quic::{self, ask};
 use acklab_transport::tcp::Preset;
 use acklab_transport::{ack, cc, tcp};
 use acklab_wifi::access::Category;
@@ -43,6 +44,10 @@ pub struct Flow {
     /// called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
+    /// A document and its objects, for which the application at `to` asks and which the application at `from` sends, instead of `traffic`; only
+    /// over TCP, TACK and QUIC. The end at `to` opens the connection. Its requests are measured as a separate flow, called `<name>_back`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<Page>,
     /// How the application at `to` reads received data.
     #[serde(default, skip_serializing_if = "Reading::is_at_once")]
     pub reading: Reading,
@@ -79,6 +84,12 @@ pub(crate) enum CustomKey {
     Policy,
     /// A congestion controller.
     Controller,
+    /// A rule of asking for ACKs.
+    Ask,
+    /// The same at the end at `to`, if its settings are others.
+    PeerPolicy,
+    PeerController,
+    PeerAsk,
     /// A transport.
     Transport,
 }
@@ -89,6 +100,10 @@ impl CustomKey {
         match self {
             Self::Policy => "transport.ack.name",
             Self::Controller => "transport.congestion.name",
+            Self::Ask => "transport.ask.name",
+            Self::PeerPolicy => "transport.peer.ack.name",
+            Self::PeerController => "transport.peer.congestion.name",
+            Self::PeerAsk => "transport.peer.ask.name",
             Self::Transport => "transport.name",
         }
     }
@@ -96,8 +111,18 @@ impl CustomKey {
     /// The path in the shorthand of a flow over TCP.
     pub(crate) fn key(self) -> &'static str {
         match self {
-            Self::Policy | Self::Controller => self.path().trim_start_matches("transport."),
             Self::Transport => self.path(),
+            _ => self.path().trim_start_matches("transport."),
+        }
+    }
+
+    /// The same part of the end at `to`.
+    const fn of_peer(self) -> Self {
+        match self {
+            Self::Policy => Self::PeerPolicy,
+            Self::Controller => Self::PeerController,
+            Self::Ask => Self::PeerAsk,
+            Self::PeerPolicy | Self::PeerController | Self::PeerAsk | Self::Transport => self,
         }
     }
 }
@@ -147,20 +172,36 @@ impl Flow {
         }
     }
 
+    /// Does the application at `to` write, too?
+    pub(crate) const fn is_both_ways(&self) -> bool {
+        self.back.is_some() || self.page.is_some()
+    }
+
+    /// The model of its application, as the flows table has it.
+    pub(crate) fn traffic_label(&self) -> String {
+        self.page.as_ref().map_or_else(|| self.traffic.label(), Page::label)
+    }
+
     /// The direction from `to` to `from` as a flow. Returns `None` if the application at `to` does not write.
     pub(crate) fn reverse(&self) -> Option<Self> {
+        let requests = self.page.as_ref().map(|page| Traffic::Fixed { size: page.requested() });
         Some(Self {
             name: back_name(&self.name),
             from: self.to.clone(),
             to: self.from.clone(),
-            traffic: self.back?,
+            traffic: self.back.or(requests)?,
             back: None,
+            page: None,
             ..self.clone()
         })
     }
 
     /// The names of the strategies that are not built in, with their keys.
     pub(crate) fn custom_names(&self) -> impl Iterator<Item = (CustomKey, Name)> {
+        let asked = |ask: Option<ask::Config>| match ask {
+            Some(ask::Config::Custom { name }) => Some((CustomKey::Ask, name)),
+            _ => None,
+        };
         let of = |policy: Option<ack::Config>, controller: Option<cc::Config>| {
             let policy = match policy {
                 Some(ack::Config::Custom { name }) => Some((CustomKey::Policy, name)),
@@ -170,15 +211,24 @@ impl Flow {
                 Some(cc::Config::Custom { name }) => Some((CustomKey::Controller, name)),
                 _ => None,
             };
-            [policy, controller]
+            vec![policy, controller]
+        };
+        let of_quic = |settings: &quic::Settings| {
+            let mut names = of(settings.ack, settings.congestion);
+            names.push(asked(settings.ask));
+            names
         };
         let names = match &self.transport {
             Transport::Tcp(settings) => of(settings.ack, settings.congestion),
             Transport::Tack(settings) => of(Some(settings.ack), Some(settings.congestion)),
-            Transport::Quic(settings) => of(settings.ack, settings.congestion),
+            Transport::Quic(settings) => {
+                let of_peer = settings.peer.iter().flat_map(of_quic).flatten();
+                let of_peer = of_peer.map(|(key, name)| Some((key.of_peer(), name)));
+                of_quic(&settings.from).into_iter().chain(of_peer).collect()
+            }
             Transport::Quinn(settings) => of(None, Some(settings.congestion)),
-            Transport::Udp(_) => [None, None],
-            Transport::Custom(custom) => [Some((CustomKey::Transport, custom.name)), None],
+            Transport::Udp(_) => Vec::new(),
+            Transport::Custom(custom) => vec![Some((CustomKey::Transport, custom.name))],
         };
         names.into_iter().flatten()
     }

@@ -1,5 +1,6 @@
 //! The transport of a flow. Each transport defines its own settings.
 
+use super::ends::Ends;
 use acklab_transport::custom::Name;
 use acklab_transport::{quic, tack, tcp, udp};
 use schemars::JsonSchema;
@@ -20,7 +21,7 @@ pub enum Transport {
     /// times round trips and measures rates.
     Tack(Box<tack::Settings>),
     /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets that encryption adds are counted.
-    Quic(Box<quic::Settings>),
+    Quic(Box<Ends<quic::Settings>>),
     /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold the keys.
     Quinn(Box<acklab_quic::Settings>),
     /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
@@ -56,7 +57,7 @@ impl Transport {
     pub(super) fn in_full(&self) -> Self {
         match self {
             Self::Tcp(settings) => Self::Tcp(Box::new(settings.in_full())),
-            Self::Quic(settings) => Self::Quic(Box::new(settings.in_full())),
+            Self::Quic(settings) => Self::Quic(Box::new(settings.map(quic::Settings::in_full))),
             Self::Udp(_) | Self::Tack(_) | Self::Quinn(_) | Self::Custom(_) => self.clone(),
         }
     }

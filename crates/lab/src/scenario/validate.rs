@@ -48,8 +48,9 @@ pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result
     for (index, flow) in scenario.flow.iter().enumerate() {
         for (key, name) in flow.custom_names() {
             let known = match key {
-                CustomKey::Policy => strategies.policy_names(),
-                CustomKey::Controller => strategies.controller_names(),
+                CustomKey::Policy | CustomKey::PeerPolicy => strategies.policy_names(),
+                CustomKey::Controller | CustomKey::PeerController => strategies.controller_names(),
+                CustomKey::Ask | CustomKey::PeerAsk => strategies.ask_names(),
                 CustomKey::Transport => strategies.transport_names(),
             };
             if !known.contains(&name.as_str()) {

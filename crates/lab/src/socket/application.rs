@@ -1,5 +1,6 @@
 //! The application at one end of a flow.
 
+use acklab_app::page::{Browser, Object, Server};
 use acklab_app::{Reader, Writer};
 use acklab_base::{CounterValue, Endpoint, Instant};
 
@@ -14,6 +15,10 @@ pub(crate) enum Application {
     Writer(Writer),
     /// It reads at a limited rate or plays a video, and may write as well.
     Reader(Box<(Reader, Option<Writer>)>),
+    /// It asks for a page.
+    Browser(Box<Browser>),
+    /// It serves a page.
+    Server(Box<Server>),
     /// None: the endpoint reads data on arrival.
     None,
 }
@@ -24,6 +29,8 @@ impl Application {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
             Self::Reader(both) => read(both, now, endpoint),
+            Self::Browser(browser) => browser.run(now, endpoint.port()),
+            Self::Server(server) => server.run(now, endpoint.port()),
             Self::None => {}
         }
     }
@@ -36,14 +43,26 @@ impl Application {
                 let (reader, writer) = &**both;
                 Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
             }
+            Self::Browser(browser) => browser.deadline(),
+            Self::Server(server) => server.deadline(),
             Self::None => None,
+        }
+    }
+
+    /// The objects of the page that it asks for.
+    pub(super) fn objects(&self) -> &[Object] {
+        match self {
+            Self::Browser(browser) => browser.objects(),
+            _ => &[],
         }
     }
 
     /// Calls `to` with the name, unit and value of each counter, always in the same order.
     pub(super) fn report_counters(&self, now: Instant, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
-        if let Self::Reader(both) = self {
-            both.0.report_counters(now, to);
+        match self {
+            Self::Reader(both) => both.0.report_counters(now, to),
+            Self::Browser(browser) => browser.report_counters(to),
+            Self::Writer(_) | Self::Server(_) | Self::None => {}
         }
     }
 }

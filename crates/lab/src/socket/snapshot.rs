@@ -1,6 +1,7 @@
 //! The counters of an endpoint and its application at an instant.
 
 use super::Application;
+use acklab_app::page::Object;
 use acklab_base::{CounterValue, Endpoint, Instant};
 
 /// The counters of an endpoint and its application at an instant, or their increase between two instants.
@@ -16,6 +17,8 @@ pub(crate) struct Snapshot {
     pub(crate) counters: Vec<(&'static str, &'static str, CounterValue)>,
     /// Acknowledgments sent, by reason; without a reason where the endpoint does not tell it.
     pub(crate) acknowledgments: Vec<(Option<String>, u64)>,
+    /// The objects of a page, at the end that asks for them.
+    pub(crate) objects: Vec<Object>,
 }
 
 impl Snapshot {
@@ -26,6 +29,7 @@ impl Snapshot {
             received: vitals.received,
             delivered: vitals.read.unwrap_or(vitals.received),
             rtt_samples: vitals.rtt_samples,
+            objects: application.objects().to_vec(),
             ..Self::default()
         };
         let counters = &mut snapshot.counters;

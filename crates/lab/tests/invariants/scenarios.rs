@@ -242,7 +242,7 @@ fn stack() -> impl Strategy<Value = Stack> {
     let congestion = (
         select(controllers),
         select(vec!["reference", "linux", "ns3"]),
-        select(vec!["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart"]),
+        select(vec!["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart", "quiche-hystart"]),
     );
     let congestion = congestion.prop_map(|(controller, dialect, slow_start)| {
         let name = controller.name();

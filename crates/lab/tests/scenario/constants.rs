@@ -136,9 +136,14 @@ fn constants_move_what_a_controller_does() {
     };
     let (mut moving_of_all, mut all) = (0, 0);
     for kind in Kind::all() {
-        let (constants, published) = (kind.constants(), tables(&kind.sets(None)));
-        let moves =
-            |(constant, schema): &(String, Value)| tables(&kind.sets(Some((constant, &another(schema))))) != published;
+        // A rule that knows only the delay of a round's first samples needs a queue that outlasts a round.
+        let deep = (kind.name == "quiche-hystart")
+            .then(|| r#"link.btl.forward.queue={discipline="fifo", limit="500packets"}"#.to_owned());
+        let tables = |constant: Option<(&str, &Value)>| {
+            tables(&deep.iter().cloned().chain(kind.sets(constant)).collect::<Vec<_>>())
+        };
+        let (constants, published) = (kind.constants(), tables(None));
+        let moves = |(constant, schema): &(String, Value)| tables(Some((constant, &another(schema)))) != published;
         let moving = constants.iter().filter(|constant| moves(constant)).count();
         assert!(moving > 0 || constants.is_empty(), "{}: nothing follows from any constant", kind.name);
         (moving_of_all, all) = (moving_of_all + moving, all + constants.len());

@@ -64,6 +64,14 @@ impl Tcp {
         super::set_traffic_class(&self.socket, tos)
     }
 
+    /// Sends small segments without waiting for acknowledgments: switches Nagle's algorithm off (`TCP_NODELAY`).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_no_delay(&self) -> io::Result<()> {
+        Ok(sockopt::set_tcp_nodelay(&self.socket, true)?)
+    }
+
     /// Begins to accept connections.
     ///
     /// # Errors

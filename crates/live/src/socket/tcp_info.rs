@@ -39,6 +39,8 @@ fields! {
     snd_ssthresh at 76,
     /// Congestion window in segments.
     snd_cwnd at 80,
+    /// The degree of reordering, in segments.
+    reordering at 88,
     /// Retransmissions in all.
     total_retrans at 100,
     /// Octets written and not sent yet.
@@ -64,6 +66,18 @@ impl TcpInfo {
     pub const fn is_open(&self) -> bool {
         // TCP_ESTABLISHED, TCP_CLOSE_WAIT.
         matches!(self.octets[0], 1 | 8)
+    }
+
+    /// The state of TCP (`include/net/tcp_states.h`).
+    #[must_use]
+    pub const fn state(&self) -> u8 {
+        self.octets[0]
+    }
+
+    /// The state of congestion control (`enum tcp_ca_state`).
+    #[must_use]
+    pub const fn ca_state(&self) -> u8 {
+        self.octets[1]
     }
 
     /// Expirations of the retransmission timer, since Linux 6.7.

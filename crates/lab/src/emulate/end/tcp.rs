@@ -243,6 +243,7 @@ impl End for TcpEnd {
             sent_bytes: sent.ip_octets,
             counters,
             acknowledgments: vec![(None, received.acks_sent)],
+            objects: Vec::new(),
         }
     }
 

@@ -76,6 +76,7 @@ impl End for UdpEnd {
             sent_bytes: self.ip_octets,
             counters,
             acknowledgments: Vec::new(),
+            objects: Vec::new(),
         }
     }
 

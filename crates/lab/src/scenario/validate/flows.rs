@@ -6,9 +6,11 @@ use super::{above_zero, name, not_too_long, some_of};
 use crate::scenario::flow::back_name;
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
-use acklab_app::{Reading, Traffic, Video};
+use acklab_app::{Page, Reading, Traffic, Video};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::fault::{Complaint, Fault};
+use acklab_transport::quic;
+use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 
 /// The maximum number of flows.
@@ -17,6 +19,8 @@ const MOST_FLOWS: u64 = 10_000;
 const LARGEST_WRITE: Bytes = Bytes(1 << 30);
 /// The maximum size of a transfer. A larger one would not end within the ten years that a run may last.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
+/// The maximum number of objects of a page, the document among them.
+const MOST_OBJECTS: usize = 10_000;
 
 pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(), Problem> {
     let mut total = 0_u64;
@@ -38,8 +42,9 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
         application(&at("traffic"), &flow.traffic)?;
         deadline(&at("traffic"), flow)?;
         back(&at("back"), flow)?;
+        page(&at("page"), flow)?;
         reading(&at("reading"), flow)?;
-        transport(&format!("flow.{index}"), flow)?;
+        transport(&format!("flow.{index}"), flow, scenario.ip_version())?;
         stack(&at("stack"), flow)?;
     }
     names(scenario)
@@ -52,7 +57,8 @@ fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut before = 0;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let copies = flow.count as usize * scenario.ends(flow).len();
-        let reverse = flow.back.iter().flat_map(|_| flow.copy_names(before, copies).map(|name| back_name(&name)));
+        let directions = usize::from(flow.is_both_ways());
+        let reverse = (0..directions).flat_map(|_| flow.copy_names(before, copies).map(|name| back_name(&name)));
         for copy in flow.copy_names(before, copies).chain(reverse) {
             if let Some(owner) = owners.get(&copy) {
                 let expected = format!("two flows would be called `{copy}`: flow.{owner} and flow.{index}");
@@ -124,12 +130,18 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
 }
 
 /// Checks the settings of the transport, by its own rules.
-fn transport(path: &str, flow: &Flow) -> Result<(), Problem> {
+fn transport(path: &str, flow: &Flow, version: IpVersion) -> Result<(), Problem> {
     match &flow.transport {
         Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Udp(settings) => settings.check(flow.traffic.write()),
-        Transport::Tack(settings) => settings.check().map_err(|fault| fault.within("transport")),
-        Transport::Quic(settings) => settings.check().map_err(|fault| fault.within("transport")),
+        Transport::Tack(settings) => {
+            settings.check_behind(version.longer_by()).map_err(|fault| fault.within("transport"))
+        }
+        Transport::Quic(settings) => {
+            let peer = settings.peer.as_ref().map_or(Ok(()), quic::Settings::check);
+            let checked = settings.from.check().and(peer.map_err(|fault| fault.within("peer")));
+            checked.map_err(|fault| fault.within("transport"))
+        }
         Transport::Quinn(settings) => settings.check().map_err(|fault| fault.within("transport")),
         Transport::Custom(_) => Ok(()),
     }
@@ -163,11 +175,7 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
             links::rate(&at("rate"), rate)?;
             writes(&at("write"), rate, write)
         }
-        Traffic::Fixed { size } if size == Bytes::ZERO => Err(Problem::at(at("size"), "a size above zero")),
-        Traffic::Fixed { size } if size > LARGEST_TRANSFER => {
-            Err(Problem::at(at("size"), format!("at most {}GiB", LARGEST_TRANSFER.get() >> 30)))
-        }
-        Traffic::Fixed { .. } => Ok(()),
+        Traffic::Fixed { size } => self::size(&at("size"), size),
         Traffic::Video(video) => self::video(path, &video),
     }
 }
@@ -208,7 +216,7 @@ fn deadline(path: &str, flow: &Flow) -> Result<(), Problem> {
 
 fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(traffic) = &flow.back else { return Ok(()) };
-    if !matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_) | Transport::Quic(_) | Transport::Quinn(_)) {
+    if !is_duplex(flow) {
         let name = flow.transport.name();
         let reason = format!(
             "a flow over {name} carries data in one direction only; expected TCP, TACK, QUIC, or a second flow for the reverse direction"
@@ -220,6 +228,54 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
         return Err(Problem::invalid(path, reason));
     }
     application(path, traffic)
+}
+
+/// Can both ends of the flow write?
+const fn is_duplex(flow: &Flow) -> bool {
+    matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_) | Transport::Quic(_) | Transport::Quinn(_))
+}
+
+/// Checks that a page has a transport for both directions, that nothing else is written or read, and its sizes.
+fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
+    let Some(page) = &flow.page else { return Ok(()) };
+    let at = |key: &str| format!("{path}.{key}");
+    if !is_duplex(flow) {
+        let name = flow.transport.name();
+        let reason =
+            format!("a flow over {name} carries no requests; expected a page in a flow over TCP, TACK or QUIC");
+        return Err(Problem::invalid(path, reason));
+    }
+    let others = [
+        ("traffic", flow.traffic != Traffic::Greedy {}),
+        ("back", flow.back.is_some()),
+        ("reading", !flow.reading.is_at_once()),
+        ("stop", flow.stop.is_some()),
+    ];
+    if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+        let reason = format!("a page says what both applications do; expected no `{other}` in this flow");
+        return Err(Problem::invalid(path, reason));
+    }
+    let Page { document, objects, request, think, .. } = page;
+    size(&at("document"), *document)?;
+    size(&at("request"), *request)?;
+    if objects.len() >= MOST_OBJECTS {
+        return Err(Problem::at(at("objects"), format!("fewer than {MOST_OBJECTS} objects")));
+    }
+    for (index, object) in objects.iter().enumerate() {
+        size(&at(&format!("objects.{index}")), *object)?;
+    }
+    not_too_long(&at("think"), *think)
+}
+
+/// Checks the size of a transfer.
+fn size(path: &str, size: Bytes) -> Result<(), Problem> {
+    match size {
+        Bytes::ZERO => Err(Problem::at(path, "a size above zero")),
+        size if size > LARGEST_TRANSFER => {
+            Err(Problem::at(path, format!("at most {}GiB", LARGEST_TRANSFER.get() >> 30)))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
 /// The maximum link-layer overhead: more than any link layer adds to a packet.
 const MOST_OVERHEAD: Bytes = Bytes(65_535);
+/// The least MTU: what every internet module must forward without further fragmentation (RFC 791, §3.2).
+const LEAST_MTU: Bytes = Bytes(68);
 /// The shortest and the longest superframe, and the longest time to an assignment. Requests are kept for the latter, one in a superframe.
 const SUPERFRAMES: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(10)];
 const SLOWEST_ASSIGNMENT: Duration = Duration::from_secs(10);
@@ -68,6 +70,7 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     if config.trace.as_ref().is_some_and(|trace| trace.file.trim().is_empty() || trace.file.contains('\0')) {
         return Err(Problem::at(at("trace.file"), "the name of a file, relative to the scenario"));
     }
+    mtu(path, config)?;
     not_too_long(&at("delay"), config.delay)?;
     if config.overhead > MOST_OVERHEAD {
         return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
@@ -176,17 +179,55 @@ fn schedule(path: &str, steps: &[server::RateStep]) -> Result<(), Problem> {
         rate(&format!("{path}.{index}.rate"), step.rate)?;
         not_too_long(&format!("{path}.{index}.at"), step.at)?;
     }
-    match server::Schedule::new(steps) {
-        Ok(_) => Ok(()),
-        Err(ScheduleError::NoRateAtStart) if steps.is_empty() => {
-            Err(Problem::at(path, "at least one step, such as { at = \"0s\", rate = \"8Mbps\" }"))
+    let times: Vec<Duration> = steps.iter().map(|step| step.at).collect();
+    let checked = server::Schedule::new(steps).map(|_| ());
+    in_order(path, checked, &times, "{ at = \"0s\", rate = \"8Mbps\" }", "rate")
+}
+
+/// Checks the largest packet of a link.
+fn mtu(path: &str, config: &link::Config) -> Result<(), Problem> {
+    let at = |key: &str| format!("{path}.{key}");
+    let least = |path: String, mtu: Bytes| {
+        if mtu < LEAST_MTU { Err(Problem::at(path, format!("at least {LEAST_MTU}"))) } else { Ok(()) }
+    };
+    if let Some(mtu) = config.mtu {
+        least(at("mtu"), mtu)?;
+    }
+    let Some(steps) = &config.mtu_steps else { return Ok(()) };
+    if config.mtu.is_some() {
+        return Err(Problem::invalid(
+            at("mtu_steps"),
+            "expected only one of `mtu` and `mtu_steps`; `mtu` is given too",
+        ));
+    }
+    let path = at("mtu_steps");
+    for (index, step) in steps.iter().enumerate() {
+        least(format!("{path}.{index}.mtu"), step.mtu)?;
+        not_too_long(&format!("{path}.{index}.at"), step.at)?;
+    }
+    let times: Vec<Duration> = steps.iter().map(|step| step.at).collect();
+    in_order(&path, acklab_path::mtu::check(steps), &times, "{ at = \"0s\", mtu = \"1500B\" }", "MTU")
+}
+
+/// The refusal of steps at `times` whose order was found wrong. `example` is a step, which sets `what`.
+fn in_order(
+    path: &str,
+    checked: Result<(), ScheduleError>,
+    times: &[Duration],
+    example: &str,
+    what: &str,
+) -> Result<(), Problem> {
+    match checked {
+        Ok(()) => Ok(()),
+        Err(ScheduleError::NothingAtStart) if times.is_empty() => {
+            Err(Problem::at(path, format!("at least one step, such as {example}")))
         }
-        Err(ScheduleError::NoRateAtStart) => {
-            Err(Problem::at(format!("{path}.0.at"), "\"0s\": the first step sets the rate at the start"))
+        Err(ScheduleError::NothingAtStart) => {
+            Err(Problem::at(format!("{path}.0.at"), format!("\"0s\": the first step sets the {what} at the start")))
         }
         Err(ScheduleError::OutOfOrder(index)) => Err(Problem::at(
             format!("{path}.{index}.at"),
-            format!("a time after the step before it, which is at {}", steps[index - 1].at),
+            format!("a time after the step before it, which is at {}", times[index - 1]),
         )),
     }
 }

@@ -1,0 +1,37 @@
+//! Recovery without SACK in a cell that aggregates: an ACK for each segment, and one for each copy that was sent in vain.
+
+use crate::common::tables::Tables;
+
+/// Four downloads through an access point of ns-3's, NewReno without SACK, which start with a window of one segment.
+const CELL: &str = include_str!("../../../studies/wifi_parity/download.toml");
+
+/// Goodput in Mbps and packets sent again, of all four.
+fn downloads(preset: &str, recovery: &str) -> (f64, u64) {
+    let (preset, recovery) = (format!(r#"flow.0.preset="{preset}""#), format!(r#"flow.0.recovery="{recovery}""#));
+    let sets = [
+        preset.as_str(),
+        recovery.as_str(),
+        r#"flow.0.congestion="newreno""#,
+        "flow.0.sack=false",
+        r#"flow.0.initial_window="1segments""#,
+        r#"flow.0.ack={ policy = "per-packet" }"#,
+        "wifi.0.station.0.count=4",
+        r#"wifi.0.ap.queue.limit="504packets""#,
+    ];
+    let tables = Tables::run(CELL, &sets, None);
+    let again = tables.counts("flows", "total_retransmissions_l4").iter().sum();
+    (tables.numbers("flows", "mean_throughput_l4").iter().sum(), again)
+}
+
+/// Where duplicate ACKs deliver nothing, PRR lets nothing new go, stays at a window of one and a half segments, and sends again what has long
+/// arrived: 46 Mbps with 30,958 packets sent again in ten seconds, and no timeout. Classic recovery carries 129 Mbps with 166.
+#[test]
+fn proportional_rate_reduction_without_sack_carries_what_classic_recovery_does() {
+    for preset in ["ns3", "rfc", "linux"] {
+        let (classic, _) = downloads(preset, "classic");
+        let (prr, again) = downloads(preset, "prr");
+        println!("{preset}: prr {prr:.1} Mbps with {again} packets sent again, classic {classic:.1}");
+        assert!(prr > 0.9 * classic, "{preset}: {prr:.1} Mbps, and {classic:.1} with classic recovery");
+        assert!(again < 3000, "{preset}: {again} packets sent again");
+    }
+}
