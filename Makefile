@@ -7,7 +7,7 @@
 # make figure the figure of the README
 # make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
-# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation holds, and all of the quick grid of `ack_policies`, of which the tests run a share
+# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation holds, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
@@ -97,6 +97,8 @@ validate: install
 	$(MAKE) -C validation/ns3 run
 	$(BIN)/acklab study parity --way emulate --out $(OUT)
 	$(BIN)/python validation/emulation/table.py
+	cargo run --quiet --package acklab-transport --example scripts -- $(OUT)/scripts
+	$(BIN)/python validation/packetdrill/table.py $(OUT)/scripts
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture

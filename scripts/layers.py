@@ -34,10 +34,13 @@ LAYERS: Mapping[str, Crate] = {
     "wifi": Crate(frozenset({"base", "path", "wire"})),
     "net": Crate(frozenset({"base", "path", "wifi"}), tests=frozenset({"drive", "wire"})),
     "drive": Crate(frozenset({"base"})),
+    "packetdrill": Crate(frozenset({"base", "wire", "transport"})),
     # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
     "quic": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), pure=False),
-    "lab": Crate(frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "quic", "live"}), pure=False),
+    "lab": Crate(
+        frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quic", "live"}), pure=False
+    ),
     "py": Crate(frozenset({"base", "transport", "lab"}), pure=False),
 }
 """From the lowest to the highest: nothing imports what stands below it in this table."""

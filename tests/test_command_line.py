@@ -126,7 +126,9 @@ def test_strategies_of_a_file(tmp_path):
     assert "expected FILE.py:CLASS" in refused("run", EXPERIMENT, "--strategy", "mine")
 
 
-@pytest.mark.parametrize("kind", ["cable", "cell", "datacentre", "dumbbell", "lte", "office", "satellite", "terminal", "vdsl"])
+@pytest.mark.parametrize(
+    "kind", ["cable", "cell", "datacentre", "dumbbell", "lte", "office", "page", "satellite", "terminal", "vdsl"]
+)
 def test_templates_run(tmp_path, kind):
     assert kind in acklab("new").stdout
     done = acklab("new", kind, cwd=tmp_path)

@@ -7,6 +7,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,28 @@ def test_page(page, desk):
                 acklab.run(tomllib.loads(file.read_text(encoding="utf-8") + text))
             else:
                 file.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+@pytest.mark.parametrize("protocol", ["tcp", "quic", "tack", "quinn"])
+def test_strategies_of_the_guide_run_over_every_transport(protocol, desk):
+    """Both policies where receivers ask a policy, and the controller everywhere."""
+    names: dict[str, Any] = {}
+    for _, text in blocks(ROOT / "docs" / "guide" / "strategies.md", "python"):
+        exec(compile(text, "strategies.md", "exec"), names)
+    every_third, by_bytes, halfway = names["EveryThird"], names["ByBytes"], names["Halfway"]
+    scenario = names["scenario"] | {"duration": "3s"}
+    for policy in (by_bytes, every_third):
+        transport: dict[str, Any] = {"protocol": protocol, "congestion": {"custom": "halfway"}}
+        if protocol == "tcp":
+            transport["preset"] = "rfc"
+        if protocol in ("tcp", "quic"):
+            transport["ack"] = {"policy": "custom", "name": "mine"}
+        flow = {"from": "src", "to": "dst", "transport": transport}
+        result = acklab.run(scenario | {"flow": [flow]}, strategies={"mine": policy, "halfway": halfway})
+        assert result.flows["mean_throughput_l4"][0] > 10
+        if "ack" in transport:
+            assert set(result.acks["reason"]) & {"enough-bytes", "in-order"}
 
 
 def command(page: Path, line: str):

@@ -29,7 +29,9 @@ def test_a_share_of_the_study(module, tmp_path):
         "Stacks and policies over all paths",
         "Other asymmetric paths",
         "Slow start",
+        "The stream window",
         "The queue at the gateway",
+        "Searched",
         "Short downloads",
         "Packet by packet",
     ]
@@ -56,6 +58,8 @@ def _cells(figure):
 
 
 def test_every_variant_is_a_scenario(module):
-    bench = load_every_variant("quic_ack_satellite", "path.toml", ("channels.toml", "paths.toml", "queues.toml", "sizes.toml"))
+    bench = load_every_variant(
+        "quic_ack_satellite", "path.toml", ("channels.toml", "paths.toml", "queues.toml", "sizes.toml", "searched.toml")
+    )
     for sets in module.arms(bench, "stacks.toml").values():
         bench.source("path.toml").load(sets)

@@ -82,6 +82,7 @@ def test_all_that_the_package_lists_exists():
 PUBLIC = [
     "errors",
     "figures",
+    "packetdrill",
     "report",
     "statistics",
     "strategies",

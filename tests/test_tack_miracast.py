@@ -15,15 +15,14 @@ def test_a_share_of_the_study(monkeypatch, tmp_path):
     monkeypatch.setattr(module.runs, "CLAIMED", "loads.toml:1")
     bench = Bench(find("tack_miracast"), tmp_path, quick=True, quiet=True)
     found = module.measures(bench)
-    assert {name: measure.values for name, measure in found.items() if name.startswith("macroblocking_")} == {
-        "macroblocking_rtp": [0.0, 0.0],
-        "macroblocking_cubic": [0.0, 0.0],
-        "macroblocking_bbr": [0.0, 0.0],
-        "macroblocking_tack": [0.0, 0.0],
-        "macroblocking_messages": [0.0, 0.0],
-    }, "one neighbour leaves room for the video"
+    of_streams = ("macroblocking_rtp", "macroblocking_cubic", "macroblocking_bbr", "macroblocking_tack")
+    assert [found[name].values for name in of_streams] == [[0.0, 0.0]] * 4, "one neighbour leaves room for the video"
+    # The tuned memory of 20 TACK intervals is less than two frames long, so that a slow frame can delay the next ones by more than 100 ms.
+    assert max(found["macroblocking_messages"].values) < 200, "a run of frames in ten seconds at most"
     assert max(found["rebuffering_tack"].values) < 2
-    (section,) = module.sections(bench)
+    section, causes = module.sections(bench)
+    (table,) = causes.items
+    assert len(table.rows) == len(bench.variants("causes.toml").chosen) + 3
     assert all(item.commands for item in section.items if isinstance(item, Figure))
     shown = next(item for item in section.items if isinstance(item, Table))
     assert [row[1] for row in shown.rows][:3] == ["RTP over UDP", "TCP CUBIC", "TCP BBR"]

@@ -26,7 +26,13 @@ def test_a_case_of_the_study(module, tmp_path):
     assert measured["acks_tack_1"].interval.mean == pytest.approx(24_000, rel=0.08)
     assert measured["gain_1"].interval.mean > 8
     result = module.runs.again(bench, "cases")
-    assert module.runs.by_case(result)["sender"].unique().sort().to_list() == ["TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"]
+    assert module.runs.by_case(result)["sender"].unique().sort().to_list() == [
+        "TACK",
+        "TCP BBR",
+        "TCP BBR Linux",
+        "TCP BBR RFC 5681",
+        "TCP CUBIC",
+    ]
     runs = module.runs.by_cause(module.run_causes(bench))
     assert runs.select(pl.col("cause", "case").unique()).rows() == [("protection", "case 1")]
     causes = module.sections(bench)[1]

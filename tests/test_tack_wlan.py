@@ -27,9 +27,10 @@ def test_a_share_of_the_study(module, tmp_path):
         assert measured[f"gain_{link}"].interval.mean > 8, link
     assert measured["share_tack_g"].interval.mean == pytest.approx(1.9, abs=0.3)
     assert measured["actual_tack"].interval.mean > measured["actual_l2"].interval.mean
-    links, thinned, causes = module.sections(bench)
-    tables = [next(item for item in section.items if isinstance(item, Table)) for section in (links, thinned, causes)]
-    assert [len(table.rows) for table in tables] == [12, 10, 6]
+    links, thinned, client, causes = module.sections(bench)
+    tables = [next(item for item in section.items if isinstance(item, Table)) for section in (links, thinned, client, causes)]
+    assert [len(table.rows) for table in tables] == [12, 10, 10, 6]
+    assert measured["client_gain_g"].interval.mean > measured["gain_g"].interval.mean, "ACKs at 12 Mbps cost more"
 
 
 def test_every_variant_is_a_scenario():

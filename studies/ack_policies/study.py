@@ -133,7 +133,7 @@ def _quic(bench: Bench, paths: Variants) -> Section:
     listed = [[name, variant.title, variant.source] for name, variant in policies.chosen.items()]
     return Section(
         "QUIC",
-        "The rules of QUIC by QUIC itself, against an ACK for every second packet. What Chrome, Firefox, picoquic or quicly would do here are the rows of that name; msquic and quinn do as the baseline does.",
+        "The rules of QUIC by QUIC itself, against an ACK for every second packet. What Chrome, Firefox or picoquic would do here are the rows of that name; msquic and quinn do as the baseline does.",
         items=[
             Table(["policy", "an ACK", "source"], listed, "Policies of QUIC", numeric_from=3),
             Figure(

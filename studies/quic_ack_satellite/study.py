@@ -16,6 +16,9 @@ COMMAND = "acklab study quic_ack_satellite"
 CHANNELS = "channels.toml"
 SIZES = "sizes.toml"
 PATHS = "paths.toml"
+WINDOWS = "windows.toml"
+QUICLY = "stacks.toml:quicly,slides"
+"""The stacks whose stream window is varied."""
 QUICK_STACKS = "stacks.toml:TCP,NewReno,QUIC"
 QUICK_CHANNELS = "channels.toml:pipe,96 kbps,volume"
 SHORT_CHANNELS = "channels.toml:pipe,64 kbps + volume,volume"
@@ -37,7 +40,9 @@ def sections(bench: Bench) -> list[Section]:
         _settings(bench),
         *_ten_megabytes(bench),
         _slow_start(bench),
+        _windows(bench),
         _queues(bench),
+        _searched(bench),
         _sizes(bench),
         _packets(bench),
     ]
@@ -138,6 +143,45 @@ def _queues(bench: Bench) -> Section:
         "Over the pipe, where the return channel plays no part: an ACK for ten packets lets ten packets go at once, and a shallow queue has to take them. " + OF_TABLE,
         items=[Table(["stack", "queue [packets]", *HEAD], rows(found, ["stack", "queue"]), "10 MB over the pipe", numeric_from=2)],
     )  # fmt: skip
+
+
+def _windows(bench: Bench) -> Section:
+    axes: Axes = {
+        ARM: arms(bench, QUICLY),
+        "window": bench.variants(WINDOWS),
+        "channel": bench.variants(QUICK_CHANNELS if bench.quick else CHANNELS),
+    }
+    result = bench.sweep(SCENARIO, "windows", axes)
+    found = downloads(result, ["window", "channel"])
+    table = rows(found, ["stack", "window", "channel"])
+    return Section(
+        "The stream window",
+        "quicly offered a stream window of 1 MiB, and told its peer after each half of it; the bandwidth-delay product is 0.67 MB. "
+        + OF_TABLE,
+        items=[Table(["stack", "window", "channel", *HEAD], table, "10 MB as quicly", numeric_from=3)],
+    )
+
+
+def _searched(bench: Bench) -> Section:
+    axes: Axes = {
+        ARM: arms(bench, QUICLY),
+        "queue": bench.variants("searched.toml"),
+        "channel": bench.variants(f"{CHANNELS}:128 kbps"),
+    }
+    found = downloads(bench.sweep(SCENARIO, "searched", axes), ["queue"])
+    return Section(
+        "Searched",
+        "With 128 kbit/s for ACKs, queues at the gateway were searched for one with which all of the slides' numbers come back. "
+        + OF_TABLE,
+        items=[
+            Table(
+                ["stack", "queue [packets]", *HEAD],
+                rows(found, ["stack", "queue"]),
+                "10 MB as quicly, 128 kbps for ACKs",
+                numeric_from=2,
+            )
+        ],
+    )
 
 
 def _sizes(bench: Bench) -> Section:

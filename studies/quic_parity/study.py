@@ -48,7 +48,7 @@ def sections(bench: Bench) -> list[Section]:
     shelf = found.filter(pl.col("side") != THEIR_OWN)
     return [
         Section(
-            "Ten paths",
+            "Eleven paths",
             "Ours and quinn-proto under the same controller, an ACK for every second and for every tenth packet: means of ours, and ours over "
             f"quinn-proto's as geometric mean with its interval of 95 % over {len(result.seeds)} seeds.",
             items=[

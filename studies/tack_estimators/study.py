@@ -9,7 +9,7 @@ from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals
 from acklab.studies import Bench, Measure
 
-from .runs import BDP, COMMAND, DATA_LOSS, IACKS, LISTS, SAMPLES, kept, rows, run, values
+from .runs import BDP, COMMAND, DATA_LOSS, IACKS, LISTS, SAMPLES, TOLD, kept, rows, run, values
 
 JITTERED = "10 ms"
 
@@ -18,7 +18,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """What IACKs spare, what samples are off by, and where poor lists fall behind."""
     swept = run(bench)
     runs = {name: rows(result) for name, result in swept.items()}
-    iacks = [values(runs[IACKS], "blocked", rtt="40 ms", loss="1 %", loss_iacks=on) for on in (True, False)]
+    iacks = [values(runs[IACKS], "blocked", rtt="40 ms", loss="1 %", told=told) for told in TOLD]
     least = {
         who: values(runs[SAMPLES], "min_rtt_l4", jitter=JITTERED, samples=who)
         for who in ("TCP delayed ACKs", "TCP at TACK's frequency", "TACK newest packet", "TACK least delay")
@@ -54,10 +54,7 @@ def sections(bench: Bench) -> list[Section]:
 
 
 def _iacks(runs: pl.DataFrame, over: str, rerun: str) -> Section:
-    told = runs.with_columns(
-        told=pl.when(pl.col("loss_iacks").cast(pl.String).str.to_lowercase() == "true").then(pl.lit("IACKs")).otherwise(pl.lit("TACKs alone")),
-        at=pl.format("{}, {}", "rtt", "loss"),
-    )  # fmt: skip
+    told = runs.with_columns(at=pl.format("{}, {}", "rtt", "loss"))
     return Section(
         "Blocked data with and without IACKs",
         "What has arrived behind a loss waits for its repair. Without IACKs the next TACK tells of the loss, up to a quarter of RTTmin later.",

@@ -7,7 +7,7 @@ from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study tack_miracast"
 SCENARIO = "room.toml"
-SWEEP, ROOM = "loads", "room"
+SWEEP, ROOM, CAUSES = "loads", "room", "causes"
 LOADS = "loads.toml"
 QUICK_LOADS = "loads.toml:2,4"
 CLAIMED = "loads.toml:4"
@@ -27,16 +27,24 @@ def run(bench: Bench) -> dict[str, SweepResult]:
     }
 
 
-def kept(bench: Bench) -> SweepResult:
-    """What `run` has run beside all loads."""
-    return load_sweep(bench.folder / SWEEP)
+def run_causes(bench: Bench) -> SweepResult:
+    """TCP with a larger window of BBR, and with a shorter queue, in the room of the claims."""
+    (room,) = bench.variants(CLAIMED).chosen.values()
+    causes = bench.variants("causes.toml")
+    return bench.sweep(SCENARIO, CAUSES, {"transport": causes}, set=room.set, seeds=bench.at_least(CLAIM_SEEDS))
+
+
+def again(bench: Bench, name: str) -> SweepResult:
+    """A sweep that was run."""
+    return load_sweep(bench.folder / name)
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
     """One row for each run: what the viewer saw."""
     shown = result.flows.filter(pl.col("flow") == "screen")
+    neighbours = {"neighbours": pl.col(result.columns["neighbours"])} if "neighbours" in result.columns else {}
     return shown.select(
-        "point", "seed", neighbours=pl.col(result.columns["neighbours"]), transport=pl.col(result.columns["transport"]),
+        "point", "seed", **neighbours, transport=pl.col(result.columns["transport"]),
         rebuffering=100 * pl.col("rebuffering_ratio_l7"),
         stalls=pl.col("total_stalls_l7").cast(pl.Float64),
         macroblocking=pl.col("total_macroblocking_l7") * PERIOD / (pl.col("total_frames_l7") / 60),

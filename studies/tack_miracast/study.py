@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
+import polars as pl
+
 from acklab import figures
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals
+from acklab.statistics import Interval, intervals, mean_interval
 from acklab.studies import Bench, Measure
 
-from .runs import COMMAND, ROOM, kept, run, summary, values
+from .runs import COMMAND, ROOM, SWEEP, again, run, run_causes, summary, values
 
 PUBLISHED = {"rtp": "RTP over UDP", "cubic": "TCP CUBIC", "bbr": "TCP BBR", "tack": "TACK"}
 
@@ -29,7 +31,11 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
-    result = kept(bench)
+    return [_loads(bench), _causes(bench)]
+
+
+def _loads(bench: Bench) -> Section:
+    result = again(bench, SWEEP)
     runs = summary(result)
     over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
     commands = [COMMAND, result.rerun]
@@ -46,8 +52,7 @@ def sections(bench: Bench) -> list[Section]:
     rows = [[*key, *(means[column][key].text(1) for column in columns)] for key in keys]
     variants = bench.variants("transports.toml").chosen
     listed = [[name, variant.title, variant.source] for name, variant in variants.items()]
-    return [
-        Section(
+    return Section(
             "What the viewer sees",
             "Each neighbour has always something to send, so the television and the telephone share the air with as many others as the axis says.",
             items=[
@@ -64,5 +69,27 @@ def sections(bench: Bench) -> list[Section]:
                 Table(["neighbours", "transport", *columns.values()], rows, over.capitalize(), commands=commands, numeric_from=2),
                 Table(["transport", "", "source"], listed, "Transports", numeric_from=3),
             ],
-        )
-    ]  # fmt: skip
+        )  # fmt: skip
+
+
+def _causes(bench: Bench) -> Section:
+    result, room = run_causes(bench), again(bench, ROOM)
+    rows = []
+    for cause, variant in bench.variants("causes.toml").chosen.items():
+        rows.append([cause, variant.title, *_viewed(summary(result), cause)])
+    for transport in ("TCP BBR", "TCP CUBIC", "TACK"):
+        rows.append([transport, "as above", *_viewed(summary(room), transport)])
+    return Section(
+        "What may have been different with TCP",
+        "The window that BBR computes from its least round trip, and the queue of the telephone, with four neighbours.",
+        items=[
+            Table(
+                ["", "what differs", "rebuffering [%]", "goodput [Mbps]", "delay of the application [ms]"], rows, "Rebuffering by what differs",
+                commands=[COMMAND, result.rerun], numeric_from=2,
+            )
+        ],
+    )  # fmt: skip
+
+
+def _viewed(runs: pl.DataFrame, transport: str) -> list[str]:
+    return [mean_interval(values(runs, transport, column)).text(1) for column in ("rebuffering", "goodput", "delay")]

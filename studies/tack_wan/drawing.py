@@ -10,14 +10,14 @@ from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, OPTIMUM, finish, legend_below
 from acklab.statistics import intervals
 
-from .runs import BBR, CUBIC, LINUX, TACK
+from .runs import BBR, CUBIC, LINUX, RFC, TACK
 
 PUBLISHED = {
     TACK: {"goodput": (20.21, 18.44, 190.22, 185.73), "acks": (24_356, 26_068, 2474, 22_407)},
     BBR: {"goodput": (17.16, 16.90, 159.50, 156.39), "acks": (104_298, 84_523, 882_545, 897_361)},
 }
 """Figure 13, by case."""
-_INKS = {TACK: COLOURS[1], BBR: COLOURS[0], LINUX: COLOURS[5], CUBIC: COLOURS[2]}
+_INKS = {TACK: COLOURS[1], BBR: COLOURS[0], RFC: COLOURS[3], LINUX: COLOURS[5], CUBIC: COLOURS[2]}
 _COLUMNS = (("goodput", "goodput [Mbps]"), ("acks", "ACKs in 120 s"))
 
 

@@ -11,14 +11,17 @@ COMMAND = "acklab study tack_wan"
 SCENARIO = "path.toml"
 LINKS: Mapping[str, str] = {"case 1": "802.11g", "case 2": "802.11g", "case 3": "802.11n", "case 4": "802.11n"}
 """The Wi-Fi link of each case."""
-TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
-SENDERS = (TACK, BBR, LINUX, CUBIC)
+TACK, BBR, RFC, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR RFC 5681", "TCP BBR Linux", "TCP CUBIC"
+SENDERS = (TACK, BBR, RFC, LINUX, CUBIC)
 CAUSES: Mapping[str, Sequence[str]] = {
     "1000 packets": ("case 3", "case 4"),
     "4000 packets": ("case 3", "case 4"),
     "start-up": ("case 1", "case 3"),
     "CWmin 15": ("case 1", "case 2"),
     "protection": ("case 1", "case 2"),
+    "uplink": ("case 1", "case 2"),
+    "losses": ("case 1", "case 2"),
+    "uplink and losses": ("case 1", "case 2"),
 }
 """In which cases each cause is tried."""
 ONLY_TACK = ("start-up",)

@@ -90,9 +90,12 @@ def again(bench: Bench, name: str) -> SweepResult:
     return load_sweep(bench.folder / name)
 
 
-def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
-    """One row a run: the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent again."""
-    own = result.flows.filter(pl.col("transport_protocol") != "UDP")
+def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.DataFrame:
+    """One row a run: the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent again.
+
+    UDP is that of other users, unless `all_protocols` are asked for.
+    """
+    own = result.flows if all_protocols else result.flows.filter(pl.col("transport_protocol") != "UDP")
     return own.select(
         *(pl.col(result.columns[axis]).alias(axis) for axis in axes),
         "seed",

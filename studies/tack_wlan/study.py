@@ -8,7 +8,7 @@ from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_interval
 from acklab.studies import Bench, Measure
 
-from . import drawing
+from . import client, drawing
 from .runs import (
     BBR,
     CAUSES,
@@ -51,12 +51,12 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     for packets in THINNED:
         measured[f"actual_l{packets}"] = Measure(values(actual, "goodput", arm=arm(BBR, packets)), [thinned.rerun])
     measured["actual_tack"] = Measure(values(actual, "goodput", arm=TACK), [thinned.rerun])
-    return measured
+    return measured | client.measures(bench)
 
 
 def sections(bench: Bench) -> list[Section]:
     """The figures of the paper, the round trips, and what may have been different."""
-    return [_links(bench), _thinned(bench), _causes(bench)]
+    return [_links(bench), _thinned(bench), client.section(bench), _causes(bench)]
 
 
 def _links(bench: Bench) -> Section:

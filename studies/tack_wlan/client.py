@@ -1,0 +1,116 @@
+"""What the client's own rate and the losses of the room explain: a search over both, for 802.11b and g.
+
+The paper names neither. The combination whose goodputs of UDP, TACK and TCP BBR come nearest to the published ones is *fitted*.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from acklab.report import Section, Table
+from acklab.scenario import overrides
+from acklab.statistics import mean_interval
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult
+
+from .drawing import PUBLISHED_10A
+from .runs import BBR, COMMAND, LINKS_FILE, RTT, SCENARIO, TACK, again, gain, summary, values
+
+UDP = "UDP"
+UDP_BASELINES = {"802.11b": 7, "802.11g": 26}
+"""Figure 7 [Mbps]."""
+UPLINKS: Mapping[str, Sequence[str]] = {"802.11b": ("11", "5.5", "2", "1"), "802.11g": ("54", "24", "12", "6")}
+"""Rates of the client [Mbps]: of its TCP ACKs, not of its link-layer ACKs."""
+ERRORS = ("0", "5", "9", "13", "17")
+"""Data frames lost [%], each by itself; the link layer sends them again."""
+STANDARD = {"802.11b": [], "802.11g": ["wifi.0.access.best_effort.cw_min=15"]}
+"""802.11g with its CWmin in a cell whose stations all know OFDM (IEEE 802.11-2020, 18.4.5), for losses now lower its goodput."""
+SWEEP = "client"
+
+
+def run_client(bench: Bench) -> SweepResult:
+    """Every combination with UDP, TACK and TCP BBR. A quick run tries the ends of each range."""
+    errors = (ERRORS[0], ERRORS[3]) if bench.quick else ERRORS
+    points = {}
+    for link, uplinks in UPLINKS.items():
+        base = [*bench.sets([f"{LINKS_FILE}:{link}"]), *STANDARD[link]]
+        for uplink in (uplinks[0], uplinks[2]) if bench.quick else uplinks:
+            for percent in errors:
+                points[f"{link}: {uplink}: {percent}"] = [*base, *_client(uplink, percent)]
+    senders = {name: bench.sets([f"senders.toml:{name}"]) for name in (UDP, TACK, BBR)}
+    return bench.sweep(SCENARIO, SWEEP, {"client": points, "sender": senders}, seeds=min(3, bench.seeds))
+
+
+def _client(uplink: str, percent: str) -> list[str]:
+    channel = {"model": "fixed", "frame_error_rate": float(percent) / 100}
+    return overrides(
+        {
+            "wifi.0.station.0.rate": {"control": "fixed", "rate": f"{uplink}Mbps"},
+            "wifi.0.reception": {"channel": channel},
+        }
+    )
+
+
+def rows(result: SweepResult) -> pl.DataFrame:
+    """One row a run: `link`, `uplink` [Mbps], `errors` [%], `sender`, and what `summary` has."""
+    place = pl.col("client").str.split_exact(": ", 2)
+    names = ("link", "uplink", "errors")
+    found = summary(result, "client", "sender", all_protocols=True)
+    return found.with_columns(place.struct.field(f"field_{at}").alias(name) for at, name in enumerate(names))
+
+
+def distance(runs: pl.DataFrame, link: str) -> float:
+    """How far the goodputs of UDP, TACK and TCP BBR are from the published ones: the root of the sum of the squared relative differences."""
+    tack, bbr, _ = PUBLISHED_10A[link]
+    published = {UDP: UDP_BASELINES[link], TACK: tack, BBR: bbr}
+    means = {sender: mean_interval(values(runs, "goodput", sender=sender)).mean for sender in published}
+    return math.hypot(*(means[sender] / mbps - 1 for sender, mbps in published.items()))
+
+
+def nearest(runs: pl.DataFrame, link: str) -> pl.DataFrame:
+    """The runs of the combination that comes nearest."""
+    own = runs.filter(pl.col("link") == link)
+    parts = own.partition_by("client", maintain_order=True)
+    return min(parts, key=lambda part: distance(part, link))
+
+
+def measures(bench: Bench) -> dict[str, Measure]:
+    """Gain and saved ACKs of the combination that comes nearest, seed by seed."""
+    result = run_client(bench)
+    runs = rows(result)
+    found = {}
+    for link in UPLINKS:
+        own = nearest(runs, link)
+        short = link.removeprefix("802.11")
+        found[f"client_gain_{short}"] = gain(*(values(own, "goodput", sender=sender) for sender in (TACK, BBR)))
+        saved = gain(*(values(own, "acks", sender=sender) for sender in (TACK, BBR)))
+        found[f"client_fewer_{short}"] = [-lead for lead in saved]
+    return {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+
+
+def section(bench: Bench) -> Section:
+    """All combinations, the nearest first."""
+    result = again(bench, SWEEP)
+    runs = rows(result)
+    shown = []
+    for link in UPLINKS:
+        parts = runs.filter(pl.col("link") == link).partition_by("client", maintain_order=True)
+        for own in sorted(parts, key=lambda part: distance(part, link)):
+            _, uplink, percent = str(own["client"][0]).split(": ")
+            goodputs = [mean_interval(values(own, "goodput", sender=sender)).text() for sender in (UDP, TACK, BBR)]
+            lead = mean_interval(gain(*(values(own, "goodput", sender=sender) for sender in (TACK, BBR)))).text(1, signed=True)
+            shown.append([link, uplink, percent, *goodputs, lead, f"{100 * distance(own, link):.1f}"])
+        tack, bbr, lead_of_paper = PUBLISHED_10A[link]
+        shown.append([link, "published", "", f"{UDP_BASELINES[link]}", f"{tack:g}", f"{bbr:g}", f"{lead_of_paper:+g}", ""])
+    return Section(
+        "The client's own rate, and losses",
+        f"802.11b and g at {RTT}. The client sends its ACKs at a rate of its own, and data frames are lost. The distance is that of the three goodputs "
+        "from the published ones, relative and taken together.",
+        items=[
+            Table(
+                ["link", "uplink [Mbps]", "frames lost [%]", "UDP [Mbps]", "TACK [Mbps]", "TCP BBR [Mbps]", "gain [%]", "distance [%]"], shown,
+                "Combinations, the nearest first", commands=[COMMAND, result.rerun], numeric_from=3,
+            )
+        ],
+    )  # fmt: skip
