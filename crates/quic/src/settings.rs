@@ -6,7 +6,6 @@ use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use acklab_transport::ack::ack_frequency::AckFrequency;
 use acklab_transport::fault::{Fault, LONGEST_TIME, above_zero};
-use acklab_transport::tcp::Preset;
 use acklab_transport::{ack, cc};
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::udp::UDP_HEADER;
@@ -192,7 +191,8 @@ impl Settings {
             mss: self.datagram(),
             initial_window: self.initial_window_octets(),
             growth: cc::Growth::PerSegment,
-            slow_start: Preset::Rfc.slow_start(&self.congestion),
+            // quinn-proto's controllers have nothing else.
+            slow_start: cc::SlowStart::Classic {},
             dialect: cc::Dialect::Reference,
             paced: true,
             random: seed.stream(&format!("flow/{flow}/congestion")),
