@@ -166,10 +166,25 @@ impl Search {
         if self.losses < MAX_LOSSES {
             return false;
         }
+        self.fall_back();
+        true
+    }
+
+    /// Probe timeouts have passed in a row, `timeouts` by now, in which nothing was acknowledged. Returns `true` if the path is taken for a
+    /// black hole for the present size, which is then the least. This is for transports whose packets of the least size are too rare to tell
+    /// a black hole from silence.
+    pub fn on_timeout(&mut self, timeouts: u32) -> bool {
+        let is_black_hole = timeouts == MAX_LOSSES && self.size > self.base;
+        if is_black_hole {
+            self.fall_back();
+        }
+        is_black_hole
+    }
+
+    fn fall_back(&mut self) {
         self.losses = 0;
         let failed = std::mem::replace(&mut self.size, self.base);
         self.search(failed, true);
-        true
     }
 
     fn search(&mut self, below: u64, tried_most: bool) {
@@ -264,6 +279,16 @@ mod tests {
         assert_eq!(search.size(), 1200);
         assert_eq!(probe(&mut search, 1372, &mut numbers)[..2], [1336, 1404], "below the size that failed");
         assert!((1353..=1372).contains(&search.size()), "{}", search.size());
+    }
+
+    #[test]
+    fn timeouts_in_a_row_are_a_black_hole() {
+        let (mut search, mut numbers) = (search(), 0..);
+        assert!(!search.on_timeout(3), "there is nothing to fall back to");
+        probe(&mut search, 1472, &mut numbers);
+        assert!(!search.on_timeout(2));
+        assert!(search.on_timeout(3));
+        assert_eq!((search.size(), search.due(NOW)), (1200, Some(1336)), "below the size that failed");
     }
 
     #[test]

@@ -43,7 +43,6 @@ mod idle;
 mod input;
 pub mod lists;
 mod loss;
-mod mtu;
 mod output;
 mod port;
 mod probe;

@@ -3,7 +3,6 @@
 use super::amplification::Amplification;
 use super::clock::Clock;
 use super::idle::Idle;
-use super::mtu::Mtu;
 use super::receiver::Receiver;
 use super::refusal::Refusals;
 use super::sender::Sender;
@@ -13,6 +12,7 @@ use super::streams::Streams;
 use crate::ack::Policy;
 use crate::ack::tack::Law;
 use crate::cc::Controller;
+use crate::mtu;
 use crate::streams::Side;
 use crate::tcp::receiver::Reading;
 use acklab_base::random::Seed;
@@ -55,7 +55,8 @@ pub struct Connection {
     pub(super) close: super::close::Close,
     pub(super) amplification: Amplification,
     pub(super) idle: Idle,
-    pub(super) mtu: Mtu,
+    /// Sizes are of packets with the headers of IP.
+    pub(super) mtu: mtu::Search,
     pub(super) skip: Skip,
     pub(super) streams: Streams,
     pub(super) sender: Sender,
@@ -100,7 +101,7 @@ impl Connection {
             close: super::close::Close::default(),
             amplification: Amplification::default(),
             idle: Idle::new(settings.idle_timeout, settings.keep_alive),
-            mtu: Mtu::new(settings.base_packet(), settings.largest_packet()),
+            mtu: mtu::Search::new(settings.base_packet(), settings.packet.get()),
             skip: Skip::new(settings.skip_numbers.then(|| seed.stream(&format!("flow/{name}/skip")))),
             streams: Streams::new(side, settings),
             sender: Sender::new(settings, controller),

@@ -155,7 +155,7 @@ impl Connection {
         if progress.packets > 0 || delivered > 0 {
             sender.probe.on_progress();
         }
-        for (_, packet) in sender.acknowledged.drain(..) {
+        for (number, packet) in sender.acknowledged.drain(..) {
             let Content { piece, control } = packet.content;
             if let Some(piece) = piece {
                 if let Some(stream) = self.streams.table.get_mut(piece.id) {
@@ -173,7 +173,7 @@ impl Connection {
                         stream.outgoing.on_reset_acked();
                     }
                 }
-                Some(Control::Mtu(size)) => self.mtu.on_acknowledged(size),
+                Some(Control::Mtu(size)) => self.mtu.on_acknowledged(number, size),
                 _ => {}
             }
         }
@@ -192,7 +192,9 @@ impl Connection {
                     }
                 }
                 Some(Control::Streams) => self.streams.owe_offer(),
-                Some(Control::Mtu(size)) => self.mtu.on_lost(now, size),
+                Some(Control::Mtu(size)) => {
+                    self.mtu.on_lost(lost.number, size);
+                }
                 Some(Control::Handshake | Control::Blocked | Control::Ping) | None => {}
             }
             if piece.is_some() {

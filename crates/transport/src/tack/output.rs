@@ -6,6 +6,7 @@ use super::handshake::NO_CONNECTION;
 use super::sender::{Content, Control};
 use crate::ack::Reason;
 use crate::cc::{self, Position};
+use crate::mtu;
 use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::packets;
 use crate::streams::{Piece, Side};
@@ -76,14 +77,15 @@ impl Connection {
     /// The peer takes no packet that is larger.
     pub(super) fn limit_packets(&mut self, most: u64) {
         // Whatever the peer says, a packet that acknowledges must fit.
-        let most = most.max(OVERHEAD + LEAST_ROOM);
-        self.mtu.limit(u16::try_from(most).unwrap_or(u16::MAX));
+        let most = most.max(OVERHEAD + LEAST_ROOM).min(self.settings.packet.get());
+        self.mtu = mtu::Search::new(self.settings.base_packet().min(most), most);
+        self.mtu.start(most);
     }
 
     /// Octets that frames may take.
     #[inline]
     fn room(&self) -> u64 {
-        u64::from(self.mtu.size()) - OVERHEAD
+        self.mtu.size() - OVERHEAD
     }
 
     fn packet(&self, now: Instant, number: u64, frames: Frames) -> Packet {
@@ -181,12 +183,17 @@ impl Connection {
             self.await_windows(now);
             return None;
         }
-        if let Some(size) = self.mtu.due().filter(|_| !is_probe) {
-            return Some(self.mtu_probe(now, size));
-        }
         let in_flight = self.sender.in_flight();
         let has_room = is_probe || self.sender.congestion.has_room(in_flight, self.settings.mss());
         let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
+        // An end that sends no data needs no larger packets.
+        if has_data
+            && has_room
+            && !is_probe
+            && let Some(size) = self.mtu.due(now)
+        {
+            return Some(self.mtu_probe(now, size));
+        }
         let sends_data = has_data && has_room && (is_probe || !self.forgets_alone());
         let mut frames = Frames::default();
         // What is said besides new data takes room from them; a retransmission would have to be cut in two.
@@ -330,7 +337,7 @@ impl Connection {
     pub(super) fn owes_control(&self) -> bool {
         let streams = &self.streams;
         let owes = streams.due_reset().is_some() || streams.have_questions() || streams.owes_offer();
-        owes || self.forgets_alone() || self.idle.is_ping_due() || self.mtu.due().is_some()
+        owes || self.forgets_alone() || self.idle.is_ping_due()
     }
 
     /// Does the next packet fill a window of less than L packets, so that the receiver would wait for others in vain?
@@ -342,12 +349,12 @@ impl Connection {
 
     /// A packet that shows whether the path carries its size.
     #[inline(never)]
-    fn mtu_probe(&mut self, now: Instant, size: u16) -> Packet {
-        self.mtu.on_sent();
+    fn mtu_probe(&mut self, now: Instant, size: u64) -> Packet {
         self.sender.probe.on_sent();
         self.output.told = now;
-        let padding = size - (OVERHEAD + Frame::Ping.wire_len()) as u16;
+        let padding = (size - (OVERHEAD + Frame::Ping.wire_len())) as u16;
         let number = self.send(now, Content { piece: None, control: Some(Control::Mtu(size)) });
+        self.mtu.on_sent(number);
         self.packet(now, number, [Frame::Ping, Frame::Padding(padding)].into_iter().collect())
     }
 

@@ -35,7 +35,7 @@ pub(super) enum Control {
     /// It told how many streams the peer may open.
     Streams,
     /// It showed whether the path carries packets of this size.
-    Mtu(u16),
+    Mtu(u64),
     /// It asked for a TACK.
     Ping,
 }

@@ -118,12 +118,8 @@ impl Settings {
     }
 
     /// The packets that are known to arrive when the connection opens.
-    pub(super) fn base_packet(&self) -> u16 {
-        if self.discover_mtu { LEAST_PACKET as u16 } else { self.largest_packet() }
-    }
-
-    pub(super) fn largest_packet(&self) -> u16 {
-        u16::try_from(self.packet.get()).unwrap_or(u16::MAX)
+    pub(super) fn base_packet(&self) -> u64 {
+        if self.discover_mtu { LEAST_PACKET } else { self.packet.get() }
     }
 
     /// These settings where packets have a header of IP that is `longer` by so many octets than that of IPv4, and must not exceed the

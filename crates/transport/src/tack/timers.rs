@@ -17,10 +17,9 @@ impl Connection {
         if self.wake_idle(now) {
             return self.output.stir();
         }
-        self.mtu.wake(now);
         self.receiver.wake(now);
         if self.probe_at().is_some_and(|at| at <= now) {
-            self.on_probe_timeout(now);
+            self.on_probe_timeout();
         }
         if self.sender.probe.take_question(now) {
             self.streams.ask_for_windows();
@@ -38,9 +37,9 @@ impl Connection {
         if is_held { None } else { self.sender.probe_at() }
     }
 
-    fn on_probe_timeout(&mut self, now: Instant) {
+    fn on_probe_timeout(&mut self) {
         self.sender.probe.on_timeout();
-        self.mtu.on_timeout(now, self.sender.probe.expiries());
+        self.mtu.on_timeout(self.sender.probe.expiries());
         self.sender.refresh_timeout();
         if self.phase != Phase::Established {
             self.handshake.repeat();
@@ -61,7 +60,7 @@ impl Connection {
             Phase::Opening | Phase::Accepting => Instant::earliest(self.probe_at(), self.idle_deadline()),
             Phase::Established => {
                 let owed = Instant::earliest(self.receiver.deadline(), self.sender.probe_at());
-                let owed = Instant::earliest(owed, Instant::earliest(self.idle_deadline(), self.mtu.deadline()));
+                let owed = Instant::earliest(owed, self.idle_deadline());
                 let awaited = Instant::earliest(self.sender.probe.persists_until(), self.streams.expires_at());
                 Instant::earliest(Instant::earliest(owed, awaited), self.departs_at())
             }
