@@ -18,6 +18,7 @@ BBR, 1 Gbps, RTT 100 ms, 5 % lost: many holes        95.5    120.0        10.47 
 802.11b, 11 Mbps, NewReno up, 10 stations            failed
 802.11ac, 867 Mbps, CUBIC down, 1 station            75.0     95.0        13.33       0.009000          106 x      24.4
 the same 802.11n with HACK, 1 station                71.0     91.0        14.08       0.001900   0.95 of stock      21.5
+the same over TACK with BBR                          82.0    101.0        12.20       0.004000     0.80 of TCP      22.0
 """
 
 
@@ -29,8 +30,9 @@ def test_the_documentation_tells_what_was_measured_last():
 
 def test_a_table_is_read_row_by_row():
     measured = bench.rows(TABLE)
-    assert [row["times_of_ns3"] for row in measured] == [37, 105, None, 93, 106, None]
-    assert measured[-1] == {
+    assert [row["times_of_ns3"] for row in measured] == [37, 105, None, 93, 106, None, None]
+    assert [row["share_of_tcp"] for row in measured] == [None] * 6 + [0.8]
+    assert measured[-2] == {
         "scenario": "the same 802.11n with HACK, 1 station",
         "nanoseconds_per_hop": 71.0,
         "nanoseconds_per_wake": 91.0,
@@ -38,8 +40,14 @@ def test_a_table_is_read_row_by_row():
         "cpu_seconds_per_simulated_second": 0.0019,
         "times_of_ns3": None,
         "share_of_stock": 0.95,
+        "share_of_tcp": None,
         "peak_megabytes": 21.5,
     }
+
+
+def test_a_row_that_is_not_understood_is_an_error():
+    with pytest.raises(SystemExit, match="expected a row of the table"):
+        bench.rows(TABLE.replace("0.80 of TCP", "0.80 of UDP"))
 
 
 def test_a_new_table_changes_the_documentation(tmp_path):

@@ -1,6 +1,6 @@
 //! The cost of runs: `make bench`. With `--stations`, the cost of a frame on the air in cells of one to 500 stations.
 //!
-//! Each scenario runs five times, each in its own process, and the cheapest run counts. The ns-3 column is the time of ns-3.37 (profile
+//! Each scenario runs eleven times, each in its own process, and the cheapest run counts. The ns-3 column is the time of ns-3.37 (profile
 //! `optimized`) for the same work, measured on one core of another machine of the same kind; the ratio matters, not the absolute
 //! figure.
 
