@@ -5,6 +5,7 @@ use crate::common::tables::Tables;
 
 const DUMBBELL: Dumbbell = Dumbbell { protocol: "quic", payload: 1439.0 };
 const QUINN: Dumbbell = Dumbbell { protocol: "quinn", payload: 1439.0 };
+const TACK: Dumbbell = Dumbbell { protocol: "tack", payload: 1446.0 };
 const TCP: Dumbbell = Dumbbell { protocol: "tcp", payload: 1448.0 };
 
 /// From 2 s on, packets above 1400 octets vanish.
@@ -40,12 +41,15 @@ fn a_path_whose_mtu_drops_is_a_black_hole() {
     }
 }
 
-/// quinn-proto and this QUIC notice it and go on with smaller packets (RFC 8899, §4.3).
+/// quinn-proto, this QUIC and TACK notice it and go on with smaller packets (RFC 8899, §4.3).
 #[test]
 fn discovery_finds_the_way_out_of_a_black_hole() {
-    for (dumbbell, packet) in [(DUMBBELL, &[] as &[&str]), (QUINN, &["flow.0.packet=1228B"])] {
-        // BBR takes the path for what it was once packets arrive again; NewReno would climb from two of them.
-        let sets = [packet, &["flow.0.mtu_discovery=true", "flow.0.congestion=bbr", DROP]].concat();
+    // BBR takes the path for what it was once packets arrive again; NewReno would climb from two of them.
+    let bbr = "flow.0.congestion=bbr";
+    for (dumbbell, special) in
+        [(DUMBBELL, &[bbr] as &[&str]), (QUINN, &[bbr, "flow.0.packet=1228B"]), (TACK, &["flow.0.congestion=bbr-tack"])]
+    {
+        let sets = [special, &["flow.0.mtu_discovery=true", DROP]].concat();
         let whole = dumbbell.run(&[&sets[..], &["measure.from=0s"]].concat());
         assert_eq!(whole.counts("flows", "total_black_holes_l4"), [1], "{}", dumbbell.protocol);
         let after = goodput(&dumbbell.run(&[&sets[..], &["measure.from=4s"]].concat()));

@@ -167,13 +167,13 @@ impl Congestion {
         }
     }
 
-    /// Does the controller need the delivery rate, and so [stamps](Self::stamp)?
+    /// Returns `true` if the controller needs the delivery rate, and so [stamps](Self::stamp).
     #[must_use]
     pub const fn wants_stamps(&self) -> bool {
         self.sampler.is_some()
     }
 
-    /// Does the controller need the outcome of each packet?
+    /// Returns `true` if the controller needs the outcome of each packet.
     #[must_use]
     pub fn wants_outcomes(&self) -> bool {
         self.controller.wants_outcomes()
@@ -196,7 +196,7 @@ impl Congestion {
         self.pacer.holds_until(now)
     }
 
-    /// May a packet with so many octets follow those in flight?
+    /// Returns `true` if the window has room for a packet of this size beside those in flight.
     #[must_use]
     #[inline]
     pub const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
@@ -253,7 +253,7 @@ impl Congestion {
         }
     }
 
-    /// The receiver reports so many octets as marked: the controller is told with those that are delivered next.
+    /// The receiver reports `octets` as marked. The controller is told with those that are delivered next.
     pub const fn note_marked(&mut self, octets: u64) {
         self.marked += octets;
     }
@@ -278,7 +278,7 @@ impl Congestion {
         true
     }
 
-    /// Does the controller itself set a rate?
+    /// Returns `true` if the controller itself sets a rate.
     #[must_use]
     pub fn names_rate(&self) -> bool {
         self.controller.pacing_rate().is_some()

@@ -169,7 +169,7 @@ impl Pacer {
         }
     }
 
-    /// So many octets have left before there was a rate, or whatever the rate is.
+    /// `octets` have left before there was a rate, or whatever the rate is.
     pub const fn on_unpaced(&mut self, octets: u64) {
         if let Some(bucket) = &mut self.bucket {
             bucket.tokens = bucket.tokens.saturating_sub(octets);

@@ -71,7 +71,7 @@ prop_compose! {
             send_buffer: Bytes(buffers),
             receive_buffer: Bytes(buffers),
             initial_window: Segments(initial_window),
-            discover_mtu: ecn,
+            mtu_discovery: ecn,
             // However long nothing gets through, the transfer goes on.
             idle_timeout: Duration::ZERO,
             ..Settings::default()

@@ -6,7 +6,7 @@
 //! of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") and went with 3361 ("Only send one immediate ACK", January 2020), so
 //! RFC 9000 leaves it out. Custura, Jones and Fairhurst list it as QUIC's default (IETF 106, PANRG).
 //!
-//! Between gaps the rule is that of [`quic`](super::quic): every so many packets, or after a delay. The round trip is the shortest that
+//! Between gaps the rule is that of [`quic`](super::quic): after a number of packets, or after a delay. The round trip is the shortest that
 //! this end knows; without one, only the packet out of order itself is acknowledged at once.
 
 use super::quic::{Frequency, MAX_ACK_DELAY, Quic};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByteCounting {
-    /// Acknowledge with so many full-sized segments' worth of octets unacknowledged: L.
+    /// Acknowledge once the octets of this number of full-sized segments are unacknowledged: L.
     #[schemars(range(min = 1))]
     pub segments: u32,
     /// Acknowledge at the latest after this time. Without it, what does not fill the count waits for what follows.

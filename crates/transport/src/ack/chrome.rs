@@ -27,7 +27,7 @@ pub struct Chrome {
     /// Later on, acknowledge at the latest with this many segments unacknowledged.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// So many segments at the start of the connection are acknowledged by twos.
+    /// Segments at the start of the connection that are acknowledged by twos.
     pub after: u32,
     /// Later on, acknowledge at the latest after the shortest round trip divided by this.
     #[schemars(range(min = 1))]

@@ -86,7 +86,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Windows of so many segments, each at the start of a round trip; how many ACKs each brought at once.
+    /// Feeds windows of these sizes in segments, each at the start of a round trip. Returns how many ACKs each brought at once.
     fn immediate(windows: &[u64], loss_in: Option<usize>) -> Vec<usize> {
         let mut policy = Daass { segments: 2, timer: RTT }.policy();
         let mut ledger = policy.ledger();

@@ -87,9 +87,9 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A custom policy has at most so many reasons of its own; those beyond count as the last.
+    /// The most reasons that a custom policy has of its own. Those beyond count as the last.
     pub const MOST_CUSTOM: usize = 16;
-    /// So many reasons there are in all.
+    /// The number of reasons in all.
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
     /// All reasons but those of custom policies, in the order of their index.

@@ -58,22 +58,22 @@ registry! {
 
     /// Every segment at once.
     "per-packet" => PerPacket(super::per_packet::PerPacket),
-    /// Delayed ACKs: every so many segments, or after a while (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
+    /// Delayed ACKs: after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
     "delayed" => Delayed(super::delayed::Delayed),
     /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
     "linux" => Linux(super::linux::Linux),
-    /// Every so many full-sized segments' worth of octets (Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK).
+    /// After the octets of a number of full-sized segments (Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK).
     "byte-counting" => ByteCounting(super::byte_counting::ByteCounting),
     /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles, and again after a loss (Allman, CCR
     /// 28(5), 1998; RFC 2760, §3.2.3).
     "daass" => Daass(super::daass::Daass),
     /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of the round trip.
     "chrome" => Chrome(super::chrome::Chrome),
-    /// As QUIC does without extensions (RFC 9000, §13.2): every so many segments in order or not, and at once for a new gap.
+    /// As QUIC does without extensions (RFC 9000, §13.2): after a number of segments, in order or not, and at once for a new gap.
     "quic" => Quic(super::quic::Quic),
     /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency).
     "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
-    /// As the drafts of QUIC allowed: every packet for an eighth of a round trip after a gap, otherwise every so many.
+    /// As the drafts of QUIC allowed: every packet for an eighth of a round trip after a gap, otherwise after a number of packets.
     "after-gap" => AfterGap(super::after_gap::AfterGap),
     /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second, whichever is less.
     "tack" => Tack(super::tack::Tack),

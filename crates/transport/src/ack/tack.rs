@@ -34,7 +34,7 @@ pub struct Tack {
     /// ACKs in the shortest round trip, where time governs: β.
     #[schemars(range(min = 2))]
     pub beta: u32,
-    /// The bandwidth is the largest delivery rate of so many round trips: θ, 5 to 10 in the paper.
+    /// The bandwidth is the largest delivery rate of this number of round trips: θ, 5 to 10 in the paper.
     #[schemars(range(min = 1))]
     pub bandwidth_window: u32,
     /// The shortest round trip is that of so much time: τ, at most 10 s in the paper.

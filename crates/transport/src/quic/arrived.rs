@@ -27,7 +27,7 @@ impl Arrived {
         self.numbers.end().checked_sub(1)
     }
 
-    /// Has the packet of this number not arrived before?
+    /// Returns `true` if no packet with this number has arrived before.
     #[inline]
     pub(super) fn is_new(&self, number: u64) -> bool {
         self.numbers.first_duplicate(number..number + 1).is_none()

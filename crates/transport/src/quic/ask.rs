@@ -113,9 +113,9 @@ pub struct Path {
     pub mss: u64,
     /// The congestion window.
     pub cwnd: u64,
-    /// Is the window below the slow-start threshold?
+    /// Whether the window is below the slow-start threshold.
     pub in_slow_start: bool,
-    /// Is the controller NewReno?
+    /// Whether the controller is NewReno.
     pub is_reno: bool,
     /// Smoothed round-trip time.
     pub srtt: Duration,
@@ -246,17 +246,17 @@ impl Asker {
         }
     }
 
-    /// Does the peer have the extension, so that it may be asked?
+    /// Returns `true` if the peer has the extension.
     pub(super) const fn is_supported(&self) -> bool {
         self.least_delay.is_some()
     }
 
-    /// Does a rule ask the peer for anything?
+    /// Returns `true` if a rule asks the peer for anything.
     pub(super) const fn is_active(&self) -> bool {
         self.is_supported() && !matches!(self.rule, Rule::None)
     }
 
-    /// Is a frame to leave?
+    /// Returns `true` if an ACK_FREQUENCY frame is due.
     pub(super) fn is_due(&self) -> bool {
         self.is_active() && self.under_way.is_none() && self.target.differs(&self.current)
     }

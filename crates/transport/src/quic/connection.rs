@@ -203,7 +203,7 @@ impl Connection {
         self.phase
     }
 
-    /// Is the handshake confirmed (RFC 9001, §4.1.2)?
+    /// Returns `true` if the handshake is confirmed (RFC 9001, §4.1.2).
     #[must_use]
     pub const fn is_confirmed(&self) -> bool {
         self.handshake.is_confirmed
@@ -215,7 +215,7 @@ impl Connection {
         self.spaces.in_flight()
     }
 
-    /// Is everything that this end will ever send acknowledged, and everything read that will ever come?
+    /// Returns `true` if all streams have ended: what this end sends is acknowledged, and what the peer sends is read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.is_finished && self.streams.table.all_received()

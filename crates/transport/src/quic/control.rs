@@ -30,7 +30,7 @@ pub(super) struct Due {
 }
 
 impl Connection {
-    /// Is any control frame to leave?
+    /// Returns `true` if a control frame is due.
     pub(super) fn has_control(&self) -> bool {
         let due = &self.due;
         due.handshake_done

@@ -111,7 +111,7 @@ impl Offer {
         Self { size, tuning, offered: size, used: 0, read: 0, is_due: false }
     }
 
-    /// May the highest offsets grow by so many octets in all?
+    /// Returns `true` if the highest offsets may grow by this number of octets in all.
     pub(super) const fn admits(&self, octets: u64) -> bool {
         self.used + octets <= self.offered
     }

@@ -46,7 +46,7 @@ impl Connection {
         self.note_finished(now);
     }
 
-    /// Does the datagram open a connection (RFC 9000, §14.1)?
+    /// Returns `true` if the datagram opens a connection (RFC 9000, §14.1).
     fn accepts(&mut self, datagram: &Datagram) -> bool {
         let initial = datagram.packets.iter().find(|packet| packet.header.packet_type() == PacketType::Initial);
         let Some(Packet { header, .. }) = initial.filter(|_| datagram.udp_payload() >= LEAST_INITIAL) else {

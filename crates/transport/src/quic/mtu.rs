@@ -44,7 +44,7 @@ impl Connection {
         Some(self.datagram(now, packets))
     }
 
-    /// Was the lost packet a probe of the path's MTU?
+    /// Returns `true` if the lost packet was a probe of the path's MTU.
     pub(super) fn is_lost_probe(&mut self, id: space::Id, number: u64, octets: u64) -> bool {
         id == space::Id::Application && self.mtu.as_mut().is_some_and(|mtu| mtu.on_lost(number, octets))
     }

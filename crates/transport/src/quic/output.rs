@@ -243,7 +243,7 @@ impl Connection {
         Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats })
     }
 
-    /// Do window and pacing let a packet leave?
+    /// Returns `true` if window and pacing let a packet leave.
     #[inline]
     pub(super) fn window_is_open(&self, now: Instant) -> bool {
         self.congestion.holds_until(now).is_none() && self.has_room()
@@ -265,7 +265,7 @@ impl Connection {
         }
     }
 
-    /// Has a space anything to send that must be acknowledged?
+    /// Returns `true` if a space has ack-eliciting frames to send.
     #[inline]
     pub(super) fn has_due(&self, id: space::Id) -> bool {
         let has_crypto = self.spaces[id].crypto.has_due();

@@ -166,7 +166,7 @@ pub struct Config {
     pub ack_ranges: usize,
     /// The largest datagram: the payload of UDP, in octets. Congestion control counts in it.
     pub datagram: u64,
-    /// Is the size that the path carries searched for?
+    /// Whether the size that the path carries is searched for.
     pub mtu_discovery: bool,
     /// Initial window, in octets.
     pub initial_window: u64,
@@ -184,11 +184,11 @@ pub struct Config {
     pub pacing: pacing::Config,
     /// What may leave at once, if packets are not spaced one by one.
     pub burst: Option<pacing::Burst>,
-    /// Do probes ask for an ACK at once?
+    /// Whether probes ask for an ACK at once.
     pub probes_demand_acks: bool,
-    /// Is ECT(0) sent?
+    /// Whether packets leave as ECT(0).
     pub ecn: bool,
-    /// Are spurious reductions undone?
+    /// Whether spurious reductions are undone.
     pub undo: bool,
     /// `max_idle_timeout`, if there is one.
     pub idle_timeout: Option<Duration>,

@@ -76,7 +76,7 @@ impl Space {
         self.keys == Keys::Available
     }
 
-    /// Is there room for octets of the handshake that end there?
+    /// Returns `true` if octets of the handshake up to this offset can be kept.
     pub(super) fn buffers(&self, end: u64) -> bool {
         end <= self.crypto_arrived.next() + MOST_AHEAD.max(MOST_HANDSHAKE)
     }

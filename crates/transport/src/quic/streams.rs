@@ -41,7 +41,7 @@ impl Control {
 pub(super) type Stream = crate::streams::Stream<Control>;
 
 impl Stream {
-    /// Does the window of the peer hold back sending, and does it not know?
+    /// Returns `true` if the peer's window holds back sending and the peer was not told so.
     fn owes_complaint(&self) -> bool {
         self.outgoing.is_blocked() && self.own.complained != Some(self.outgoing.limit())
     }
@@ -53,7 +53,7 @@ impl Stream {
             || self.owes_complaint()
     }
 
-    /// Have both halves ended?
+    /// Returns `true` if both halves have ended.
     fn is_over(&self) -> bool {
         self.outgoing.is_finished() && self.incoming.is_at_end()
     }
@@ -195,12 +195,12 @@ impl Streams {
         Some(octets)
     }
 
-    /// Has any stream something that was never sent?
+    /// Returns `true` if a stream has octets that were never sent.
     pub(super) fn have_new(&self) -> bool {
         self.table.iter().any(|stream| stream.outgoing.has_new())
     }
 
-    /// Is a frame due that speaks of a stream?
+    /// Returns `true` if a control frame of a stream is due.
     pub(super) fn have_control(&self) -> bool {
         self.table.iter().any(Stream::has_control)
     }
@@ -210,7 +210,7 @@ impl Streams {
         self.table.iter().find(|stream| stream.has_control()).map(Stream::id)
     }
 
-    /// May the peer be allowed to open more streams, because half of those that it was allowed are over?
+    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those that it was allowed are over.
     pub(super) fn may_offer_more(&self) -> bool {
         self.limit() - self.offered >= self.concurrent.div_ceil(2)
     }

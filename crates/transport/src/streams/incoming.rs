@@ -41,7 +41,7 @@ impl Incoming {
         }
     }
 
-    /// Would it take `start..end`, where `is_end` says that the stream ends there?
+    /// Checks that octets up to `end` can be taken. `is_end` says that the stream ends there.
     pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Violation> {
         if end > self.offered {
             return Err(Violation::Window);
@@ -54,7 +54,7 @@ impl Incoming {
         if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
-    /// Would it take a reset after `size` octets?
+    /// Checks that a reset after `size` octets can be taken.
     pub(crate) fn check_reset(&self, size: u64) -> Result<(), Violation> {
         let highest = self.arrived.end().min(self.end.unwrap_or(u64::MAX));
         let contradicts = self.end.is_some_and(|end| end != size) || size < highest;
@@ -91,7 +91,7 @@ impl Incoming {
         self.arrived.received() - u64::from(has_end)
     }
 
-    /// Would octets from `start` on be kept in a range of their own, beyond so many others?
+    /// Returns `true` if octets from `start` on would begin a range of their own although `most` ranges are kept.
     pub(crate) fn is_fragmented(&self, start: u64, most: usize) -> bool {
         start > self.arrived.next() && self.arrived.beyond().len() >= most
     }
@@ -115,12 +115,12 @@ impl Incoming {
         self.in_order() - self.delivered()
     }
 
-    /// Is everything read that will ever arrive?
+    /// Returns `true` if everything up to the end of the stream is read.
     pub(crate) fn is_at_end(&self) -> bool {
         self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end && self.delivered() == end)
     }
 
-    /// Has everything arrived that ever will?
+    /// Returns `true` if everything up to the end of the stream has arrived.
     pub(crate) fn is_finished(&self) -> bool {
         self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end)
     }
@@ -162,7 +162,7 @@ impl Incoming {
         self.delivered() + self.buffer
     }
 
-    /// Has reading released so much that the peer should know at once?
+    /// Returns `true` if reading has released enough to tell the peer at once.
     pub(crate) fn has_released(&self, mss: u64) -> bool {
         let left = self.offered.saturating_sub(self.in_order());
         let released = self.window().saturating_sub(self.offered);

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub struct Lifetime {
     /// What has not been acknowledged by then is given up, and the stream is reset.
     pub until: Option<Instant>,
-    /// Is what was lost sent again?
+    /// Whether lost octets are sent again.
     pub retransmits: bool,
 }
 
@@ -144,7 +144,7 @@ impl Outgoing {
         self.buffer.end().is_some() || self.reset.is_some()
     }
 
-    /// Has the peer everything that it will ever get, and knows so?
+    /// Returns `true` if everything up to the end of the stream, the end included, is acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
         match self.reset {
             Some(reset) => reset == Reset::Acknowledged,
@@ -157,7 +157,7 @@ impl Outgoing {
         self.limit = self.limit.max(limit);
     }
 
-    /// Is more written than the window lets through, and everything else sent?
+    /// Returns `true` if all that the window lets through is sent and more is written.
     pub(crate) fn is_blocked(&self) -> bool {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
@@ -171,23 +171,23 @@ impl Outgoing {
         self.asks_for_window = true;
     }
 
-    /// Is the peer to be asked for a window? It is asked once.
+    /// Returns `true` if the peer is to be asked for a window, once for each limit.
     pub(crate) fn take_question(&mut self) -> bool {
         std::mem::take(&mut self.asks_for_window) && self.is_blocked()
     }
 
-    /// Is the peer to be asked for a window?
+    /// Returns `true` if the peer is to be asked for a window.
     pub(crate) fn has_question(&self) -> bool {
         self.asks_for_window && self.is_blocked()
     }
 
-    /// Has it anything that may be sent?
+    /// Returns `true` if it has octets that may be sent.
     #[inline]
     pub(crate) fn has_due(&self) -> bool {
         self.has_due_within(u64::MAX)
     }
 
-    /// Has it anything that may be sent, with at most `fresh` octets that were never sent?
+    /// Returns `true` if it has octets that may be sent, at most `fresh` of them new.
     #[inline]
     pub(crate) fn has_due_within(&self, fresh: u64) -> bool {
         if self.reset.is_some() {
@@ -218,18 +218,18 @@ impl Outgoing {
         due
     }
 
-    /// Would more be sent but for a limit that other streams share?
+    /// Returns `true` if only a limit that other streams share holds back sending.
     pub(crate) fn has_new(&self) -> bool {
         self.reset.is_none() && self.buffer.sendable().min(self.limit) > self.next
     }
 
-    /// Is something to be sent again?
+    /// Returns `true` if octets are to be retransmitted.
     #[inline]
     pub(crate) fn repeats(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Does the stream end at `offset`, and was that not sent yet?
+    /// Returns `true` if the stream ends at `offset` and its end was not sent yet.
     #[inline]
     fn owes_end(&self, offset: u64) -> bool {
         !self.has_sent_end && self.buffer.end() == Some(offset)

@@ -74,7 +74,7 @@ pub trait StreamOperations {
     /// Octets of a stream that its application has been given, in order.
     fn delivered_of(&self, stream: u32) -> u64;
 
-    /// Has everything been read of a stream that will ever come?
+    /// Returns `true` if the stream is read up to its end.
     fn is_stream_at_end(&self, stream: u32) -> bool;
 
     /// Why the peer has reset a stream. Returns `None` if it has not.

@@ -133,7 +133,7 @@ impl<T> Table<T> {
         self.main().incoming.delivered()
     }
 
-    /// Has any stream something that may be sent, with at most `fresh` octets that were never sent?
+    /// Returns `true` if a stream has octets that may be sent, at most `fresh` of them new.
     #[inline]
     pub(crate) fn have_due(&self, fresh: u64) -> bool {
         self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
@@ -177,12 +177,12 @@ impl<T> Table<T> {
         Some(&mut self.all[place])
     }
 
-    /// Has everything been sent and acknowledged that this end will ever send?
+    /// Returns `true` if all that this end sends is acknowledged up to the ends of its streams.
     pub(crate) fn all_sent(&self) -> bool {
         self.all.iter().all(|stream| stream.outgoing.is_finished())
     }
 
-    /// Has everything arrived and been read that will ever come?
+    /// Returns `true` if all streams of the peer are read up to their ends.
     pub(crate) fn all_received(&self) -> bool {
         self.all.iter().all(|stream| stream.incoming.is_at_end())
     }

@@ -6,7 +6,7 @@
 
 use acklab_wire::tack::{BELOW, version::LEAST_OPEN};
 
-/// An address that nobody has confirmed gets at most so many times what came from there (RFC 9000, §8.1).
+/// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
 const FACTOR: u64 = 3;
 
 /// Octets of an IPv4 packet whose datagram is as large as one that opens a connection.
@@ -28,7 +28,7 @@ impl Amplification {
         self.sent += octets;
     }
 
-    /// May so many octets leave?
+    /// Returns `true` if a packet of this size may leave.
     pub(super) const fn lets(&self, octets: u64) -> bool {
         self.sent + octets <= self.received.saturating_mul(FACTOR)
     }

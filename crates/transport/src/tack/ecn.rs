@@ -79,7 +79,7 @@ fn total(counts: EcnCounts) -> u64 {
 mod tests {
     use super::*;
 
-    /// Sends and has acknowledged so many packets, and reads these counts.
+    /// Sends `packets`, has them acknowledged, and reads these counts.
     fn tack(validation: &mut Validation, packets: u64, ect0: u32, ce: u32) -> u64 {
         for _ in 0..packets {
             let _ = validation.on_sent();

@@ -16,7 +16,7 @@ use crate::recovery::packets::{NeverSent, Progress, persistent};
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::event::Closing;
 use acklab_base::{Duration, Event, Instant};
-use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
+use acklab_wire::tack::{BELOW, Loss, PktSeq, Run, Tack, Timestamp};
 use std::ops::Range;
 
 /// What of a TACK has passed the checks.
@@ -173,7 +173,10 @@ impl Connection {
                         stream.outgoing.on_reset_acked();
                     }
                 }
-                Some(Control::Mtu(size)) => self.mtu.on_acknowledged(number, size),
+                Some(Control::Mtu(size)) => {
+                    self.mtu.on_acknowledged(number, size);
+                    self.events.push_back(Event::DatagramSize { octets: self.mtu.size() - BELOW });
+                }
                 _ => {}
             }
         }

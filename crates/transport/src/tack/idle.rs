@@ -9,7 +9,7 @@ use super::connection::{Connection, Phase};
 use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 
-/// The timeout is so many probe timeouts at least (RFC 9000, §10.1).
+/// The least timeout in probe timeouts (RFC 9000, §10.1).
 const LEAST_PROBES: u64 = 3;
 
 /// When the connection ends or asks for a sign of life. Zero means never.
@@ -68,7 +68,7 @@ impl Idle {
         self.ping_is_due = true;
     }
 
-    /// Is a question to leave?
+    /// Returns `true` if a Ping is to leave.
     #[inline]
     pub(super) const fn is_ping_due(&self) -> bool {
         self.ping_is_due

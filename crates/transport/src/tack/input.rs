@@ -69,7 +69,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Is the packet one of this connection, in this phase?
+    /// Refuses a packet of another connection or of another phase.
     fn check_phase(&self, packet: &Packet, opens: bool) -> Result<(), Refusal> {
         if opens {
             // Numbers of an Open count only if it is the peer's.
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Would this frame be taken? If one is not, nothing of its packet is, so that the packet is not acknowledged.
+    /// Checks that this frame can be taken. If one frame cannot, the whole packet is refused and not acknowledged.
     #[inline]
     fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
         match frame {

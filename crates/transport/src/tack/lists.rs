@@ -44,7 +44,7 @@ pub(super) struct Losses {
 }
 
 impl Lists {
-    /// Does the acked list hold anything?
+    /// Returns `true` if the acked list is not empty.
     pub(super) const fn lists_acked(self) -> bool {
         !matches!(self, Self::Poor)
     }

@@ -2,8 +2,8 @@
 //!
 //! Numbers leave in order, so one that has not arrived when a later one has is late or lost. It is given the settling time, a quarter of
 //! RTTmin by default, before it counts as lost and an IACK says so (§7: an "allowance for settling time", after RFC 4653 and RACK). A
-//! packet that arrives after that widens the settling time, and each widening lasts for so many losses, as the reordering window of
-//! RFC 8985, §6.2, step 4.
+//! packet that arrives after that widens the settling time, and each widening lasts for sixteen losses, as that of the reordering
+//! window does (RFC 8985, §6.2, step 4).
 //!
 //! A gap opens when a packet arrives that has to be acknowledged. Behind one that does not, such as a TACK, at most others of its kind are
 //! missing, or the tail of a flight, for which its sender has a timer.
@@ -13,7 +13,7 @@ use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The settling time grows by so many steps at most; RFC 8985 bounds the reordering window by the smoothed round trip.
+/// The largest number of steps by which the settling time grows; RFC 8985 bounds the reordering window by the smoothed round trip.
 const MOST_STEPS: u32 = 4;
 /// Losses after which the settling time is again what it was (RFC 8985, §6.2, step 4: `RACK.reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
@@ -33,7 +33,7 @@ pub(super) struct LossDetector {
     is_adaptive: bool,
     /// Whether IACKs report losses; if not, TACKs alone do.
     sends_iacks: bool,
-    /// The settling time is the share so many times.
+    /// The settling time in multiples of the share.
     steps: u32,
     /// Losses until it is the share again.
     persists: u32,
@@ -139,7 +139,7 @@ impl LossDetector {
         self.unreported.pop_front()
     }
 
-    /// Is there a loss that an IACK is to report?
+    /// Returns `true` if an IACK is to report a loss.
     #[inline]
     pub(super) fn has_unreported(&self) -> bool {
         !self.unreported.is_empty()

@@ -64,7 +64,7 @@ impl Connection {
         packet
     }
 
-    /// Will another packet leave now? `true` is always right.
+    /// Returns `true` if another packet may leave now. `true` costs a poll and is never wrong.
     #[inline]
     fn has_more(&self, now: Instant) -> bool {
         if self.phase != Phase::Established {
@@ -291,7 +291,7 @@ impl Connection {
         sender.owes_forget && sender.may_forget_alone && sender.unlisted > 0 && !self.sends_new()
     }
 
-    /// May the next packet carry octets that have not left before?
+    /// Returns `true` if the next packet may carry new octets.
     fn sends_new(&self) -> bool {
         let has_room = self.sender.congestion.has_room(self.sender.in_flight(), self.settings.mss());
         has_room && self.streams.have_due() && !self.streams.repeat_next()
@@ -332,7 +332,7 @@ impl Connection {
         None
     }
 
-    /// Is anything to be said besides data?
+    /// Returns `true` if a control frame is due.
     #[inline]
     pub(super) fn owes_control(&self) -> bool {
         let streams = &self.streams;
@@ -340,7 +340,7 @@ impl Connection {
         owes || self.forgets_alone() || self.idle.is_ping_due()
     }
 
-    /// Does the next packet fill a window of less than L packets, so that the receiver would wait for others in vain?
+    /// Returns `true` if the next packet fills a window of less than L packets. The receiver would wait in vain for L.
     fn fills_small_window(&self) -> bool {
         let (sender, mss) = (&self.sender, self.settings.mss());
         let filled = sender.in_flight() + mss;

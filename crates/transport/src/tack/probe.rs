@@ -97,7 +97,7 @@ impl Probe {
         self.persist.at()
     }
 
-    /// Is it time to ask for a window?
+    /// Returns `true` if it is time to ask for a window, and takes the request.
     pub(super) fn take_question(&mut self, now: Instant) -> bool {
         let is_due = self.persist.expire(now);
         self.questions += u32::from(is_due);

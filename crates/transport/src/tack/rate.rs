@@ -85,7 +85,7 @@ pub(super) struct LossRate {
 impl LossRate {
     const KEPT: f64 = 7.0 / 8.0;
 
-    /// An interval ends with so many packets expected and lost in all.
+    /// An interval ends. The arguments count the packets that were expected and lost in all.
     pub(super) fn on_interval(&mut self, expected: u64, lost: u64) {
         let (expected_before, lost_before) = std::mem::replace(&mut self.counted, (expected, lost));
         self.expected = self.expected * Self::KEPT + expected.saturating_sub(expected_before) as f64;

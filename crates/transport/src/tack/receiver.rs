@@ -20,9 +20,9 @@ use std::ops::Range;
 /// No more packets can be in flight than this: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead is no number
 /// of this connection.
 const MOST_AHEAD: u64 = 1 << 20;
-/// So many ranges of numbers are kept at most, in some 256 KiB (RFC 9000, §13.2.3). A flight of that many losses needs more than 32,768 packets.
+/// The most ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight of that many losses needs more than 32,768 packets.
 const MOST_RANGES: usize = 1 << 14;
-/// ρ′ is a share of so many.
+/// ρ′ is told as a share of this number.
 const SHARES: f64 = 65_536.0;
 
 /// A packet as it arrives.
@@ -235,7 +235,7 @@ impl Receiver {
         u32::try_from(missing - number).unwrap_or(u32::MAX)
     }
 
-    /// A TACK that leaves now; its lists may take so many octets. A sender that asks has nothing better to go by, so it
+    /// A TACK that leaves now, whose lists take at most `room` octets. A sender that asks has nothing better to go by, so it
     /// is told as much as fits.
     pub(super) fn tack(&mut self, now: Instant, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;

@@ -36,7 +36,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// So many there are.
+    /// The number of reasons.
     pub const COUNT: usize = Self::ALL.len();
 
     /// All of them, with the names of their counters.

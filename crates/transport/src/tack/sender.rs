@@ -55,6 +55,8 @@ pub(super) struct Counters {
     pub(super) retransmissions: u64,
     /// TACKs and IACKs that arrived.
     pub(super) acks: u64,
+    /// Times that the path no longer carried the size of packets.
+    pub(super) black_holes: u64,
     /// Octets that congestion control was told of as delivered.
     pub(super) delivered: u64,
     /// Octets in packets that were listed as arrived.
@@ -179,7 +181,7 @@ impl Sender {
         }
     }
 
-    /// An IACK tells of so many octets that have arrived, which the last TACK may have left out.
+    /// An IACK tells how many octets have arrived, which the last TACK may have left out.
     pub(super) const fn note_listed(&mut self, octets: u64) {
         self.unlisted = self.unlisted.saturating_sub(octets);
     }
@@ -190,7 +192,7 @@ impl Sender {
         (self.counters.listed + self.unlisted).min(self.counters.bytes)
     }
 
-    /// So many octets of packets are newly listed. Returns how many were not known to have arrived.
+    /// `listed` octets of packets are newly listed. Returns how many were not known to have arrived.
     pub(super) fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
         let arrived = self.arrived();

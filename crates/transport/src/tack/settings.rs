@@ -30,7 +30,7 @@ pub struct Settings {
     #[schemars(example = "1500B")]
     pub packet: Bytes,
     /// Begin with the least such packets, which the handshake shows to arrive, and search for the largest up to `packet` (RFC 8899).
-    pub discover_mtu: bool,
+    pub mtu_discovery: bool,
     /// Initial window (RFC 6928).
     pub initial_window: Segments,
     /// What the application may write to a stream ahead of acknowledgement.
@@ -83,7 +83,7 @@ impl Default for Settings {
             // Per-packet ACKs in start-up: Li et al., ToN 2021, §VI-D.
             ack: ack::Config::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
             packet: Bytes(1500),
-            discover_mtu: false,
+            mtu_discovery: false,
             initial_window: Segments(10),
             send_buffer: Bytes(4 << 20),
             receive_buffer: Bytes(4 << 20),
@@ -119,7 +119,7 @@ impl Settings {
 
     /// The packets that are known to arrive when the connection opens.
     pub(super) fn base_packet(&self) -> u64 {
-        if self.discover_mtu { LEAST_PACKET } else { self.packet.get() }
+        if self.mtu_discovery { LEAST_PACKET } else { self.packet.get() }
     }
 
     /// These settings where packets have a header of IP that is `longer` by so many octets than that of IPv4, and must not exceed the
@@ -138,7 +138,7 @@ impl Settings {
         }
     }
 
-    /// Are data sent as ECN-capable?
+    /// Returns `true` if data are sent as ECN-capable.
     #[must_use]
     pub fn uses_ecn(&self) -> bool {
         self.ecn || self.congestion.counts_marks()

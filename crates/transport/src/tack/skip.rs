@@ -6,7 +6,7 @@
 
 use acklab_base::random::Stream;
 
-/// The first distance is of so many bits (quinn-proto, `PacketNumberFilter`, whose first is uniform in 2⁶ as well).
+/// Bits of the first distance (quinn-proto, `PacketNumberFilter`, whose first is uniform in 2⁶ as well).
 const FIRST_BITS: u32 = 6;
 /// Distances grow no more beyond this many bits, half the space in which feedback is unambiguous.
 const MOST_BITS: u32 = 30;
@@ -36,7 +36,7 @@ impl Skip {
         }
     }
 
-    /// Is this number, which is the next, to be skipped?
+    /// Returns `true` if `number`, the next one, is to be skipped.
     #[inline]
     pub(super) fn takes(&mut self, number: u64) -> bool {
         if number < self.next {

@@ -1,7 +1,7 @@
 //! The streams of a TACK connection.
 //!
 //! A stream runs both ways. The client opens streams of even ids, the server those of odd ids. A message is a stream with a lifetime, which
-//! is removed once it is over. Stream 0 is there from the start. Of others, each end lets the peer have so many open at a time: it tells how
+//! is removed once it is over. Stream 0 is there from the start. Each end limits how many others the peer has open at a time: it tells how
 //! many the peer may open in all, and more once half of them are over (RFC 9000, §4.6).
 
 use super::refusal::Refusal;
@@ -20,7 +20,7 @@ pub(crate) struct Message {
 
 type Stream = crate::streams::Stream<Message>;
 
-/// So many ranges of a stream are kept at most beyond the first octet that is missing, in some 256 KiB: as many as of packet numbers.
+/// The most ranges of a stream that are kept beyond the first octet that is missing, in some 256 KiB: as many as of packet numbers.
 const MOST_RANGES: usize = 1 << 14;
 
 /// The place of a stream among those that its side opens, stream 0 left out.
@@ -80,7 +80,7 @@ impl Streams {
         self.table.set_first_window(window);
     }
 
-    /// The peer lets so many streams be opened in all.
+    /// The peer lets this end open `limit` streams in all.
     pub(super) fn on_limit(&mut self, limit: u32) {
         self.allowed = self.allowed.max(limit.into());
     }
@@ -100,7 +100,7 @@ impl Streams {
         self.owes_offer = true;
     }
 
-    /// Is the peer to be told how many streams it may open, because half of those that it was allowed are over?
+    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those that it was allowed are over.
     #[inline]
     pub(super) fn owes_offer(&self) -> bool {
         let half = u64::from(self.concurrent.div_ceil(2));
@@ -175,7 +175,7 @@ impl Streams {
         over.first_duplicate(rank(id)..rank(id) + 1).is_some()
     }
 
-    /// May the peer speak of this stream? Nothing is opened by that.
+    /// Checks that the peer may name this stream. Returns the stream if it is open, and opens none.
     pub(super) fn check_id(&self, id: u32) -> Result<Option<&Stream>, Refusal> {
         match self.table.get(id) {
             Some(stream) => Ok(Some(stream)),
@@ -185,7 +185,7 @@ impl Streams {
         }
     }
 
-    /// Would a stream take these octets?
+    /// Checks that the stream can take these octets.
     pub(super) fn check(&self, piece: &frame::Stream) -> Result<(), Refusal> {
         match self.check_id(piece.id)? {
             Some(stream) if stream.incoming.is_fragmented(piece.offset, MOST_RANGES) => Err(Refusal::Gaps),
@@ -195,7 +195,7 @@ impl Streams {
         }
     }
 
-    /// Has reading released so much of the window that the peer should know at once?
+    /// Returns `true` if reading has released enough of the window to tell the peer at once.
     #[inline]
     pub(super) fn has_released(&self, id: u32, mss: u64) -> bool {
         self.table.get(id).is_some_and(|stream| stream.incoming.has_released(mss))
@@ -260,7 +260,7 @@ impl Streams {
         self.has_messages
     }
 
-    /// Has any stream something that may be sent?
+    /// Returns `true` if a stream has octets that may be sent.
     #[inline]
     pub(super) fn have_due(&self) -> bool {
         self.table.have_due(u64::MAX)
@@ -271,7 +271,7 @@ impl Streams {
         self.table.due_octets(u64::MAX, enough)
     }
 
-    /// Does the stream whose turn it is send something again?
+    /// Returns `true` if the stream whose turn it is has octets to retransmit.
     #[inline]
     pub(super) fn repeat_next(&self) -> bool {
         self.table.peek_due(u64::MAX).is_some_and(|stream| stream.outgoing.repeats())
@@ -297,7 +297,7 @@ impl Streams {
         self.table.iter().find_map(|stream| Some((stream.id(), stream.outgoing.sent(), stream.outgoing.due_reset()?)))
     }
 
-    /// Is something written that a window holds back, and nothing else to be sent?
+    /// Returns `true` if only windows hold back what is written.
     pub(super) fn are_blocked(&self) -> bool {
         !self.have_due() && self.table.iter().any(|stream| stream.outgoing.is_blocked())
     }
@@ -314,7 +314,7 @@ impl Streams {
         self.table.iter_mut().find_map(|stream| stream.outgoing.take_question().then_some(stream.id()))
     }
 
-    /// Is any window to be asked for?
+    /// Returns `true` if a Blocked frame is due.
     pub(super) fn have_questions(&self) -> bool {
         self.table.iter().any(|stream| stream.outgoing.has_question())
     }

@@ -26,7 +26,7 @@ impl Sweep {
         self.from.max(next)
     }
 
-    /// Has nothing arrived since the last TACK? `arrived` packets have in all.
+    /// Returns `true` if nothing has arrived since the last TACK. `arrived` counts all packets that have.
     pub(super) const fn is_quiet(&self, arrived: u64) -> bool {
         self.told == arrived
     }
@@ -64,7 +64,7 @@ impl Sweep {
         self.goes_on.at()
     }
 
-    /// Is a TACK to leave without an arrival?
+    /// Returns `true` if a TACK is to leave although nothing has arrived.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         self.goes_on.expire(now)
     }

@@ -12,7 +12,7 @@ use crate::ack::tack::Law;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{Sync, time::micros};
 
-/// RTTmin is told again if it has changed by one part in so many.
+/// RTTmin is told again once it has changed by more than an eighth of itself.
 const RTT_CHANGE: u32 = 8;
 /// ρ′ is told again if it has changed by a half, and by a hundredth at least.
 const LEAST_LOSS_CHANGE: u16 = 655;
@@ -46,7 +46,7 @@ impl Synced {
         self.is_due = true;
     }
 
-    /// A TACK has come. So many packets of the peer were expected and lost.
+    /// A TACK has come. It tells how many packets of the peer were expected and lost.
     #[inline]
     pub(super) fn on_tack(&mut self, now: Instant, rtt_min: Option<Duration>, (expected, lost): (u64, u64)) {
         self.ack_loss.on_interval(expected, lost);

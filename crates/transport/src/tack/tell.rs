@@ -71,6 +71,7 @@ impl Endpoint for Connection {
             ("loss_iacks", "", arrived.loss_iacks),
             ("packets_declared_lost", "packets", late.lost),
             (counter::NEEDLESS_LOSSES, "packets", late.late),
+            (counter::BLACK_HOLES, "", sent.black_holes),
         ] {
             to(name, unit, CounterValue::Count(count));
         }

@@ -3,6 +3,7 @@
 use super::amplification::LEAST_PACKET;
 use super::connection::{Connection, Phase};
 use acklab_base::{Event, Instant};
+use acklab_wire::tack::BELOW;
 
 impl Connection {
     pub(super) fn wake_timers(&mut self, now: Instant) {
@@ -39,7 +40,10 @@ impl Connection {
 
     fn on_probe_timeout(&mut self) {
         self.sender.probe.on_timeout();
-        self.mtu.on_timeout(self.sender.probe.expiries());
+        if self.mtu.on_timeout(self.sender.probe.expiries()) {
+            self.sender.counters.black_holes += 1;
+            self.events.push_back(Event::DatagramSize { octets: self.mtu.size() - BELOW });
+        }
         self.sender.refresh_timeout();
         if self.phase != Phase::Established {
             self.handshake.repeat();

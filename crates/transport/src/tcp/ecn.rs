@@ -58,7 +58,7 @@ impl Config {
         }
     }
 
-    /// The flags of a SYN that offers it, after so many `unanswered` ones (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
+    /// The flags of a SYN that offers it, after `unanswered` others (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
     pub(super) fn offer(self, unanswered: u32) -> Flags {
         match self {
             Self::Off => Flags::NONE,

@@ -184,7 +184,7 @@ fn a_receiver_that_acknowledges_what_has_not_arrived_is_found_out() {
 
 #[test]
 fn the_largest_packet_of_the_path_is_found() {
-    let settings = Settings { discover_mtu: true, send_buffer: Bytes(1 << 26), ..Settings::default() };
+    let settings = Settings { mtu_discovery: true, send_buffer: Bytes(1 << 26), ..Settings::default() };
     for (mtu, least) in [(1500, 1500), (1400, 1381), (1228, 1228)] {
         let path = Path { mtu, ..CLEAN };
         let mut network = open(&settings, [path; 2]);

@@ -62,7 +62,7 @@ impl Law {
         rtt_min.map_or(Duration::ZERO, |rtt| rtt / u64::from(self.beta.max(1)))
     }
 
-    /// L·MSS: so many octets are worth an ACK.
+    /// L·MSS, the octets for which an ACK is due.
     #[must_use]
     pub const fn octets(&self, mss: u64) -> u64 {
         self.packets as u64 * mss

@@ -78,7 +78,7 @@ impl Tuning {
         }
     }
 
-    /// Has so much of a window been released that the peer is told?
+    /// Returns `true` if enough of a window has been released to tell the peer.
     pub(in crate::quic) const fn is_worth_telling(&self, released: u64, size: u64) -> bool {
         released > 0 && released.saturating_mul(self.updates) >= size
     }

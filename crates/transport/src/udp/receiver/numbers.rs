@@ -8,7 +8,7 @@ const BITS: u64 = u64::BITS as u64;
 /// What the number of a datagram tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It is beyond all before it, by so many more than one.
+    /// It is beyond all before it. The number tells how many it skips.
     Next {
         /// How many.
         passed_over: u64,
