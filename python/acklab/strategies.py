@@ -86,10 +86,10 @@ class AckPolicy(ABC):
         """Called after any ACK was sent; no data are unacknowledged now."""
 
     def on_first_mark(self) -> None:  # noqa: B027 - what need not be said
-        """Called at the first mark since the sender last reduced its window (RFC 3168, section 6.1.3)."""
+        """Called over TCP at the first mark since the sender last reduced its window (RFC 3168, section 6.1.3)."""
 
     def on_window_reduced(self) -> None:  # noqa: B027 - what need not be said
-        """Called when the sender signals that it has reduced its window (CWR)."""
+        """Called over TCP when the sender signals that it has reduced its window (CWR)."""
 
 
 class CongestionController(ABC):

@@ -26,6 +26,7 @@ mod ranges;
 mod registry;
 mod round_trip;
 pub mod tack;
+mod tcp;
 #[cfg(test)]
 mod testing;
 
@@ -37,14 +38,15 @@ pub use ledger::{Arrival, Ledger, Packet, Span, Tally};
 pub use ranges::Ranges;
 pub use registry::{Config, Policy, Settings, Timer};
 pub use round_trip::{Echo, RoundTrip};
+pub use tcp::TcpEvents;
 
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 
 /// The shortest round trip of the receivers that keep it for ever.
-const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// The contract of a policy.
+/// The contract of a policy: it decides when an ACK leaves, and nothing else.
 pub trait AckPolicy {
     /// Decides about `arrival`, which `ledger` and `held` already include. An instant that has passed means at once. A decision to
     /// acknowledge later does not put off what an earlier one asks for.
@@ -59,33 +61,13 @@ pub trait AckPolicy {
     /// An ACK has been sent, for whatever reason.
     fn on_ack_sent(&mut self, _now: Instant) {}
 
-    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3).
-    fn on_first_mark(&mut self) {}
-
-    /// The sender reports CWR.
-    fn on_window_reduced(&mut self) {}
-
-    /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full. The
-    /// application here has read it, and has not sent anything.
-    fn on_push(&mut self) {}
-
-    /// The peer has finished, and everything has come in order. The application here goes on sending, and what it sends next would carry the ACK.
-    fn on_fin(&mut self, _now: Instant, _ledger: &Ledger) -> Decision {
-        // RFC 9293, §3.10.7.4, eighth.
-        Decision::Now(Reason::Fin)
-    }
-
-    /// The receive window that the buffer offers, in octets from rcv.nxt on, if the policy models how a buffer grows. The receiver offers
-    /// no more than that.
-    fn receive_window(&self) -> Option<u64> {
-        None
-    }
-
-    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
-    fn on_ack_ratio(&mut self, _ratio: u8) {}
-
     /// The sender asks for ACKs by this law.
     fn on_frequency(&mut self, _law: tack::Law) {}
+
+    /// The policy itself, if it uses what TCP alone tells.
+    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+        None
+    }
 
     /// What its own reason [`Reason::Custom`] of this number is called in the `acks` table.
     fn reason(&self, _own: u8) -> &str {

@@ -9,7 +9,7 @@ pub(crate) use ledger::{Arrival, Ledger};
 use super::{Fault, optional, required, seed};
 use crate::errors::UsageError;
 use acklab_base::{Duration, Instant};
-use acklab_transport::ack::{self, AckPolicy, Decision, Held};
+use acklab_transport::ack::{self, AckPolicy, Decision, Held, TcpEvents};
 use pyo3::prelude::*;
 
 /// The argument of a policy's constructor.
@@ -119,16 +119,8 @@ impl AckPolicy for PythonPolicy {
         }
     }
 
-    fn on_first_mark(&mut self) {
-        if let Some(Methods { on_first_mark: Some(on_first_mark), .. }) = &self.methods {
-            self.fault.unless(|py| on_first_mark.bind(py).call0().map(|_| ()));
-        }
-    }
-
-    fn on_window_reduced(&mut self) {
-        if let Some(Methods { on_window_reduced: Some(on_window_reduced), .. }) = &self.methods {
-            self.fault.unless(|py| on_window_reduced.bind(py).call0().map(|_| ()));
-        }
+    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+        Some(self)
     }
 
     fn on_ack_sent(&mut self, now: Instant) {
@@ -139,5 +131,19 @@ impl AckPolicy for PythonPolicy {
 
     fn reason(&self, own: u8) -> &str {
         self.reasons.get(usize::from(own)).map_or("custom", String::as_str)
+    }
+}
+
+impl TcpEvents for PythonPolicy {
+    fn on_first_mark(&mut self) {
+        if let Some(Methods { on_first_mark: Some(on_first_mark), .. }) = &self.methods {
+            self.fault.unless(|py| on_first_mark.bind(py).call0().map(|_| ()));
+        }
+    }
+
+    fn on_window_reduced(&mut self) {
+        if let Some(Methods { on_window_reduced: Some(on_window_reduced), .. }) = &self.methods {
+            self.fault.unless(|py| on_window_reduced.bind(py).call0().map(|_| ()));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What is unacknowledged and when the receiver acknowledges, for every transport.
 
-use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip};
+use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip, TcpEvents};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
@@ -55,11 +55,9 @@ impl Acknowledger {
         &mut self.policy
     }
 
-    /// The receive window that the policy's model of the buffer offers, if it has one.
-    #[must_use]
-    #[inline]
-    pub fn receive_window(&self) -> Option<u64> {
-        self.policy.receive_window()
+    /// The policy, if it uses what TCP alone tells.
+    pub fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+        self.policy.tcp_events()
     }
 
     /// `packet` has arrived now.
@@ -98,8 +96,8 @@ impl Acknowledger {
 
     /// Asks the policy about the peer's FIN, behind which nothing is missing, while the application here may still send.
     pub fn decide_fin(&mut self, now: Instant) {
-        let decision = self.policy.on_fin(now, &self.ledger);
-        self.follow(now, decision);
+        let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger));
+        self.follow(now, decision.unwrap_or(Decision::Now(Reason::Fin)));
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 //! that ends the event is acknowledged at once (RFC 5681, §4.2).
 
 use super::delayed::Delayed;
-use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,9 +59,15 @@ pub struct CongestionControl {
     duplicates: u32,
 }
 
-impl AckPolicy for CongestionControl {
+impl TcpEvents for CongestionControl {
     fn on_ack_ratio(&mut self, ratio: u8) {
         self.ratio = ratio.max(1);
+    }
+}
+
+impl AckPolicy for CongestionControl {
+    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+        Some(self)
     }
 
     #[inline(never)]

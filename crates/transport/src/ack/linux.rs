@@ -2,8 +2,8 @@
 //!
 //! * The first 16 ACKs of a connection are quick: one a segment, so that the sender's slow start is not held up
 //!   (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and a duplicate, bring them back.
-//! * As long as the receive buffer grows by itself, each segment that lets the window grow is acknowledged at once (`tcp_grow_window`;
-//!   the file `receive_buffer`).
+//! * Each segment that lets the receive window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`). TCP's receiver says which:
+//!   [`tcp::receiver::ReceiveWindow`](crate::tcp::receiver::ReceiveWindow).
 //! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), at once when the last
 //!   gap closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which the application reads
 //!   (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
@@ -16,10 +16,7 @@
 //!   it takes in full unless another interrupt comes first; here none does. A third range of SACK releases what is held back: in Linux
 //!   before the segment is taken in, here after (`tcp_sack_compress_send_ack`).
 
-mod receive_buffer;
-
-use self::receive_buffer::{Arrived, ReceiveBuffer};
-use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings};
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,9 +73,8 @@ pub struct QuickOrDelayed {
     /// Segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
-    buffer: ReceiveBuffer,
-    /// Of the ledger's octets, in order and in all, those that the buffer has counted.
-    counted: (u64, u64),
+    /// The segment lets the receive window grow.
+    grows_window: bool,
 }
 
 impl AckPolicy for QuickOrDelayed {
@@ -89,7 +85,10 @@ impl AckPolicy for QuickOrDelayed {
     #[inline(never)]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         self.adapt(now);
-        self.grow(now, arrival, ledger, held);
+        if std::mem::take(&mut self.grows_window) {
+            // tcp_grow_window
+            self.quick |= 1;
+        }
         if matches!(arrival, Arrival::InOrder | Arrival::FillsGap { .. }) {
             self.duplicates = 0;
         }
@@ -107,6 +106,23 @@ impl AckPolicy for QuickOrDelayed {
         }
     }
 
+    fn on_ack_sent(&mut self, _now: Instant) {
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                // tcp_dec_quickack_mode
+                self.ato = ATO_MIN;
+            }
+        }
+        (self.compressed, self.compressed_until, self.is_pushed) = (0, None, false);
+    }
+
+    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+        Some(self)
+    }
+}
+
+impl TcpEvents for QuickOrDelayed {
     /// `tcp_data_ecn_check`: two quick ACKs, for the sender's window may be very small.
     fn on_first_mark(&mut self) {
         self.quick = self.quick.max(QUICK_ACKS_OF_A_MARK);
@@ -123,28 +139,16 @@ impl AckPolicy for QuickOrDelayed {
         self.is_pushed = true;
     }
 
+    fn on_window_growth(&mut self) {
+        self.grows_window = true;
+    }
+
     /// `tcp_fin` enters pingpong mode: no quick ACK, and nothing for the application's read to acknowledge.
-    fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Decision {
+    fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Option<Decision> {
         if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
-            return Decision::Now(Reason::SegmentCount);
+            return Some(Decision::Now(Reason::SegmentCount));
         }
-        Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Fin)
-    }
-
-    fn receive_window(&self) -> Option<u64> {
-        Some(self.buffer.window())
-    }
-
-    fn on_ack_sent(&mut self, _now: Instant) {
-        if self.quick > 0 {
-            self.quick -= 1;
-            if self.quick == 0 {
-                // tcp_dec_quickack_mode
-                self.ato = ATO_MIN;
-            }
-        }
-        (self.compressed, self.compressed_until, self.is_pushed) = (0, None, false);
-        self.counted.0 = 0;
+        Some(Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Fin))
     }
 }
 
@@ -168,26 +172,6 @@ impl QuickOrDelayed {
         self.compressed += 1;
         let until = *self.compressed_until.get_or_insert_with(|| now + compressed_sack_delay(ledger));
         Decision::At(until, Reason::CompressedSack)
-    }
-
-    /// The receive buffer takes in the arrival. If its window grows by that, the segment is acknowledged at once (`tcp_grow_window`).
-    fn grow(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) {
-        let (in_order, in_all) = self.counted;
-        self.counted = (ledger.bytes, ledger.total.octets);
-        if *arrival == Arrival::Duplicate {
-            return;
-        }
-        let distance = held.beyond.last().map_or(0, |last| last.end - held.next);
-        let arrived = Arrived {
-            octets: ledger.total.octets - in_all,
-            full_size: ledger.full_size,
-            advanced: ledger.bytes - in_order,
-            beyond: distance.saturating_mul(ledger.full_size) / ledger.unit.max(1),
-            round_trip: ledger.round_trip.as_ref().and_then(|rtt| rtt.smoothed()),
-        };
-        if self.buffer.arrive(now, arrived) {
-            self.quick |= 1;
-        }
     }
 
     /// Adapts the timer to the spacing of segments; a long silence brings back quick ACKs.
@@ -228,11 +212,6 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    /// The policy of a receiver whose buffer does not grow any more.
-    fn settled() -> QuickOrDelayed {
-        QuickOrDelayed { buffer: ReceiveBuffer::settled(), ..QuickOrDelayed::default() }
-    }
-
     fn in_order(ledger: &mut Ledger, k: u64) -> Held<'static> {
         ledger.enter(at(k * 700), Packet::of_stream((k - 1) * 1448..k * 1448, 1448));
         Held { next: k * 1448, beyond: &[], sack: true }
@@ -240,7 +219,7 @@ mod tests {
 
     #[test]
     fn sixteen_quick_acks_and_then_every_second_segment() {
-        let (mut policy, mut ledger) = (settled(), Ledger::default());
+        let (mut policy, mut ledger) = (QuickOrDelayed::default(), Ledger::default());
         let reasons: Vec<Option<Reason>> = (1..=22)
             .map(|k| {
                 let held = in_order(&mut ledger, k);
@@ -263,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_timer_starts_at_forty_milliseconds() {
-        let (mut policy, mut ledger) = (settled(), Ledger::default());
+        let (mut policy, mut ledger) = (QuickOrDelayed::default(), Ledger::default());
         for k in 1..=17 {
             let held = in_order(&mut ledger, k);
             let decision = policy.decide(at(k * 700), &Arrival::InOrder, &ledger, held);
@@ -277,7 +256,7 @@ mod tests {
 
     /// Segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
     fn beyond_a_gap(rtt: Option<Duration>, segments: Range<u64>, each: u64) -> Vec<Decision> {
-        let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..settled() };
+        let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
         let mut ledger = policy.ledger();
         if let (Some(age), Some(estimate)) = (rtt, &mut ledger.round_trip) {
             estimate.on_data(at(0), 0, 1 << 20, Some(Echo { value: 1, age }));

@@ -3,7 +3,7 @@
 //! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the end of this file, from which
 //! [`Config`], [`Policy`] and all that enumerates policies are made.
 
-use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, TcpEvents};
 use crate::fault::{Fault, above_zero};
 use crate::registry::registry;
 use acklab_base::{Duration, Instant};
@@ -126,32 +126,12 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.on_ack_sent(now));
     }
 
-    fn on_first_mark(&mut self) {
-        each!(self, policy => policy.on_first_mark());
-    }
-
-    fn on_window_reduced(&mut self) {
-        each!(self, policy => policy.on_window_reduced());
-    }
-
-    fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Decision {
-        each!(self, policy => policy.on_fin(now, ledger))
-    }
-
-    fn on_push(&mut self) {
-        each!(self, policy => policy.on_push());
-    }
-
-    fn receive_window(&self) -> Option<u64> {
-        each!(self, policy => policy.receive_window())
-    }
-
-    fn on_ack_ratio(&mut self, ratio: u8) {
-        each!(self, policy => policy.on_ack_ratio(ratio));
-    }
-
     fn on_frequency(&mut self, law: super::tack::Law) {
         each!(self, policy => policy.on_frequency(law));
+    }
+
+    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+        each!(self, policy => policy.tcp_events())
     }
 
     fn reason(&self, own: u8) -> &str {

@@ -6,6 +6,7 @@
 pub use super::settings::Config;
 
 use super::ecn;
+use super::receiver::ReceiveWindow;
 use super::sender::{AfterIdle, SendBufferLimit};
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::random::Seed;
@@ -114,6 +115,7 @@ const RFC: Config = Config {
     send_buffer: Bytes(4 << 20),
     send_buffer_limit: SendBufferLimit::Payload,
     receive_buffer: Bytes(4 << 20),
+    receive_window: ReceiveWindow::WholeBuffer,
     sack: true,
     dsack: true,
     window_scaling: true,
@@ -156,6 +158,8 @@ const RFC: Config = Config {
 const LINUX: Config = Config {
     // tcp_wmem[2] is 4 MiB, and tcp_sndbuf_expand grows sk_sndbuf up to it.
     send_buffer_limit: SendBufferLimit::Memory,
+    // tcp_moderate_rcvbuf = 1.
+    receive_window: ReceiveWindow::Autotuned,
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.
     growth: cc::Growth::PerSegment,

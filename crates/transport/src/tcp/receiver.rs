@@ -1,5 +1,6 @@
 //! The TCP receiver: reassembles the stream, asks the ACK policy, acknowledges.
 
+mod autotuning;
 mod ecn;
 mod input;
 mod measure;
@@ -12,10 +13,12 @@ mod window;
 
 use super::clock::TickClock;
 use super::config::Config;
-use crate::ack::{Acknowledger, Policy, Ranges, Reason};
+use crate::ack::{Acknowledger, Policy, Ranges, Reason, TcpEvents};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use autotuning::Autotuning;
+pub use autotuning::ReceiveWindow;
 use ecn::Echo;
 use std::ops::Range;
 pub use window::Reading;
@@ -57,6 +60,8 @@ pub struct Receiver {
     /// The window scale that this end offers (RFC 7323, §2.3).
     window_shift: u8,
     window: Window,
+    /// `None` if all of the buffer is always offered.
+    autotuning: Option<Autotuning>,
     clock: Option<TickClock>,
     agreed: Option<Agreed>,
     timestamp_to_echo: u32,
@@ -117,12 +122,16 @@ impl Receiver {
     /// A receiver whose end of the connection has this initial sequence number.
     pub(super) fn numbered(config: Config, policy: Policy, initial: SeqNumber) -> Self {
         let buffer = config.receive_buffer.get();
+        let acknowledger = Acknowledger::new(policy);
+        let is_measured = acknowledger.ledger().round_trip.is_some();
+        let is_autotuned = config.receive_window == ReceiveWindow::Autotuned;
         let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
         Self {
             config,
             initial,
             window_shift: shift,
             window: Window::new(buffer, config.mss.get()),
+            autotuning: is_autotuned.then(|| Autotuning::new(is_measured)),
             clock: config.timestamps.map(TickClock::new),
             agreed: None,
             timestamp_to_echo: 0,
@@ -133,7 +142,7 @@ impl Receiver {
             syn: Ecn::NotEct,
             stream: Ranges::default(),
             duplicate: None,
-            acknowledger: Acknowledger::new(policy),
+            acknowledger,
             split: None,
             syn_ack_due: false,
             syn_ack_timeouts: 0,
@@ -175,6 +184,13 @@ impl Receiver {
     #[must_use]
     pub const fn owes_now(&self) -> bool {
         self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due
+    }
+
+    /// Tells the policy what TCP alone tells.
+    fn tell_policy(&mut self, event: impl FnOnce(&mut dyn TcpEvents)) {
+        if let Some(policy) = self.acknowledger.tcp_events() {
+            event(policy);
+        }
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.

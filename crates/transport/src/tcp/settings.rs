@@ -8,6 +8,7 @@ mod check;
 
 use super::config::{Dialect, Preset, RttClock};
 use super::ecn;
+use super::receiver::ReceiveWindow;
 use super::sender::{AfterIdle, SendBufferLimit};
 use crate::{ack, cc, pacing, recovery};
 use acklab_base::units::Segments;
@@ -100,9 +101,11 @@ settings! {
         send_buffer: Bytes,
         /// What `send_buffer` limits.
         send_buffer_limit: SendBufferLimit,
-        /// The receive window, at most 1 GiB (RFC 7323, §2.2).
+        /// The largest receive window, at most 1 GiB (RFC 7323, §2.2).
         #[schemars(example = "4MiB")]
         receive_buffer: Bytes,
+        /// What the receiver offers of `receive_buffer`, whatever its ACK policy.
+        receive_window: ReceiveWindow,
         /// Selective acknowledgement (RFC 2018).
         sack: bool,
         /// The receiver reports what came twice in the first SACK block (RFC 2883).

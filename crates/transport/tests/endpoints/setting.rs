@@ -8,7 +8,7 @@ use acklab_transport::cc::{self, Dialect, FlightMeasure, Growth, SlowStart};
 use acklab_transport::recovery::{self, Detection, prr, rto};
 use acklab_transport::tcp::config::{Config, Preset, RttClock};
 use acklab_transport::tcp::ecn;
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::tcp::receiver::{Reading, ReceiveWindow};
 use acklab_transport::tcp::sender::{AfterIdle, SendBufferLimit};
 use acklab_transport::{ack, pacing};
 
@@ -124,6 +124,7 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
         config.detection = octets.one_of(&[Detection::DupThresh, Detection::Rack]);
         config.after_idle = octets.one_of(&[AfterIdle::Keep, AfterIdle::Restart, AfterIdle::Decay]);
         config.send_buffer_limit = octets.one_of(&[SendBufferLimit::Payload, SendBufferLimit::Memory]);
+        config.receive_window = octets.one_of(&[ReceiveWindow::WholeBuffer, ReceiveWindow::Autotuned]);
         config.pacing = octets.one_of(&[pacing::Config::Controller, pacing::Config::Always, pacing::Config::Never]);
     }
     config.ack = acknowledgments(octets, config.ack);

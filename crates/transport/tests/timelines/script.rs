@@ -205,6 +205,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "initial_window" => config.initial_window = value::<Segments>(text)?,
         "send_buffer" => config.send_buffer = value::<Bytes>(text)?,
         "receive_buffer" => config.receive_buffer = value::<Bytes>(text)?,
+        "receive_window" => config.receive_window = variant(text)?,
         "sack" => config.sack = switch(text)?,
         "dsack" => config.dsack = switch(text)?,
         "window_scaling" => config.window_scaling = switch(text)?,

@@ -2,7 +2,7 @@
 
 use super::ecn::Echo;
 use super::{Agreed, Receiver};
-use crate::ack::{self, AckPolicy, Arrival, Packet, Reason};
+use crate::ack::{self, Arrival, Packet, Reason};
 use acklab_base::{Ecn, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
@@ -38,7 +38,7 @@ impl Receiver {
         });
         let shift = if has_scaling { self.window_shift } else { 0 };
         self.window = self.window.agree(self.config.receive_buffer.get(), shift);
-        self.window.autotune(self.acknowledger.receive_window());
+        self.window.autotune(self.autotuned_window());
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
         self.echo = Echo::new(ecn, self.config.ecn_option, &self.config.dialect.rules());
         self.syn = segment.ecn;
@@ -93,7 +93,7 @@ impl Receiver {
         }
         self.counters.data_segments += 1;
         if let Some(ratio) = segment.options.ack_ratio.filter(|_| agreed.has_ack_ratio) {
-            self.acknowledger.policy().on_ack_ratio(ratio);
+            self.tell_policy(|policy| policy.on_ack_ratio(ratio));
         }
 
         let ends_write =
@@ -109,25 +109,26 @@ impl Receiver {
             self.counters.duplicates += 1;
             self.echo.report.on_duplicate(start);
         }
+        let (data, advanced) = (start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
         if is_beyond {
             self.acknowledger.enter_nothing(now);
         } else {
-            let data = start..end.min(start + u64::from(segment.payload));
-            self.acknowledger.enter(now, Packet::of_stream(data, self.stream.next() - before));
+            self.acknowledger.enter(now, Packet::of_stream(data.clone(), advanced));
             self.measure(now, segment, agreed);
         }
         if notice.first_mark {
-            self.acknowledger.policy().on_first_mark();
+            self.tell_policy(|policy| policy.on_first_mark());
         }
         if notice.reduced {
-            self.acknowledger.policy().on_window_reduced();
+            self.tell_policy(|policy| policy.on_window_reduced());
         }
         if self.fin.is_some_and(|fin| self.stream.next() > fin) {
             return self.acknowledge_fin(now, arrival);
         }
         if ends_write && self.window.is_read_at_once() && self.has_sent_nothing() {
-            self.acknowledger.policy().on_push();
+            self.tell_policy(|policy| policy.on_push());
         }
+        self.autotune(now, arrival, &data, advanced);
         self.acknowledger.decide(now, arrival, self.stream.held(agreed.has_sack));
         if let Some(reason) = notice.due {
             self.acknowledger.demand(now, reason);

@@ -1,7 +1,7 @@
-//! What the receiver measures, if its policy goes by it.
+//! What the receiver measures, if its policy or autotuning goes by it.
 
 use super::{Agreed, Receiver};
-use crate::ack::Echo;
+use crate::ack::{Echo, RoundTrip};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
@@ -9,10 +9,16 @@ use acklab_wire::tcp::Segment;
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {
+    /// The estimates of round trips: those of the policy's ledger, or else autotuning's own.
+    fn round_trip(&mut self) -> Option<&mut RoundTrip> {
+        let own = self.autotuning.as_mut().and_then(|autotuning| autotuning.round_trip());
+        self.acknowledger.round_trip().or(own)
+    }
+
     /// Something has come from the peer: if it is the first after this end's SYN, that makes a round trip.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
         if let Some(sent_at) = self.syn_sent_at.take()
-            && let Some(round_trip) = self.acknowledger.round_trip()
+            && let Some(round_trip) = self.round_trip()
         {
             round_trip.on_handshake(now, now.since(sent_at).max(Duration::from_micros(1)));
         }
@@ -20,20 +26,22 @@ impl Receiver {
 
     /// `segment`, with data, is in the ledger and in the stream.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
-        let full_size = self.acknowledger.ledger().full_size;
-        if let Some(round_trip) = self.acknowledger.round_trip() {
-            let next = self.stream.next();
-            let window = self.window.left(next);
-            let is_full = u64::from(segment.payload) >= full_size;
-            let timestamps = segment.options.timestamps.filter(|_| is_full && agreed.has_timestamps);
-            let echo = timestamps.zip(self.clock.as_mut()).and_then(|(timestamps, clock)| {
-                let ticks = clock.read(now).wrapping_sub(timestamps.echo);
-                let age = clock.tick() * u64::from(ticks.max(1));
-                (ticks < OLDEST_ECHO).then_some(Echo { value: timestamps.echo, age })
-            });
-            round_trip.on_data(now, next, window, echo);
-            // The rate is measured over round trips.
-            self.acknowledger.measure_delivery(now);
+        if self.round_trip().is_none() {
+            return;
         }
+        let is_full = u64::from(segment.payload) >= self.acknowledger.ledger().full_size;
+        let timestamps = segment.options.timestamps.filter(|_| is_full && agreed.has_timestamps);
+        let echo = timestamps.zip(self.clock.as_mut()).and_then(|(timestamps, clock)| {
+            let ticks = clock.read(now).wrapping_sub(timestamps.echo);
+            let age = clock.tick() * u64::from(ticks.max(1));
+            (ticks < OLDEST_ECHO).then_some(Echo { value: timestamps.echo, age })
+        });
+        let next = self.stream.next();
+        let window = self.window.left(next);
+        if let Some(round_trip) = self.round_trip() {
+            round_trip.on_data(now, next, window, echo);
+        }
+        // The rate is measured over round trips.
+        self.acknowledger.measure_delivery(now);
     }
 }

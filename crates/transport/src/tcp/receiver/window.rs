@@ -1,6 +1,7 @@
 //! The receive window (RFC 9293, §3.8.6) and the application that opens it by reading.
 
 use super::Receiver;
+use super::autotuning::Autotuning;
 use crate::ack::Reason;
 use acklab_base::Instant;
 
@@ -108,10 +109,16 @@ impl Receiver {
         self
     }
 
+    /// What autotuning offers of the buffer now, if there is autotuning.
+    #[inline]
+    pub(super) fn autotuned_window(&self) -> Option<u64> {
+        self.autotuning.as_ref().map(Autotuning::window)
+    }
+
     /// The window field of an ACK that leaves now.
     #[inline]
     pub(super) fn window_field(&mut self) -> u16 {
-        self.window.autotune(self.acknowledger.receive_window());
+        self.window.autotune(self.autotuned_window());
         self.window.offer(self.stream.next())
     }
 

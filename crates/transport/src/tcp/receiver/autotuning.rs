@@ -1,12 +1,27 @@
 //! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
 //! It grows by what the application reads in a round trip (`tcp_rcv_space_adjust`), and the window that is offered follows it, up to
-//! `receive_buffer`. Each segment that lets the window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`), so autotuning
-//! decides both how long a receiver acknowledges every segment and how fast a sender can start. The application is taken to read at once. Everything
+//! `receive_buffer`. Autotuning thereby limits how fast a sender can start, whatever the ACK policy. The policy is told of each segment that
+//! lets the window grow; that of Linux acknowledges it at once. The application is taken to read at once. Everything
 //! counts octets of window, into which the kernel converts memory by the share of payload in a segment's memory
 //! (`tcp_win_from_space`).
 
+use super::Receiver;
+use crate::ack::{Arrival, FOR_EVER, RoundTrip};
 use acklab_base::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What a receiver offers of its buffer while the application reads at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiveWindow {
+    /// All of `receive_buffer`.
+    WholeBuffer,
+    /// What Linux's autotuning offers, where `receive_buffer` is the most to which the buffer grows (`tcp_rmem[2]`).
+    Autotuned,
+}
 
 /// Of 256 octets of memory, those that are window (`scaling_ratio`): 1448 octets of payload take 2304, half a page and a `struct sk_buff`,
 /// in kernels that receive into pages. Other drivers differ.
@@ -22,9 +37,58 @@ const INITIAL_SEGMENTS: u64 = 10;
 /// `tcp_event_data_recv`: shorter segments do not grow the window.
 const SHORTEST: u64 = 128;
 
-/// The state of autotuning.
+/// A buffer that grows, and the round trips by which it does.
+#[derive(Debug, Default)]
+pub(super) struct Autotuning {
+    buffer: ReceiveBuffer,
+    /// `None` if the ledger of the ACK policy has estimates.
+    round_trip: Option<Box<RoundTrip>>,
+}
+
+impl Autotuning {
+    /// Autotuning before the first segment. `is_measured` says whether the ACK policy has round trips measured, which then serve both.
+    pub(super) fn new(is_measured: bool) -> Self {
+        let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
+        Self { buffer: ReceiveBuffer::default(), round_trip: own }
+    }
+
+    /// The window that is offered, in octets from rcv.nxt on.
+    pub(super) fn window(&self) -> u64 {
+        self.buffer.window()
+    }
+
+    /// Its own estimates, if the ledger of the ACK policy has none.
+    pub(super) fn round_trip(&mut self) -> Option<&mut RoundTrip> {
+        self.round_trip.as_deref_mut()
+    }
+}
+
+impl Receiver {
+    /// The octets `data` are in the ledger and in the stream, in which rcv.nxt has advanced by `advanced`: lets the buffer grow.
+    #[inline]
+    pub(super) fn autotune(&mut self, now: Instant, arrival: Arrival, data: &Range<u64>, advanced: u64) {
+        let Some(autotuning) = &mut self.autotuning else { return };
+        if arrival == Arrival::Duplicate {
+            return;
+        }
+        let ledger = self.acknowledger.ledger();
+        let round_trip = ledger.round_trip.as_ref().or(autotuning.round_trip.as_ref());
+        let arrived = Arrived {
+            octets: data.end - data.start,
+            full_size: ledger.full_size,
+            advanced,
+            beyond: self.stream.end() - self.stream.next(),
+            round_trip: round_trip.and_then(|estimates| estimates.smoothed()),
+        };
+        if autotuning.buffer.arrive(now, arrived) {
+            self.tell_policy(|policy| policy.on_window_growth());
+        }
+    }
+}
+
+/// The state of the buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ReceiveBuffer {
+struct ReceiveBuffer {
     /// `window_clamp`: what the buffer allows.
     clamp: u64,
     /// `rcv_ssthresh`: what is offered.
@@ -41,17 +105,17 @@ pub(super) struct ReceiveBuffer {
 
 /// A segment that brings something new.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
+struct Arrived {
     /// Its payload.
-    pub(super) octets: u64,
+    octets: u64,
     /// Payload of a full-sized segment.
-    pub(super) full_size: u64,
+    full_size: u64,
     /// Octets by which rcv.nxt advances.
-    pub(super) advanced: u64,
+    advanced: u64,
     /// From rcv.nxt to the end of what lies beyond gaps.
-    pub(super) beyond: u64,
+    beyond: u64,
     /// The receiver's estimate of the round trip.
-    pub(super) round_trip: Option<Duration>,
+    round_trip: Option<Duration>,
 }
 
 impl Default for ReceiveBuffer {
@@ -60,17 +124,9 @@ impl Default for ReceiveBuffer {
     }
 }
 
-#[cfg(test)]
-impl ReceiveBuffer {
-    /// A buffer that has grown as far as it can.
-    pub(super) fn settled() -> Self {
-        Self { clamp: LARGEST, offered: LARGEST, ..Self::default() }
-    }
-}
-
 impl ReceiveBuffer {
     /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is free.
-    pub(super) fn window(&self) -> u64 {
+    fn window(&self) -> u64 {
         self.offered.min(self.free())
     }
 
@@ -80,7 +136,7 @@ impl ReceiveBuffer {
     }
 
     /// Processes an arrival. Returns `true` if it lets the window grow.
-    pub(super) fn arrive(&mut self, now: Instant, arrived: Arrived) -> bool {
+    fn arrive(&mut self, now: Instant, arrived: Arrived) -> bool {
         self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
         self.next += arrived.advanced;
         let grows = self.grow_window(&arrived);

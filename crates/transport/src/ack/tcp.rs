@@ -1,0 +1,29 @@
+//! What TCP alone tells a policy.
+
+use super::{Decision, Ledger};
+use acklab_base::Instant;
+
+/// Events of a TCP receiver that other transports do not have. A policy overrides those that it uses.
+pub trait TcpEvents {
+    /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3).
+    fn on_first_mark(&mut self) {}
+
+    /// The sender reports CWR.
+    fn on_window_reduced(&mut self) {}
+
+    /// The segment that is about to be decided on lets the receive window grow, which [autotuning](crate::tcp::receiver::ReceiveWindow) offers.
+    fn on_window_growth(&mut self) {}
+
+    /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full. The
+    /// application here has read it, and has not sent anything.
+    fn on_push(&mut self) {}
+
+    /// The peer has finished, and everything has come in order. The application here goes on sending, and what it sends next would carry the
+    /// ACK. `None` means at once (RFC 9293, §3.10.7.4, eighth).
+    fn on_fin(&mut self, _now: Instant, _ledger: &Ledger) -> Option<Decision> {
+        None
+    }
+
+    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
+    fn on_ack_ratio(&mut self, _ratio: u8) {}
+}
