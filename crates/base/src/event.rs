@@ -102,7 +102,7 @@ pub enum Closing {
     ProtocolViolation,
     /// Nothing has arrived for too long.
     IdleTimeout,
-    /// The peer does not know the connection.
+    /// The peer has reset it, or does not know it.
     Reset,
 }
 

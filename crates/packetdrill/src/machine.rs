@@ -17,6 +17,7 @@ use crate::stack::{Answer, Departures, Stack};
 use acklab_base::{Instant, Machine as _};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
+use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::{Config, Connection, Settings};
 use acklab_wire::tcp::Segment;
 use sockets::{Pending, Sockets};
@@ -34,6 +35,8 @@ pub struct Machine<'a> {
     connection: Option<Box<Connection>>,
     pending: Option<Pending>,
     ended: Option<(Instant, Answer)>,
+    /// What the connection has ended by, until a call tells it (`sk_err`).
+    error: Option<&'static str>,
 }
 
 impl<'a> Machine<'a> {
@@ -48,6 +51,7 @@ impl<'a> Machine<'a> {
             connection: None,
             pending: None,
             ended: None,
+            error: None,
         }
     }
 
@@ -77,6 +81,15 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// The error of a connection that a RST ends in this state (Linux's `tcp_reset`).
+const fn error_of_reset(before: State) -> Option<&'static str> {
+    match before {
+        State::SynSent => Some("ECONNREFUSED"),
+        State::CloseWait => Some("EPIPE"),
+        _ => Some("ECONNRESET"),
+    }
+}
+
 impl Stack for Machine<'_> {
     fn now(&self) -> Instant {
         self.now
@@ -101,8 +114,16 @@ impl Stack for Machine<'_> {
     }
 
     fn inject(&mut self, segment: Segment, left: &mut Departures) {
-        if let Some(connection) = &mut self.connection {
-            connection.accept(self.now, segment);
+        match &mut self.connection {
+            Some(connection) => {
+                let before = connection.state();
+                connection.accept(self.now, segment);
+                if connection.is_aborted() && before != State::Closed {
+                    self.error = error_of_reset(before);
+                }
+            }
+            // The host answers for the connection that is not there.
+            None => left.extend(Connection::refusal(&segment).map(|refusal| (self.now, refusal))),
         }
         self.drain(left);
         self.resume_known(left);

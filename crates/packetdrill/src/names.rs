@@ -1,8 +1,8 @@
 //! Names of numbers that scripts use (`symbols_linux.c`, `code.c`).
 
-/// States of congestion control, options of a connection and states of TCP (Linux, `include/uapi/linux/tcp.h` and
-/// `include/net/tcp_states.h`).
-const NAMES: [(&str, i64); 26] = [
+/// States of congestion control, options of a connection and states of TCP, and errors (Linux, `include/uapi/linux/tcp.h`,
+/// `include/net/tcp_states.h`, `include/uapi/asm-generic/errno.h`).
+const NAMES: [(&str, i64); 29] = [
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),
@@ -29,6 +29,9 @@ const NAMES: [(&str, i64); 26] = [
     ("TCP_CLOSING", 11),
     ("TCP_INFINITE_SSTHRESH", 0x7fff_ffff),
     ("TCP_MAX_QUICKACKS", 16),
+    ("EPIPE", 32),
+    ("ECONNRESET", 104),
+    ("ECONNREFUSED", 111),
 ];
 
 /// The number that `name` stands for.

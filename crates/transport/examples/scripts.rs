@@ -242,6 +242,8 @@ impl Exporter<'_> {
             }
             What::Reads(octets) => self.say(line.at, &format!("read({socket}, ..., {octets}) = {octets}")),
             What::Writes(octets) => self.say(line.at, &format!("write({socket}, ..., {octets}) = {octets}")),
+            What::Releases => self.say(line.at, &format!("close({socket}) = 0")),
+            What::Aborts => return Err("a kernel aborts with SO_LINGER".to_owned()),
             What::Closes => self.say(line.at, &format!("shutdown({socket}, SHUT_WR) = 0")),
             What::Holds(states) => {
                 let asserted: Vec<String> = states.iter().filter_map(|(name, value)| assertion(name, value)).collect();

@@ -13,6 +13,8 @@
 //! 100ms + read 1000                        the application reads so many octets (`reading = on-demand`)
 //! 100ms + write 1000                       it writes so many, into a connection
 //! 100ms + close                            and no more
+//! 100ms + release                          a connection: it will not read any more either
+//! 100ms + abort                            it gives the connection up
 //! 100ms ? cwnd 10 state open               this holds
 //! 900ms                                    nothing has left in between
 //! ```

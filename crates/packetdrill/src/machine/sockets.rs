@@ -1,6 +1,7 @@
 //! What the calls of a script do.
 
 use super::Machine;
+use crate::names;
 use crate::refusal::Refusal;
 use crate::script::{Argument, Call, O_NONBLOCK, O_RDWR};
 use crate::stack::Answer;
@@ -45,6 +46,8 @@ struct Socket {
     is_shut: bool,
     /// Nothing is read any more.
     is_deaf: bool,
+    /// It listens, and its connection has been accepted.
+    has_accepted: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +59,7 @@ enum Role {
 
 impl Socket {
     const fn new(role: Role) -> Self {
-        Self { role, is_non_blocking: false, is_shut: false, is_deaf: false }
+        Self { role, is_non_blocking: false, is_shut: false, is_deaf: false, has_accepted: false }
     }
 }
 
@@ -89,7 +92,7 @@ impl Machine<'_> {
         match name {
             "bind" => DONE,
             "listen" => self.listen(number, &outside),
-            "accept" => self.accept_socket(call, socket),
+            "accept" => self.accept_socket(call, number, socket),
             "connect" => self.connect(number, socket, &outside),
             "fcntl" => self.fcntl(call, number, socket, &outside),
             "setsockopt" => self.set_option(call, &outside),
@@ -147,11 +150,12 @@ impl Machine<'_> {
         DONE
     }
 
-    fn accept_socket(&mut self, call: &Call, socket: Socket) -> Attempt {
+    fn accept_socket(&mut self, call: &Call, listening: i64, socket: Socket) -> Attempt {
         let is_established = self.connection.as_ref().is_some_and(|connection| connection.is_open());
         match (is_established, call.result) {
             (true, Some(number)) if number >= 0 => {
                 self.sockets.open.insert(number, Socket::new(Role::Connected));
+                self.change(listening, |socket| socket.has_accepted = true);
                 returns(number)
             }
             (true, _) => returns(i64::MAX),
@@ -164,6 +168,7 @@ impl Machine<'_> {
         if socket.role == Role::Fresh {
             match self.connection(true) {
                 Ok(mut connection) => {
+                    self.error = None;
                     connection.open(self.now);
                     self.connection = Some(Box::new(connection));
                 }
@@ -171,6 +176,9 @@ impl Machine<'_> {
             }
             self.change(number, |socket| socket.role = Role::Connected);
             return if socket.is_non_blocking { fails("EINPROGRESS") } else { Ok(None) };
+        }
+        if let Some(error) = self.error.take() {
+            return fails(error);
         }
         let is_open = self.connection.as_ref().is_some_and(|connection| connection.is_open());
         match (is_open, socket.is_non_blocking) {
@@ -217,7 +225,7 @@ impl Machine<'_> {
         let option = call.option();
         let Some(expected) = call.option_value() else { return outside(format!("the option {option} of a socket")) };
         let found = match (option, &self.connection) {
-            ("SO_ERROR", Some(_)) => 0,
+            ("SO_ERROR", Some(_)) => self.error.take().and_then(names::number).unwrap_or(0),
             ("TCP_MAXSEG", _) if !self.has_begun() && self.start.most_payload.is_some() => {
                 self.start.most_payload.unwrap_or_default() as i64
             }
@@ -250,6 +258,12 @@ impl Machine<'_> {
         let Some(connection) = self.connection.as_mut().filter(|_| socket.role == Role::Connected) else {
             return fails("ENOTCONN");
         };
+        if let Some(error) = self.error.take() {
+            return fails(error);
+        }
+        if connection.is_aborted() {
+            return fails("EPIPE");
+        }
         if connection.is_open() {
             *written += connection.write(now, octets - *written);
         }
@@ -280,6 +294,7 @@ impl Machine<'_> {
         }
         match connection.read(now, octets) {
             0 if connection.is_at_end() || socket.is_deaf => DONE,
+            0 if connection.is_aborted() => self.error.take().map_or(DONE, fails),
             0 if is_non_blocking => fails("EAGAIN"),
             0 => Ok(None),
             read => returns(read as i64),
@@ -308,10 +323,13 @@ impl Machine<'_> {
 
     fn close(&mut self, number: i64) -> Attempt {
         let socket = self.sockets.open.remove(&number);
-        if socket.is_some_and(|socket| socket.role == Role::Connected)
-            && let Some(connection) = &mut self.connection
-        {
-            connection.close(self.now);
+        if let (Some(socket), Some(connection)) = (socket, &mut self.connection) {
+            match socket.role {
+                Role::Connected => connection.release(self.now),
+                // What waits to be accepted goes with the socket (Linux's `inet_csk_listen_stop`).
+                Role::Listening if !socket.has_accepted => connection.abort(self.now),
+                Role::Listening | Role::Fresh => {}
+            }
         }
         DONE
     }

@@ -74,10 +74,17 @@ impl Start {
         if settings.config().ecn != ecn::Config::Accurate {
             settings.ecn_option = None;
         }
-        settings.receive_buffer = self.receive_buffer.or(settings.receive_buffer);
+        settings.receive_buffer = self.receive_buffer.map(|size| self.window_of(size)).or(settings.receive_buffer);
         settings.mss.get_or_insert(Bytes(self.payload(&settings)));
         settings.check().map_err(complaint)?;
         Ok(settings.config())
+    }
+
+    /// The window that a kernel first offers of a receive buffer of `size`: whole segments, here without timestamps
+    /// (`tcp_select_initial_window`). It takes twice the size, of which half is for headers until segments have come.
+    fn window_of(&self, size: Bytes) -> Bytes {
+        let mss = self.most_payload.unwrap_or(DEVICE_MSS).clamp(1, DEVICE_MSS);
+        Bytes(if size.get() > mss { size.get() / mss * mss } else { size.get() })
     }
 
     /// The payload of a full-sized segment beside the timestamps, if they are offered.

@@ -10,15 +10,19 @@
 //! | `input` | a segment arrives: its acknowledgment is the sending half's, its data and FIN the receiving half's |
 //! | `output` | what leaves next, and the acknowledgment that it carries |
 //! | `port` | where the application writes and reads |
+//! | `reset` | RST: sent for what belongs to no connection, and received |
+//! | `challenge` | the limit of challenge ACKs |
 //! | `state` | where the connection stands, by the names of RFC 9293 |
 //! | `tell` | vitals, counters and events |
 //!
 //! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one and a [`Receiver`] at the other.
 
+mod challenge;
 mod handshake;
 mod input;
 mod output;
 mod port;
+mod reset;
 mod state;
 mod tell;
 
@@ -32,6 +36,7 @@ use crate::cc::Controller;
 use acklab_base::random::Seed;
 use acklab_base::{Event, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use challenge::Challenges;
 
 /// One end of a connection with both of its halves.
 #[derive(Debug)]
@@ -42,6 +47,11 @@ pub struct Connection {
     last: Way,
     /// The peer's FIN came before this end sent its own.
     is_closed_by_peer: bool,
+    /// The application has closed both directions.
+    is_released: bool,
+    challenges: Challenges,
+    /// The RST that leaves next.
+    reset: Option<Segment>,
 }
 
 /// The direction of a segment.
@@ -60,19 +70,28 @@ impl Connection {
     #[must_use]
     pub fn active(config: Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "isn");
-        Self::of(Sender::opening(config, controller, initial), Receiver::numbered(config, policy, initial))
+        Self::of(&config, Sender::opening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
     /// The end that listens. `name` is that of the end that opens.
     #[must_use]
     pub fn passive(config: Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "receiver-isn");
-        Self::of(Sender::listening(config, controller, initial), Receiver::numbered(config, policy, initial))
+        Self::of(&config, Sender::listening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
-    fn of(sending: Sender, mut receiving: Receiver) -> Self {
+    fn of(config: &Config, sending: Sender, mut receiving: Receiver) -> Self {
         receiving.set_may_send(true);
-        Self { sending, receiving, last: Way::In, is_closed_by_peer: false }
+        let rules = config.dialect.rules();
+        Self {
+            sending,
+            receiving,
+            last: Way::In,
+            is_closed_by_peer: false,
+            is_released: false,
+            challenges: Challenges::new(rules.challenge_limit),
+            reset: None,
+        }
     }
 
     /// Sets how the application reads. Call it before the connection opens.
@@ -113,6 +132,9 @@ impl Machine for Connection {
     }
 
     fn wake(&mut self, now: Instant) {
+        if self.is_aborted() {
+            return;
+        }
         self.sending.wake(now);
         if self.sending.take_syn_ack_timeout() {
             self.receiving.repeat_syn_ack();
@@ -121,6 +143,9 @@ impl Machine for Connection {
     }
 
     fn deadline(&self) -> Option<Instant> {
+        if self.is_aborted() {
+            return None;
+        }
         Instant::earliest(self.sending.deadline(), self.receiving.deadline())
     }
 

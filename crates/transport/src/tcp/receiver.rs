@@ -130,7 +130,7 @@ impl Receiver {
             config,
             initial,
             window_shift: shift,
-            window: Window::new(buffer, config.mss.get()),
+            window: Window::new(buffer, config.mss.get(), config.dialect.rules().beyond_window),
             autotuning: is_autotuned.then(|| Autotuning::new(is_measured)),
             clock: config.timestamps.map(TickClock::new),
             agreed: None,

@@ -74,6 +74,14 @@ pub struct Rules {
     pub option_use: OptionUse,
     /// Whether full-sized segments leave room for the AccECN option.
     pub option_room: OptionRoom,
+    /// How many challenge ACKs leave.
+    pub challenge_limit: ChallengeLimit,
+    /// What answers an acknowledgment of what was never sent.
+    pub unsent_ack: UnsentAck,
+    /// What becomes of data beyond the receive window.
+    pub beyond_window: BeyondWindow,
+    /// Whether the ACK of a FIN reports what came twice.
+    pub report_at_fin: ReportAtFin,
 }
 
 /// What a partial ACK may send beyond the window.
@@ -379,6 +387,44 @@ pub enum OptionRoom {
     Reserved,
 }
 
+/// How many challenge ACKs (RFC 5961) leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChallengeLimit {
+    /// Ten in five seconds (RFC 5961, §7: the example that it gives).
+    TenInFiveSeconds,
+    /// One in half a second (`tcp_invalid_ratelimit`), the ACKs included that answer segments without data from beyond the window
+    /// (`tcp_oow_rate_limited`; the host's `tcp_challenge_ack_limit` is not reached by one connection).
+    OneInHalfASecond,
+}
+
+/// What answers a segment that acknowledges what was never sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnsentAck {
+    /// An ACK (RFC 9293, §3.10.7.4, fifth), as far as the limit of challenge ACKs allows (RFC 5961, §5.2).
+    Challenged,
+    /// Nothing in the state ESTABLISHED, a challenge ACK in those that follow (Linux's `tcp_rcv_established` and `tcp_rcv_state_process`).
+    DroppedIfEstablished,
+}
+
+/// What becomes of data beyond the receive window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeyondWindow {
+    /// It is cut off (RFC 9293, §3.10.7.4, first: only what the window contains is processed).
+    CutOff,
+    /// The segment is taken whole if it begins within the window and the application has read all that arrived before, and else
+    /// answered and dropped (Linux's `tcp_sequence` and `tcp_data_queue`, since 6.17).
+    TakenWhole,
+}
+
+/// Whether the ACK of a FIN reports what the segment with it repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportAtFin {
+    /// It does (RFC 2883, §4: each duplicate is reported).
+    Reported,
+    /// It does not (Linux's `tcp_fin` calls `tcp_sack_reset`).
+    Forgotten,
+}
+
 impl Rules {
     /// What the RFCs say.
     pub const RFC: Self = Self {
@@ -414,6 +460,10 @@ impl Rules {
         option_fields: OptionFields::Changed,
         option_use: OptionUse::Always,
         option_room: OptionRoom::Leftover,
+        challenge_limit: ChallengeLimit::TenInFiveSeconds,
+        unsent_ack: UnsentAck::Challenged,
+        beyond_window: BeyondWindow::CutOff,
+        report_at_fin: ReportAtFin::Reported,
     };
 
     /// Linux 6.18's, where they are not those of the RFCs.
@@ -441,6 +491,10 @@ impl Rules {
         option_fields: OptionFields::All,
         option_use: OptionUse::AsPathAllows,
         option_room: OptionRoom::Reserved,
+        challenge_limit: ChallengeLimit::OneInHalfASecond,
+        unsent_ack: UnsentAck::DroppedIfEstablished,
+        beyond_window: BeyondWindow::TakenWhole,
+        report_at_fin: ReportAtFin::Forgotten,
         ..Self::RFC
     };
 
@@ -519,7 +573,11 @@ mod tests {
             mark_acks,
             option_fields,
             option_use,
-            option_room
+            option_room,
+            challenge_limit,
+            unsent_ack,
+            beyond_window,
+            report_at_fin
         );
     }
 }

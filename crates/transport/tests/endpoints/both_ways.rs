@@ -8,6 +8,7 @@ use acklab_base::{Bytes, Duration, Ecn, Endpoint, Instant, Machine, StreamPort};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::Connection;
+use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
@@ -188,6 +189,11 @@ impl Talk {
                 .fold(self.digest, |digest, word| (digest ^ word).wrapping_mul(0x0100_0000_01b3));
         let [one, other] = &mut self.sides;
         let (side, peer) = if from == 0 { (one, other) } else { (other, one) };
+        if segment.flags.contains(Flags::RST) {
+            let state = side.connection.state();
+            assert_eq!(state, State::Closed, "nothing but a finished connection answers with {segment:?}");
+            return;
+        }
         if segment.flags.contains(Flags::SYN) {
             side.first = SeqNumber::at(segment.seq, 1);
             return;
@@ -219,6 +225,9 @@ impl Talk {
     fn note_given(&mut self, from: usize, segment: &Segment) {
         let [one, other] = &mut self.sides;
         let (side, peer) = if from == 0 { (one, other) } else { (other, one) };
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
         if segment.flags.contains(Flags::SYN) {
             if peer.allowed == 0 {
                 peer.allowed = u64::from(segment.window);

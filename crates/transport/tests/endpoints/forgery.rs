@@ -8,6 +8,9 @@ use super::octets::Octets;
 use acklab_base::Ecn;
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
+/// More than the payload of any forged segment.
+pub(crate) const LARGEST_FORGED: u32 = 3000;
+
 /// A segment for the sender.
 pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Segment) {
     let (una, nxt) = (network.sender.scoreboard().una(), network.sender.scoreboard().nxt());
@@ -67,10 +70,10 @@ pub(crate) fn forge_data(network: &Network, octets: &mut Octets<'_>) -> (Way, Se
     if network.is_honest {
         let sent = network.sent_data();
         start = octets.below(sent);
-        payload = octets.below(sent - start + 1) as u32;
+        payload = octets.below((sent - start + 1).min(u64::from(LARGEST_FORGED))) as u32;
     } else {
         start = (network.acknowledged + octets.below(5000)).saturating_sub(octets.below(3000));
-        payload = octets.below(3000) as u32;
+        payload = octets.below(u64::from(LARGEST_FORGED)) as u32;
         flags = octets.one_of(&[flags, flags, Flags::SYN, Flags::FIN | Flags::ACK]);
     }
     if octets.once_in(16) {

@@ -38,6 +38,14 @@ impl Subject {
         }
     }
 
+    /// The connection, which alone can end without the consent of its peer.
+    fn connection(&mut self) -> Result<&mut Connection, String> {
+        match self {
+            Self::Connection(connection) => Ok(connection),
+            Self::Sender(_) | Self::Receiver(_) => Err("only a connection is released or aborted".into()),
+        }
+    }
+
     /// The half that sends, if there is one.
     fn sending(&self) -> Option<&Sender> {
         match self {
@@ -139,6 +147,16 @@ impl Player<'_> {
             What::Closes => {
                 self.nothing_leaves_before(line.at)?;
                 self.subject.port()?.close(self.now);
+                self.drain();
+            }
+            What::Releases => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.release(self.now);
+                self.drain();
+            }
+            What::Aborts => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.abort(self.now);
                 self.drain();
             }
             What::Holds(states) => {

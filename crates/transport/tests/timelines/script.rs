@@ -57,6 +57,8 @@ pub(crate) enum What {
     Reads(u64),
     Writes(u64),
     Closes,
+    Releases,
+    Aborts,
     Leaves(Written),
     Holds(Vec<(String, String)>),
     Silence,
@@ -88,9 +90,10 @@ pub(crate) struct Options {
     pub(crate) ack_ratio: Option<u8>,
 }
 
-const LETTERS: [(char, Flags); 7] = [
+const LETTERS: [(char, Flags); 8] = [
     ('F', Flags::FIN),
     ('S', Flags::SYN),
+    ('R', Flags::RST),
     ('P', Flags::PSH),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
@@ -333,7 +336,9 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
             ["read", octets] => one(What::Reads(value(octets)?)),
             ["write", octets] => one(What::Writes(value(octets)?)),
             ["close"] => one(What::Closes),
-            _ => Err(format!("expected read or write and a number, or close, after +, found {verb}")),
+            ["release"] => one(What::Releases),
+            ["abort"] => one(What::Aborts),
+            _ => Err(format!("expected read or write and a number, close, release or abort, after +, found {verb}")),
         },
         Some((other, _)) => Err(format!("expected <, >, + or ? after the time, found {other}")),
     }

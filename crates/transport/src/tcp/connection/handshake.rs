@@ -6,8 +6,15 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN.
+    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN. What acknowledges something else is of another connection (RFC
+    /// 9293, §3.10.7.3, first).
     pub(super) fn take_syn_ack(&mut self, now: Instant, segment: &Segment) {
+        if segment.flags.contains(Flags::ACK) && !self.sending.is_synchronized_by(segment) {
+            return self.refuse(segment);
+        }
+        if segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK) {
+            return self.open_by_syn(now, segment);
+        }
         let sent_at = self.sending.syn_sent_at();
         self.sending.accept(now, *segment);
         if self.sending.phase() == Phase::Established {
@@ -15,28 +22,53 @@ impl Connection {
         }
     }
 
-    /// LISTEN: the peer opens the connection, if `segment` is a SYN.
+    /// LISTEN: the peer opens the connection, if `segment` is a SYN. An ACK is of an earlier connection (RFC 9293, §3.10.7.2, second).
     pub(super) fn take_syn(&mut self, now: Instant, segment: &Segment) {
-        if segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK) {
-            self.receiving.accept(now, *segment);
-            self.sending.take_syn(now, segment, self.receiving.has_scaling());
+        if segment.flags.contains(Flags::ACK) {
+            self.refuse(segment);
+        } else if segment.flags.contains(Flags::SYN) {
+            self.open_by_syn(now, segment);
         }
     }
 
-    /// SYN-RECEIVED: the ACK of this end's SYN-ACK, if `segment` is that; it may bring data along.
+    /// To SYN-RECEIVED, from LISTEN or, if both ends open the connection at the same time, from SYN-SENT (RFC 9293, §3.5, figure 7).
+    fn open_by_syn(&mut self, now: Instant, syn: &Segment) {
+        self.receiving.accept(now, *syn);
+        self.sending.take_syn(now, syn, self.receiving.has_scaling());
+    }
+
+    /// SYN-RECEIVED: the ACK of this end's SYN-ACK, if `segment` is that; it may bring data along. Another one is of an earlier connection
+    /// (RFC 9293, §3.10.7.4, fifth).
     pub(super) fn take_ack_of_syn(&mut self, now: Instant, segment: &Segment) {
         if self.sending.take_ack_of_syn(now, segment, self.receiving.syn_ack_sent_at()) {
             self.take(now, segment);
+        } else if segment.flags.contains(Flags::ACK) {
+            self.refuse(segment);
         }
     }
 
-    /// The peer's SYN or SYN-ACK has arrived again: the peer did not receive the response.
-    pub(super) fn repeat_answer(&mut self, now: Instant, segment: &Segment) {
-        if segment.flags.contains(Flags::ACK) {
+    /// A SYN in a synchronized state: a challenge ACK, whatever its number (RFC 5961, §4.2). After a SYN-ACK it also is the ACK that the peer
+    /// did not receive.
+    pub(super) fn take_repeated_syn(&mut self, now: Instant, segment: &Segment) {
+        let is_answer = segment.flags.contains(Flags::ACK);
+        if is_answer && self.challenges.admit(now) {
             self.sending.accept(now, *segment);
-        } else {
+        } else if !is_answer {
+            self.challenge(now);
+        }
+    }
+
+    /// SYN-RECEIVED: the peer's SYN has arrived again, so the peer did not receive the SYN-ACK; or, after a simultaneous open, the peer's
+    /// SYN-ACK, which acknowledges this end's SYN.
+    pub(super) fn take_syn_in_handshake(&mut self, now: Instant, segment: &Segment) {
+        if !segment.flags.contains(Flags::ACK) {
             self.sending.note_repeated_syn(segment);
             self.receiving.accept(now, *segment);
+        } else if self.sending.take_ack_of_syn(now, segment, self.sending.syn_sent_at()) {
+            self.sending.note_crossed_syn_ack(segment);
+            self.receiving.note_crossed_syn_ack(segment);
+        } else {
+            self.refuse(segment);
         }
     }
 }

@@ -1,23 +1,28 @@
 //! What an arriving segment does.
 
+use super::super::rules::UnsentAck;
 use super::super::sender::Phase;
-use super::{Connection, Way};
+use super::{Connection, State, Way};
 use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
     pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
         self.last = Way::In;
+        if segment.flags.contains(Flags::RST) {
+            return self.take_reset(now, segment);
+        }
         match self.sending.phase() {
+            Phase::Closed | Phase::Aborted => self.refuse(segment),
+            Phase::Finished if self.state() == State::Closed => self.refuse(segment),
             Phase::Established | Phase::Finished if segment.flags.contains(Flags::SYN) => {
-                self.repeat_answer(now, segment);
+                self.take_repeated_syn(now, segment);
             }
             Phase::Established | Phase::Finished => self.take(now, segment),
-            Phase::SynReceived if segment.flags.contains(Flags::SYN) => self.repeat_answer(now, segment),
+            Phase::SynReceived if segment.flags.contains(Flags::SYN) => self.take_syn_in_handshake(now, segment),
             Phase::SynReceived => self.take_ack_of_syn(now, segment),
             Phase::SynSent => self.take_syn_ack(now, segment),
             Phase::Listen => self.take_syn(now, segment),
-            Phase::Closed => {}
         }
     }
 
@@ -26,8 +31,17 @@ impl Connection {
         if !segment.flags.contains(Flags::ACK) {
             return;
         }
-        if self.sending.never_sent(segment) || self.receiving.is_beyond_window(segment) {
-            return self.receiving.answer(now);
+        if !self.receiving.is_acceptable(segment) {
+            return self.answer_unacceptable(now, segment);
+        }
+        if self.sending.never_sent(segment) {
+            return self.answer_unsent(now);
+        }
+        if self.sending.is_too_old(segment) {
+            return self.challenge(now);
+        }
+        if self.is_released && self.receiving.brings_data(segment) {
+            return self.refuse_data(segment);
         }
         self.sending.accept(now, *segment);
         if segment.sequence_len() == 0 {
@@ -40,6 +54,26 @@ impl Connection {
         }
         if !had_all && self.receiving.has_all() {
             self.is_closed_by_peer = !self.sending.has_sent_fin();
+        }
+    }
+
+    /// `segment` lies outside the receive window: an ACK says where that is (RFC 9293, §3.10.7.4, first).
+    #[cold]
+    fn answer_unacceptable(&mut self, now: Instant, segment: &Segment) {
+        if self.challenges.covers_unacceptable() && segment.sequence_len() == 0 {
+            self.challenge(now);
+        } else {
+            self.receiving.answer(now);
+        }
+    }
+
+    /// What was never sent was acknowledged.
+    #[cold]
+    fn answer_unsent(&mut self, now: Instant) {
+        match self.sending.rules().unsent_ack {
+            UnsentAck::Challenged => self.challenge(now),
+            UnsentAck::DroppedIfEstablished if self.state() == State::Established => {}
+            UnsentAck::DroppedIfEstablished => self.challenge(now),
         }
     }
 }

@@ -6,9 +6,12 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// The next segment: an acknowledgment that cannot be piggybacked; else a segment of the sending half, with the acknowledgment of the
+    /// The next segment: a RST; an acknowledgment that cannot be piggybacked; else a segment of the sending half, with the acknowledgment of the
     /// receiving half on it; else a pure ACK that is due.
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        if self.reset.is_some() || self.is_aborted() {
+            return self.next_reset();
+        }
         let apart = if self.receiving.owes_apart() { self.acknowledgment(now) } else { None };
         apart.or_else(|| self.of_sending_half(now)).or_else(|| self.acknowledgment(now))
     }

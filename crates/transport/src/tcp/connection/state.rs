@@ -8,7 +8,7 @@ use super::Connection;
 /// The states of RFC 9293, §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Before the start, or both directions are finished and the peer knows.
+    /// Before the start, after both directions are finished and the peer knows, and after a RST.
     Closed,
     /// Waits for a SYN.
     Listen,
@@ -59,7 +59,7 @@ impl Connection {
     pub fn state(&self) -> State {
         let (has_sent, has_received) = (self.sending.has_sent_fin(), self.receiving.has_all());
         match (self.sending.phase(), has_received) {
-            (Phase::Closed, _) => State::Closed,
+            (Phase::Closed | Phase::Aborted, _) => State::Closed,
             (Phase::Listen, _) => State::Listen,
             (Phase::SynSent, _) => State::SynSent,
             (Phase::SynReceived, _) => State::SynReceived,

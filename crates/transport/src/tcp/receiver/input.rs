@@ -1,5 +1,6 @@
 //! A segment arrives.
 
+use super::super::rules::ReportAtFin;
 use super::ecn::Echo;
 use super::{Agreed, Receiver};
 use crate::ack::{self, Arrival, Packet, Reason};
@@ -47,7 +48,13 @@ impl Receiver {
     /// Everything has come, the FIN included. An end that only receives closes at once, so that its own FIN would carry the ACK.
     #[inline(never)]
     fn acknowledge_fin(&mut self, now: Instant, arrival: Arrival) {
-        if self.may_send && arrival == Arrival::InOrder {
+        let rule = self.config.dialect.rules().report_at_fin;
+        if rule == ReportAtFin::Forgotten && arrival != Arrival::Duplicate {
+            self.duplicate = None;
+        }
+        // Linux takes it for a lack of memory (`tcp_data_queue`, `ICSK_ACK_NOMEM`).
+        let finds_no_room = self.window.is_overrun(self.stream.next());
+        if self.may_send && arrival == Arrival::InOrder && !finds_no_room {
             self.acknowledger.decide_fin(now);
         } else {
             self.acknowledger.demand(now, Reason::Fin);
@@ -73,7 +80,7 @@ impl Receiver {
         }
         let before = self.stream.next();
         let start = segment.seq.offset_near(agreed.first, before);
-        let end = self.window.cut(before, start + length, segment.flags.contains(Flags::FIN));
+        let end = self.window.cut(before, start, start + length, segment.flags.contains(Flags::FIN));
         let is_in_window = start < end && end > before;
         if is_in_window && self.echo.splits(segment.ecn) && self.acknowledger.is_waiting() {
             self.acknowledge_apart(now, agreed);

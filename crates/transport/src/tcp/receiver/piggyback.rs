@@ -26,6 +26,11 @@ impl Receiver {
         self.measure_handshake(now);
     }
 
+    /// The peer's `syn_ack` has come after its SYN: both ends have opened the connection.
+    pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
+        self.echo.take_syn_ack(syn_ack);
+    }
+
     /// The timer of the SYN-ACK has expired: it is to be sent again.
     pub(in crate::tcp) const fn repeat_syn_ack(&mut self) {
         self.syn_ack_due = true;
@@ -68,11 +73,35 @@ impl Receiver {
         self.counters.acks[Reason::Piggyback.index()] == 0
     }
 
-    /// Returns `true` if `segment` begins beyond the receive window, so that neither its data nor its acknowledgment counts (RFC 9293,
+    /// Returns `false` if `segment` lies beyond the receive window, so that neither its data nor its acknowledgment counts (RFC 9293,
     /// §3.10.7.4, first; Linux's `tcp_sequence`).
-    pub(in crate::tcp) fn is_beyond_window(&self, segment: &Segment) -> bool {
+    pub(in crate::tcp) fn is_acceptable(&self, segment: &Segment) -> bool {
+        let Some((start, limit)) = self.place(segment) else { return true };
+        let end = start + u64::from(segment.payload);
+        start <= limit && (end <= limit || self.window.cuts() || self.window.takes_whole(self.stream.next()))
+    }
+
+    /// Returns `true` if `segment` has the next sequence number that is expected.
+    pub(in crate::tcp) fn is_next(&self, segment: &Segment) -> bool {
+        self.agreed.is_some_and(|agreed| segment.seq == SeqNumber::at(agreed.first, self.stream.next()))
+    }
+
+    /// Returns `true` if `segment` begins within the receive window.
+    pub(in crate::tcp) fn is_in_window(&self, segment: &Segment) -> bool {
+        let is_old = |agreed: Agreed| SeqNumber::at(agreed.first, self.stream.next()).is_after(segment.seq);
+        !self.agreed.is_some_and(is_old) && self.place(segment).is_some_and(|(start, limit)| start < limit)
+    }
+
+    /// Returns `true` if `segment` ends beyond what has arrived in order.
+    pub(in crate::tcp) fn brings_data(&self, segment: &Segment) -> bool {
+        let end = |(start, _)| start + u64::from(segment.payload);
+        segment.payload > 0 && self.place(segment).map(end).is_some_and(|end| end > self.stream.next())
+    }
+
+    /// The offset at which `segment` begins, and the right edge of the receive window.
+    fn place(&self, segment: &Segment) -> Option<(u64, u64)> {
         let next = self.stream.next();
-        self.agreed.is_some_and(|agreed| segment.seq.offset_near(agreed.first, next) > next + self.window.left(next))
+        self.agreed.map(|agreed| (segment.seq.offset_near(agreed.first, next), next + self.window.left(next)))
     }
 
     /// An unacceptable segment has arrived: an ACK is sent in response (RFC 9293, §3.10.7.4).
@@ -122,6 +151,13 @@ impl Receiver {
         let reports_all = !has_blocks || !segment.options.sack.is_empty();
         if reports_all && self.acknowledger.has_unreported() {
             self.acknowledger.sent(now, Reason::Piggyback);
+        }
+    }
+
+    /// Puts the acknowledgment number and the window on `segment`, if there is anything to acknowledge.
+    pub(in crate::tcp) fn acknowledge_on(&mut self, segment: &mut Segment) {
+        if let Some(agreed) = self.agreed {
+            self.number(segment, agreed);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The receive window (RFC 9293, §3.8.6) and the application that opens it by reading.
 
+use super::super::rules::BeyondWindow;
 use super::Receiver;
 use super::autotuning::Autotuning;
 use crate::ack::Reason;
@@ -26,6 +27,7 @@ pub(super) struct Window {
     shift: u8,
     /// Payload of a full-sized segment.
     mss: u64,
+    rule: BeyondWindow,
     /// `OnDemand`: octets that the application has read.
     read: u64,
     /// `OnDemand`, or with autotuning: the largest right edge that was offered, rcv.nxt + rcv.wnd.
@@ -34,8 +36,18 @@ pub(super) struct Window {
 
 impl Window {
     /// The window before anything was agreed on.
-    pub(super) fn new(buffer: u64, mss: u64) -> Self {
-        Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, read: 0, edge: 0 }
+    pub(super) fn new(buffer: u64, mss: u64, rule: BeyondWindow) -> Self {
+        Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, rule, read: 0, edge: 0 }
+    }
+
+    /// Returns `true` if what lies beyond the window is cut off, whoever has read what.
+    pub(super) fn cuts(&self) -> bool {
+        self.rule == BeyondWindow::CutOff
+    }
+
+    /// Returns `true` if a segment that begins within the window may end beyond it: where the stream stands at `next`, nothing is unread.
+    pub(super) fn takes_whole(&self, next: u64) -> bool {
+        self.rule == BeyondWindow::TakenWhole && (self.is_read_at_once() || self.read >= next)
     }
 
     /// The window of a connection whose window field counts units of 2^`shift` octets.
@@ -66,10 +78,18 @@ impl Window {
         if self.is_constant() { self.size } else { self.edge.saturating_sub(next) }
     }
 
-    /// The end of what is taken of a segment that ends at `end`, where the stream stands at `next`. RFC 9293, §3.10.7.4: what lies
+    /// Returns `true` if unread data leave no window where the stream stands at `next`, behind a FIN, and Linux has taken that all the same.
+    pub(super) fn is_overrun(&self, next: u64) -> bool {
+        self.rule == BeyondWindow::TakenWhole && self.reading == Reading::OnDemand && self.left(next) == 0
+    }
+
+    /// The end of what is taken of a segment from `start` to `end`, where the stream stands at `next`. RFC 9293, §3.10.7.4: what lies
     /// beyond the window is cut off.
-    pub(super) fn cut(&self, next: u64, end: u64, has_fin: bool) -> u64 {
+    pub(super) fn cut(&self, next: u64, start: u64, end: u64, has_fin: bool) -> u64 {
         let limit = next + self.left(next);
+        if self.takes_whole(next) && start < limit && next < limit {
+            return end;
+        }
         // A FIN takes a sequence number and no room. Linux takes it, too, where the window is shut (`tcp_data_queue`).
         let fin = u64::from(has_fin && self.reading == Reading::OnDemand && end == limit + 1);
         end.min(limit + fin)

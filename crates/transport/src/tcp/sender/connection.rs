@@ -27,6 +27,8 @@ pub enum Phase {
     Established,
     /// Everything is acknowledged, the FIN included.
     Finished,
+    /// Ended before that, by a RST or by the application.
+    Aborted,
 }
 
 /// What is agreed on in the handshake, and what every segment carries.
@@ -88,7 +90,10 @@ impl Connection {
 
     /// Adopts what the response to the peer's `syn` negotiates.
     pub(super) fn synchronize(&mut self, now: Instant, syn: &Segment) {
-        (self.phase, self.opened_at) = (Phase::SynReceived, now);
+        if self.phase == Phase::Listen {
+            self.opened_at = now;
+        }
+        self.phase = Phase::SynReceived;
         self.adopt(syn);
     }
 

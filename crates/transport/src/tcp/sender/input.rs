@@ -26,7 +26,7 @@ impl Sender {
         match self.connection.phase {
             Phase::Established => self.input_ack(now, segment),
             Phase::SynSent => self.input_syn_ack(now, segment),
-            Phase::Closed | Phase::Listen | Phase::SynReceived | Phase::Finished => {}
+            Phase::Closed | Phase::Listen | Phase::SynReceived | Phase::Finished | Phase::Aborted => {}
         }
     }
 
@@ -111,9 +111,7 @@ impl Sender {
     /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's `tcp_ack`, `old_ack`).
     #[inline(never)]
     fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) {
-        // RFC 5961, §5.2: what is older than the largest window is no ACK of this connection.
-        let is_too_old = ack.saturating_add(self.peer_window.largest()) < self.board.una();
-        if is_too_old || segment.options.sack.is_empty() || !self.connection.has_sack {
+        if self.is_too_old(segment) || segment.options.sack.is_empty() || !self.connection.has_sack {
             return;
         }
         self.counters.acks += 1;

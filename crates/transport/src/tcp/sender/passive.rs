@@ -1,7 +1,9 @@
 //! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
 
 use super::{Config, Controller, Phase, Sender, announced_mss};
-use acklab_base::Instant;
+use crate::tcp::Rules;
+use acklab_base::event::Closing;
+use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
@@ -54,6 +56,12 @@ impl Sender {
         self.marks.note_handshake(syn);
     }
 
+    /// The peer's `syn_ack` has come after its SYN: both ends have opened the connection.
+    pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
+        self.marks.repeat(syn_ack);
+        self.connection.ack_due = true;
+    }
+
     /// The `syn_ack` leaves now, and is sent again if it is not acknowledged in time (RFC 9293, §3.8.1).
     pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant, syn_ack: &Segment) {
         self.marks.note_handshake(syn_ack);
@@ -80,6 +88,35 @@ impl Sender {
     /// Returns `true` if `segment` acknowledges what was never sent.
     pub(in crate::tcp) fn never_sent(&self, segment: &Segment) -> bool {
         segment.ack.is_after(self.next_seq())
+    }
+
+    /// Returns `true` if `segment` acknowledges less than an ACK of this connection can: it is older than the largest window that the peer
+    /// has offered (RFC 5961, §5.2).
+    pub(in crate::tcp) fn is_too_old(&self, segment: &Segment) -> bool {
+        let una = self.connection.seq_at(self.board.una());
+        SeqNumber(una.0.wrapping_sub(self.peer_window.largest() as u32)).is_after(segment.ack)
+    }
+
+    /// Returns `true` if `segment` acknowledges the SYN or SYN-ACK of this end.
+    pub(in crate::tcp) fn is_synchronized_by(&self, segment: &Segment) -> bool {
+        self.connection.is_synchronized_by(segment)
+    }
+
+    /// How this end reads the RFCs.
+    pub(in crate::tcp) const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// A segment with SND.NXT and without data.
+    pub(in crate::tcp) fn bare(&mut self, now: Instant) -> Segment {
+        self.connection.bare(now, self.next_seq())
+    }
+
+    /// The connection is over, for this reason: nothing is sent any more.
+    pub(in crate::tcp) fn end(&mut self, reason: Closing) {
+        self.connection.phase = Phase::Aborted;
+        self.buffer.truncate(self.board.nxt());
+        self.events.push_back(Event::Closed { reason, code: 0 });
     }
 
     /// The FIN has been sent.

@@ -34,7 +34,7 @@ impl Sender {
         let own = match self.connection.phase {
             Phase::Established => self.transmission.paced_until,
             Phase::Closed | Phase::Listen | Phase::SynSent | Phase::SynReceived => Alarm::NEVER,
-            Phase::Finished => return None,
+            Phase::Finished | Phase::Aborted => return None,
         };
         let recovery = self.loss.rack.reordering_timer.earlier(self.loss.probe.timeout);
         own.earlier(recovery).earlier(self.timing.rto.alarm()).at()

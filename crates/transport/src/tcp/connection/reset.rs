@@ -1,0 +1,126 @@
+//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment for which there is no connection, and the end of a
+//! connection without the other end's consent.
+
+use super::super::sender::Phase;
+use super::{Connection, State, Way};
+use acklab_base::event::Closing;
+use acklab_base::{Ecn, Instant, StreamPort};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
+
+impl Connection {
+    /// The RST with which a host answers `segment` if there is no connection that it belongs to (RFC 9293, §3.10.7.1). Returns `None` if
+    /// the segment is a RST itself.
+    #[must_use]
+    pub fn refusal(segment: &Segment) -> Option<Segment> {
+        if segment.flags.contains(Flags::RST) {
+            return None;
+        }
+        let (seq, ack, flags) = if segment.flags.contains(Flags::ACK) {
+            (segment.ack, SeqNumber::default(), Flags::RST)
+        } else {
+            let end = segment.seq.0.wrapping_add(segment.sequence_len() as u32);
+            (SeqNumber::default(), SeqNumber(end), Flags::RST | Flags::ACK)
+        };
+        Some(Segment { ecn: Ecn::NotEct, seq, ack, flags, window: 0, options: Options::default(), payload: 0 })
+    }
+
+    /// The application closes both directions: it will not read what has not arrived yet, unlike after
+    /// [`close`](StreamPort::close) (RFC 9293, §3.6.1). If data have arrived that it has not read, or arrive later, the peer is told by a RST
+    /// that they are lost (SHLD-3; RFC 2525, §2.17).
+    pub fn release(&mut self, now: Instant) {
+        match self.sending.phase() {
+            Phase::Closed | Phase::Listen | Phase::SynSent => self.end(Closing::Application),
+            _ if self.receiving.readable() > 0 => self.abort(now),
+            _ => {
+                self.is_released = true;
+                self.close(now);
+            }
+        }
+    }
+
+    /// The application gives the connection up (RFC 9293, §3.10.5): the peer is told by a RST, if it knows the connection.
+    pub fn abort(&mut self, now: Instant) {
+        if !matches!(self.state(), State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            let mut reset = self.sending.bare(now);
+            self.receiving.acknowledge_on(&mut reset);
+            reset.flags = Flags::RST | Flags::ACK;
+            self.reset = Some(reset);
+        }
+        self.end(Closing::Application);
+    }
+
+    /// Returns `true` if the connection ended before both ends had sent and acknowledged everything: by a RST or because the application
+    /// gave it up.
+    #[must_use]
+    pub fn is_aborted(&self) -> bool {
+        self.sending.phase() == Phase::Aborted
+    }
+
+    fn end(&mut self, reason: Closing) {
+        self.sending.end(reason);
+    }
+
+    /// Answers `segment`, which belongs to no connection or not to this one.
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        self.reset = Self::refusal(segment).or(self.reset.take());
+    }
+
+    /// New data have come for an application that reads no more.
+    pub(super) fn refuse_data(&mut self, segment: &Segment) {
+        self.refuse(segment);
+        self.end(Closing::Application);
+    }
+
+    /// The RST that leaves next, if there is one.
+    pub(super) fn next_reset(&mut self) -> Option<Segment> {
+        let reset = self.reset.take()?;
+        self.last = Way::Out;
+        Some(reset)
+    }
+
+    /// A RST has arrived. RFC 5961, §3.2: only one with exactly the next sequence number ends the connection; another one within the window
+    /// is challenged. RFC 1337, fix F1: none ends TIME-WAIT. A listening end that was opened does not listen again: one connection is all
+    /// that it is made for.
+    pub(super) fn take_reset(&mut self, now: Instant, reset: &Segment) {
+        match self.state() {
+            State::SynSent if self.sending.is_synchronized_by(reset) => self.end(Closing::Reset),
+            State::Closed | State::Listen | State::SynSent | State::TimeWait => {}
+            _ if self.receiving.is_next(reset) => self.end(Closing::Reset),
+            _ if self.receiving.is_in_window(reset) => self.challenge(now),
+            _ => {}
+        }
+    }
+
+    /// Sends a challenge ACK, as far as their limit allows.
+    pub(super) fn challenge(&mut self, now: Instant) {
+        if self.challenges.admit(now) {
+            self.receiving.answer(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9293, §3.10.7.1: so that it is acceptable to the end that sent the segment.
+    #[test]
+    fn a_refusal_has_the_numbers_that_the_other_end_expects() {
+        let segment = |flags, payload| Segment {
+            ecn: Ecn::Ect0,
+            seq: SeqNumber(u32::MAX - 1),
+            ack: SeqNumber(77),
+            flags,
+            window: 1000,
+            options: Options::default(),
+            payload,
+        };
+        let refused = |flags, payload| {
+            Connection::refusal(&segment(flags, payload)).map(|reset| (reset.seq.0, reset.ack.0, reset.flags))
+        };
+        assert_eq!(refused(Flags::ACK | Flags::PSH, 100), Some((77, 0, Flags::RST)));
+        assert_eq!(refused(Flags::SYN, 0), Some((0, u32::MAX, Flags::RST | Flags::ACK)));
+        assert_eq!(refused(Flags::FIN, 100), Some((0, 99, Flags::RST | Flags::ACK)), "numbers go round");
+        assert_eq!((refused(Flags::RST, 0), refused(Flags::RST | Flags::ACK, 0)), (None, None));
+    }
+}
