@@ -70,9 +70,12 @@ test-python: $(VENV)/.core-dev $(VENV)/.requirements-docs
 lint: $(VENV)/.requirements $(VENV)/.requirements-docs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	# What is private links to what is private: the pages are for those who read the source.
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 	# The fuzz targets share modules with the tests. Checking them does not link libFuzzer, and so it needs no C++ compiler.
 	CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir $${CARGO_TARGET_DIR:-target} --locked --quiet
 	$(BIN)/python scripts/layers.py
+	$(BIN)/python scripts/crates.py
 	$(BIN)/ruff format --check python tests studies scripts validation
 	$(BIN)/ruff check python tests studies scripts validation
 	$(BIN)/mypy

@@ -13,7 +13,7 @@
 //! | [`ack`] | ACK frames |
 //! | [`frames`] | [`Frames`]: those of one packet |
 //! | [`error`] | the codes of errors (§20) |
-//! | [`encode`] and [`decode`] | octets |
+//! | [`encode`] and [`decode()`] | octets |
 
 pub mod ack;
 pub mod connection_id;

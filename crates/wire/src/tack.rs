@@ -34,7 +34,7 @@
 //! | [`parameters`] | what an end offers in the handshake |
 //! | [`version`] | the answer to an unknown version |
 //! | [`varint`] | integers of variable length (RFC 9000, §16) |
-//! | [`encode`] and [`decode`] | octets |
+//! | [`encode`] and [`decode()`] | octets |
 
 pub mod decode;
 pub mod encode;

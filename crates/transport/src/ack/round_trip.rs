@@ -2,11 +2,11 @@
 //!
 //! It sends no data whose acknowledgment it could time. It uses (Linux, `net/ipv4/tcp_input.c`, 6.18):
 //!
-//! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated [`tcp_synack_rtt_meas`];
+//! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated (`tcp_synack_rtt_meas`);
 //! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age of that ACK's timestamp, in
-//!   whole ticks, one at least (RFC 7323, §4.1) [`tcp_rcv_rtt_measure_ts`];
+//!   whole ticks, one at least (RFC 7323, §4.1) (`tcp_rcv_rtt_measure_ts`);
 //! * the time in which the stream advances by one receive window, which no sender does in less than a round trip. Where windows
-//!   are larger than what the path holds, that is far too long, so it may only lower the estimate [`tcp_rcv_rtt_measure`].
+//!   are larger than what the path holds, that is far too long, so it may only lower the estimate (`tcp_rcv_rtt_measure`).
 //!
 //! An echo is late by as long as the sender had nothing to send or no window. So use the minimum.
 
