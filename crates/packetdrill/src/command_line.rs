@@ -14,6 +14,8 @@ pub struct CommandLine {
     pub timestamp_tick: Option<Duration>,
     /// A timestamp that is echoed to the machine need not have left before: it is found by the distance from the first.
     pub scales_echoes: bool,
+    /// Each packet of the script is one segment, and PSH stands where each stack sets it (`--strict_segments`).
+    pub is_strict: bool,
     /// Words with a meaning of the script's own (`--define=NAME=VALUE`).
     pub(crate) defines: BTreeMap<String, String>,
 }
@@ -34,6 +36,7 @@ impl CommandLine {
                 self.tolerance.percent = percent.ok_or_else(expected)?;
             }
             "tcp_ts_tick_usecs" => self.timestamp_tick = Some(micros()?).filter(|tick| !tick.is_zero()),
+            "strict_segments" => self.is_strict = true,
             "tcp_ts_ecr_scaled" => self.scales_echoes = true,
             "define" => {
                 let Some((word, meaning)) = value.and_then(|value| value.split_once('=')) else {
@@ -45,10 +48,9 @@ impl CommandLine {
                 return Err(Refusal::out_of_scope(line, "IPv6: sizes are those of IPv4"));
             }
             "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
-            // Addresses and ports are no part of a simulated segment. `mss` and `strict_segments` are about segmentation offload, which
-            // acklab does not have.
+            // Addresses and ports are no part of a simulated segment. `mss` is about segmentation offload, which acklab does not have.
             "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-            | "connect_port" | "mss" | "strict_segments" | "speed" | "verbose" | "init_scripts" | "non_fatal"
+            | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal"
             | "send_omit_free" => {}
             _ => return Err(Refusal::out_of_scope(line, format!("the option --{name}"))),
         }

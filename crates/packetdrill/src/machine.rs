@@ -14,12 +14,13 @@ use crate::refusal::Refusal;
 use crate::script::{Call, Script};
 use crate::shell::Order;
 use crate::stack::{Answer, Departures, Stack};
-use acklab_base::{Instant, Machine as _};
+use acklab_base::{Instant, Machine as _, StreamPort as _};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::{Config, Connection, Settings};
 use acklab_wire::tcp::Segment;
+use info::Ages;
 use sockets::{Pending, Sockets};
 use start::Start;
 
@@ -35,6 +36,8 @@ pub struct Machine<'a> {
     connection: Option<Box<Connection>>,
     pending: Option<Pending>,
     ended: Option<(Instant, Answer)>,
+    /// When the connection was established.
+    established: Option<Instant>,
     /// What the connection has ended by, until a call tells it (`sk_err`).
     error: Option<&'static str>,
 }
@@ -51,6 +54,7 @@ impl<'a> Machine<'a> {
             connection: None,
             pending: None,
             ended: None,
+            established: None,
             error: None,
         }
     }
@@ -118,6 +122,9 @@ impl Stack for Machine<'_> {
             Some(connection) => {
                 let before = connection.state();
                 connection.accept(self.now, segment);
+                if connection.is_open() {
+                    self.established.get_or_insert(self.now);
+                }
                 if connection.is_aborted() && before != State::Closed {
                     self.error = error_of_reset(before);
                 }
@@ -148,6 +155,6 @@ impl Stack for Machine<'_> {
     }
 
     fn info(&self, name: &str) -> Option<i64> {
-        info::field(self.connection.as_ref()?, name)
+        info::field(self.connection.as_ref()?, Ages { now: self.now, established: self.established }, name)
     }
 }

@@ -15,7 +15,7 @@ use crate::time::Time;
 use crate::tolerance::Tolerance;
 use crate::verdict::{Failure, Verdict};
 use acklab_base::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much longer a packet is waited for than tolerated, to tell when it comes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,6 +32,8 @@ pub fn play(script: &Script, stack: &mut dyn Stack) -> Verdict {
         before: Instant::ZERO,
         is_anchored: false,
         blocking: None,
+        written: 0,
+        writes: BTreeSet::new(),
         variables: BTreeMap::new(),
         failures: Vec::new(),
     };
@@ -73,6 +75,9 @@ struct Player<'a> {
     /// The event before was a packet that arrives: those that follow one another count from each other's time.
     is_anchored: bool,
     blocking: Option<Blocking<'a>>,
+    /// Octets written by the calls that have returned, and where each of those writes ended.
+    written: u64,
+    writes: BTreeSet<u64>,
     /// What the statements of the script have set.
     variables: BTreeMap<String, i64>,
     failures: Vec<Failure>,
@@ -214,6 +219,7 @@ impl<'a> Player<'a> {
     fn check_blocking(&mut self) -> Result<(), End> {
         let Some((at, answer)) = self.stack.ended() else { return Ok(()) };
         let Some(Blocking { line, call, until }) = self.blocking.take() else { return Ok(()) };
+        self.note_write(call, &answer);
         if !is_expected(call, &answer) {
             return self.fail(line, format!("{} = {}", call.name, result(call)), told(&answer));
         }
@@ -222,6 +228,15 @@ impl<'a> Player<'a> {
             return self.fail(line, expected, format!("that it returns at {}", shown(at)));
         }
         Ok(())
+    }
+
+    fn note_write(&mut self, call: &Call, answer: &Answer) {
+        if let Answer::Returns(octets @ 1..) = answer
+            && call.writes()
+        {
+            self.written += octets.unsigned_abs();
+            self.writes.insert(self.written);
+        }
     }
 
     /// Waits for the call that blocks, if there is one.

@@ -114,6 +114,12 @@ impl Call {
         self.number(2).filter(|_| is_made).and_then(|octets| u64::try_from(octets).ok())
     }
 
+    /// Returns `true` if it writes to a stream.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        matches!(self.name.as_str(), "write" | "send")
+    }
+
     /// The flags of `send(3, ..., 1000, MSG_EOR)`.
     #[must_use]
     pub fn flags(&self) -> Vec<String> {

@@ -61,7 +61,7 @@ fn as_script(timeline: &Script, text: &str) -> Result<String, String> {
     }
     let _ = writeln!(
         written,
-        "--tolerance_usecs={}\n--tcp_ts_ecr_scaled\n\n`{}`\n",
+        "--tolerance_usecs={}\n--tcp_ts_ecr_scaled\n--strict_segments\n\n`{}`\n",
         TOLERANCE.as_nanos() / 1000,
         variables.join("\n")
     );

@@ -1,7 +1,7 @@
 //! `tcp_info` of a connection (Linux, `tcp_get_info` in `net/ipv4/tcp.c`).
 
 use crate::names;
-use acklab_base::Duration;
+use acklab_base::{Duration, Instant};
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::{Connection, ecn};
@@ -9,8 +9,16 @@ use acklab_transport::tcp::{Connection, ecn};
 /// The threshold before a loss (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: i64 = 0x7fff_ffff;
 
+/// What times count from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ages {
+    pub(super) now: Instant,
+    /// When the connection was established.
+    pub(super) established: Option<Instant>,
+}
+
 /// The field with this name. Returns `None` if acklab's TCP does not have it.
-pub(super) fn field(connection: &Connection, name: &str) -> Option<i64> {
+pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i64> {
     let sending = connection.sending();
     let (window, board) = (sending.window(), sending.scoreboard());
     let segments = |octets: u64| octets.div_ceil(window.mss);
@@ -29,6 +37,8 @@ pub(super) fn field(connection: &Connection, name: &str) -> Option<i64> {
         "tcpi_snd_ssthresh" if window.ssthresh == u64::MAX => Some(INFINITE),
         "tcpi_snd_ssthresh" => number(window.ssthresh / window.mss),
         "tcpi_snd_mss" => number(window.mss),
+        "tcpi_advmss" => number(connection.receiving().announced_payload()),
+        "tcpi_last_data_recv" => millis(ages.now.since(connection.receiving().last_arrival().or(ages.established)?)),
         "tcpi_unacked" => number(board.segments() as u64),
         "tcpi_sacked" => Some(i64::from(board.sacked_segments())),
         "tcpi_lost" => number(segments(board.lost())),
@@ -68,6 +78,10 @@ fn options(connection: &Connection) -> i64 {
         (agreement.ecn != ecn::Config::Off, "TCPI_OPT_ECN"),
     ];
     bits.iter().filter(|(is_used, _)| *is_used).filter_map(|(_, name)| names::number(name)).sum()
+}
+
+fn millis(duration: Duration) -> Option<i64> {
+    micros(duration).map(|micros| micros / 1000)
 }
 
 fn micros(duration: Duration) -> Option<i64> {

@@ -99,6 +99,7 @@ impl Machine<'_> {
             "getsockopt" => self.get_option(call, &outside),
             "write" | "send" => self.write(call, socket, written, &outside),
             "read" | "recv" => self.read(call, socket, &outside),
+            "ioctl" => self.ioctl(call, &outside),
             "shutdown" => self.shutdown(call, number, &outside),
             "close" => self.close(number),
             _ => outside(format!("the call {name}")),
@@ -209,6 +210,9 @@ impl Machine<'_> {
         match (option, value) {
             // Nagle's algorithm is not there to be switched off; buffers of the kernel hold more than they say.
             ("SO_REUSEADDR" | "TCP_NODELAY" | "SO_SNDBUF" | "SO_SNDBUFFORCE", Some(_)) => DONE,
+            // No router fragments a simulated packet, and none looks at its class.
+            ("IP_MTU_DISCOVER", _) => DONE,
+            ("IP_TOS", Some(octet)) if octet & 0b11 == 0 => DONE,
             ("SO_RCVBUF" | "SO_RCVBUFFORCE", Some(size)) if !self.has_begun() => {
                 self.start.receive_buffer = Some(Bytes(size.unsigned_abs()));
                 self.begin_anew(outside)
@@ -298,6 +302,17 @@ impl Machine<'_> {
             0 if is_non_blocking => fails("EAGAIN"),
             0 => Ok(None),
             read => returns(read as i64),
+        }
+    }
+
+    /// `ioctl(4, SIOCINQ, [1000]) = 0`: octets that could be read.
+    fn ioctl(&self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+        match (&call.arguments[1..], &self.connection) {
+            ([Argument::Names(request), Argument::List(list)], Some(connection)) if request == &["SIOCINQ"] => {
+                let found = connection.readable() as i64;
+                if list == &[Argument::Number(found)] { DONE } else { fails(&format!("SIOCINQ {found}")) }
+            }
+            _ => outside("this request of ioctl".to_owned()),
         }
     }
 

@@ -16,7 +16,7 @@ impl Player<'_> {
     pub(super) fn gather(&mut self, expected: &Packet) -> Option<(Instant, Packet)> {
         let (at, first) = self.left.pop_front()?;
         let mut whole = first;
-        while whole.payload > 0 && whole.payload < expected.payload {
+        while !self.command_line.is_strict && whole.payload > 0 && whole.payload < expected.payload {
             if self.left.is_empty() {
                 let mut left = crate::stack::Departures::new();
                 self.stack.pass(at + BURST, &mut left);
@@ -30,12 +30,22 @@ impl Player<'_> {
             whole = joined(&whole, next);
             self.left.pop_front();
         }
-        if whole.payload > first.payload {
+        let mut packet = self.numbers.left(&whole, Some(expected));
+        if whole.payload > first.payload || !self.ends_write(&packet) {
             // Linux sets PSH on a packet of several segments, to end their gathering at the receiver (`__tcp_transmit_skb`), and on none
-            // of several packets that the script gathers, as a script of retransmissions does. So it says nothing here.
-            whole.flags = whole.flags.with(Flags::PSH, expected.flags.contains(Flags::PSH));
+            // of several packets that the script gathers, as a script of retransmissions does. Offload then leaves it on the last segment.
+            // So it says nothing here.
+            packet.flags = packet.flags.with(Flags::PSH, expected.flags.contains(Flags::PSH));
         }
-        Some((at, self.numbers.left(&whole, Some(expected))))
+        Some((at, packet))
+    }
+
+    /// Returns `false` if `packet` holds data from the midst of a write, unless the script wants each segment to be exact. Without data it
+    /// tells nothing of writes.
+    fn ends_write(&self, packet: &Packet) -> bool {
+        let start = u64::from(packet.seq.wrapping_sub(1));
+        let end = start + u64::from(packet.payload);
+        self.command_line.is_strict || start == end || self.writes.range(start + 1..=end).next().is_some()
     }
 }
 

@@ -68,13 +68,20 @@ pub struct QuickOrDelayed {
     last_data: Instant,
     /// Duplicate ACKs sent at once since the stream last advanced.
     duplicates: u32,
-    /// The segment ends a write (`ICSK_ACK_PUSHED`).
-    is_pushed: bool,
+    /// A segment that ends a write waits for its ACK (`ICSK_ACK_PUSHED`).
+    pushed: Option<Pushed>,
     /// Segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
     /// The segment lets the receive window grow.
     grows_window: bool,
+}
+
+/// What the application has done about a segment that ends a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pushed {
+    Read,
+    Unread,
 }
 
 impl AckPolicy for QuickOrDelayed {
@@ -101,7 +108,7 @@ impl AckPolicy for QuickOrDelayed {
             _ if self.quick > 0 => Decision::Now(Reason::QuickAck),
             _ if ledger.bytes > ledger.full_size => Decision::Now(Reason::SegmentCount),
             Arrival::OutOfOrder | Arrival::FillsGap { .. } => self.compress(now, ledger, held),
-            Arrival::InOrder if self.is_pushed && held.beyond.is_empty() => Decision::Now(Reason::Push),
+            Arrival::InOrder if self.pushed == Some(Pushed::Read) && held.beyond.is_empty() => Decision::Now(Reason::Push),
             Arrival::InOrder => Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Timer),
         }
     }
@@ -114,7 +121,7 @@ impl AckPolicy for QuickOrDelayed {
                 self.ato = ATO_MIN;
             }
         }
-        (self.compressed, self.compressed_until, self.is_pushed) = (0, None, false);
+        (self.compressed, self.compressed_until, self.pushed) = (0, None, None);
     }
 
     fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
@@ -135,8 +142,12 @@ impl TcpEvents for QuickOrDelayed {
 
     /// `tcp_measure_rcv_mss` notes it, and the application's read acknowledges if it leaves nothing in the receive queue, gaps included
     /// (`__tcp_cleanup_rbuf`).
-    fn on_push(&mut self) {
-        self.is_pushed = true;
+    fn on_push(&mut self, is_read: bool) {
+        self.pushed = Some(if is_read { Pushed::Read } else { Pushed::Unread });
+    }
+
+    fn on_emptied(&mut self) -> Option<Reason> {
+        (self.pushed == Some(Pushed::Unread)).then_some(Reason::Push)
     }
 
     fn on_window_growth(&mut self) {

@@ -1,6 +1,6 @@
 //! What TCP alone tells a policy.
 
-use super::{Decision, Ledger};
+use super::{Decision, Ledger, Reason};
 use acklab_base::Instant;
 
 /// Events of a TCP receiver that other transports do not have. A policy overrides those that it uses.
@@ -15,8 +15,13 @@ pub trait TcpEvents {
     fn on_window_growth(&mut self) {}
 
     /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full. The
-    /// application here has read it, and has not sent anything.
-    fn on_push(&mut self) {}
+    /// application here has not sent anything; `is_read` says whether it has read the segment.
+    fn on_push(&mut self, _is_read: bool) {}
+
+    /// The application has read all that has arrived, and no gap is open. Returns why that is to be acknowledged now, if it is.
+    fn on_emptied(&mut self) -> Option<Reason> {
+        None
+    }
 
     /// The peer has finished, and everything has come in order. The application here goes on sending, and what it sends next would carry the
     /// ACK. `None` means at once (RFC 9293, §3.10.7.4, eighth).

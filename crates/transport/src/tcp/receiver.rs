@@ -13,10 +13,11 @@ mod window;
 
 use super::clock::TickClock;
 use super::config::Config;
+use super::sender::announced_mss;
 use crate::ack::{Acknowledger, Policy, Ranges, Reason, TcpEvents};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, Machine};
-use acklab_wire::tcp::{Segment, SeqNumber};
+use acklab_wire::tcp::{Options, Segment, SeqNumber, Timestamps};
 use autotuning::Autotuning;
 pub use autotuning::ReceiveWindow;
 use ecn::Echo;
@@ -180,6 +181,21 @@ impl Receiver {
         self.acknowledger.newest_reported()
     }
 
+    /// When data arrived last, if any has.
+    #[must_use]
+    pub fn last_arrival(&self) -> Option<Instant> {
+        let ledger = self.acknowledger.ledger();
+        (ledger.total.octets > 0).then_some(ledger.newest)
+    }
+
+    /// The payload of a full-sized segment of the peer, as this end has announced it, beside the timestamps if they are used.
+    #[must_use]
+    pub fn announced_payload(&self) -> u64 {
+        let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
+        let options = Options { timestamps: has_timestamps.then_some(Timestamps { value: 0, echo: 0 }), ..Options::default() };
+        u64::from(announced_mss(&self.config)) - options.wire_len()
+    }
+
     /// Returns `true` if there is an ACK to be sent now.
     #[must_use]
     pub const fn owes_now(&self) -> bool {
@@ -187,10 +203,8 @@ impl Receiver {
     }
 
     /// Tells the policy what TCP alone tells.
-    fn tell_policy(&mut self, event: impl FnOnce(&mut dyn TcpEvents)) {
-        if let Some(policy) = self.acknowledger.tcp_events() {
-            event(policy);
-        }
+    fn tell_policy<T>(&mut self, event: impl FnOnce(&mut dyn TcpEvents) -> T) -> Option<T> {
+        self.acknowledger.tcp_events().map(event)
     }
 
     /// Stream offset of `seq`, a sequence number of the peer's data.

@@ -76,8 +76,6 @@ pub struct Rules {
     pub option_room: OptionRoom,
     /// How many challenge ACKs leave.
     pub challenge_limit: ChallengeLimit,
-    /// What answers an acknowledgment of what was never sent.
-    pub unsent_ack: UnsentAck,
     /// What becomes of data beyond the receive window.
     pub beyond_window: BeyondWindow,
     /// Whether the ACK of a FIN reports what came twice.
@@ -397,15 +395,6 @@ pub enum ChallengeLimit {
     OneInHalfASecond,
 }
 
-/// What answers a segment that acknowledges what was never sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnsentAck {
-    /// An ACK (RFC 9293, §3.10.7.4, fifth), as far as the limit of challenge ACKs allows (RFC 5961, §5.2).
-    Challenged,
-    /// Nothing in the state ESTABLISHED, a challenge ACK in those that follow (Linux's `tcp_rcv_established` and `tcp_rcv_state_process`).
-    DroppedIfEstablished,
-}
-
 /// What becomes of data beyond the receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondWindow {
@@ -461,7 +450,6 @@ impl Rules {
         option_use: OptionUse::Always,
         option_room: OptionRoom::Leftover,
         challenge_limit: ChallengeLimit::TenInFiveSeconds,
-        unsent_ack: UnsentAck::Challenged,
         beyond_window: BeyondWindow::CutOff,
         report_at_fin: ReportAtFin::Reported,
     };
@@ -492,7 +480,6 @@ impl Rules {
         option_use: OptionUse::AsPathAllows,
         option_room: OptionRoom::Reserved,
         challenge_limit: ChallengeLimit::OneInHalfASecond,
-        unsent_ack: UnsentAck::DroppedIfEstablished,
         beyond_window: BeyondWindow::TakenWhole,
         report_at_fin: ReportAtFin::Forgotten,
         ..Self::RFC
@@ -575,7 +562,6 @@ mod tests {
             option_use,
             option_room,
             challenge_limit,
-            unsent_ack,
             beyond_window,
             report_at_fin
         );

@@ -1,6 +1,5 @@
 //! What an arriving segment does.
 
-use super::super::rules::UnsentAck;
 use super::super::sender::Phase;
 use super::{Connection, State, Way};
 use acklab_base::{Instant, Machine};
@@ -34,10 +33,8 @@ impl Connection {
         if !self.receiving.is_acceptable(segment) {
             return self.answer_unacceptable(now, segment);
         }
-        if self.sending.never_sent(segment) {
-            return self.answer_unsent(now);
-        }
-        if self.sending.is_too_old(segment) {
+        // RFC 5961, §5.2: it acknowledges what was never sent, or less than an ACK of this connection can.
+        if self.sending.never_sent(segment) || self.sending.is_too_old(segment) {
             return self.challenge(now);
         }
         if self.is_released && self.receiving.brings_data(segment) {
@@ -64,16 +61,6 @@ impl Connection {
             self.challenge(now);
         } else {
             self.receiving.answer(now);
-        }
-    }
-
-    /// What was never sent was acknowledged.
-    #[cold]
-    fn answer_unsent(&mut self, now: Instant) {
-        match self.sending.rules().unsent_ack {
-            UnsentAck::Challenged => self.challenge(now),
-            UnsentAck::DroppedIfEstablished if self.state() == State::Established => {}
-            UnsentAck::DroppedIfEstablished => self.challenge(now),
         }
     }
 }

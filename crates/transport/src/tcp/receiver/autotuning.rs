@@ -23,17 +23,25 @@ pub enum ReceiveWindow {
     Autotuned,
 }
 
-/// Of 256 octets of memory, those that are window (`scaling_ratio`): 1448 octets of payload take 2304, half a page and a `struct sk_buff`,
-/// in kernels that receive into pages. Other drivers differ.
-const SCALING_RATIO: u64 = 160;
-/// `tcp_rmem[1]`: the buffer at first, 128 KiB.
-const INITIAL: u64 = (128 << 10) * SCALING_RATIO / 256;
-/// `tcp_rmem[2]`: the largest buffer, 32 MiB since 6.16.
-const LARGEST: u64 = (32 << 20) * SCALING_RATIO / 256;
+/// What a segment takes beside its payload in the half pages into which drivers receive: headroom, headers and `struct skb_shared_info`. A
+/// `struct sk_buff` comes on top. Other drivers differ.
+const OVERHEAD: u64 = 64 + 66 + 320;
+const HALF_PAGE: u64 = 2048;
+const SK_BUFF: u64 = 256;
+/// `TCP_RMEM_TO_WIN_SCALE`: the unit of `scaling_ratio`.
+const WHOLE: u64 = 256;
+/// `TCP_DEFAULT_SCALING_RATIO`, before anything has arrived: half.
+const DEFAULT_RATIO: u64 = WHOLE / 2;
+/// `tcp_rmem[1]`: the memory of the buffer at first, 128 KiB.
+const INITIAL: u64 = 128 << 10;
+/// `tcp_rmem[2]`: its largest memory, 32 MiB since 6.16.
+const LARGEST: u64 = 32 << 20;
 /// `tcp_select_initial_window`: the window at first, which is not scaled.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
 /// `TCP_INIT_CWND`, in segments: what a round trip brings at first (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
+/// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one (`tcp_initialize_rcv_mss`).
+const SHORTEST_FULL_SIZE: u64 = 536;
 /// `tcp_event_data_recv`: shorter segments do not grow the window.
 const SHORTEST: u64 = 128;
 
@@ -89,6 +97,8 @@ impl Receiver {
 /// The state of the buffer.
 #[derive(Clone, Copy, Debug)]
 struct ReceiveBuffer {
+    /// `scaling_ratio`: of 256 octets of memory, those that are window.
+    ratio: u64,
     /// `window_clamp`: what the buffer allows.
     clamp: u64,
     /// `rcv_ssthresh`: what is offered.
@@ -120,7 +130,15 @@ struct Arrived {
 
 impl Default for ReceiveBuffer {
     fn default() -> Self {
-        Self { clamp: INITIAL, offered: INITIAL_WINDOW, per_round_trip: 0, began: (Instant::ZERO, 0), next: 0, held: 0 }
+        Self {
+            ratio: DEFAULT_RATIO,
+            clamp: window_of(INITIAL, DEFAULT_RATIO),
+            offered: INITIAL_WINDOW,
+            per_round_trip: 0,
+            began: (Instant::ZERO, 0),
+            next: 0,
+            held: 0,
+        }
     }
 }
 
@@ -139,6 +157,7 @@ impl ReceiveBuffer {
     fn arrive(&mut self, now: Instant, arrived: Arrived) -> bool {
         self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
         self.next += arrived.advanced;
+        self.measure(arrived.full_size);
         let grows = self.grow_window(&arrived);
         if arrived.advanced == 0 {
             // tcp_data_queue_ofo
@@ -147,6 +166,20 @@ impl ReceiveBuffer {
             self.adjust(now, &arrived);
         }
         grows
+    }
+
+    /// `tcp_measure_rcv_mss`: full-sized segments of another size take another share of memory.
+    fn measure(&mut self, full_size: u64) {
+        if full_size < SHORTEST_FULL_SIZE {
+            return;
+        }
+        let ratio = ratio_of(full_size);
+        if ratio != self.ratio {
+            self.clamp = self.clamp * ratio / self.ratio;
+            self.ratio = ratio;
+            // tcp_set_window_clamp
+            self.offered = self.offered.min(self.clamp);
+        }
     }
 
     /// `tcp_grow_window`: by two segments, as far as the buffer allows.
@@ -179,8 +212,18 @@ impl ReceiveBuffer {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
         let window = u128::from(2 * copied + beyond) + 2 * grown;
-        self.clamp = self.clamp.max(window.min(u128::from(LARGEST)) as u64);
+        self.clamp = self.clamp.max(window.min(u128::from(window_of(LARGEST, self.ratio))) as u64);
     }
+}
+
+/// `scaling_ratio` where so many octets are a full-sized segment.
+const fn ratio_of(full_size: u64) -> u64 {
+    full_size * WHOLE / ((full_size + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF)
+}
+
+/// `tcp_win_from_space`.
+const fn window_of(memory: u64, ratio: u64) -> u64 {
+    memory * ratio / WHOLE
 }
 
 #[cfg(test)]
@@ -217,6 +260,18 @@ mod tests {
         assert!(buffer.clamp > 2 * 100 * MSS, "{}", buffer.clamp);
         assert_eq!(buffer.offered, buffer.clamp, "in the end all of it is offered");
         assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
+    }
+
+    /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is less than the first window.
+    #[test]
+    fn shorter_segments_leave_less_window() {
+        let mut buffer = ReceiveBuffer::default();
+        let arrived = Arrived { octets: 1000, full_size: 1000, advanced: 1000, beyond: 0, round_trip: None };
+        assert!(!buffer.arrive(Instant::ZERO, arrived));
+        assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
+        let long = Arrived { octets: MSS, full_size: MSS, ..arrived };
+        assert!(buffer.arrive(Instant::ZERO, long));
+        assert_eq!((buffer.ratio, buffer.clamp), (160, 56_832 * 160 / 111), "a longer one leaves more");
     }
 
     /// What is held beyond a gap takes room, so the window stands still until the gap closes.

@@ -132,8 +132,9 @@ impl Receiver {
         if self.fin.is_some_and(|fin| self.stream.next() > fin) {
             return self.acknowledge_fin(now, arrival);
         }
-        if ends_write && self.window.is_read_at_once() && self.has_sent_nothing() {
-            self.tell_policy(|policy| policy.on_push());
+        if ends_write && self.has_sent_nothing() {
+            let is_read = self.window.is_read_at_once();
+            self.tell_policy(|policy| policy.on_push(is_read));
         }
         self.autotune(now, arrival, &data, advanced);
         self.acknowledger.decide(now, arrival, self.stream.held(agreed.has_sack));

@@ -167,7 +167,8 @@ impl Receiver {
 
     /// The application reads what is available, at most `octets`. Returns the octets read.
     ///
-    /// If that at least doubles the window, an ACK is due that reports it (`__tcp_cleanup_rbuf`); poll for it.
+    /// If that at least doubles the window, an ACK is due that reports it, and if nothing remains unread, the ACK policy may want one
+    /// (`__tcp_cleanup_rbuf`); poll for it.
     pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
         let octets = octets.min(self.readable());
         let next = self.stream.next();
@@ -177,7 +178,20 @@ impl Receiver {
             if self.fin.is_none() && doubles && self.window.can_move(next) {
                 self.acknowledger.demand(now, Reason::WindowUpdate);
             }
+            self.acknowledge_emptied(now);
         }
         octets
+    }
+
+    /// The application has read: if that leaves nothing in the buffer, the policy decides on what waits for its ACK.
+    fn acknowledge_emptied(&mut self, now: Instant) {
+        let is_empty = self.fin.is_none() && self.readable() == 0 && self.stream.recent().is_empty();
+        if is_empty
+            && self.has_sent_nothing()
+            && self.acknowledger.is_waiting()
+            && let Some(reason) = self.tell_policy(|policy| policy.on_emptied()).flatten()
+        {
+            self.acknowledger.demand(now, reason);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
 
 use super::{Config, Controller, Phase, Sender, announced_mss};
-use crate::tcp::Rules;
 use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
@@ -100,11 +99,6 @@ impl Sender {
     /// Returns `true` if `segment` acknowledges the SYN or SYN-ACK of this end.
     pub(in crate::tcp) fn is_synchronized_by(&self, segment: &Segment) -> bool {
         self.connection.is_synchronized_by(segment)
-    }
-
-    /// How this end reads the RFCs.
-    pub(in crate::tcp) const fn rules(&self) -> &Rules {
-        &self.rules
     }
 
     /// A segment with SND.NXT and without data.

@@ -13,8 +13,10 @@ pub(super) struct PeerWindow {
     end: u64,
     /// That segment's acknowledgment number, as an offset (SND.WL2).
     acked: u64,
-    /// Its sequence number (SND.WL1).
+    /// Its sequence number (SND.WL1). A SYN's is one less than that of the first ACK behind it.
     seq: SeqNumber,
+    /// The sequence number of the SYN.
+    syn: SeqNumber,
     rule: WindowUpdate,
     /// The peer sends no data, so its segments all have one sequence number.
     is_silent: bool,
@@ -26,7 +28,7 @@ pub(super) struct PeerWindow {
 /// How an ACK moved the right edge of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
-    /// It moved at all.
+    /// It moved at all, or, by Linux's rule, the segment updated the window: then it is no duplicate ACK without SACK.
     pub(super) at_all: bool,
     /// It moved right.
     pub(super) forward: bool,
@@ -35,7 +37,7 @@ pub(super) struct Moved {
 impl PeerWindow {
     /// The window before the peer has offered any, which changes by `rule`.
     pub(super) const fn new(rule: WindowUpdate) -> Self {
-        Self { end: 0, acked: 0, seq: SeqNumber(0), rule, is_silent: false, shift: 0, largest: 0 }
+        Self { end: 0, acked: 0, seq: SeqNumber(0), syn: SeqNumber(0), rule, is_silent: false, shift: 0, largest: 0 }
     }
 
     /// The window of a peer that sends no data.
@@ -47,7 +49,7 @@ impl PeerWindow {
     pub(super) fn establish(self, syn: &Segment) -> Self {
         let window = u64::from(syn.window);
         let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
-        Self { end: window, acked: 0, seq: syn.seq, shift, largest: window, ..self }
+        Self { end: window, acked: 0, seq: syn.seq, syn: syn.seq, shift, largest: window, ..self }
     }
 
     /// This window without scaling, because this end does not offer it.
@@ -60,14 +62,18 @@ impl PeerWindow {
     pub(super) fn update(&mut self, ack: u64, segment: &Segment) -> Moved {
         let window = u64::from(segment.window) << self.shift;
         let end = ack + window;
-        let moved = Moved { at_all: end != self.end, forward: end > self.end };
-        let seq = if self.is_silent { self.seq } else { segment.seq };
+        let mut moved = Moved { at_all: end != self.end, forward: end > self.end };
+        let seq = if self.is_silent { SeqNumber::at(self.syn, 1) } else { segment.seq };
         let updates = match self.rule {
             _ if seq.is_after(self.seq) || ack > self.acked => true,
             WindowUpdate::Newer => seq == self.seq,
             WindowUpdate::NewerWiderOrShut => seq == self.seq && (moved.forward || window == 0),
             WindowUpdate::NewerOrWider => moved.forward,
         };
+        if self.rule == WindowUpdate::NewerWiderOrShut {
+            // `FLAG_WIN_UPDATE`: also of one that renews SND.WL1 alone, as the first ACK after the SYN does.
+            moved.at_all = updates;
+        }
         if updates {
             (self.end, self.acked, self.seq) = (end, ack, seq);
             self.largest = self.largest.max(window);
