@@ -50,8 +50,7 @@ impl CommandLine {
             "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
             // Addresses and ports are no part of a simulated segment. `mss` is about segmentation offload, which acklab does not have.
             "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-            | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal"
-            | "send_omit_free" => {}
+            | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal" | "send_omit_free" => {}
             _ => return Err(Refusal::out_of_scope(line, format!("the option --{name}"))),
         }
         Ok(())

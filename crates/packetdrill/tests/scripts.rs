@@ -42,7 +42,7 @@ fn linux() -> Settings {
 
 #[test]
 fn our_scripts_hold() {
-    for name in ["slow_start_and_loss.pkt", "blocking_connect_and_read.pkt"] {
+    for name in ["slow_start_and_loss.pkt", "blocking_connect_and_read.pkt", "resets.pkt"] {
         assert_eq!(verdict(&text(name), &linux()), Verdict::Passed, "{name}");
     }
 }
@@ -78,6 +78,26 @@ fn the_settings_of_the_caller_are_what_is_tested() {
         panic!("an initial window of four passes for ten");
     };
     assert_eq!((failures[0].line, failures[0].found.as_str()), (18, "P. 1:4001(4000) ack 1 at 0.1 s"));
+}
+
+/// Within a write, PSH depends on how many segments a packet of the kernel holds, unless the script wants each segment to be exact.
+#[test]
+fn a_push_counts_where_a_write_ends() {
+    let whole = text("slow_start_and_loss.pkt");
+    let packet = "+0 > P. 1:10001(10000) ack 1\n";
+    assert!(whole.contains(packet));
+    let segments = |last: &str| -> String {
+        (0..10)
+            .map(|k| {
+                let flags = if k == 9 { last } else { "P." };
+                format!("+0 > {flags} {}:{}(1000) ack 1\n", k * 1000 + 1, k * 1000 + 1001)
+            })
+            .collect()
+    };
+    let of = |lines: &str, head: &str| verdict(&format!("{head}{}", whole.replace(packet, lines)), &linux());
+    assert_eq!(of(&segments("."), ""), Verdict::Passed, "the write goes on");
+    let Verdict::Failed(failures) = of(&segments("."), "--strict_segments\n") else { panic!("PSH on each passes") };
+    assert!(failures[0].found.starts_with(". 1:1001(1000)"), "{}", failures[0]);
 }
 
 #[test]

@@ -27,6 +27,8 @@ use std::path::Path;
 const GREEDY: u64 = 200_000;
 /// Octets of a timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
+/// What a kernel begins with (`tcp_rmem[1]`), whatever the buffer may grow to.
+const FIRST_RECEIVE_BUFFER: u64 = 128 << 10;
 /// The MSS that the kernel announces over a device for packets of 1500 octets.
 const DEVICE_MSS: u64 = 1460;
 /// What a kernel needs of time beyond a machine in virtual time: its timers count in jiffies of up to 4 ms, and processors are busy.
@@ -108,6 +110,9 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
         name @ "cubic" => name,
         name => return Err(format!("the controller {name}")),
     };
+    if config.receive_buffer.get() < FIRST_RECEIVE_BUFFER {
+        return Err("a small receive buffer, which a kernel counts by the memory of its driver".to_owned());
+    }
     let after_idle = match config.after_idle {
         AfterIdle::Keep => 0,
         AfterIdle::Decay => 1,
@@ -125,10 +130,9 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
         on("tcp_recovery", config.detection == Detection::Rack),
         set("tcp_early_retrans", if config.tail_loss_probe { 3 } else { 0 }.to_string()),
         set("tcp_slow_start_after_idle", after_idle.to_string()),
-        // The kernel begins with 128 KiB (tcp_rmem[1]), whatever it may grow to.
         // The greedy application writes at once what a timeline sends in all.
         set("tcp_wmem", format!("4096 {} {}", 8 * GREEDY, 8 * GREEDY)),
-        set("tcp_rmem", format!("4096 131072 {}", config.receive_buffer.get())),
+        set("tcp_rmem", format!("4096 {FIRST_RECEIVE_BUFFER} {}", config.receive_buffer.get())),
     ];
     if config.initial_window != linux.initial_window {
         variables
@@ -328,8 +332,10 @@ fn mark(codepoint: Ecn) -> &'static str {
 
 /// Flags, numbers and length.
 fn body(segment: &Written) -> String {
-    const LETTERS: [(Flags, char); 6] = [
+    const LETTERS: [(Flags, char); 8] = [
         (Flags::FIN, 'F'),
+        (Flags::SYN, 'S'),
+        (Flags::RST, 'R'),
         (Flags::PSH, 'P'),
         (Flags::ECE, 'E'),
         (Flags::CWR, 'W'),

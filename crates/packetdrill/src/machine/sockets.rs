@@ -115,6 +115,10 @@ impl Machine<'_> {
         let Some(number) = call.result.filter(|number| *number >= 0) else {
             return outside("a socket that cannot be had".to_owned());
         };
+        if self.sockets.open.is_empty() {
+            // What earlier sockets were set to is theirs.
+            (self.start.receive_buffer, self.start.most_payload) = (None, None);
+        }
         self.sockets.open.insert(number, Socket::new(Role::Fresh));
         returns(number)
     }
@@ -126,9 +130,15 @@ impl Machine<'_> {
         Ok(end(config, controller, policy, SEED, NAME).with_reading(Reading::OnDemand))
     }
 
+    /// `connection` is the one under test from now on.
+    fn adopt(&mut self, connection: Connection) {
+        self.connection = Some(Box::new(connection));
+        (self.established, self.error) = (None, None);
+    }
+
     fn listen(&mut self, number: i64, outside: &dyn Fn(String) -> Attempt) -> Attempt {
         match self.connection(false) {
-            Ok(connection) => self.connection = Some(Box::new(connection)),
+            Ok(connection) => self.adopt(connection),
             Err(fault) => return outside(fault),
         }
         self.change(number, |socket| socket.role = Role::Listening);
@@ -169,9 +179,8 @@ impl Machine<'_> {
         if socket.role == Role::Fresh {
             match self.connection(true) {
                 Ok(mut connection) => {
-                    self.error = None;
                     connection.open(self.now);
-                    self.connection = Some(Box::new(connection));
+                    self.adopt(connection);
                 }
                 Err(fault) => return outside(fault),
             }

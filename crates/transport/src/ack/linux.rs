@@ -108,7 +108,9 @@ impl AckPolicy for QuickOrDelayed {
             _ if self.quick > 0 => Decision::Now(Reason::QuickAck),
             _ if ledger.bytes > ledger.full_size => Decision::Now(Reason::SegmentCount),
             Arrival::OutOfOrder | Arrival::FillsGap { .. } => self.compress(now, ledger, held),
-            Arrival::InOrder if self.pushed == Some(Pushed::Read) && held.beyond.is_empty() => Decision::Now(Reason::Push),
+            Arrival::InOrder if self.pushed == Some(Pushed::Read) && held.beyond.is_empty() => {
+                Decision::Now(Reason::Push)
+            }
             Arrival::InOrder => Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Timer),
         }
     }

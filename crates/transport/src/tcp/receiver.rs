@@ -192,7 +192,8 @@ impl Receiver {
     #[must_use]
     pub fn announced_payload(&self) -> u64 {
         let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
-        let options = Options { timestamps: has_timestamps.then_some(Timestamps { value: 0, echo: 0 }), ..Options::default() };
+        let options =
+            Options { timestamps: has_timestamps.then_some(Timestamps { value: 0, echo: 0 }), ..Options::default() };
         u64::from(announced_mss(&self.config)) - options.wire_len()
     }
 
