@@ -114,7 +114,7 @@ mod tests {
     fn a_custom_policy_cannot_ask_for_the_past() {
         let mut policy = late();
         let (now, ledger) = (Instant::from_nanos(5), Ledger::default());
-        let held = Held { next: 0, beyond: &[], sack: true };
+        let held = Held { next: 0, beyond: &[], sack: true, newer: 0 };
         assert_eq!(policy.decide(now, &Arrival::InOrder, &ledger, held), Decision::At(now, Reason::Custom(3)));
         assert_eq!(policy.reason_name(Reason::Custom(3)), "late");
         assert_eq!(policy.reason_name(Reason::Timer), "timer");

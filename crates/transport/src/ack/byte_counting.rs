@@ -65,7 +65,7 @@ mod tests {
     use super::super::Packet;
     use super::*;
 
-    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
     fn after(payloads: &[u64]) -> Ledger {
         let (mut ledger, mut offset) = (Ledger::default(), 0);

@@ -99,7 +99,7 @@ mod tests {
     use super::super::Packet;
     use super::*;
 
-    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
     /// The delay of one packet that is not the second or tenth, after so many and with this round trip.
     fn delay(before: u64, rtt_ms: u64) -> Duration {

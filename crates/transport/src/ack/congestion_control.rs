@@ -98,7 +98,7 @@ mod tests {
     use super::super::Packet;
     use super::*;
 
-    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
     #[test]
     fn with_a_ratio_above_two_only_three_duplicates_are_immediate() {

@@ -82,7 +82,7 @@ mod tests {
     use super::super::Packet;
     use super::*;
 
-    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
     const RTT: Duration = Duration::from_millis(100);
 

@@ -68,7 +68,7 @@ mod tests {
     use super::super::Packet;
     use super::*;
 
-    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true };
+    const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)

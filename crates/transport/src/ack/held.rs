@@ -11,6 +11,8 @@ pub struct Held<'a> {
     pub beyond: &'a [Range<u64>],
     /// ACKs report what lies beyond gaps (RFC 2018).
     pub sack: bool,
+    /// Of the ranges that were reported last, those that had changed after the one that the arrival extends; all of them if it begins one.
+    pub newer: usize,
 }
 
 impl Held<'_> {
@@ -21,13 +23,6 @@ impl Held<'_> {
         let after = self.beyond.partition_point(|range| range.end <= missing);
         self.beyond.get(after).filter(|range| range.start <= missing).map_or(missing, |range| range.end)
     }
-
-    /// Returns `true` if `start..end` is a range of its own, not adjacent to another.
-    #[must_use]
-    pub fn is_isolated(&self, start: u64, end: u64) -> bool {
-        let place = self.beyond.partition_point(|range| range.start < start);
-        self.beyond.get(place).is_some_and(|range| *range == (start..end))
-    }
 }
 
 #[cfg(test)]
@@ -37,9 +32,8 @@ mod tests {
     #[test]
     fn the_first_missing_octet_lies_below_between_or_above_what_is_held() {
         let beyond = [20..30, 40..50];
-        let held = Held { next: 10, beyond: &beyond, sack: true };
+        let held = Held { next: 10, beyond: &beyond, sack: true, newer: 0 };
         let missing = [0, 10, 15, 20, 25, 35, 40, 60].map(|offset| held.first_missing_from(offset));
         assert_eq!(missing, [10, 10, 15, 30, 30, 35, 50, 60]);
-        assert!(held.is_isolated(20, 30) && !held.is_isolated(20, 25));
     }
 }

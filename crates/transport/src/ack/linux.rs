@@ -13,8 +13,10 @@
 //! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then SACKs are compressed: one for
 //!   all that come within 5 % of the round trip, 1 ms at most, or for 44 of them. The round trip is the receiver's own estimate,
 //!   or the handshake's if that is shorter; without an estimate it is zero. The timer has a slack of 100 µs, which
-//!   it takes in full unless another interrupt comes first; here none does. A third range of SACK releases what is held back: in Linux
-//!   before the segment is taken in, here after (`tcp_sack_compress_send_ack`).
+//!   it takes in full unless another interrupt comes first; here none does. A segment that begins a range, or extends one behind
+//!   the two that changed last, releases what is held back, so that each range is told among the first two of some ACK
+//!   (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves before the segment is taken in, and the segment is held back; here the ACK tells of the
+//!   segment as well, which counts as held back but starts no timer.
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};
@@ -73,6 +75,8 @@ pub struct QuickOrDelayed {
     /// Segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
+    /// What was held back leaves before the segment that releases it, which is held back in turn.
+    is_released: bool,
     /// The segment lets the receive window grow.
     grows_window: bool,
 }
@@ -123,7 +127,8 @@ impl AckPolicy for QuickOrDelayed {
                 self.ato = ATO_MIN;
             }
         }
-        (self.compressed, self.compressed_until, self.pushed) = (0, None, None);
+        self.compressed = u32::from(std::mem::take(&mut self.is_released));
+        (self.compressed_until, self.pushed) = (None, None);
     }
 
     fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
@@ -171,8 +176,8 @@ impl QuickOrDelayed {
         if !held.sack {
             return Decision::Now(Reason::OutOfOrder);
         }
-        let is_new_range = held.is_isolated(ledger.last.start, ledger.last.end);
-        if self.compressed > 0 && is_new_range && held.beyond.len() > SACK_BLOCKS_EXPECTED {
+        if self.compressed > 0 && held.newer >= SACK_BLOCKS_EXPECTED {
+            self.is_released = true;
             return Decision::Now(Reason::CompressedSack);
         }
         if self.compressed >= MAX_COMPRESSED_SACKS {
@@ -217,9 +222,8 @@ fn compressed_sack_delay(ledger: &Ledger) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Echo, Packet};
+    use super::super::{Echo, Packet, Ranges};
     use super::*;
-    use std::ops::Range;
 
     fn at(us: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(us)
@@ -227,7 +231,7 @@ mod tests {
 
     fn in_order(ledger: &mut Ledger, k: u64) -> Held<'static> {
         ledger.enter(at(k * 700), Packet::of_stream((k - 1) * 1448..k * 1448, 1448));
-        Held { next: k * 1448, beyond: &[], sack: true }
+        Held { next: k * 1448, beyond: &[], sack: true, newer: 0 }
     }
 
     #[test]
@@ -268,23 +272,20 @@ mod tests {
     }
 
     /// Segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
-    fn beyond_a_gap(rtt: Option<Duration>, segments: Range<u64>, each: u64) -> Vec<Decision> {
+    fn beyond_a_gap(rtt: Option<Duration>, segments: impl IntoIterator<Item = u64>, each: u64) -> Vec<Decision> {
         let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
         let mut ledger = policy.ledger();
         if let (Some(age), Some(estimate)) = (rtt, &mut ledger.round_trip) {
             estimate.on_data(at(0), 0, 1 << 20, Some(Echo { value: 1, age }));
         }
-        let mut beyond: Vec<Range<u64>> = Vec::new();
+        let mut stream = Ranges::default();
         segments
+            .into_iter()
             .map(|k| {
                 let range = k * 1448..k * 1448 + each;
-                match beyond.last_mut().filter(|last| last.end == range.start) {
-                    Some(last) => last.end = range.end,
-                    None => beyond.push(range.clone()),
-                }
+                let arrival = stream.insert(range.clone());
                 ledger.enter(at(k * 300), Packet::of_stream(range, 0));
-                let held = Held { next: 0, beyond: &beyond, sack: true };
-                let decision = policy.decide(at(k * 300), &Arrival::OutOfOrder, &ledger, held);
+                let decision = policy.decide(at(k * 300), &arrival, &ledger, stream.held(true));
                 if let Decision::Now(_) = decision {
                     policy.on_ack_sent(at(k * 300));
                 }
@@ -321,5 +322,18 @@ mod tests {
         let decisions = beyond_a_gap(Some(Duration::from_millis(100)), 1..6, 1000);
         assert!(matches!(decisions[3], Decision::At(..)), "nothing was held back yet");
         assert_eq!(decisions[4], Decision::Now(Reason::CompressedSack));
+    }
+
+    /// Retransmissions fill holes of long ago: what they extend comes first in the next ACK, and pushes others out.
+    #[test]
+    fn what_extends_the_third_range_releases_each_time() {
+        let decisions = beyond_a_gap(Some(Duration::from_millis(100)), [1, 4, 7, 8, 5, 2, 9, 10], 1448);
+        assert!(matches!(decisions[3], Decision::At(..)), "the newest range grows");
+        assert!(matches!(decisions[4], Decision::At(..)), "the second range");
+        assert_eq!(decisions[5], Decision::Now(Reason::CompressedSack), "the third");
+        assert_eq!(decisions[6], Decision::Now(Reason::CompressedSack), "the third by now");
+        assert!(matches!(decisions[7], Decision::At(..)), "the newest");
+        let decisions = beyond_a_gap(Some(Duration::from_millis(100)), [1, 4, 7, 8, 11, 14], 1448);
+        assert_eq!(decisions[4..], [Decision::Now(Reason::CompressedSack); 2], "what releases is itself held back");
     }
 }

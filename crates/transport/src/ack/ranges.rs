@@ -61,6 +61,9 @@ pub struct Ranges {
     beyond: Beyond,
     /// Of those, the ones that changed last, newest first.
     recent: Vec<Range<u64>>,
+    /// Of those, how many were newer than the range that the last arrival has extended; all that there were if it has begun one, and none if it
+    /// has filled the first gap.
+    newer: usize,
     /// How many numbers have arrived, each counted once.
     received: u64,
 }
@@ -100,7 +103,7 @@ impl Ranges {
     /// What a policy may ask of this set. `reports_ranges`: ACKs report what lies beyond gaps.
     #[must_use]
     pub fn held(&self, reports_ranges: bool) -> Held<'_> {
-        Held { next: self.next, beyond: self.beyond(), sack: reports_ranges }
+        Held { next: self.next, beyond: self.beyond(), sack: reports_ranges, newer: self.newer }
     }
 
     /// All that has arrived, the highest range first, as an ACK frame lists it (RFC 9000, §19.3.1). What was
@@ -189,7 +192,7 @@ impl Ranges {
             joins += held.end - held.start;
             end = end.max(held.end);
         }
-        self.next = end;
+        (self.next, self.newer) = (end, 0);
         self.beyond.leave(joined);
         // What it joins has counted before, whether the range overlaps it or only touches it.
         self.received += self.next - range.end;
@@ -205,6 +208,7 @@ impl Ranges {
             && let Some(newest) = self.recent.first_mut().filter(|newest| newest.end == range.start)
         {
             (last.end, newest.end) = (range.end, range.end);
+            self.newer = 0;
             self.received += range.end - range.start;
             return Arrival::OutOfOrder;
         }
@@ -220,7 +224,9 @@ impl Ranges {
         let merged: u64 = touched.iter().map(|held| held.end - held.start).sum();
         self.received += end - start - merged;
         self.beyond.replace(first..last, start..end);
-        self.recent.retain(|held| held.end < start || held.start > end);
+        let is_apart = |held: &Range<u64>| held.end < start || held.start > end;
+        self.newer = self.recent.iter().take_while(|held| is_apart(held)).count();
+        self.recent.retain(is_apart);
         self.recent.insert(0, start..end);
         self.recent.truncate(REPORTED);
         Arrival::OutOfOrder
@@ -238,10 +244,10 @@ mod tests {
         assert_eq!(stream.insert(0..10), Arrival::InOrder);
         assert_eq!(stream.insert(20..30), Arrival::OutOfOrder);
         assert_eq!(stream.insert(40..50), Arrival::OutOfOrder);
-        assert_eq!(stream.recent(), [40..50, 20..30]);
+        assert_eq!((stream.recent(), stream.held(true).newer), (&[40..50, 20..30][..], 1), "a new one");
         assert_eq!(stream.insert(20..30), Arrival::Duplicate);
         assert_eq!(stream.insert(30..35), Arrival::OutOfOrder);
-        assert_eq!(stream.recent(), [20..35, 40..50]);
+        assert_eq!((stream.recent(), stream.held(true).newer), (&[20..35, 40..50][..], 1), "the second");
         assert_eq!(stream.insert(10..20), Arrival::FillsGap { closed: false });
         assert_eq!(stream.next(), 35);
         assert!(stream.recent().iter().eq([&(40..50)]));

@@ -152,7 +152,7 @@ mod tests {
     fn in_order(policy: &mut TameAcks, ledger: &mut Ledger, ms: u64) -> Decision {
         let start = ledger.highest.end;
         ledger.enter(at(ms), Packet::of_stream(start..start + 1000, 1000));
-        let held = Held { next: start + 1000, beyond: &[], sack: true };
+        let held = Held { next: start + 1000, beyond: &[], sack: true, newer: 0 };
         let decision = policy.decide(at(ms), &Arrival::InOrder, ledger, held);
         if let Decision::Now(_) = decision {
             ledger.settle();
