@@ -132,7 +132,7 @@ impl Receiver {
             initial,
             window_shift: shift,
             window: Window::new(buffer, config.mss.get(), config.dialect.rules().beyond_window),
-            autotuning: is_autotuned.then(|| Autotuning::new(is_measured)),
+            autotuning: is_autotuned.then(|| Autotuning::new(buffer, is_measured)),
             clock: config.timestamps.map(TickClock::new),
             agreed: None,
             timestamp_to_echo: 0,

@@ -34,8 +34,6 @@ const WHOLE: u64 = 256;
 const DEFAULT_RATIO: u64 = WHOLE / 2;
 /// `tcp_rmem[1]`: the memory of the buffer at first, 128 KiB.
 const INITIAL: u64 = 128 << 10;
-/// `tcp_rmem[2]`: its largest memory, 32 MiB since 6.16.
-const LARGEST: u64 = 32 << 20;
 /// `tcp_select_initial_window`: the window at first, which is not scaled.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
 /// `TCP_INIT_CWND`, in segments: what a round trip brings at first (`tcp_init_buffer_space`).
@@ -46,7 +44,7 @@ const SHORTEST_FULL_SIZE: u64 = 536;
 const SHORTEST: u64 = 128;
 
 /// A buffer that grows, and the round trips by which it does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Autotuning {
     buffer: ReceiveBuffer,
     /// `None` if the ledger of the ACK policy has estimates.
@@ -54,10 +52,11 @@ pub(super) struct Autotuning {
 }
 
 impl Autotuning {
-    /// Autotuning before the first segment. `is_measured` says whether the ACK policy has round trips measured, which then serve both.
-    pub(super) fn new(is_measured: bool) -> Self {
+    /// Autotuning before the first segment, up to a window of `largest`. `is_measured` says whether the ACK policy has round trips measured,
+    /// which then serve both.
+    pub(super) fn new(largest: u64, is_measured: bool) -> Self {
         let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
-        Self { buffer: ReceiveBuffer::default(), round_trip: own }
+        Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
     }
 
     /// The window that is offered, in octets from rcv.nxt on.
@@ -97,6 +96,8 @@ impl Receiver {
 /// The state of the buffer.
 #[derive(Clone, Copy, Debug)]
 struct ReceiveBuffer {
+    /// What `tcp_rmem[2]` allows, as window.
+    largest: u64,
     /// `scaling_ratio`: of 256 octets of memory, those that are window.
     ratio: u64,
     /// `window_clamp`: what the buffer allows.
@@ -128,9 +129,10 @@ struct Arrived {
     round_trip: Option<Duration>,
 }
 
-impl Default for ReceiveBuffer {
-    fn default() -> Self {
+impl ReceiveBuffer {
+    const fn new(largest: u64) -> Self {
         Self {
+            largest,
             ratio: DEFAULT_RATIO,
             clamp: window_of(INITIAL, DEFAULT_RATIO),
             offered: INITIAL_WINDOW,
@@ -140,9 +142,7 @@ impl Default for ReceiveBuffer {
             held: 0,
         }
     }
-}
 
-impl ReceiveBuffer {
     /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is free.
     fn window(&self) -> u64 {
         self.offered.min(self.free())
@@ -212,7 +212,7 @@ impl ReceiveBuffer {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
         let window = u128::from(2 * copied + beyond) + 2 * grown;
-        self.clamp = self.clamp.max(window.min(u128::from(window_of(LARGEST, self.ratio))) as u64);
+        self.clamp = self.clamp.max(window.min(u128::from(self.largest)) as u64);
     }
 }
 
@@ -231,6 +231,7 @@ mod tests {
     use super::*;
 
     const MSS: u64 = 1448;
+    const LARGEST: u64 = 20 << 20;
 
     /// Segments in order, at a rate of so many a round trip of 100 ms: which of them let the window grow.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
@@ -247,7 +248,7 @@ mod tests {
     /// From 65,535 to 81,920 octets in steps of 2,896: six segments. A slow flow fills no more than the first buffer.
     #[test]
     fn a_slow_flow_never_outgrows_the_first_buffer() {
-        let grows = growth(&mut ReceiveBuffer::default(), 0, 200, 10);
+        let grows = growth(&mut ReceiveBuffer::new(LARGEST), 0, 200, 10);
         assert_eq!(grows.iter().filter(|grows| **grows).count(), 6);
         assert!(grows[..6].iter().all(|grows| *grows));
     }
@@ -255,7 +256,7 @@ mod tests {
     /// At 100 segments a round trip the buffer becomes more than twice 144,800 octets, and the window follows segment by segment.
     #[test]
     fn a_fast_flow_grows_the_buffer_by_what_a_round_trip_brings() {
-        let mut buffer = ReceiveBuffer::default();
+        let mut buffer = ReceiveBuffer::new(LARGEST);
         growth(&mut buffer, 0, 2500, 100);
         assert!(buffer.clamp > 2 * 100 * MSS, "{}", buffer.clamp);
         assert_eq!(buffer.offered, buffer.clamp, "in the end all of it is offered");
@@ -265,7 +266,7 @@ mod tests {
     /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is less than the first window.
     #[test]
     fn shorter_segments_leave_less_window() {
-        let mut buffer = ReceiveBuffer::default();
+        let mut buffer = ReceiveBuffer::new(LARGEST);
         let arrived = Arrived { octets: 1000, full_size: 1000, advanced: 1000, beyond: 0, round_trip: None };
         assert!(!buffer.arrive(Instant::ZERO, arrived));
         assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
@@ -277,7 +278,7 @@ mod tests {
     /// What is held beyond a gap takes room, so the window stands still until the gap closes.
     #[test]
     fn data_beyond_a_gap_takes_room() {
-        let mut buffer = ReceiveBuffer::default();
+        let mut buffer = ReceiveBuffer::new(LARGEST);
         growth(&mut buffer, 0, 10, 10);
         let beyond = Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None };
         assert!(!buffer.arrive(Instant::ZERO, beyond));
