@@ -12,8 +12,9 @@ use crate::flows::{self, Flows};
 use crate::observers::Observers;
 use crate::packet::{Observed, Packet};
 use crate::probe::Probes;
-use crate::scenario::{Scenario, Series, Transport};
-use crate::transports::{self, Endpoints, RelayPlan};
+use crate::scenario::{Scenario, Series};
+use crate::transports::tcp::{self, RelayPlan};
+use crate::transports::{self, Endpoints, Maker};
 use acklab_base::random::Seed;
 use acklab_base::{Instant, NodeId, PortId};
 use acklab_net::{Hop, Hosts, Map, Network};
@@ -112,7 +113,8 @@ impl<P: Observed> Parts<P> {
                     }
                 }
             }
-            let endpoints = transports::endpoints(&flow, scenario.ip_version(), seed, &options.strategies)?;
+            let maker = Maker { flow: &flow, seed, strategies: &options.strategies };
+            let endpoints = transports::endpoints(&maker, scenario.ip_version())?;
             let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
             let reverse_plan = flow.reverse().map(|reverse| FlowPlan {
                 labels: endpoints.labels()[1].clone(),
@@ -320,14 +322,13 @@ fn attach_relays(
     plan: &FlowPlan,
 ) -> Result<(), Error> {
     let flow = &plan.flow;
-    let Transport::Tcp(settings) = &flow.transport else { return Ok(()) };
+    let Some(settings) = flow.transport.tcp() else { return Ok(()) };
     let refused = |source| Error::Attach { flow: flow.name.clone(), source };
     for ((split, node), pair) in way.splits.iter().zip(&way.stops[1..]).zip(connections.windows(2)) {
         let arriving_key = pair[0].data.flow;
         let port = world.attach(*node, arriving_key).map_err(refused)?;
         world.attach_also(port, pair[1].acks.flow).map_err(refused)?;
         let relay = RelayPlan {
-            flow,
             handshake: split.pep.handshake,
             settings: split.settings(settings),
             routes: [pair[0].acks, pair[1].data],
@@ -335,8 +336,9 @@ fn attach_relays(
             // No flow has a slash in its name.
             name: format!("{}/pep/{}", flow.name, split.pep.node),
         };
-        let (probe, seed) = (observers::probe_without_records(plan, None), Seed(scenario.seed));
-        world.hosts.add_relay(number, |pool| transports::relay(relay, seed, &options.strategies, &probe, pool))?;
+        let probe = observers::probe_without_records(plan, None);
+        let maker = Maker { flow, seed: Seed(scenario.seed), strategies: &options.strategies };
+        world.hosts.add_relay(number, |pool| tcp::relay(relay, &maker, &probe, pool))?;
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 pub mod kernel;
 
 use crate::error::Error;
-use crate::scenario::{Flow, Scenario, Transport};
+use crate::scenario::{Flow, Scenario};
 use crate::strategies::Strategies;
-use crate::transports;
+use crate::transports::Maker;
 use acklab_base::Duration;
 use acklab_base::random::Seed;
 use acklab_packetdrill::{Machine, Script, grammar, play};
@@ -34,19 +34,15 @@ impl Subject {
     /// # Errors
     /// If no flow of the scenario runs over TCP, or its strategies are not among `strategies`.
     pub fn new(scenario: &Scenario, strategies: Strategies) -> Result<Self, Error> {
-        let tcp = scenario.flow.iter().find_map(|flow| match &flow.transport {
-            Transport::Tcp(settings) => Some((flow, settings)),
-            _ => None,
-        });
+        let tcp = scenario.flow.iter().find_map(|flow| Some((flow, flow.transport.tcp()?)));
         let (flow, settings) = tcp.ok_or(Error::NoTcp)?;
-        let subject =
-            Self { flow: flow.clone(), settings: (**settings).clone(), seed: Seed(scenario.seed), strategies };
+        let subject = Self { flow: flow.clone(), settings: settings.clone(), seed: Seed(scenario.seed), strategies };
         subject.strategy(&settings.config())?;
         Ok(subject)
     }
 
     fn strategy(&self, config: &tcp::Config) -> Result<(Controller, Policy), Error> {
-        transports::strategies_of(&self.flow, config, self.seed, &self.strategies)
+        Maker { flow: &self.flow, seed: self.seed, strategies: &self.strategies }.strategies_of(config)
     }
 
     /// Plays the script at `path`, which may include files beside it. `tolerance` stands above what the script says of it.

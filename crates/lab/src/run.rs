@@ -76,7 +76,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     }
     let (mut world, plan) = build::build(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
-    if scenario.flow.iter().any(|flow| flow.custom_names().next().is_some()) {
+    if scenario.flow.iter().any(|flow| !flow.transport.custom_names().is_empty()) {
         clock.call_back_always();
     }
     let end = Instant::ZERO + scenario.duration;

@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `application`, `transport`, `ends`, `pep`, `measure` | the types of flows, commands, transports and their settings at both ends, proxies and measurements; those of links are in [`acklab_path`] |
+//! | `flow`, `application`, `ends`, `pep`, `measure` | the types of flows, commands, settings at both ends, proxies and measurements; those of transports are in [`transports`](crate::transports), those of links in [`acklab_path`] |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -32,9 +32,9 @@ mod schema;
 mod sets;
 mod shorthand;
 mod snippet;
-mod transport;
 mod validate;
 
+pub use crate::transports::{Custom, Transport};
 pub use application::Application;
 pub use ends::Ends;
 pub use flow::Flow;
@@ -43,7 +43,6 @@ pub use measure::{Capture, Measure, Series};
 pub use pep::{Handshake, Pep, Side};
 pub use refuse::Refusal;
 pub use schema::schema;
-pub use transport::{Custom, Transport};
 
 use crate::strategies::Strategies;
 use acklab_base::Duration;

@@ -2,7 +2,7 @@
 
 use super::way::{Split, Way};
 use super::{direction_config, direction_name};
-use crate::scenario::{Flow, Scenario, Transport};
+use crate::scenario::{Flow, Scenario};
 use crate::transports::{Endpoints, Labels};
 use acklab_base::{Bytes, Duration, Instant};
 use acklab_net::Hop;
@@ -31,7 +31,7 @@ pub(crate) struct RelayPlace {
 impl RelayPlace {
     /// The proxies on the way of `flow`, whose index among the measured directions is `measured`.
     pub(super) fn on(way: &Way, flow: &Flow, measured: usize) -> Vec<Self> {
-        let Transport::Tcp(settings) = &flow.transport else { return Vec::new() };
+        let Some(settings) = flow.transport.tcp() else { return Vec::new() };
         let place = |split: &Split| Self {
             node: split.pep.node.clone(),
             flow: measured,

@@ -1,7 +1,7 @@
 //! The connections that carry a flow, and the proxies between them.
 
 use crate::packet::Route;
-use crate::scenario::{Flow, Pep, Scenario, Transport};
+use crate::scenario::{Flow, Pep, Scenario};
 use acklab_base::NodeId;
 use acklab_net::{Hop, Map};
 use acklab_transport::tcp;
@@ -41,7 +41,8 @@ impl Way {
     ) -> Self {
         let (mut stops, mut splits) = (vec![from], Vec::new());
         let (mut node, mut before) = (from, None);
-        while matches!(flow.transport, Transport::Tcp(_))
+        // Proxies split TCP; other transports pass.
+        while flow.transport.tcp().is_some()
             && node != to
             && let Some((hop, next)) = map.next(node, to)
         {

@@ -87,17 +87,13 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     if flow.page.is_some() {
         return Err(refuse("page", "a page".to_owned(), "`traffic`: the kernel's sockets carry no requests here"));
     }
-    let settings = match &flow.transport {
-        Transport::Tcp(settings) => settings,
-        Transport::Udp(_) => return Ok(None),
-        other => {
-            return Err(refuse(
-                "transport",
-                format!("\"{}\"", other.name()),
-                "TCP or UDP, the transports of the kernel",
-            ));
-        }
-    };
+    let transport = &flow.transport;
+    if !transport.abilities().is_in_kernel {
+        let known = Transport::names_with(|abilities| abilities.is_in_kernel).join(" or ");
+        let expected = format!("{known}, the transports of the kernel");
+        return Err(refuse("transport", format!("\"{}\"", transport.name()), &expected));
+    }
+    let Some(settings) = transport.tcp() else { return Ok(None) };
     if settings.preset != Preset::Linux {
         let found = format!("\"{}\"", settings.preset.name());
         return Err(refuse("preset", found, "\"linux\": the kernel's TCP cannot behave as another stack"));

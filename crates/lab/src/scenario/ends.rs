@@ -38,7 +38,7 @@ impl<S> Ends<S> {
     }
 
     /// What `change` makes of the settings of both ends.
-    pub(super) fn map(&self, change: impl Fn(&S) -> S) -> Self {
+    pub(crate) fn map(&self, change: impl Fn(&S) -> S) -> Self {
         Self { from: change(&self.from), peer: self.peer.as_ref().map(change) }
     }
 }

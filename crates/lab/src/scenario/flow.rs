@@ -1,11 +1,11 @@
 //! Flows: their ends, transport, applications and times.
 
 use super::NAME;
-use super::transport::Transport;
+use crate::transports::Transport;
 use acklab_app::{Page, Reading, Traffic};
 use acklab_base::Duration;
 use acklab_transport::custom::Name;
-use acklab_transport::quic::{self, ask};
+use acklab_transport::quic::ask;
 use acklab_transport::tcp::Preset;
 use acklab_transport::{ack, cc, tcp};
 use acklab_wifi::access::Category;
@@ -116,8 +116,29 @@ impl CustomKey {
         }
     }
 
+    /// Those of a policy and a controller that are not built in, with their names.
+    pub(crate) fn among(policy: Option<ack::Config>, controller: Option<cc::Config>) -> Vec<(Self, Name)> {
+        let policy = match policy {
+            Some(ack::Config::Custom { name }) => Some((Self::Policy, name)),
+            _ => None,
+        };
+        let controller = match controller {
+            Some(cc::Config::Custom { name }) => Some((Self::Controller, name)),
+            _ => None,
+        };
+        policy.into_iter().chain(controller).collect()
+    }
+
+    /// A rule of asking for ACKs that is not built in, with its name.
+    pub(crate) fn of_ask(ask: Option<ask::Config>) -> Option<(Self, Name)> {
+        match ask {
+            Some(ask::Config::Custom { name }) => Some((Self::Ask, name)),
+            _ => None,
+        }
+    }
+
     /// The same part of the end at `to`.
-    const fn of_peer(self) -> Self {
+    pub(crate) const fn of_peer(self) -> Self {
         match self {
             Self::Policy => Self::PeerPolicy,
             Self::Controller => Self::PeerController,
@@ -149,27 +170,13 @@ impl Flow {
     /// The TCP configuration. Returns `None` for another transport.
     #[must_use]
     pub fn tcp(&self) -> Option<tcp::Config> {
-        match &self.transport {
-            Transport::Tcp(settings) => Some(settings.config()),
-            Transport::Udp(_)
-            | Transport::Tack(_)
-            | Transport::Quic(_)
-            | Transport::Quinn(_)
-            | Transport::Custom(_) => None,
-        }
+        self.transport.tcp().map(tcp::Settings::config)
     }
 
     /// The TCP preset. Returns `None` for another transport.
     #[must_use]
     pub fn preset(&self) -> Option<Preset> {
-        match &self.transport {
-            Transport::Tcp(settings) => Some(settings.preset),
-            Transport::Udp(_)
-            | Transport::Tack(_)
-            | Transport::Quic(_)
-            | Transport::Quinn(_)
-            | Transport::Custom(_) => None,
-        }
+        self.transport.tcp().map(|settings| settings.preset)
     }
 
     /// Does the application at `to` write, too?
@@ -194,43 +201,6 @@ impl Flow {
             page: None,
             ..self.clone()
         })
-    }
-
-    /// The names of the strategies that are not built in, with their keys.
-    pub(crate) fn custom_names(&self) -> impl Iterator<Item = (CustomKey, Name)> {
-        let asked = |ask: Option<ask::Config>| match ask {
-            Some(ask::Config::Custom { name }) => Some((CustomKey::Ask, name)),
-            _ => None,
-        };
-        let of = |policy: Option<ack::Config>, controller: Option<cc::Config>| {
-            let policy = match policy {
-                Some(ack::Config::Custom { name }) => Some((CustomKey::Policy, name)),
-                _ => None,
-            };
-            let controller = match controller {
-                Some(cc::Config::Custom { name }) => Some((CustomKey::Controller, name)),
-                _ => None,
-            };
-            vec![policy, controller]
-        };
-        let of_quic = |settings: &quic::Settings| {
-            let mut names = of(settings.ack, settings.congestion);
-            names.push(asked(settings.ask));
-            names
-        };
-        let names = match &self.transport {
-            Transport::Tcp(settings) => of(settings.ack, settings.congestion),
-            Transport::Tack(settings) => of(Some(settings.ack), Some(settings.congestion)),
-            Transport::Quic(settings) => {
-                let of_peer = settings.peer.iter().flat_map(of_quic).flatten();
-                let of_peer = of_peer.map(|(key, name)| Some((key.of_peer(), name)));
-                of_quic(&settings.from).into_iter().chain(of_peer).collect()
-            }
-            Transport::Quinn(settings) => of(None, Some(settings.congestion)),
-            Transport::Udp(_) => Vec::new(),
-            Transport::Custom(custom) => vec![Some((CustomKey::Transport, custom.name))],
-        };
-        names.into_iter().flatten()
     }
 
     /// The same flow with all settings of its transport, and with its name if there is only one copy. `before` is the number of flows

@@ -46,7 +46,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
 /// Checks that `strategies` have all strategies of the scenario that are not built in.
 pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result<(), Problem> {
     for (index, flow) in scenario.flow.iter().enumerate() {
-        for (key, name) in flow.custom_names() {
+        for (key, name) in flow.transport.custom_names() {
             let known = match key {
                 CustomKey::Policy | CustomKey::PeerPolicy => strategies.policy_names(),
                 CustomKey::Controller | CustomKey::PeerController => strategies.controller_names(),

@@ -9,7 +9,6 @@ use crate::scenario::{Flow, Scenario, Transport};
 use acklab_app::{Page, Reading, Traffic, Video};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_transport::fault::{Complaint, Fault};
-use acklab_transport::quic;
 use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 
@@ -131,30 +130,18 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
 
 /// Checks the settings of the transport, by its own rules.
 fn transport(path: &str, flow: &Flow, version: IpVersion) -> Result<(), Problem> {
-    match &flow.transport {
-        Transport::Tcp(settings) => settings.check().map_err(|fault| fault.within("transport")),
-        Transport::Udp(settings) => settings.check(flow.traffic.write()),
-        Transport::Tack(settings) => {
-            settings.check_behind(version.longer_by()).map_err(|fault| fault.within("transport"))
-        }
-        Transport::Quic(settings) => {
-            let peer = settings.peer.as_ref().map_or(Ok(()), quic::Settings::check);
-            let checked = settings.from.check().and(peer.map_err(|fault| fault.within("peer")));
-            checked.map_err(|fault| fault.within("transport"))
-        }
-        Transport::Quinn(settings) => settings.check().map_err(|fault| fault.within("transport")),
-        Transport::Custom(_) => Ok(()),
-    }
-    .map_err(|fault| refused(path, fault))?;
-    flow.custom_names().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), &custom))
+    flow.transport.check_for(flow, version).map_err(|fault| refused(path, fault))?;
+    let names = flow.transport.custom_names();
+    names.iter().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), custom))
 }
 
 /// Checks that the kernel has the transport of a flow that asks for its stack.
 fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
-    if flow.stack.is_none() || matches!(flow.transport, Transport::Tcp(_) | Transport::Udp(_)) {
+    if flow.stack.is_none() || flow.transport.abilities().is_in_kernel {
         return Ok(());
     }
-    let reason = format!("the kernel has no {}; expected a flow over TCP or UDP", flow.transport.name());
+    let known = Transport::names_with(|abilities| abilities.is_in_kernel).join(" or ");
+    let reason = format!("the kernel has no {}; expected a flow over {known}", flow.transport.name());
     Err(Problem::invalid(path, reason))
 }
 
@@ -194,10 +181,11 @@ fn video(path: &str, video: &Video) -> Result<(), Problem> {
 fn deadline(path: &str, flow: &Flow) -> Result<(), Problem> {
     let path = format!("{path}.deadline");
     let Some(video) = flow.traffic.video().filter(|video| video.deadline.is_some()) else { return Ok(()) };
-    let Transport::Tack(settings) = &flow.transport else {
+    let Some(room) = flow.transport.largest_message() else {
         let reason = format!(
-            "{} has no messages that may be given up; expected a deadline only in a flow over TACK",
-            flow.transport.name()
+            "{} has no messages that may be given up; expected a deadline only in a flow over {}",
+            flow.transport.name(),
+            Transport::names_with(|abilities| abilities.has_messages).join(" or ")
         );
         return Err(Problem::invalid(path, reason));
     };
@@ -205,7 +193,6 @@ fn deadline(path: &str, flow: &Flow) -> Result<(), Problem> {
         let reason = "frames with a deadline are messages, which only a player reads; expected `reading` of the model \"playback\"";
         return Err(Problem::invalid(path, reason));
     }
-    let room = settings.send_buffer.min(settings.receive_buffer);
     if video.largest_frame() > room.get() as f64 {
         let reason =
             format!("a frame of this video may be larger than {room}; expected larger buffers of the transport");
@@ -216,10 +203,10 @@ fn deadline(path: &str, flow: &Flow) -> Result<(), Problem> {
 
 fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(traffic) = &flow.back else { return Ok(()) };
-    if !is_duplex(flow) {
-        let name = flow.transport.name();
+    if !flow.transport.abilities().is_duplex {
+        let (name, duplex) = (flow.transport.name(), duplex().join(", "));
         let reason = format!(
-            "a flow over {name} carries data in one direction only; expected TCP, TACK, QUIC, or a second flow for the reverse direction"
+            "a flow over {name} carries data in one direction only; expected {duplex}, or a second flow for the reverse direction"
         );
         return Err(Problem::invalid(path, reason));
     }
@@ -230,19 +217,18 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     application(path, traffic)
 }
 
-/// Can both ends of the flow write?
-const fn is_duplex(flow: &Flow) -> bool {
-    matches!(flow.transport, Transport::Tcp(_) | Transport::Tack(_) | Transport::Quic(_) | Transport::Quinn(_))
+/// The transports of which both ends can write.
+fn duplex() -> Vec<&'static str> {
+    Transport::names_with(|abilities| abilities.is_duplex)
 }
 
 /// Checks that a page has a transport for both directions, that nothing else is written or read, and its sizes.
 fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(page) = &flow.page else { return Ok(()) };
     let at = |key: &str| format!("{path}.{key}");
-    if !is_duplex(flow) {
-        let name = flow.transport.name();
-        let reason =
-            format!("a flow over {name} carries no requests; expected a page in a flow over TCP, TACK or QUIC");
+    if !flow.transport.abilities().is_duplex {
+        let (name, duplex) = (flow.transport.name(), duplex().join(", "));
+        let reason = format!("a flow over {name} carries no requests; expected a page in a flow over one of {duplex}");
         return Err(Problem::invalid(path, reason));
     }
     let others = [
@@ -284,7 +270,7 @@ fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
         Reading::Playback { buffer, .. } => return playback(path, flow, buffer),
         Reading::Constant { rate, read } => (rate, read),
     };
-    if matches!(flow.transport, Transport::Udp(_)) {
+    if !flow.transport.abilities().keeps_order {
         let reason =
             "datagrams are read on arrival; expected `reading` only in a flow over a transport that keeps order";
         return Err(Problem::invalid(path, reason));

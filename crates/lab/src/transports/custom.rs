@@ -1,0 +1,66 @@
+//! A transport of the user, which the caller of the run adds.
+
+use super::endpoints::Endpoints;
+use super::maker::Maker;
+use super::{Abilities, Protocol};
+use crate::error::Error;
+use crate::scenario::{CustomKey, Flow};
+use acklab_app::Traffic;
+use acklab_base::random::Seed;
+use acklab_transport::custom::Name;
+use acklab_transport::fault::Fault;
+use acklab_wire::IpVersion;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A transport that is not built in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Custom {
+    /// Its name in the run.
+    #[schemars(length(max = 32), example = &"stop-and-wait")]
+    pub name: Name,
+    /// Its settings.
+    #[serde(flatten)]
+    pub settings: Map<String, Value>,
+}
+
+/// What a transport needs to make the two endpoints of a flow.
+pub struct TransportStart<'a> {
+    /// The flow's name, which should be part of the names of its random streams.
+    pub name: &'a str,
+    /// The source of the run's random streams.
+    pub seed: Seed,
+    /// The configuration of the writing application.
+    pub traffic: Traffic,
+    /// The settings of the transport in the scenario, without its name.
+    pub settings: &'a Map<String, Value>,
+}
+
+impl Protocol for Custom {
+    const NAME: &'static str = "custom";
+    /// Only the transport itself knows. It may keep order, and is not asked for more.
+    const ABILITIES: Abilities = Abilities { keeps_order: true, ..Abilities::NONE };
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check_for(&self, _flow: &Flow, _version: IpVersion) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn custom_names(&self) -> Vec<(CustomKey, Name)> {
+        vec![(CustomKey::Transport, self.name)]
+    }
+
+    fn endpoints(&self, maker: &Maker<'_>, _version: IpVersion) -> Result<Endpoints, Error> {
+        let (flow, strategies) = (maker.flow, maker.strategies);
+        let start =
+            TransportStart { name: &flow.name, seed: maker.seed, traffic: flow.traffic, settings: &self.settings };
+        let made = strategies.transport(&self.name, &start);
+        let made =
+            made.ok_or_else(|| maker.missing(CustomKey::Transport, &self.name, &strategies.transport_names()))?;
+        made.map_err(|reason| Error::Transport { flow: flow.name.clone(), name: self.name.to_string(), reason })
+    }
+}

@@ -1,0 +1,109 @@
+//! Makes the controllers, the policies and the two ends of a flow.
+
+use super::endpoints::Endpoints;
+use crate::error::Error;
+use crate::scenario::{CustomKey, Flow, back_name};
+use crate::socket::Role;
+use crate::strategies::{self, Strategies};
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, Endpoint};
+use acklab_transport::custom::Custom;
+use acklab_transport::quic::ask::{self, AskRule};
+use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::{ack, cc};
+use acklab_wire::pdu::Pdu;
+
+/// IP protocol number of UDP (RFC 768).
+pub(super) const UDP: u8 = 17;
+
+/// What the endpoints of a flow are made from, beside the settings of their transport.
+#[derive(Clone, Copy)]
+pub(crate) struct Maker<'a> {
+    pub(crate) flow: &'a Flow,
+    pub(crate) seed: Seed,
+    pub(crate) strategies: &'a Strategies,
+}
+
+/// One end of a connection that carries data both ways.
+pub(super) struct End<'a> {
+    /// 0 at `from`, 1 at `to`.
+    pub(super) index: usize,
+    /// The name of the direction whose data it sends. Its congestion controller is that of this direction.
+    pub(super) sends: &'a str,
+    /// The name of the direction whose data it receives. Its ACK policy is that of this direction.
+    pub(super) receives: &'a str,
+    /// It opens the connection.
+    pub(super) opens: bool,
+    /// How its application reads.
+    pub(super) reading: Reading,
+}
+
+impl End<'_> {
+    /// What makes this end, of what makes an end that opens the connection and one that is opened.
+    pub(super) fn of<T>(&self, [opens, is_opened]: [T; 2]) -> T {
+        if self.opens { opens } else { is_opened }
+    }
+}
+
+impl Maker<'_> {
+    /// The ends at `from` and at `to`, which `end` makes. Both can write, even if the application at `to` does not.
+    pub(super) fn ends<E>(&self, end: impl Fn(End<'_>) -> Result<E, Error>) -> Result<[E; 2], Error> {
+        let (forward, back) = (&self.flow.name, &back_name(&self.flow.name));
+        // The end at `from` opens the connection, except for a page, for which the end at `to` asks.
+        let has_page = self.flow.page.is_some();
+        let reading = if has_page { Reading::OnDemand } else { Reading::AtOnce };
+        let at_from = End { index: 0, sends: forward, receives: back, opens: !has_page, reading };
+        let at_to = End { index: 1, sends: back, receives: forward, opens: has_page, reading: self.reading() };
+        Ok([end(at_from)?, end(at_to)?])
+    }
+
+    /// How the application at `to` reads. Both applications of a page read for themselves.
+    pub(super) fn reading(&self) -> Reading {
+        if self.flow.reading.is_at_once() && self.flow.page.is_none() { Reading::AtOnce } else { Reading::OnDemand }
+    }
+
+    /// The endpoints whose packets are datagrams of UDP, of which the second need not write. `payload` and `headers` are those of a full-sized packet
+    /// in octets.
+    pub(super) fn over_udp<C>(&self, [at_from, at_to]: [C; 2], payload: u64, headers: u64) -> Endpoints
+    where
+        C: Endpoint + Send + 'static,
+        C::Datagram: Pdu + Clone,
+    {
+        let is_both_ways = self.flow.is_both_ways();
+        let roles = if is_both_ways { [Role::AtFrom, Role::AtTo] } else { [Role::Sender, Role::Receiver] };
+        Endpoints::of(UDP, roles, at_from, at_to, Bytes(payload), Bytes(headers))
+    }
+
+    /// The congestion controller of this configuration.
+    pub(super) fn controller(&self, congestion: &cc::Config, start: &cc::Start) -> Result<cc::Controller, Error> {
+        let made = self.strategies.controller(congestion, start);
+        made.ok_or_else(|| self.missing(CustomKey::Controller, congestion.name(), &self.strategies.controller_names()))
+    }
+
+    /// The ACK policy of this configuration.
+    pub(super) fn policy(&self, ack: ack::Config, start: &ack::Start) -> Result<ack::Policy, Error> {
+        let made = self.strategies.policy(ack, start);
+        made.ok_or_else(|| self.missing(CustomKey::Policy, ack.name(), &self.strategies.policy_names()))
+    }
+
+    /// The rule of asking for ACKs, if this configuration names one of the user.
+    pub(super) fn ask(
+        &self,
+        ask: ask::Config,
+        start: &ask::Start,
+    ) -> Result<Option<Custom<dyn AskRule + Send>>, Error> {
+        self.strategies
+            .ask(ask, start)
+            .ok_or_else(|| self.missing(CustomKey::Ask, ask.name(), &self.strategies.ask_names()))
+    }
+
+    /// The error that the run has no strategy `name`, but those of `known`.
+    pub(super) fn missing(&self, key: CustomKey, name: &str, known: &[&str]) -> Error {
+        Error::NoStrategy {
+            flow: self.flow.name.clone(),
+            key: key.key(),
+            name: name.to_owned(),
+            expected: strategies::expected(known),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! TCP, and its ends at a proxy.
+
+use super::endpoints::{Endpoints, Labels};
+use super::maker::Maker;
+use super::{Abilities, Protocol};
+use crate::error::Error;
+use crate::packet::{Pool, Route};
+use crate::probe::FlowProbe;
+use crate::scenario::{CustomKey, Flow, Handshake};
+use crate::socket::{Relay, Role, Spliced};
+use acklab_base::{Bytes, FlowKey};
+use acklab_transport::ack::Policy;
+use acklab_transport::cc::Controller;
+use acklab_transport::custom::Name;
+use acklab_transport::fault::Fault;
+use acklab_transport::tcp::{Config, Connection, Receiver, Sender, Settings, receiver};
+use acklab_wire::IpVersion;
+use acklab_wire::ipv4::IPV4_HEADER;
+use acklab_wire::tcp::TCP_HEADER;
+
+/// IP protocol number of TCP (RFC 9293, §3.1).
+const PROTOCOL: u8 = 6;
+/// Octets of a timestamps option with its padding (RFC 7323, §3.2, appendix A).
+const TIMESTAMPS: u64 = 12;
+
+impl Protocol for Settings {
+    const NAME: &'static str = "TCP";
+    const ABILITIES: Abilities =
+        Abilities { is_duplex: true, keeps_order: true, is_in_kernel: true, ..Abilities::NONE };
+
+    fn written_out(&self) -> Self {
+        self.in_full()
+    }
+
+    fn check_for(&self, _flow: &Flow, _version: IpVersion) -> Result<(), Fault> {
+        self.check().map_err(|fault| fault.within("transport"))
+    }
+
+    fn custom_names(&self) -> Vec<(CustomKey, Name)> {
+        CustomKey::among(self.ack, self.congestion)
+    }
+
+    fn tcp(&self) -> Option<&Settings> {
+        Some(self)
+    }
+
+    fn labels(&self) -> [Labels; 2] {
+        let config = self.config();
+        let labels = Labels {
+            protocol: Self::NAME.to_owned(),
+            preset: Some(self.preset.name().to_owned()),
+            peer_preset: Some(self.preset.name().to_owned()),
+            controller: Some(config.congestion.name().to_owned()),
+            recovery: Some(config.recovery.name().to_owned()),
+            ack_policy: Some(config.ack.name().to_owned()),
+        };
+        labels.of_both()
+    }
+
+    fn endpoints(&self, maker: &Maker<'_>, _version: IpVersion) -> Result<Endpoints, Error> {
+        let config = self.config();
+        let header = Bytes(IPV4_HEADER + TCP_HEADER + config.timestamps.map_or(0, |_| TIMESTAMPS));
+        let (name, seed) = (&maker.flow.name, maker.seed);
+        if maker.flow.is_both_ways() {
+            let [at_from, at_to] = maker.ends(|end| {
+                let (controller, policy) =
+                    (maker.controller_of(&config, end.sends)?, maker.policy_of(&config, end.receives)?);
+                let open = end.of([Connection::active, Connection::passive]);
+                Ok(open(config, controller, policy, seed, name).with_reading(end.reading))
+            })?;
+            return Ok(Endpoints::of(PROTOCOL, [Role::AtFrom, Role::AtTo], at_from, at_to, config.mss, header));
+        }
+        let sender = Sender::new(config, maker.controller_of(&config, name)?, seed, name);
+        let receiver = Receiver::new(config, maker.policy_of(&config, name)?, seed, name).with_reading(maker.reading());
+        Ok(Endpoints::new(PROTOCOL, sender, receiver, config.mss, header))
+    }
+}
+
+impl Maker<'_> {
+    /// The congestion controller of a connection with this configuration, for the data of the direction or connection called `name`.
+    fn controller_of(&self, config: &Config, name: &str) -> Result<Controller, Error> {
+        self.controller(&config.congestion, &config.controller_start(self.seed, name))
+    }
+
+    /// Its ACK policy for the data of the direction or connection called `name`.
+    fn policy_of(&self, config: &Config, name: &str) -> Result<Policy, Error> {
+        self.policy(config.ack, &config.policy_start(self.seed, name))
+    }
+
+    /// The congestion controller and the ACK policy of a connection with this configuration, as those of the flow.
+    pub(crate) fn strategies_of(&self, config: &Config) -> Result<(Controller, Policy), Error> {
+        let name = &self.flow.name;
+        Ok((self.controller_of(config, name)?, self.policy_of(config, name)?))
+    }
+}
+
+/// The two ends at a proxy that splits a flow over TCP.
+pub(crate) struct RelayPlan<'a> {
+    pub(crate) handshake: Handshake,
+    /// The settings of the ends toward the sender and toward the receiver.
+    pub(crate) settings: [&'a Settings; 2],
+    /// The routes of the packets of both ends.
+    pub(crate) routes: [Route; 2],
+    /// The key of the data that arrive.
+    pub(crate) arriving_key: FlowKey,
+    /// The name of the random streams of both ends.
+    pub(crate) name: String,
+}
+
+/// The ends at a proxy, of the maker's flow. `probe` is a probe of that flow before the start.
+pub(crate) fn relay(
+    plan: RelayPlan<'_>,
+    maker: &Maker<'_>,
+    probe: &FlowProbe,
+    pool: &mut Pool,
+) -> Result<Box<dyn Relay>, Error> {
+    let RelayPlan { handshake, settings, routes, arriving_key, name } = plan;
+    let [before, behind] = settings.map(Settings::config);
+    let (policy, controller) = (maker.policy_of(&before, &name)?, maker.controller_of(&behind, &name)?);
+    let receiver = Receiver::new(before, policy, maker.seed, &name).with_reading(receiver::Reading::OnDemand);
+    let sender = Sender::new(behind, controller, maker.seed, &name);
+    Ok(Box::new(Spliced::new(handshake, (receiver, sender), routes, arriving_key, probe, pool)))
+}
