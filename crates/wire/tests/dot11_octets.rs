@@ -1,7 +1,7 @@
 //! Frames of 802.11 and radiotap headers, octet by octet.
 
 use acklab_wire::dot11::msdu::{self, MsduError, Subframe};
-use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
+use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, Eht, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{
     AckPolicy, Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame,
     MacAddress, Qos, Response, Rts, decode, decode_without_fcs, encode,
@@ -96,6 +96,21 @@ fn block_acks_look_as_in_9_3_1_7_and_9_3_1_8() {
     );
     let sizes = [Frame::BlockAckRequest(request), Frame::BlockAck(block_ack), Frame::BlockAck(wide)];
     assert_eq!(sizes.map(|frame| octets_of(&frame).len()), [24, 32, 56]);
+    // Between EHT stations 64 and 128 octets, as the Fragment Number says: 8 and 10.
+    let mut words = [0; 16];
+    (words[0], words[7], words[15]) = (1, 2, 1 << 63);
+    let of_1024 = octets_of(&Frame::BlockAck(BlockAck { bitmap: BlockBitmap::Of1024(words), ..block_ack }));
+    let of_512 = BlockAck { bitmap: BlockBitmap::holding(&words[..8]), ..block_ack };
+    let of_512 = octets_of(&Frame::BlockAck(of_512));
+    assert_eq!((of_512.len(), of_1024.len()), (88, 152));
+    assert_eq!((of_512[18], of_1024[18], of_1024[19]), (0xf8, 0xfa, 0xff));
+    assert_eq!((of_1024[20], of_1024[76], of_1024[147]), (1, 2, 0x80), "the first octet and the last of the bitmap");
+    for octets in [of_512, of_1024] {
+        let Ok(Frame::BlockAck(decoded)) = decode(&octets) else { panic!("no Block ACK: {octets:?}") };
+        assert_eq!(decoded.bitmap.words()[..8], words[..8]);
+    }
+    assert_eq!(BlockBitmap::holding(&[7]), BlockBitmap::Of64(7));
+    assert_eq!(BlockBitmap::holding(&[7, 8]), BlockBitmap::Of256([7, 8, 0, 0]));
 }
 
 #[test]
@@ -260,6 +275,16 @@ fn radiotap_fields_are_aligned() {
     let he = Header { has_fcs: true, modulation: Some(Modulation::He(he)), ..Header::default() };
     // data1 to data6 from 10.
     assert_eq!(hexadecimal(&he), "00 00 16 00 02 00 80 00 10 00 a0 42 02 00 00 2b 00 00 e3 00 01 00");
+
+    let eht = Eht { mcs: 13, streams: 2, width: Some(320), guard: Some(1600), training: Some(2), is_ldpc: Some(true) };
+    let eht = Header { has_fcs: true, modulation: Some(Modulation::Eht(eht)), ..Header::default() };
+    // A list of items from 12 on: U-SIG of 12 octets, which announces a single user at 320 MHz, and EHT of 44 octets, of which all is zero
+    // but the known fields, guard interval and training, and the user.
+    let expected = "00 00 4c 00 02 00 00 10 10 00 00 00 \
+                    21 00 0c 00 03 00 02 00 40 00 00 00 c0 00 00 00 \
+                    22 00 2c 00 0c 00 00 00 80 04 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 \
+                    00 00 00 00 00 00 00 00 00 00 00 00 96 00 d8 01";
+    assert_eq!(hexadecimal(&eht), expected);
 }
 
 #[test]
@@ -281,4 +306,21 @@ fn radiotap_of_others_is_read_around_what_is_not_known_here() {
     assert_eq!(frame, [0xb4, 0x00]);
     assert_eq!(radiotap::decode(&octets[..30]), Err(radiotap::DecodeError::Cut { missing: 5 }));
     assert_eq!(radiotap::decode(&[1, 0, 8, 0]), Err(radiotap::DecodeError::Version(1)));
+}
+
+#[test]
+fn items_of_radiotap_that_are_not_known_here_are_skipped() {
+    // Octets that an item omits are zero: EHT without any user says nothing.
+    let octets = [
+        &[0, 0, 32, 0, 0, 0, 0, 0x10][..],
+        &[27, 0, 5, 0, 1, 2, 3, 4, 5, 0, 0, 0],
+        &[34, 0, 2, 0, 0xff, 0xff, 0, 0],
+        &[28, 0, 0, 0],
+    ]
+    .concat();
+    assert_eq!(radiotap::decode(&octets), Ok((Header::default(), &[][..])));
+    assert_eq!(
+        radiotap::decode(&[0, 0, 14, 0, 0, 0, 0, 0x10, 34, 0, 9, 0, 0, 0]),
+        Err(radiotap::DecodeError::Cut { missing: 7 })
+    );
 }

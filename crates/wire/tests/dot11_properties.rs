@@ -4,7 +4,7 @@
 mod dot11_decode;
 
 use acklab_wire::dot11::msdu::Subframe;
-use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, He, Header, Ht, Modulation, Vht};
+use acklab_wire::dot11::radiotap::{self, Ampdu, Channel, Eht, He, Header, Ht, Modulation, Vht};
 use acklab_wire::dot11::{
     AckPolicy, BlockAck, BlockAckRequest, BlockBitmap, Data, DecodeError, DistributionSystem, Frame, MacAddress, Qos,
     Response, Rts, decode, encode,
@@ -47,7 +47,7 @@ prop_compose! {
 
 fn any_control() -> impl Strategy<Value = Frame<'static>> {
     let ends = (any::<u16>(), address(), address(), 0u8..16, 0u16..4096);
-    (ends, any::<[u64; 4]>(), 0..6).prop_map(|((duration, receiver, transmitter, tid, start), words, kind)| {
+    (ends, any::<[u64; 16]>(), 0..8).prop_map(|((duration, receiver, transmitter, tid, start), words, kind)| {
         let response = Response { duration, receiver };
         let block = |bitmap| Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid, start, bitmap });
         match kind {
@@ -56,7 +56,9 @@ fn any_control() -> impl Strategy<Value = Frame<'static>> {
             2 => Frame::Ack(response),
             3 => Frame::BlockAckRequest(BlockAckRequest { duration, receiver, transmitter, tid, start }),
             4 => block(BlockBitmap::Of64(words[0])),
-            _ => block(BlockBitmap::Of256(words)),
+            5 => block(BlockBitmap::holding(&words[..4])),
+            6 => block(BlockBitmap::holding(&words[..8])),
+            _ => block(BlockBitmap::Of1024(words)),
         }
     })
 }
@@ -65,6 +67,7 @@ fn any_modulation() -> impl Strategy<Value = Modulation> {
     let narrow = option::of(select(vec![20, 40]));
     let wide = option::of(select(vec![20, 40, 80, 160]));
     let short = option::of(select(vec![400, 800]));
+    let widest = option::of(select(vec![20, 40, 80, 160, 320]));
     let long = option::of(select(vec![800, 1600, 3200]));
     let training = option::of(select(vec![1, 2, 4]));
     prop_oneof![
@@ -77,6 +80,11 @@ fn any_modulation() -> impl Strategy<Value = Modulation> {
         (0u8..16, 1u8..9, wide.clone(), short, any::<bool>(), any::<Option<bool>>()).prop_map(
             |(mcs, streams, width, guard, is_ldpc, is_stbc)| {
                 Modulation::Vht(Vht { mcs, streams, width, guard, is_ldpc, is_stbc })
+            }
+        ),
+        (0u8..16, 1u8..17, widest, long.clone(), training.clone(), any::<Option<bool>>()).prop_map(
+            |(mcs, streams, width, guard, training, is_ldpc)| {
+                Modulation::Eht(Eht { mcs, streams, width, guard, training, is_ldpc })
             }
         ),
         (0u8..16, 1u8..9, wide, long, training, any::<[Option<bool>; 2]>()).prop_map(

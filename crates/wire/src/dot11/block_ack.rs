@@ -41,6 +41,10 @@ pub enum BlockBitmap {
     Of64(u64),
     /// 256 frames, between HE stations.
     Of256([u64; 4]),
+    /// 512 frames, between EHT stations.
+    Of512([u64; 8]),
+    /// 1024 frames, between EHT stations.
+    Of1024([u64; 16]),
 }
 
 impl BlockBitmap {
@@ -50,8 +54,27 @@ impl BlockBitmap {
         match self {
             Self::Of64(word) => std::slice::from_ref(word),
             Self::Of256(words) => words,
+            Self::Of512(words) => words,
+            Self::Of1024(words) => words,
         }
     }
+
+    /// The smallest bitmap that holds these words. Words after the sixteenth are left out.
+    #[must_use]
+    pub fn holding(words: &[u64]) -> Self {
+        match words {
+            [] => Self::Of64(0),
+            [word] => Self::Of64(*word),
+            _ if words.len() <= 4 => Self::Of256(padded(words)),
+            _ if words.len() <= 8 => Self::Of512(padded(words)),
+            _ => Self::Of1024(padded(words)),
+        }
+    }
+}
+
+/// The first `N` words, filled up with zeros.
+fn padded<const N: usize>(words: &[u64]) -> [u64; N] {
+    std::array::from_fn(|place| words.get(place).copied().unwrap_or(0))
 }
 
 /// The bits of the BAR Control and BA Control fields (9.3.1.7.1, 9.3.1.8.1).
@@ -68,3 +91,7 @@ pub(super) mod control {
 pub(super) const FRAGMENT_OF_64: u16 = 0b0000;
 /// A bitmap of 32 octets.
 pub(super) const FRAGMENT_OF_256: u16 = 0b0100;
+/// A bitmap of 64 octets (802.11be-2024, 9.3.1.8.2).
+pub(super) const FRAGMENT_OF_512: u16 = 0b1000;
+/// A bitmap of 128 octets (802.11be-2024, 9.3.1.8.2).
+pub(super) const FRAGMENT_OF_1024: u16 = 0b1010;

@@ -1,6 +1,6 @@
 //! Decoding of frames.
 
-use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
+use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, FRAGMENT_OF_512, FRAGMENT_OF_1024, control};
 use super::encode::fcs;
 use super::frame::{QOS_SYNC, flag, kind};
 use super::{
@@ -35,7 +35,7 @@ pub enum DecodeError {
     #[error("found a Block ACK of type {0}, expected 2 (compressed)")]
     BlockAckType(u16),
     /// A Block ACK with a bitmap of another size.
-    #[error("found a Block ACK with fragment number {0}, expected 0 or 4, a bitmap of 64 or 256 frames")]
+    #[error("found a Block ACK with fragment number {0}, expected 0, 4, 8 or 10, a bitmap of 64 to 1024 frames")]
     BitmapSize(u16),
 }
 
@@ -80,7 +80,9 @@ fn block_ack(duration: u16, rest: &mut Rest<'_>) -> Result<BlockAck, DecodeError
     let sequence_control = rest.number()?;
     let bitmap = match sequence_control & 0xf {
         FRAGMENT_OF_64 => BlockBitmap::Of64(rest.word()?),
-        FRAGMENT_OF_256 => BlockBitmap::Of256([rest.word()?, rest.word()?, rest.word()?, rest.word()?]),
+        FRAGMENT_OF_256 => BlockBitmap::Of256(rest.words()?),
+        FRAGMENT_OF_512 => BlockBitmap::Of512(rest.words()?),
+        FRAGMENT_OF_1024 => BlockBitmap::Of1024(rest.words()?),
         other => return Err(DecodeError::BitmapSize(other)),
     };
     Ok(BlockAck { duration, receiver, transmitter, tid, start: sequence_control >> 4, bitmap })
@@ -161,6 +163,14 @@ impl Rest<'_> {
 
     fn word(&mut self) -> Result<u64, DecodeError> {
         self.take().map(u64::from_le_bytes)
+    }
+
+    fn words<const N: usize>(&mut self) -> Result<[u64; N], DecodeError> {
+        let mut words = [0; N];
+        for word in &mut words {
+            *word = self.word()?;
+        }
+        Ok(words)
     }
 
     fn address(&mut self) -> Result<MacAddress, DecodeError> {

@@ -1,6 +1,6 @@
 //! From a frame to octets.
 
-use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, control};
+use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, FRAGMENT_OF_512, FRAGMENT_OF_1024, control};
 use super::frame::{QOS_SYNC, flag, kind};
 use super::{Beacon, BlockAck, BlockAckRequest, BlockBitmap, Data, DistributionSystem, Frame, MacAddress};
 use acklab_base::Duration;
@@ -73,6 +73,8 @@ fn block_ack(frame: &BlockAck, octets: &mut Vec<u8>) {
     let fragment = match frame.bitmap {
         BlockBitmap::Of64(_) => FRAGMENT_OF_64,
         BlockBitmap::Of256(_) => FRAGMENT_OF_256,
+        BlockBitmap::Of512(_) => FRAGMENT_OF_512,
+        BlockBitmap::Of1024(_) => FRAGMENT_OF_1024,
     };
     octets.extend_from_slice(&(frame.start << 4 | fragment).to_le_bytes());
     frame.bitmap.words().iter().for_each(|word| octets.extend_from_slice(&word.to_le_bytes()));

@@ -62,6 +62,8 @@ pub enum Modulation {
     Vht(Vht),
     /// HE for a single user.
     He(He),
+    /// EHT for a single user.
+    Eht(Eht),
 }
 
 /// The rate of HT.
@@ -117,6 +119,23 @@ pub struct He {
     pub is_stbc: Option<bool>,
 }
 
+/// The rate of EHT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eht {
+    /// The MCS, of which the low four bits count.
+    pub mcs: u8,
+    /// Spatial streams: 1 to 16.
+    pub streams: u8,
+    /// MHz, if known: 20, 40, 80, 160 or 320.
+    pub width: Option<u16>,
+    /// Nanoseconds, if known: 800, 1600 or 3200.
+    pub guard: Option<u16>,
+    /// Length of the EHT-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
+    pub training: Option<u8>,
+    /// Is it coded with LDPC, if known?
+    pub is_ldpc: Option<bool>,
+}
+
 /// The A-MPDU that contained a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ampdu {
@@ -141,6 +160,8 @@ mod field {
     pub(super) const VHT: u32 = 21;
     pub(super) const TIMESTAMP: u32 = 22;
     pub(super) const HE: u32 = 23;
+    /// A list of items, each with its type and length, which ends the header.
+    pub(super) const TLV: u32 = 28;
     /// Another presence word follows.
     pub(super) const EXTENDED: u32 = 31;
 
@@ -248,6 +269,68 @@ mod he {
     pub(super) const GUARDS: [(u16, u16); 3] = [(0, 800), (1, 1600), (2, 3200)];
     /// Sizes of training symbols with their codes.
     pub(super) const TRAININGS: [(u16, u8); 3] = [(1, 1), (2, 2), (3, 4)];
+}
+
+/// Items of the list of types and lengths.
+mod tlv {
+    pub(super) const U_SIG: u16 = 33;
+    pub(super) const EHT: u16 = 34;
+    /// Type and length.
+    pub(super) const HEADER: usize = 4;
+    /// The multiple of octets that an item is padded to; its length does not count the padding.
+    pub(super) const ALIGNMENT: usize = 4;
+}
+
+/// The item of U-SIG: a word of common fields, and value and mask of the others.
+mod u_sig {
+    /// Common.
+    pub(super) const VERSION_KNOWN: u32 = 0x0000_0001;
+    /// Common.
+    pub(super) const WIDTH_KNOWN: u32 = 0x0000_0002;
+    /// Common: the PHY version identifier, which is zero for EHT.
+    pub(super) const VERSION: u32 = 0x0000_7000;
+    /// Common: where the width begins.
+    pub(super) const WIDTH_SHIFT: u32 = 15;
+    /// Common.
+    pub(super) const WIDTH_MASK: u32 = 0b111;
+    /// Widths in MHz with their codes; 320 MHz has a second one for channels at other centre frequencies.
+    pub(super) const WIDTHS: [(u32, u16); 6] = [(0, 20), (1, 40), (2, 80), (3, 160), (4, 320), (5, 320)];
+    /// Value and mask: PPDU Type And Compression Mode.
+    pub(super) const TYPE: u32 = 0x0000_00c0;
+    /// Value: a single user, whatever the direction.
+    pub(super) const SINGLE_USER: u32 = 0x0000_0040;
+    /// Octets of the item.
+    pub(super) const LEN: usize = 12;
+}
+
+/// The item of EHT: a word that says which fields are known, nine words of fields, and a word for each user.
+mod eht {
+    /// Known.
+    pub(super) const GUARD_KNOWN: u32 = 0x0000_0004;
+    /// Known.
+    pub(super) const TRAINING_KNOWN: u32 = 0x0000_0008;
+    /// data[0]: where the guard interval begins, with the codes of HE.
+    pub(super) const GUARD_SHIFT: u32 = 7;
+    /// data[0]: where the size of the training symbols begins, with the codes of HE.
+    pub(super) const TRAINING_SHIFT: u32 = 9;
+    /// User.
+    pub(super) const MCS_KNOWN: u32 = 0x0000_0002;
+    /// User.
+    pub(super) const CODING_KNOWN: u32 = 0x0000_0004;
+    /// User.
+    pub(super) const STREAMS_KNOWN: u32 = 0x0000_0010;
+    /// User: the frame is for this user.
+    pub(super) const CAPTURED: u32 = 0x0000_0080;
+    /// User.
+    pub(super) const LDPC: u32 = 0x0008_0000;
+    /// User: where the MCS begins.
+    pub(super) const MCS_SHIFT: u32 = 20;
+    /// User: where the number of spatial streams begins, less one.
+    pub(super) const STREAMS_SHIFT: u32 = 24;
+    /// Octets ahead of the words of the users.
+    pub(super) const USERS: usize = 40;
+    /// Octets of the item with one user.
+    pub(super) const LEN: usize = USERS + 4;
 }
 
 mod timestamp {

@@ -1,6 +1,9 @@
 //! From octets to a header.
 
-use super::{Ampdu, Channel, He, Header, Ht, Modulation, Vht, ampdu, field, flag, he, mcs, timestamp, value, vht};
+use super::{
+    Ampdu, Channel, Eht, He, Header, Ht, Modulation, Vht, ampdu, eht, field, flag, he, mcs, timestamp, tlv, u_sig,
+    value, vht,
+};
 
 /// Why octets do not begin with a radiotap header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +46,9 @@ pub fn decode(octets: &[u8]) -> Result<(Header, &[u8]), DecodeError> {
         if present & 1 << field != 0 {
             read(field as u32, fields.take(len, alignment)?, &mut header);
         }
+    }
+    if present & 1 << field::TLV != 0 {
+        items(&mut fields, &mut header)?;
     }
     Ok((header, frame))
 }
@@ -92,6 +98,57 @@ fn read(field: u32, octets: &[u8], header: &mut Header) {
         field::HE => header.modulation = he(octets).map(Modulation::He).or(header.modulation),
         _ => {}
     }
+}
+
+/// The list of items to the end of the header.
+fn items(fields: &mut Fields<'_>, header: &mut Header) -> Result<(), DecodeError> {
+    let mut width = None;
+    while fields.at.next_multiple_of(tlv::ALIGNMENT) < fields.octets.len() {
+        let head = fields.take(tlv::HEADER, tlv::ALIGNMENT)?;
+        let (kind, len) = (number(&head[..2]) as u16, number(&head[2..]) as usize);
+        let item = fields.take(len, 1)?;
+        match kind {
+            tlv::U_SIG => width = u_sig_width(item),
+            tlv::EHT => header.modulation = eht_of(item).map(Modulation::Eht).or(header.modulation),
+            _ => {}
+        }
+    }
+    if let Some(Modulation::Eht(rate)) = &mut header.modulation {
+        rate.width = width;
+    }
+    Ok(())
+}
+
+/// The word at this place; octets that an item omits at its end are zero.
+fn word_of(item: &[u8], place: usize) -> u32 {
+    let at = item.len().min(place);
+    number(&item[at..item.len().min(place + 4)]) as u32
+}
+
+fn u_sig_width(item: &[u8]) -> Option<u16> {
+    let common = word_of(item, 0);
+    let is_eht = common & u_sig::VERSION_KNOWN != 0 && common & u_sig::VERSION == 0;
+    (is_eht && common & u_sig::WIDTH_KNOWN != 0)
+        .then(|| value(&u_sig::WIDTHS, common >> u_sig::WIDTH_SHIFT & u_sig::WIDTH_MASK))
+        .flatten()
+}
+
+fn eht_of(item: &[u8]) -> Option<Eht> {
+    let (known, common) = (word_of(item, 0), word_of(item, 4));
+    let users = (eht::USERS..item.len()).step_by(4).map(|place| word_of(item, place));
+    let user = users.into_iter().find(|user| user & eht::CAPTURED != 0)?;
+    (user & eht::MCS_KNOWN != 0 && user & eht::STREAMS_KNOWN != 0).then(|| Eht {
+        mcs: (user >> eht::MCS_SHIFT & 0xf) as u8,
+        streams: (user >> eht::STREAMS_SHIFT & 0xf) as u8 + 1,
+        width: None,
+        guard: (known & eht::GUARD_KNOWN != 0)
+            .then(|| value(&he::GUARDS, (common >> eht::GUARD_SHIFT & 0b11) as u16))
+            .flatten(),
+        training: (known & eht::TRAINING_KNOWN != 0)
+            .then(|| value(&he::TRAININGS, (common >> eht::TRAINING_SHIFT & 0b11) as u16))
+            .flatten(),
+        is_ldpc: (user & eht::CODING_KNOWN != 0).then_some(user & eht::LDPC != 0),
+    })
 }
 
 fn ht(octets: &[u8]) -> Option<Ht> {

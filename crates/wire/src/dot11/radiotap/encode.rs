@@ -1,6 +1,9 @@
 //! From a header to octets.
 
-use super::{Ampdu, Channel, He, Header, Ht, Modulation, Vht, ampdu, code, field, flag, he, mcs, timestamp, vht};
+use super::{
+    Ampdu, Channel, Eht, He, Header, Ht, Modulation, Vht, ampdu, code, eht, field, flag, he, mcs, timestamp, tlv,
+    u_sig, vht,
+};
 
 /// Version and padding octet, length, one presence word.
 const FIXED: usize = 8;
@@ -41,6 +44,10 @@ pub fn append(header: &Header, octets: &mut Vec<u8>) {
     if let Some(Modulation::He(rate)) = header.modulation {
         fields.put(field::HE, &he(rate));
     }
+    if let Some(Modulation::Eht(rate)) = header.modulation {
+        fields.put_item(tlv::U_SIG, &u_sig_of(rate));
+        fields.put_item(tlv::EHT, &eht_of(rate));
+    }
     fields.finish();
 }
 
@@ -59,6 +66,16 @@ impl Fields<'_> {
         self.octets.resize(self.start + at, 0);
         self.octets.extend_from_slice(value);
         self.present |= 1 << field;
+    }
+
+    /// An item of the list that ends the header.
+    fn put_item(&mut self, kind: u16, value: &[u8]) {
+        let at = (self.octets.len() - self.start).next_multiple_of(tlv::ALIGNMENT);
+        self.octets.resize(self.start + at, 0);
+        self.octets.extend_from_slice(&kind.to_le_bytes());
+        self.octets.extend_from_slice(&(value.len() as u16).to_le_bytes());
+        self.octets.extend_from_slice(value);
+        self.present |= 1 << field::TLV;
     }
 
     fn finish(self) {
@@ -154,5 +171,34 @@ fn he(rate: He) -> [u8; 12] {
     ];
     let mut octets = [0; 12];
     octets.chunks_exact_mut(2).zip(words).for_each(|(place, word)| place.copy_from_slice(&word.to_le_bytes()));
+    octets
+}
+
+fn u_sig_of(rate: Eht) -> [u8; u_sig::LEN] {
+    let width = rate.width.and_then(|width| code(&u_sig::WIDTHS, width));
+    let width = width.map_or(0, |width| u_sig::WIDTH_KNOWN | width << u_sig::WIDTH_SHIFT);
+    words([u_sig::VERSION_KNOWN | width, u_sig::SINGLE_USER, u_sig::TYPE])
+}
+
+fn eht_of(rate: Eht) -> [u8; eht::LEN] {
+    let guard = rate.guard.and_then(|guard| code(&he::GUARDS, guard));
+    let training = rate.training.and_then(|training| code(&he::TRAININGS, training));
+    let when = |is_known: bool, bit: u32| if is_known { bit } else { 0 };
+    let known = when(guard.is_some(), eht::GUARD_KNOWN) | when(training.is_some(), eht::TRAINING_KNOWN);
+    let common =
+        u32::from(guard.unwrap_or(0)) << eht::GUARD_SHIFT | u32::from(training.unwrap_or(0)) << eht::TRAINING_SHIFT;
+    let user = eht::MCS_KNOWN
+        | eht::STREAMS_KNOWN
+        | eht::CAPTURED
+        | when(rate.is_ldpc.is_some(), eht::CODING_KNOWN)
+        | when(rate.is_ldpc == Some(true), eht::LDPC)
+        | u32::from(rate.mcs & 0xf) << eht::MCS_SHIFT
+        | u32::from(rate.streams.wrapping_sub(1) & 0xf) << eht::STREAMS_SHIFT;
+    words([known, common, 0, 0, 0, 0, 0, 0, 0, 0, user])
+}
+
+fn words<const WORDS: usize, const LEN: usize>(words: [u32; WORDS]) -> [u8; LEN] {
+    let mut octets = [0; LEN];
+    octets.chunks_exact_mut(4).zip(words).for_each(|(place, word)| place.copy_from_slice(&word.to_le_bytes()));
     octets
 }
