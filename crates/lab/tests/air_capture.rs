@@ -1,7 +1,7 @@
 //! Captures of the air, as tshark reads them.
 
 use crate::common::packets::packet;
-use crate::common::tshark::{frames, tshark};
+use crate::common::tshark::{frames, knows_eht, tshark};
 use acklab_base::{Bytes, Duration, Ecn, Instant};
 use acklab_lab::Packet;
 use acklab_lab::capture::AirCapture;
@@ -108,7 +108,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     mpdus[1].is_received = false;
     mpdus[3].has_more = true;
     air.send(down, HT, 4 * 1544, data(mpdus));
-    air.send(up, CONTROL, 32, Frame::BlockAck { tid: 0, start: 4094, bitmap: [0b1101, 0, 0, 0], window: 64 });
+    air.send(up, CONTROL, 32, Frame::BlockAck { tid: 0, start: 4094, bitmap: vec![0b1101] });
 
     let again = Mpdu { is_retry: true, ..mpdu(4095, &[&segments[1]]) };
     air.send(down, HT, 1538, data(vec![again]));
@@ -134,8 +134,8 @@ fn download(name: &str, extent: Extent) -> PathBuf {
     air.send(down, CONTROL, 14, Frame::Ack);
 
     air.send(down, CONTROL, 24, Frame::BlockAckRequest { tid: 0, start: 2 });
-    let bitmap = [u64::MAX, 0, 1, 1 << 63];
-    air.send(up, CONTROL, 56, Frame::BlockAck { tid: 0, start: 2, bitmap, window: 256 });
+    let bitmap = vec![u64::MAX, 0, 1, 1 << 63];
+    air.send(up, CONTROL, 56, Frame::BlockAck { tid: 0, start: 2, bitmap });
 
     let amsdu = vec![mpdu(2, &[&segments[4], &segments[5]]), mpdu(3, &[&segments[6], &segments[7]])];
     air.send(down, HT, 2 * 3080, data(amsdu));
@@ -279,7 +279,7 @@ fn the_packets_inside_are_dissected() {
 fn rates_and_durations_are_those_that_tshark_works_out() {
     let packet = segment(0, true);
     // The rate as tshark writes it. It takes a symbol of 40 MHz for two of 20 MHz, does
-    // not round VHT to symbols, and tells no durations of HE.
+    // not round VHT to symbols, rounds the rate of one stream of EHT before it multiplies it, and tells no durations of HE and EHT.
     let at_2 =
         [(Mode::dsss(0, false), "1", true), (Mode::dsss(2, true), "5.5", true), (Mode::dsss(3, false), "11", true)];
     let at_5 = [
@@ -293,7 +293,14 @@ fn rates_and_durations_are_those_that_tshark_works_out() {
         (mode(Format::He, 11, 2, Width::Mhz80, Guard::Ns800), "1201", false),
         (mode(Format::He, 0, 1, Width::Mhz20, Guard::Ns3200), "7.3", false),
     ];
-    for (band, modes) in [(Band::Ghz2, &at_2[..]), (Band::Ghz5, &at_5[..])] {
+    let at_6 = [
+        (mode(Format::Eht, 13, 1, Width::Mhz320, Guard::Ns800), "2882.4", false),
+        (mode(Format::Eht, 13, 2, Width::Mhz320, Guard::Ns800), "5764.8", false),
+        (mode(Format::Eht, 12, 1, Width::Mhz160, Guard::Ns1600), "1225", false),
+        (mode(Format::Eht, 0, 1, Width::Mhz20, Guard::Ns3200), "7.3", false),
+    ];
+    let at_6 = if knows_eht() { &at_6[..] } else { &[] };
+    for (band, modes) in [(Band::Ghz2, &at_2[..]), (Band::Ghz5, &at_5[..]), (Band::Ghz6, at_6)] {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("air_modes_{band:?}.pcapng"));
         let mut air = Air::of(&path, band, Extent::Whole);
         let mut starts = Vec::new();

@@ -1,7 +1,7 @@
 //! Captures of a cell's air as tshark reads them: no frame is malformed, and its counts are those of the tables.
 
 use crate::common::tables::Tables;
-use crate::common::tshark::tshark;
+use crate::common::tshark::{knows_eht, tshark};
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use std::path::{Path, PathBuf};
@@ -150,6 +150,9 @@ fn stations_that_do_not_hear_each_other() {
 fn every_other_standard() {
     for standard in ["802.11b", "802.11a", "802.11ac", "802.11ax"] {
         agrees(standard, &[&format!("wifi.0.standard={standard}")]);
+    }
+    if knows_eht() {
+        agrees("802.11be", &["wifi.0.standard=802.11be"]);
     }
     agrees("g_protected", &["wifi.0.standard=802.11g", "wifi.0.protection=cts-to-self"]);
     agrees("ax_256", &["wifi.0.standard=802.11ax", "wifi.0.aggregation.window=256"]);

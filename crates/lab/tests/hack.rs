@@ -67,7 +67,7 @@ fn flow() -> impl Strategy<Value = String> {
 
 /// A cell that loses up to a fifth of all frames, and some flows in it.
 fn lossy() -> impl Strategy<Value = Text> {
-    let standard = select(vec!["802.11a", "802.11n", "802.11ac"]);
+    let standard = select(vec!["802.11a", "802.11n", "802.11ac", "802.11be"]);
     let settings = (
         select(vec!["request", "retransmit"]),
         weighted(0.3, 2..5_u8),

@@ -19,6 +19,7 @@ mod demand;
 mod determinism;
 mod ecn;
 mod emulate;
+mod generations;
 mod growth;
 mod hack;
 mod invariants;

@@ -25,16 +25,17 @@ pub struct Config {
     /// Which implementation's rules are followed where implementations differ from the standard.
     #[serde(default)]
     pub dialect: Dialect,
-    /// The band, if the standard supports both. Default: 5GHz.
+    /// The band, if the standard supports several. Default: 5GHz; 6GHz for 802.11be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// Channel width. Default: 20MHz; 40MHz for 802.11n, 80MHz for 802.11ac and 802.11ax.
+    /// Channel width, at most 40MHz at 2.4 GHz, and 160MHz at 5 GHz. Default: 20MHz; 40MHz for 802.11n, 80MHz for 802.11ac and 802.11ax,
+    /// 320MHz for 802.11be, or the widest of the band if that is narrower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<Width>,
     /// Guard interval of data PPDUs. Default: 400ns for 802.11n and 802.11ac, 800ns else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard_interval: Option<Guard>,
-    /// What an HE PPDU is longer by so that its receivers can decode it in time (27.3.13).
+    /// What an HE or EHT PPDU is longer by so that its receivers can decode it in time (27.3.13, 36.3.14).
     #[serde(default)]
     pub packet_extension: PacketExtension,
     /// The most spatial streams, from 802.11n on.
@@ -194,48 +195,41 @@ impl Config {
     /// Its band.
     #[must_use]
     pub fn band(&self) -> Band {
-        match self.standard {
-            Standard::B | Standard::G => Band::Ghz2,
-            Standard::A | Standard::Ac => Band::Ghz5,
-            Standard::N | Standard::Ax => self.band.unwrap_or(Band::Ghz5),
-        }
+        let bands = self.standard.generation().bands;
+        self.band.filter(|band| bands.contains(band)).unwrap_or(bands[0])
     }
 
     /// The width of its channel.
     #[must_use]
     pub fn width(&self) -> Width {
-        self.width.unwrap_or(match self.standard {
-            Standard::B | Standard::G | Standard::A => Width::Mhz20,
-            Standard::N => Width::Mhz40,
-            Standard::Ac | Standard::Ax => Width::Mhz80,
-        })
+        self.width.unwrap_or_else(|| self.standard.generation().width.min(self.band().widest()))
     }
 
     /// The guard interval of its data PPDUs.
     #[must_use]
     pub fn guard_interval(&self) -> Guard {
-        self.guard_interval.unwrap_or(match self.standard {
-            Standard::N | Standard::Ac => Guard::Ns400,
-            _ => Guard::Ns800,
-        })
+        self.guard_interval.unwrap_or(self.standard.generation().guard)
     }
 
-    /// Octets of an A-MPDU (9.4.2.55.3, 9.4.2.157.2, 9.4.2.248). Returns `None` without aggregation.
+    /// Octets of an A-MPDU. Returns `None` without aggregation.
     #[must_use]
     pub fn max_aggregate(&self) -> Option<Bytes> {
-        let most = match self.standard {
-            Standard::B | Standard::G | Standard::A => return None,
-            Standard::N => Bytes(65_535),
-            Standard::Ac => Bytes(1_048_575),
-            Standard::Ax => Bytes(6_500_631),
-        };
+        let most = self.standard.generation().aggregation.as_ref()?.octets;
         Some(self.aggregation.max_bytes.unwrap_or(most).min(most)).filter(|most| *most > Bytes::ZERO)
     }
 
     /// The window of a Block ACK agreement in frames.
     #[must_use]
     pub fn window(&self) -> u16 {
-        self.aggregation.window.unwrap_or(if self.standard == Standard::Ax { 256 } else { 64 })
+        self.aggregation.window.unwrap_or(self.most_window())
+    }
+
+    /// The largest window that the standard has; without Block ACKs, that of 802.11n, as no frame is sent under it.
+    #[must_use]
+    pub fn most_window(&self) -> u16 {
+        let aggregation =
+            self.standard.generation().aggregation.as_ref().or(Standard::N.generation().aggregation.as_ref());
+        aggregation.map_or(64, |limits| limits.window)
     }
 
     /// The names of its stations in order.

@@ -37,7 +37,7 @@ pub enum Config {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(example = "54Mbps")]
         rate: Option<Rate>,
-        /// The MCS of one stream: 0 to 7 in 802.11n, to 9 in 802.11ac, to 11 in 802.11ax.
+        /// The MCS of one stream: 0 to 7 in 802.11n, to 9 in 802.11ac, to 11 in 802.11ax, to 13 in 802.11be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mcs: Option<u8>,
         /// Spatial streams; without this, of an MCS as many as both ends have, and of a rate as few as have it.

@@ -23,7 +23,7 @@ pub use error::ErrorTable;
 pub use link::Link;
 pub use schedule::Presence;
 
-use crate::phy::{Band, Format, Mode, Standard, Width};
+use crate::phy::{Band, Mode, Standard, Width};
 use crate::ppdu::Signal;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant};
@@ -89,7 +89,7 @@ struct Air {
     /// In dBm by receiver and sender, without fades.
     powers: Vec<f64>,
     /// In dBm by width, narrowest first.
-    noise: [f64; 4],
+    noise: [f64; Width::ALL.len()],
     dsss_noise: f64,
     streams: Streams,
     capture: Option<Capture>,
@@ -264,10 +264,7 @@ impl Reception {
 
 impl Air {
     fn new(config: &Snr, cell: Cell<'_>, seed: Seed) -> Self {
-        let frequency = config.frequency.unwrap_or(match cell.band {
-            Band::Ghz2 => 2.437,
-            Band::Ghz5 => 5.18,
-        });
+        let frequency = config.frequency.unwrap_or(cell.band.centre_ghz());
         let points = config.place.points(cell.stations, seed, cell.name);
         let mut powers = Vec::with_capacity(points.len() * points.len());
         for to in &points {
@@ -280,7 +277,7 @@ impl Air {
         Self {
             table: ErrorTable::new(cell.standard),
             powers,
-            noise: [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160].map(|width| noise(width.hertz())),
+            noise: Width::ALL.map(|width| noise(width.hertz())),
             dsss_noise: noise(error::DSSS_NOISE_BANDWIDTH_HZ),
             streams: config.streams,
             capture: config.capture,
@@ -288,10 +285,7 @@ impl Air {
     }
 
     fn noise_dbm(&self, mode: Mode) -> f64 {
-        match mode.format {
-            Format::Dsss | Format::ShortDsss => self.dsss_noise,
-            _ => self.noise[mode.width as usize],
-        }
+        if mode.format.is_dsss() { self.dsss_noise } else { self.noise[mode.width as usize] }
     }
 
     fn stream_loss_db(&self, mode: Mode) -> f64 {
@@ -312,10 +306,5 @@ impl Air {
 
 /// The least power at which a node must sense the channel busy.
 fn carrier_sense_dbm(cell: Cell<'_>) -> f64 {
-    match cell.standard {
-        // 16.3.8.5, the most sensitive of its cases.
-        Standard::B => -76.0,
-        // 17.3.10.6, 19.3.19.5.4, 21.3.18.5.3.
-        _ => -82.0 + 10.0 * libm::log10(cell.width.hertz() / Width::Mhz20.hertz()),
-    }
+    cell.standard.generation().carrier_sense_dbm + 10.0 * libm::log10(cell.width.hertz() / Width::Mhz20.hertz())
 }

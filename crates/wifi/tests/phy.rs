@@ -6,9 +6,6 @@ use acklab_base::{Bytes, Duration, Rate};
 use acklab_wifi::phy::{Band, ControlRates, Format, Guard, Mode, Standard, Timing, Width};
 use proptest::prelude::*;
 
-const WIDTHS: [Width; 4] = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160];
-const GUARDS: [Guard; 4] = [Guard::Ns400, Guard::Ns800, Guard::Ns1600, Guard::Ns3200];
-
 fn ht(mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
     Mode { format: Format::Ht, mcs, streams, width, guard }
 }
@@ -21,13 +18,17 @@ fn he(mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
     Mode { format: Format::He, ..ht(mcs, streams, width, guard) }
 }
 
+fn eht(mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
+    Mode { format: Format::Eht, ..ht(mcs, streams, width, guard) }
+}
+
 /// All that is defined, and of DSSS and OFDM each mode once.
 fn defined() -> Vec<Mode> {
     let mut modes: Vec<Mode> = (0..4).flat_map(|index| [Mode::dsss(index, false), Mode::dsss(index, true)]).collect();
     modes.extend((0..8).map(Mode::ofdm));
-    for format in [Format::Ht, Format::Vht, Format::He] {
-        for (width, guard) in WIDTHS.iter().flat_map(|width| GUARDS.map(|guard| (*width, guard))) {
-            for (streams, mcs) in (1..=4).flat_map(|streams| (0..12).map(move |mcs| (streams, mcs))) {
+    for format in Format::ALL.iter().copied().filter(|format| format.phy().has_mcs) {
+        for (width, guard) in Width::ALL.iter().flat_map(|width| Guard::ALL.map(|guard| (*width, guard))) {
+            for (streams, mcs) in (1..=4).flat_map(|streams| (0..14).map(move |mcs| (streams, mcs))) {
                 modes.extend(Some(Mode { format, mcs, streams, width, guard }).filter(|mode| mode.is_defined()));
             }
         }
@@ -57,6 +58,29 @@ fn a_symbol_holds_the_bits_of_the_tables() {
     assert_eq!(of(he, Width::Mhz20, 12), [117, 234, 351, 468, 702, 936, 1053, 1170, 1404, 1560, 1755, 1950]);
     // Where a symbol does not hold a whole number of bits, HE rounds down.
     assert_eq!(of(he, Width::Mhz80, 12)[9..], [6533, 7350, 8166]);
+}
+
+/// Rates of EHT for one stream at 800 ns, as the tables of 36.5 and data sheets print them, in units of 100 kbps. The closed form of each
+/// is subcarriers times bits times coding rate, rounded down to whole bits, over 13.6 µs.
+#[test]
+fn rates_of_eht_are_those_of_the_tables() {
+    let of = |width| {
+        (0..14).map(|mcs| (eht(mcs, 1, width, Guard::Ns800).data_rate() + 50_000) / 100_000).collect::<Vec<_>>()
+    };
+    let narrow = [86, 172, 258, 344, 516, 688, 774, 860, 1032, 1147, 1290, 1434, 1549, 1721];
+    assert_eq!(of(Width::Mhz20), narrow);
+    assert_eq!(of(Width::Mhz80), [360, 721, 1081, 1441, 2162, 2882, 3243, 3603, 4324, 4804, 5404, 6004, 6485, 7206]);
+    assert_eq!(
+        of(Width::Mhz320),
+        [1441, 2882, 4324, 5765, 8647, 11529, 12971, 14412, 17294, 19215, 21618, 24019, 25941, 28824]
+    );
+    let last_two = |width| of(width)[12..].to_vec();
+    assert_eq!((last_two(Width::Mhz40), last_two(Width::Mhz160)), (vec![3097, 3441], vec![12971, 14412]));
+    // The peak of two streams, and what the longer guard intervals leave of 2882.4 Mbps: 13.6/14.4 and 13.6/16.
+    assert_eq!(eht(13, 2, Width::Mhz320, Guard::Ns800).data_rate(), 5_764_705_882);
+    let longer = [Guard::Ns1600, Guard::Ns3200].map(|guard| eht(13, 1, Width::Mhz320, guard).data_rate());
+    assert_eq!(longer, [2_722_222_222, 2_450_000_000]);
+    assert_eq!(eht(13, 1, Width::Mhz320, Guard::Ns800).bits_per_symbol(), 3_920 * 12 * 5 / 6);
 }
 
 /// Rates as data sheets print them, in units of 100 kbps.
@@ -116,6 +140,9 @@ fn data_frames_take_as_long_as_worked_out_by_hand() {
     assert_eq!(micros(he(0, 1, Width::Mhz20, Guard::Ns800), 14), 70.4);
     let of_1024 = he(10, 1, Width::Mhz20, Guard::Ns800);
     assert_eq!((micros(of_1024, 217), micros(of_1024, 218)), (56.8, 70.4));
+    // EHT320 MCS 13: (16 + 8·4898)/39200 is one symbol behind 44 + 7.2, and an octet more makes two.
+    let widest = eht(13, 1, Width::Mhz320, Guard::Ns800);
+    assert_eq!((micros(widest, 4_898), micros(widest, 4_899)), (64.8, 78.4));
 }
 
 #[test]
@@ -128,13 +155,16 @@ fn preambles_grow_with_training_fields() {
     assert_eq!(of(he, Guard::Ns800), [432, 504, 648, 648]);
     assert_eq!(of(he, Guard::Ns1600), [440, 520, 680, 680]);
     assert_eq!(of(he, Guard::Ns3200), [520, 680, 1000, 1000]);
+    // U-SIG and EHT-SIG take 8 µs each where HE-SIG-A takes 8.
+    assert_eq!(of(eht, Guard::Ns800), [512, 584, 728, 728]);
+    assert_eq!(of(eht, Guard::Ns3200), [600, 760, 1080, 1080]);
 }
 
 /// The gaps in the tables of 21.5 up to four streams.
 #[test]
 fn vht_lacks_the_combinations_that_its_tables_lack() {
     let mut missing = Vec::new();
-    for width in WIDTHS {
+    for width in [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160] {
         for (streams, mcs) in (1..=4).flat_map(|streams| (0..10).map(move |mcs| (streams, mcs))) {
             if !vht(mcs, streams, width, Guard::Ns800).is_defined() {
                 missing.push((width, streams, mcs));
@@ -156,7 +186,12 @@ fn modes_that_a_standard_lacks_are_not_defined() {
     assert!(!he(0, 1, Width::Mhz20, Guard::Ns400).is_defined());
     assert!(!he(0, 5, Width::Mhz20, Guard::Ns800).is_defined());
     assert!(!he(0, 0, Width::Mhz20, Guard::Ns800).is_defined());
-    assert_eq!(defined().len(), 8 + 8 + 2 * 2 * 4 * 8 + 2 * (4 * 4 * 10 - 5) + 3 * 4 * 4 * 12);
+    assert!(!he(0, 1, Width::Mhz320, Guard::Ns800).is_defined());
+    assert!(!he(12, 1, Width::Mhz80, Guard::Ns800).is_defined());
+    assert!(!eht(14, 1, Width::Mhz80, Guard::Ns800).is_defined());
+    assert!(!eht(0, 1, Width::Mhz20, Guard::Ns400).is_defined());
+    let (ht, vht, he, eht) = (2 * 2 * 4 * 8, 2 * (4 * 4 * 10 - 5), 3 * 4 * 4 * 12, 3 * 5 * 4 * 14);
+    assert_eq!(defined().len(), 8 + 8 + ht + vht + he + eht);
 }
 
 /// Six encoders, for five cannot share 11232 coded bits: 16 + 36 bits beside the PSDU, so 9360 bits hold 1163 octets.
@@ -200,6 +235,7 @@ fn a_response_is_as_fast_as_the_frame_allows() {
 fn the_reference_rate_of_256_qam_and_above_is_54_mbps() {
     assert_eq!(vht(8, 1, Width::Mhz80, Guard::Ns800).reference_rate(), 54_000_000);
     assert_eq!(he(11, 1, Width::Mhz80, Guard::Ns800).reference_rate(), 54_000_000);
+    assert_eq!(eht(13, 1, Width::Mhz320, Guard::Ns800).reference_rate(), 54_000_000);
     assert_eq!(ht(5, 1, Width::Mhz20, Guard::Ns800).reference_rate(), 48_000_000);
 }
 
@@ -216,6 +252,8 @@ fn interframe_spaces_are_those_of_the_clauses() {
     assert_eq!(micros(Timing::new(Standard::G, Band::Ghz2, true).cca), 4);
     let ac = Timing::new(Standard::Ac, Band::Ghz5, false);
     assert_eq!(micros(ac.aifs(3)), 43);
+    assert_eq!(difs(Standard::Be, Band::Ghz6, false), 34);
+    assert_eq!(difs(Standard::Be, Band::Ghz2, true), 28);
     // SIFS and an ACK at 6 Mbps of 44 µs.
     assert_eq!(micros(ac.eifs_extra(Mode::ofdm(0), Bytes(14))), 60);
     assert_eq!(micros(ac.response_timeout(Mode::ofdm(4))), 16 + 9 + 20);

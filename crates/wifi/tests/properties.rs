@@ -7,6 +7,7 @@ use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
+use acklab_wifi::phy::{Band, Standard};
 use acklab_wifi::{Cell, Config};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -54,14 +55,7 @@ fn aggregation() -> impl Strategy<Value = Value> {
 
 /// A cell, without what it may lose or hide.
 fn cell() -> impl Strategy<Value = Value> {
-    let standard = prop_oneof![
-        Just("802.11b"),
-        Just("802.11g"),
-        Just("802.11a"),
-        Just("802.11n"),
-        Just("802.11ac"),
-        Just("802.11ax")
-    ];
+    let standard = prop::sample::select(Standard::ALL);
     let rts = prop_oneof![Just(Value::Null), (0..2_500_u32).prop_map(|octets| json!(format!("{octets}B")))];
     let retries = (1..8_u8, 1..8_u8, prop_oneof![Just(Value::Null), (1..5_u8).prop_map(|most| json!(most))]);
     let queues = prop_oneof![Just("per-station"), Just("shared")];
@@ -76,8 +70,8 @@ fn cell() -> impl Strategy<Value = Value> {
             json!({
                 "name": "cell",
                 "standard": standard,
-                "band": if is_low && matches!(standard, "802.11n" | "802.11ax") { json!("2.4GHz") } else { Value::Null },
-                "protection": if standard == "802.11g" { protection } else { "none" },
+                "band": if is_low && standard.generation().bands.contains(&Band::Ghz2) { json!("2.4GHz") } else { Value::Null },
+                "protection": if standard == Standard::G { protection } else { "none" },
                 "rts_threshold": rts,
                 "retries": {"short": short, "long": long, "aggregated": aggregated},
                 "lifetime": lifetime,
@@ -230,8 +224,8 @@ fn cell_of(octets: &mut Octets<'_>) -> Value {
         };
         json!({"discipline": octets.one_of(&["fifo", "codel"]), "limit": limit})
     };
-    let standard = octets.one_of(&["802.11n", "802.11b", "802.11g", "802.11a", "802.11ac", "802.11ax"]);
-    let is_low = matches!(standard, "802.11n" | "802.11ax") && octets.once_in(2);
+    let standard = octets.one_of(&["802.11n", "802.11b", "802.11g", "802.11a", "802.11ac", "802.11ax", "802.11be"]);
+    let is_low = matches!(standard, "802.11n" | "802.11ax" | "802.11be") && octets.once_in(2);
     let frames = octets.below(20);
     let aggregated = octets.below(5);
     json!({

@@ -87,7 +87,7 @@ fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
 /// tries of one frame.
 #[test]
 fn a_silent_station_leaves_the_others_their_share() {
-    for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax"] {
+    for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"] {
         for queues in ["per-station", "shared"] {
             let settings = json!({"standard": standard, "ap": {"name": "ap", "queues": queues}});
             let share = second_of_two(&settings, false);
@@ -232,7 +232,7 @@ fn a_block_ack_settles_the_whole_window() {
                     assert!(again.is_empty(), "seed {seed}: {again:?} at {:?}", ppdu.at);
                 }
                 Frame::BlockAck { start, bitmap, .. } if ppdu.outcome == Outcome::Received => {
-                    for place in 0..256_u16 {
+                    for place in 0..64 * bitmap.len() as u16 {
                         if bitmap[usize::from(place / 64)] >> (place % 64) & 1 == 1 {
                             acknowledged.insert(start + place);
                             smaller += u32::from(!last.contains(&(start + place)));
@@ -404,9 +404,10 @@ fn an_rts_without_a_cts_does_not_reserve_the_medium() {
 }
 
 #[test]
-fn the_window_of_802_11ax_is_256_frames() {
+fn the_window_is_256_frames_in_802_11ax_and_1024_in_802_11be() {
     let window = |settings: Value| cell_of(1, settings).window();
     assert_eq!(window(json!({"standard": "802.11ax"})), 256);
+    assert_eq!(window(json!({"standard": "802.11be"})), 1_024);
     assert_eq!(window(json!({"standard": "802.11ac"})), 64);
     assert_eq!(window(json!({"standard": "802.11ax", "aggregation": {"window": 64}})), 64);
     let source = [Source::download(1, PACKET)];
@@ -414,6 +415,9 @@ fn the_window_of_802_11ax_is_256_frames() {
     let [wide, narrow] = [256, 64]
         .map(|window| download(json!({"standard": "802.11ax", "streams": 4, "aggregation": {"window": window}})));
     assert!(wide > 1.3 * narrow, "{wide} octets against {narrow}");
+    let [wide, narrow] = [1_024, 256]
+        .map(|window| download(json!({"standard": "802.11be", "streams": 4, "aggregation": {"window": window}})));
+    assert!(wide > 1.3 * narrow, "{wide} octets against {narrow} with 802.11be");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
-use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, he, ht, is_in_vht, ofdm, vht};
+use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, answer_rate, dsss, eht, he, ht, is_in_vht, ofdm, vht};
 use crate::common::saturated::{Packet, Source, cell_of, run, saturated, wake};
 use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::Cell;
@@ -179,10 +179,30 @@ fn every_mcs_of_he_takes_its_time() {
 }
 
 #[test]
-fn a_window_of_256_frames_has_a_longer_block_ack() {
+fn every_mcs_of_eht_takes_its_time() {
+    for (mcs, streams) in (0..14).flat_map(|mcs| (1..=4).map(move |streams| (mcs, streams))) {
+        for (megahertz, guard) in
+            [20, 40, 80, 160, 320].into_iter().flat_map(|width| [800, 1_600, 3_200].map(|guard| (width, guard)))
+        {
+            let (cycle, packets) =
+                aggregated(mcs, 15_523_200, 1_024, true, |octets| eht(mcs, streams, megahertz, guard, octets));
+            takes(fixed("802.11be", mcs, streams, megahertz, guard), PACKET, cycle, packets);
+        }
+    }
+}
+
+#[test]
+fn a_larger_window_has_a_longer_block_ack() {
     let settings = fixed("802.11ax", 11, 4, 80, 800);
     let data = he(11, 4, 80, 800, a_mpdu(PACKET + QOS_MPDU, 256));
     takes(settings, PACKET, AIFS + data + SIFS + ofdm(4, 56), 256);
+    // All 1024 frames fit into 5.484 ms from 2.33 Gbps on.
+    let data = eht(13, 2, 320, 800, a_mpdu(PACKET + QOS_MPDU, 1_024));
+    takes(fixed("802.11be", 13, 2, 320, 800), PACKET, AIFS + data + SIFS + ofdm(4, 152), 1_024);
+    let mut settings = fixed("802.11be", 13, 2, 320, 800);
+    settings["aggregation"] = json!({"window": 512});
+    let data = eht(13, 2, 320, 800, a_mpdu(PACKET + QOS_MPDU, 512));
+    takes(settings, PACKET, AIFS + data + SIFS + ofdm(4, 88), 512);
 }
 
 #[test]

@@ -122,8 +122,8 @@ impl AirCapture {
             ppdu::Frame::Rts => Frame::Rts(Rts { duration, receiver, transmitter }),
             ppdu::Frame::Cts => Frame::Cts(Response { duration, receiver }),
             ppdu::Frame::Ack => Frame::Ack(Response { duration, receiver }),
-            ppdu::Frame::BlockAck { tid, start, bitmap, window } => {
-                let bitmap = if *window > 64 { BlockBitmap::Of256(*bitmap) } else { BlockBitmap::Of64(bitmap[0]) };
+            ppdu::Frame::BlockAck { tid, start, bitmap } => {
+                let bitmap = BlockBitmap::holding(bitmap);
                 Frame::BlockAck(BlockAck { duration, receiver, transmitter, tid: *tid, start: *start, bitmap })
             }
             ppdu::Frame::BlockAckRequest { tid, start } => {
@@ -156,8 +156,7 @@ impl AirCapture {
     }
 
     fn record_data<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdus: &[Mpdu<P>]) -> Result<(), Error> {
-        // All PSDUs of VHT and HE are A-MPDUs (10.12.2, 26.6).
-        let is_ampdu = mpdus.len() > 1 || matches!(ppdu.mode.format, Format::Vht | Format::He);
+        let is_ampdu = mpdus.len() > 1 || ppdu.mode.format.phy().is_always_a_mpdu;
         for (index, mpdu) in mpdus.iter().enumerate() {
             let kept = self.encode_data(ppdu, mpdu)?;
             let ampdu = is_ampdu.then_some(radiotap::Ampdu {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns `None` if tests with tshark are disabled.
 ///
@@ -20,6 +21,19 @@ pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> O
 pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors").join(name);
     decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display())], filter, fields)
+}
+
+/// Does the installed tshark dissect EHT? Wireshark 4.0 does not know it, and shows nothing of a frame with radiotap's items of EHT.
+pub(crate) fn knows_eht() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let fields = Command::new("tshark").args(["-G", "fields"]).output().map(|output| output.stdout);
+        let knows = fields.is_ok_and(|fields| String::from_utf8_lossy(&fields).contains("\tradiotap.eht.known\t"));
+        if !knows {
+            eprintln!("left out: tshark does not know EHT");
+        }
+        knows
+    })
 }
 
 fn decoded(path: &Path, names: &[&str], filter: &str, fields: &[&str]) -> Option<Vec<String>> {

@@ -130,10 +130,9 @@ impl Parameters {
     /// DCF: the PHY's aCWmin, aCWmax and DIFS.
     #[must_use]
     pub const fn dcf(standard: Standard) -> Self {
-        // aCWmin of 16.3.4 (HR/DSSS), 17.4.4 (OFDM); aCWmax is 1023 in both.
-        let cw_min = if matches!(standard, Standard::B) { 31 } else { 15 };
         Self {
-            cw_min,
+            cw_min: standard.generation().cw_min,
+            // aCWmax of 16.3.4 (HR/DSSS) and 17.4.4 (OFDM).
             cw_max: 1023,
             cw_control: Control::Standard,
             cw_floor: None,

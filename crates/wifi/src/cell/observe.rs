@@ -7,6 +7,7 @@ use super::{Cell, on_the_air};
 use crate::access::Category;
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
+use crate::frame::bitmap_octets;
 use crate::hack;
 use crate::packet::Packet;
 use crate::ppdu::{Frame, Mpdu, Outcome, Ppdu};
@@ -182,15 +183,11 @@ impl<D: Packet> Cell<D> {
             Response::Ack => Frame::Ack,
             Response::BlockAck => {
                 let originator = &self.backlog.txqs[exchange.txq].originator;
-                let mut bitmap = [0_u64; 4];
-                let received = originator.frames.iter().take(256).enumerate().filter(|(_, frame)| frame.is_received);
+                let mut bitmap = vec![0_u64; bitmap_octets(self.rules.window) / size_of::<u64>()];
+                let window = originator.frames.iter().take(usize::from(self.rules.window)).enumerate();
+                let received = window.filter(|(_, frame)| frame.is_received);
                 received.for_each(|(place, _)| bitmap[place / 64] |= 1 << (place % 64));
-                Frame::BlockAck {
-                    start: on_the_air(originator.start),
-                    bitmap,
-                    window: self.rules.window,
-                    tid: self.tid(exchange),
-                }
+                Frame::BlockAck { start: on_the_air(originator.start), bitmap, tid: self.tid(exchange) }
             }
         };
         let appended = self.appended(exchange).to_vec();

@@ -22,7 +22,7 @@ pub(super) struct Rules {
     /// The mode of the frame that reserves the medium before each OFDM frame.
     pub(super) protection: Option<(Protection, Mode)>,
     pub(super) has_qos: bool,
-    /// Is even a single frame sent within an A-MPDU (10.12.8: VHT and HE)?
+    /// Is even a single frame sent within an A-MPDU?
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
@@ -90,7 +90,7 @@ impl Rules {
             control,
             protection,
             has_qos: standard.has_qos(),
-            always_delimits: matches!(standard, crate::phy::Standard::Ac | crate::phy::Standard::Ax),
+            always_delimits: standard.data_format().phy().is_always_a_mpdu,
             rts_threshold: config.rts_threshold,
             retries: config.retries,
             transmit_lifetime: Some(config.retries.lifetime)

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Octets of an A-MPDU; 0B for no aggregation. Default: 65535B with 802.11n, 1048575B with 802.11ac, 6500631B with 802.11ax.
+    /// Octets of an A-MPDU; 0B for no aggregation. Default: 65535B with 802.11n, 1048575B with 802.11ac, 6500631B with 802.11ax,
+    /// 15523200B with 802.11be.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "65535B")]
     pub max_bytes: Option<Bytes>,
@@ -21,8 +22,8 @@ pub struct Aggregation {
     /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU.
     #[schemars(example = "3839B")]
     pub a_msdu: Bytes,
-    /// The window of a Block ACK in frames: at most 64, or 256 with 802.11ax. Default: that, as in mac80211
-    /// (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`).
+    /// The window of a Block ACK in frames: at most 64, 256 with 802.11ax, 1024 with 802.11be. Default: that, as in mac80211
+    /// (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`, `_EHT`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 64)]
     pub window: Option<u16>,

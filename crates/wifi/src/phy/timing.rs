@@ -1,7 +1,10 @@
 //! Interframe spaces and timeouts.
 
-use super::{Band, Format, Mode, Standard};
+use super::{Band, Mode, Standard};
 use acklab_base::{Bytes, Duration};
+
+/// The slot at 2.4 GHz if not all stations support the short one (Table 18-5).
+const LONG_SLOT: Duration = Duration::from_micros(20);
 
 /// The interframe spaces of a cell (10.3.2.3, and the PHY characteristics of each clause).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,34 +17,25 @@ pub struct Timing {
     pub signal_extension: Duration,
     /// aCCATime: how long a PPDU must have lasted to be sensed. Senders that begin within it of each other collide.
     pub cca: Duration,
-    /// At the end of each HE PPDU (27.3.13).
+    /// At the end of each HE and EHT PPDU (27.3.13, 36.3.14).
     pub packet_extension: Duration,
     /// Do PPDUs of DSSS take whole microseconds (16.3.4)?
     pub is_dsss_rounded: bool,
 }
 
 impl Timing {
-    /// Slot of 9 µs and SIFS of 16 µs at 5 GHz (Table 17-21), SIFS of 10 µs at 2.4 GHz (Tables 16-4, 18-5); the slot there is
-    /// 20 µs for 802.11b, and for the others unless all stations support the short one (18.4.5). aCCATime of 15 µs for HR/DSSS
-    /// (Table 16-4), else 4 µs (Table 17-21).
+    /// Those of the standard and the band. At 2.4 GHz the slot is 20 µs unless all stations support the short one (18.4.5).
     #[must_use]
     pub const fn new(standard: Standard, band: Band, is_short_slot: bool) -> Self {
-        let micros = Duration::from_micros;
-        let ofdm = Self {
-            slot: micros(9),
-            sifs: micros(16),
-            signal_extension: Duration::ZERO,
-            cca: micros(4),
+        let generation = standard.generation();
+        let is_2_4_ghz = matches!(band, Band::Ghz2);
+        Self {
+            slot: if is_2_4_ghz && !is_short_slot { LONG_SLOT } else { generation.slot },
+            sifs: band.sifs(),
+            signal_extension: if is_2_4_ghz { generation.signal_extension } else { Duration::ZERO },
+            cca: generation.cca,
             packet_extension: Duration::ZERO,
             is_dsss_rounded: true,
-        };
-        match (standard, band) {
-            (Standard::B, _) => Self { slot: micros(20), sifs: micros(10), cca: micros(15), ..ofdm },
-            (_, Band::Ghz2) => {
-                let slot = if is_short_slot { micros(9) } else { micros(20) };
-                Self { slot, sifs: micros(10), signal_extension: micros(6), ..ofdm }
-            }
-            (_, Band::Ghz5) => ofdm,
         }
     }
 
@@ -74,15 +68,12 @@ impl Timing {
     /// The packet extension at the end of a PPDU of this mode.
     #[must_use]
     pub const fn packet_extension(self, mode: Mode) -> Duration {
-        if matches!(mode.format, Format::He) { self.packet_extension } else { Duration::ZERO }
+        if mode.format.phy().has_packet_extension { self.packet_extension } else { Duration::ZERO }
     }
 
     /// The signal extension after a PPDU of this mode.
     #[must_use]
     pub const fn extension(self, mode: Mode) -> Duration {
-        match mode.format {
-            Format::Dsss | Format::ShortDsss => Duration::ZERO,
-            _ => self.signal_extension,
-        }
+        if mode.format.is_dsss() { Duration::ZERO } else { self.signal_extension }
     }
 }

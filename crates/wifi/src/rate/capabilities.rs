@@ -1,6 +1,6 @@
 //! The capabilities common to a transmitter and its receiver.
 
-use crate::phy::{Format, Guard, Mode, Standard, Width};
+use crate::phy::{Guard, Mode, Standard, Width};
 
 /// The capabilities common to a transmitter and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,27 +39,24 @@ impl Capabilities {
 
     /// The mode of this MCS, or of this index of a rate.
     pub(super) const fn mode(self, mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
-        match self.standard.data_format() {
-            Format::Dsss | Format::ShortDsss => Mode::dsss(mcs, self.is_short_preamble),
-            Format::Ofdm => Mode::ofdm(mcs),
-            format => Mode { format, mcs, streams, width, guard },
+        let format = self.standard.data_format();
+        if format.phy().has_mcs {
+            Mode { format, mcs, streams, width, guard }
+        } else {
+            Mode::by_rate(format, mcs, self.is_short_preamble)
         }
     }
 
-    /// How many MCS one stream has, or how many rates there are (Tables 16-2, 17-4, 19-27, 21-29 and 27-111).
+    /// How many MCS one stream has, or how many rates there are.
     pub(super) const fn indices(self) -> u8 {
-        match self.standard.data_format() {
-            Format::Dsss | Format::ShortDsss => 4,
-            Format::Ofdm | Format::Ht => 8,
-            Format::Vht => 10,
-            Format::He => 12,
-        }
+        self.standard.data_format().indices()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::Format;
     use proptest::prelude::*;
 
     fn of(standard: Standard, width: Width, guard: Guard, streams: u8) -> Vec<Mode> {
@@ -91,11 +88,9 @@ mod tests {
     proptest! {
         #[test]
         fn modes_are_defined_and_in_order(
-            standard in prop::sample::select(vec![
-                Standard::B, Standard::G, Standard::A, Standard::N, Standard::Ac, Standard::Ax,
-            ]),
-            width in prop::sample::select(vec![Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160]),
-            guard in prop::sample::select(vec![Guard::Ns400, Guard::Ns800, Guard::Ns1600, Guard::Ns3200]),
+            standard in prop::sample::select(Standard::ALL),
+            width in prop::sample::select(&Width::ALL),
+            guard in prop::sample::select(&Guard::ALL),
             streams in 1..=4u8,
         ) {
             let modes = of(standard, width, guard, streams);

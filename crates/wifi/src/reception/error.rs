@@ -2,9 +2,9 @@
 //!
 //! | modulation | the expected number of errors in an octet |
 //! |---|---|
-//! | OFDM, HT, VHT, narrow HE | union bound of the convolutional code with soft decisions |
+//! | OFDM, HT, VHT, narrow HE and EHT | union bound of the convolutional code with soft decisions |
 //! | DBPSK, DQPSK | closed forms of the bit error rate |
-//! | LDPC codes of HE | their own simulation with one bit a symbol, by the mutual information of a bit |
+//! | LDPC codes of HE and EHT | their own simulation with one bit a symbol, by the mutual information of a bit |
 //! | CCK | union bound over the code words |
 //!
 //! It is computed once for each modulation and coding over a grid of SNR; between its points, the logarithm is interpolated.
@@ -14,7 +14,7 @@ mod convolutional;
 mod dsss;
 mod ldpc;
 
-use crate::phy::{Format, Mode, Modulation, Standard, Width};
+use crate::phy::{Mode, Modulation, Standard};
 use convolutional::Spectrum;
 use dsss::Uncoded;
 use ldpc::Blocks;
@@ -25,7 +25,7 @@ pub use dsss::DSSS_NOISE_BANDWIDTH_HZ;
 const STEP_DB: f64 = 0.1;
 /// Below this SNR nothing is received: the most robust mode, 1 Mbps, needs about −3 dB.
 const LOWEST_DB: f64 = -12.0;
-/// Above this SNR every mode is received: the most demanding one needs about 31 dB.
+/// Above this SNR every mode is received: the most demanding one needs about 34 dB.
 const HIGHEST_DB: f64 = 50.0;
 /// Fewer errors in an octet are neglected: 65535 octets would be lost once in ten million.
 const NEGLIGIBLE: f64 = 1e-12;
@@ -93,7 +93,7 @@ struct Coding {
 }
 
 impl Coding {
-    const fn of(mode: Mode) -> Self {
+    fn of(mode: Mode) -> Self {
         let (modulation, numerator, _) = mode.modulation();
         Self { modulation, numerator, is_ldpc: mode.is_ldpc() }
     }
@@ -116,21 +116,12 @@ impl ErrorTable {
                 codings.push(coding);
             }
         };
-        let most = match standard {
-            Standard::N => 8,
-            Standard::Ac => 10,
-            _ => 12,
-        };
-        let modern = |mcs, width| Mode { format: standard.data_format(), mcs, width, ..Mode::ofdm(0) };
-        match standard {
-            Standard::B => (0..4).for_each(|index| add(Mode::dsss(index, false))),
-            Standard::G | Standard::A => (0..8).for_each(|index| add(Mode::ofdm(index))),
-            Standard::N | Standard::Ac | Standard::Ax => {
-                (0..8).for_each(|index| add(Mode::ofdm(index)));
-                for width in [Width::Mhz20, Width::Mhz40] {
-                    (0..most).for_each(|mcs| add(modern(mcs, width)));
-                }
-            }
+        let generation = standard.generation();
+        (0..generation.control.format.indices())
+            .for_each(|index| add(Mode::by_rate(generation.control.format, index, false)));
+        for width in generation.format.phy().widths() {
+            let of_width = |mcs| Mode { format: generation.format, mcs, width, ..Mode::ofdm(0) };
+            (0..generation.format.indices()).for_each(|mcs| add(of_width(mcs)));
         }
         let curve = |Coding { modulation, numerator, is_ldpc }: Coding| {
             if is_ldpc {
@@ -169,19 +160,7 @@ impl ErrorTable {
     /// OFDM, at 1 Mbps, or after the short preamble at 2 Mbps.
     #[must_use]
     pub fn header_success(&self, mode: Mode, snr_db: f64) -> f64 {
-        let (modulation, bits) = match mode.format {
-            // 48 bits of PLCP header (16.2.2.2, 16.2.2.3).
-            Format::Dsss => (Modulation::Dbpsk, 48),
-            Format::ShortDsss => (Modulation::Dqpsk, 48),
-            // SIGNAL (17.3.4).
-            Format::Ofdm => (Modulation::Bpsk, 24),
-            // And HT-SIG (19.3.9.4.3).
-            Format::Ht => (Modulation::Bpsk, 24 + 48),
-            // And VHT-SIG-A, VHT-SIG-B of 20 MHz (21.3.8.3.3, 21.3.8.3.6).
-            Format::Vht => (Modulation::Bpsk, 24 + 48 + 26),
-            // And HE-SIG-A (27.3.11.7).
-            Format::He => (Modulation::Bpsk, 24 + 52),
-        };
+        let (modulation, bits) = mode.format.phy().signal;
         let coding = Coding { modulation, numerator: 1, is_ldpc: false };
         libm::exp(-self.errors_of(coding, snr_db) * f64::from(bits) / 8.0)
     }

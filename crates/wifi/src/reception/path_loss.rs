@@ -1,6 +1,5 @@
 //! Path loss and noise.
 
-use crate::phy::Width;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,22 +55,10 @@ pub fn noise_dbm(bandwidth_hz: f64, noise_figure_db: f64) -> f64 {
     10.0 * libm::log10(BOLTZMANN * TEMPERATURE * bandwidth_hz * 1e3) + noise_figure_db
 }
 
-impl Width {
-    /// In hertz.
-    #[must_use]
-    pub const fn hertz(self) -> f64 {
-        match self {
-            Self::Mhz20 => 20e6,
-            Self::Mhz40 => 40e6,
-            Self::Mhz80 => 80e6,
-            Self::Mhz160 => 160e6,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::Width;
 
     fn close(got: f64, expected: f64) {
         assert!((got - expected).abs() < 1e-3, "{got}, expected {expected}");

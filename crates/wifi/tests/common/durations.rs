@@ -76,6 +76,37 @@ pub fn he(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> 
     36 * US + training(streams) * field + symbols * (12_800 + guard)
 }
 
+/// EHT for a single user: legacy and signal fields 40 µs, EHT-STF 4, then EHT-LTFs and symbols as those of HE. At each width twice the
+/// subcarriers of the one before, but 980 at 80 MHz. BCC with its tail at 20 MHz up to MCS 9, else LDPC.
+pub fn eht(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> u64 {
+    let subcarriers = match megahertz {
+        20 => 234,
+        40 => 468,
+        _ => 980 * megahertz / 80,
+    };
+    // Bits of a subcarrier and numerator and denominator of the coding rate, by MCS.
+    let (bits, numerator, denominator) = [
+        (1, 1, 2),
+        (2, 1, 2),
+        (2, 3, 4),
+        (4, 1, 2),
+        (4, 3, 4),
+        (6, 2, 3),
+        (6, 3, 4),
+        (6, 5, 6),
+        (8, 3, 4),
+        (8, 5, 6),
+        (10, 3, 4),
+        (10, 5, 6),
+        (12, 3, 4),
+        (12, 5, 6),
+    ][mcs];
+    let tail = if megahertz == 20 && mcs < 10 { 6 } else { 0 };
+    let symbols = (16 + 8 * octets + tail).div_ceil(subcarriers * bits * streams * numerator / denominator);
+    let field = if guard == 3_200 { 12_800 } else { 6_400 } + guard;
+    44 * US + training(streams) * field + symbols * (12_800 + guard)
+}
+
 /// Long training fields: a power of two of them.
 fn training(streams: u64) -> u64 {
     streams.next_power_of_two()

@@ -84,7 +84,7 @@ pub fn saturated(config: &Config, sources: &[Source]) -> Cell<Packet> {
 
 fn start(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
     // More than twice the largest window of frames with two packets in each.
-    const BACKLOG: usize = 600;
+    const BACKLOG: usize = 1_200;
     let mut cell = Cell::new(config, Seed(seed)).unwrap_or_else(|error| panic!("{error:?}"));
     attach_nodes(&mut cell);
     for (index, source) in sources.iter().enumerate() {

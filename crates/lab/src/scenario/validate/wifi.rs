@@ -73,8 +73,18 @@ fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
         above_zero(&at("beacon_interval"), interval)?;
     }
     above_zero(&at("aggregation.max_time"), cell.aggregation.max_time)?;
-    if !matches!(cell.window(), 1..=256) {
-        return Err(Problem::at(at("aggregation.window"), "a window of 1 to 256 frames"));
+    if !(1..=cell.most_window()).contains(&cell.window()) {
+        let expected = format!("a window of 1 to {} frames in {}", cell.most_window(), cell.standard);
+        return Err(Problem::at(at("aggregation.window"), expected));
+    }
+    let bands = cell.standard.generation().bands;
+    if cell.band.is_some_and(|band| !bands.contains(&band)) {
+        let names: Vec<&str> = bands.iter().map(|band| band.name()).collect();
+        return Err(Problem::at(at("band"), format!("a band of {}: {}", cell.standard, names.join(" or "))));
+    }
+    if cell.standard.has_qos() && cell.width() > cell.band().widest() {
+        let expected = format!("at most {} in the band of {}", cell.band().widest(), cell.band());
+        return Err(Problem::at(at("width"), expected));
     }
     if cell.aggregation.max_frames == Some(0) {
         return Err(Problem::at(at("aggregation.max_frames"), "at least one frame"));

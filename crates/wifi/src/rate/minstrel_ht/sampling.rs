@@ -14,8 +14,6 @@ const WAITING: usize = 5;
 const COLUMNS: usize = 10;
 /// Rates of such an order, whatever the group has (`MCS_GROUP_RATES`).
 const ROWS: usize = 10;
-/// The same for HE, which the kernel's code does not support.
-const ROWS_OF_HE: usize = 12;
 
 /// Why a rate is probed (`minstrel_sample_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +95,10 @@ pub(super) struct Sampler {
 impl Sampler {
     pub(super) fn new(table: &Table, stream: &mut Stream) -> Self {
         let format = table.rates[0].mode.format;
-        let rows = if format == Format::He { ROWS_OF_HE } else { ROWS };
+        // HE and later, which the kernel's code does not support, have more.
+        let rows = ROWS.max(usize::from(format.indices()));
         // The kernel begins after the first of all its groups, which is one of HT.
-        let group = if matches!(format, Format::Vht | Format::He) { table.groups.len() - 1 } else { 0 };
+        let group = if format == Format::Ht { 0 } else { table.groups.len() - 1 };
         let category = SampleCategory { waiting: [None; WAITING], group };
         Self {
             increment: category,

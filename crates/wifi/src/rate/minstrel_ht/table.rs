@@ -72,10 +72,8 @@ impl Table {
             table.add(&capabilities.modes());
             return table;
         }
-        let widths = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160];
-        let guards = [Guard::Ns3200, Guard::Ns1600, Guard::Ns800, Guard::Ns400];
-        for width in widths.into_iter().filter(|width| *width <= capabilities.width) {
-            for guard in guards.into_iter().filter(|guard| *guard >= capabilities.guard) {
+        for width in Width::ALL.into_iter().filter(|width| *width <= capabilities.width) {
+            for guard in Guard::ALL.into_iter().rev().filter(|guard| *guard >= capabilities.guard) {
                 let modes = capabilities.modes_with(width, guard);
                 for streams in 1..=capabilities.streams {
                     let group: Vec<Mode> = modes.iter().copied().filter(|mode| mode.streams == streams).collect();
@@ -145,28 +143,26 @@ impl Table {
 
 /// The airtime of an average frame in nanoseconds: its share of an aggregate's data (`MCS_DURATION`), or with preamble and interframe
 /// space (`CCK_DURATION`, `OFDM_DURATION`).
-const fn duration(mode: Mode) -> u32 {
+fn duration(mode: Mode) -> u32 {
     let rate = (mode.data_rate() / 100_000) as u32;
-    match mode.format {
-        Format::Dsss | Format::ShortDsss => {
-            let preamble = if matches!(mode.format, Format::ShortDsss) { 72 + 24 } else { 144 + 48 };
-            1_000 * (10 + preamble + LEGACY_BITS * 10 / rate)
-        }
-        Format::Ofdm => 1_000 * (16 + 16 + 4 + 4 * ((16 + 10 * LEGACY_BITS + 6) / (rate * 4))),
-        Format::Ht | Format::Vht | Format::He => {
-            // Bits of a symbol are rounded down for one stream, then multiplied (`VHT_GROUP`).
-            let bits = Mode { streams: 1, ..mode }.bits_per_symbol() as u32 * mode.streams as u32;
-            let symbols = (FRAME * AGGREGATE * 8).div_ceil(bits);
-            // Short guard intervals end on a symbol of 4 µs; on average that takes 0.8 µs (`MCS_SYMBOL_TIME`).
-            let padding = if matches!(mode.guard, Guard::Ns400) { 800 } else { 0 };
-            (symbols * mode.symbol().as_nanos() as u32 + padding) / AGGREGATE
-        }
+    if mode.format.is_dsss() {
+        let preamble = if mode.format == Format::ShortDsss { 72 + 24 } else { 144 + 48 };
+        return 1_000 * (10 + preamble + LEGACY_BITS * 10 / rate);
     }
+    if !mode.format.phy().has_mcs {
+        return 1_000 * (16 + 16 + 4 + 4 * ((16 + 10 * LEGACY_BITS + 6) / (rate * 4)));
+    }
+    // Bits of a symbol are rounded down for one stream, then multiplied (`VHT_GROUP`).
+    let bits = Mode { streams: 1, ..mode }.bits_per_symbol() as u32 * u32::from(mode.streams);
+    let symbols = (FRAME * AGGREGATE * 8).div_ceil(bits);
+    // Short guard intervals end on a symbol of 4 µs; on average that takes 0.8 µs (`MCS_SYMBOL_TIME`).
+    let padding = if mode.guard == Guard::Ns400 { 800 } else { 0 };
+    (symbols * mode.symbol().as_nanos() as u32 + padding) / AGGREGATE
 }
 
 /// `overhead` and `overhead_rtscts` of `minstrel_ht_update_caps`, or `overhead_legacy` and `overhead_legacy_rtscts`.
 fn overhead(capabilities: Capabilities) -> Overhead {
-    let is_ofdm = !matches!(capabilities.standard.data_format(), Format::Dsss);
+    let is_ofdm = !capabilities.standard.data_format().is_dsss();
     let lowest = if is_ofdm { 60 } else { 10 };
     let ack = frame_duration(10, lowest, is_ofdm);
     let plain = if capabilities.standard.has_qos() { frame_duration(0, 60, true) + ack } else { ack };

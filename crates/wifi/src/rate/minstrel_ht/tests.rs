@@ -16,13 +16,8 @@ const OVERHEAD: Duration = Duration::from_micros(150);
 const LIMIT: u32 = 7;
 
 fn capabilities(standard: Standard, streams: u8) -> Capabilities {
-    let (width, guard) = match standard {
-        Standard::N => (Width::Mhz40, Guard::Ns400),
-        Standard::Ac => (Width::Mhz80, Guard::Ns400),
-        Standard::Ax => (Width::Mhz80, Guard::Ns800),
-        _ => (Width::Mhz20, Guard::Ns800),
-    };
-    Capabilities { standard, width, guard, streams, is_short_preamble: true }
+    let generation = standard.generation();
+    Capabilities { standard, width: generation.width, guard: generation.guard, streams, is_short_preamble: true }
 }
 
 /// A sender that always has something to send and sends probes alone, and what it has done.
@@ -107,6 +102,7 @@ fn after_a_second_it_carries_nearly_what_the_best_mode_does() {
         (capabilities(Standard::N, 2), 30.0),
         (capabilities(Standard::Ac, 2), 28.0),
         (capabilities(Standard::Ax, 2), 45.0),
+        (capabilities(Standard::Be, 2), 56.0),
     ];
     for (capabilities, snr_db) in cases {
         let (most, mode) = best(capabilities, snr_db);
@@ -206,16 +202,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn each_mode_is_defined_and_within_what_both_can_do(
-        standard in prop::sample::select(vec![
-            Standard::B, Standard::G, Standard::A, Standard::N, Standard::Ac, Standard::Ax,
-        ]),
+        standard in prop::sample::select(Standard::ALL),
         width in prop::sample::select(vec![Width::Mhz20, Width::Mhz40]),
         is_shortest in any::<bool>(),
         streams in 1..=4u8,
         seed in any::<u64>(),
         reports in prop::collection::vec((0..30u64, 0..9u32, 1..64u32, 0.0..1.0f64), 1..400),
     ) {
-        let guard = if is_shortest && standard != Standard::Ax { Guard::Ns400 } else { Guard::Ns800 };
+        let guard = if is_shortest { standard.generation().guard } else { Guard::Ns800 };
         let capabilities = Capabilities { standard, width, guard, streams, is_short_preamble: is_shortest };
         let mut control = MinstrelHt::new(capabilities, &mut Seed(seed).stream("rate")).unwrap();
         let mut now = Instant::ZERO;

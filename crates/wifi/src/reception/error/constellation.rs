@@ -25,14 +25,15 @@ pub(super) fn information(modulation: Modulation, snr: f64) -> f64 {
 }
 
 const fn bits_of_an_axis(modulation: Modulation) -> u32 {
-    match modulation {
-        Modulation::Qam16 => 2,
-        Modulation::Qam64 => 3,
-        Modulation::Qam256 => 4,
-        Modulation::Qam1024 => 5,
+    // The two axes of square QAM share its bits evenly.
+    match modulation.bits_per_subcarrier() {
+        bits @ 4.. => bits as u32 / 2,
         _ => 1,
     }
 }
+
+/// Bits of an axis of 4096-QAM.
+const MOST_BITS: usize = 6;
 
 /// With a noise deviation of this many units on an axis whose levels are two units apart, a bit carries no useful information.
 const DROWNED: f64 = 2.0;
@@ -63,7 +64,7 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
     // The lowest level is at `reach`. The axis is symmetric, so the points of its lower half stand for two.
     let middle = reach + (levels - 1) * per_unit;
     for point in 0..=middle {
-        let mut likelihoods = [[0.0; 2]; 5];
+        let mut likelihoods = [[0.0; 2]; MOST_BITS];
         let first = point.saturating_sub(2 * reach).div_ceil(spacing);
         for level in (first..levels).take_while(|level| level * spacing <= point) {
             let likelihood = density[point.abs_diff(reach + level * spacing)];
@@ -113,10 +114,11 @@ mod tests {
             Modulation::Qam64,
             Modulation::Qam256,
             Modulation::Qam1024,
+            Modulation::Qam4096,
         ];
         for pair in order.windows(2) {
-            assert!(bit_snr(pair[0], 100.0) > 1.2 * bit_snr(pair[1], 100.0), "{pair:?}");
-            assert!(bit_snr(pair[1], 100.0) < bit_snr(pair[1], 110.0), "{pair:?}");
+            assert!(bit_snr(pair[0], 1_000.0) > 1.2 * bit_snr(pair[1], 1_000.0), "{pair:?}");
+            assert!(bit_snr(pair[1], 1_000.0) < bit_snr(pair[1], 1_100.0), "{pair:?}");
         }
     }
 
@@ -130,6 +132,7 @@ mod tests {
             assert!((got - expected).abs() < 0.002, "{got} at {db} dB");
         }
         assert!((information(Modulation::Qam1024, 1e6) - 1.0).abs() < 1e-9);
+        assert!((information(Modulation::Qam4096, 1e6) - 1.0).abs() < 1e-9);
         assert!(information(Modulation::Qam64, 0.1) < 0.1);
     }
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::float_cmp, reason = "certainty is exact")]
 
 use super::*;
-use crate::phy::Guard;
+use crate::phy::{Format, Guard, Width};
 
 fn he(mcs: u8) -> Mode {
     Mode { format: Format::He, mcs, streams: 1, width: Width::Mhz20, guard: Guard::Ns800 }
@@ -42,6 +42,29 @@ fn faster_rates_need_more() {
     let dsss = ErrorTable::new(Standard::B);
     let thresholds: Vec<f64> = (0..4).map(|index| threshold(&dsss, Mode::dsss(index, false))).collect();
     assert!(thresholds[0] + 3.0 < thresholds[1] && thresholds[2] + 2.5 < thresholds[3], "{thresholds:?}");
+}
+
+/// EHT adds 4096-QAM on top, and is as HE below.
+#[test]
+fn a_constellation_of_4096_points_needs_more_by_what_its_bits_cost() {
+    let table = ErrorTable::new(Standard::Be);
+    let eht = |mcs, width| Mode { format: Format::Eht, width, ..he(mcs) };
+    let ax = ErrorTable::new(Standard::Ax);
+    for mcs in 0..12 {
+        for width in [Width::Mhz20, Width::Mhz160] {
+            let (own, other) = (threshold(&table, eht(mcs, width)), threshold(&ax, Mode { width, ..he(mcs) }));
+            assert!((own - other).abs() < 1e-9, "MCS {mcs}");
+        }
+    }
+    // Two coded bits more: at least what Shannon's limit asks for the information in them, 3.01 dB a bit, and at most four times the power,
+    // at which four times as many points are as far apart.
+    for (mcs, below, rate) in [(12, 10, 3.0 / 4.0), (13, 11, 5.0 / 6.0)] {
+        let more = threshold(&table, eht(mcs, Width::Mhz320)) - threshold(&table, eht(below, Width::Mhz320));
+        assert!((3.01 * 2.0 * rate..6.03).contains(&more), "MCS {mcs}: {more} dB more than MCS {below}");
+    }
+    let most = threshold(&table, eht(13, Width::Mhz320));
+    // Ten bits of information a symbol: Shannon's limit is 2¹⁰ − 1, 30.1 dB.
+    assert!((30.1..36.0).contains(&most), "{most}");
 }
 
 /// Between its points a curve follows the formula.

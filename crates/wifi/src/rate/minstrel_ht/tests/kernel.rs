@@ -12,15 +12,6 @@ struct Run {
     ours: String,
 }
 
-const fn mhz(width: Width) -> u32 {
-    match width {
-        Width::Mhz20 => 20,
-        Width::Mhz40 => 40,
-        Width::Mhz80 => 80,
-        Width::Mhz160 => 160,
-    }
-}
-
 fn is_short(guard: Guard) -> u8 {
     u8::from(guard == Guard::Ns400)
 }
@@ -34,8 +25,12 @@ impl Run {
             Standard::Ac => 'V',
             _ => 'O',
         };
-        let mut asked =
-            format!("{format} {} {} {}\n", mhz(capabilities.width), is_short(capabilities.guard), capabilities.streams);
+        let mut asked = format!(
+            "{format} {} {} {}\n",
+            capabilities.width.megahertz(),
+            is_short(capabilities.guard),
+            capabilities.streams
+        );
         for order in &control.sampler.orders {
             let order: Vec<String> = order.iter().map(usize::to_string).collect();
             writeln!(asked, "{}", order.join(" ")).unwrap();
@@ -57,7 +52,7 @@ impl Run {
             let success = synthetic(mode, snr_db, FRAME);
             let delivered = (0..mpdus).filter(|_| stream.chance(success)).count() as u32;
             millis += stream.below(5);
-            let rate = format!("{} {} {} {}", mhz(mode.width), is_short(mode.guard), mode.streams, mode.mcs);
+            let rate = format!("{} {} {} {}", mode.width.megahertz(), is_short(mode.guard), mode.streams, mode.mcs);
             writeln!(self.asked, "R {millis} {rate} {mpdus} {delivered}").unwrap();
             self.control.report(Instant::ZERO + Duration::from_millis(millis), mode, mpdus, delivered);
             attempt = if delivered == mpdus || attempt + 1 == LIMIT { 0 } else { attempt + 1 };
@@ -70,7 +65,7 @@ impl Run {
         if begins_chain {
             let label = |rate: usize, tries: u32| {
                 let Mode { width, guard, streams, mcs, .. } = self.control.table.rates[rate].mode;
-                format!("{}/{}/{streams}/{mcs}*{tries}", mhz(width), is_short(guard))
+                format!("{}/{}/{streams}/{mcs}*{tries}", width.megahertz(), is_short(guard))
             };
             let probe = self.control.probe.map_or_else(|| "-".to_owned(), |rate| label(rate, 1));
             let chain = self.control.chain.stages().map(|stage| label(stage.rate, stage.tries));

@@ -1,0 +1,69 @@
+//! Frequency bands.
+
+use super::Width;
+use acklab_base::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A frequency band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Band {
+    /// 2.4 GHz: SIFS of 10 µs, and a signal extension of 6 µs behind each OFDM PPDU.
+    #[serde(rename = "2.4GHz")]
+    Ghz2,
+    /// 5 GHz: SIFS of 16 µs.
+    #[serde(rename = "5GHz")]
+    Ghz5,
+    /// 6 GHz: as 5 GHz, without stations of generations before 802.11ax.
+    #[serde(rename = "6GHz")]
+    Ghz6,
+}
+
+impl Band {
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ghz2 => "2.4GHz",
+            Self::Ghz5 => "5GHz",
+            Self::Ghz6 => "6GHz",
+        }
+    }
+
+    /// aSIFSTime: 10 µs at 2.4 GHz (Tables 16-4, 18-5), else 16 µs (Table 17-21; 27.4.4, 36.4.4).
+    #[must_use]
+    pub const fn sifs(self) -> Duration {
+        match self {
+            Self::Ghz2 => Duration::from_micros(10),
+            Self::Ghz5 | Self::Ghz6 => Duration::from_micros(16),
+        }
+    }
+
+    /// The widest channel of the band, whatever the generation: 40 MHz at 2.4 GHz (27.1.1), 320 MHz only at 6 GHz (36.1.1).
+    #[must_use]
+    pub const fn widest(self) -> Width {
+        match self {
+            Self::Ghz2 => Width::Mhz40,
+            Self::Ghz5 => Width::Mhz160,
+            Self::Ghz6 => Width::Mhz320,
+        }
+    }
+
+    /// The centre frequency in GHz of a channel of 20 MHz in the middle of the 2.4 GHz band, channel 6, and at the lower end of the
+    /// others: channel 36 at 5 GHz and channel 1 at 6 GHz (Annex E).
+    #[must_use]
+    pub const fn centre_ghz(self) -> f64 {
+        match self {
+            Self::Ghz2 => 2.437,
+            Self::Ghz5 => 5.18,
+            Self::Ghz6 => 5.955,
+        }
+    }
+}
+
+impl fmt::Display for Band {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
