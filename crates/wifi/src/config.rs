@@ -187,6 +187,9 @@ impl Default for Retries {
     }
 }
 
+/// Frames that the smallest bitmap of a compressed Block ACK acknowledges (9.3.1.8.2).
+const SMALLEST_BITMAP: u16 = 64;
+
 const fn one_stream() -> u8 {
     1
 }
@@ -224,12 +227,10 @@ impl Config {
         self.aggregation.window.unwrap_or(self.most_window())
     }
 
-    /// The largest window that the standard has; without Block ACKs, that of 802.11n, as no frame is sent under it.
+    /// The largest window that the standard has. A standard without Block ACKs sends nothing under it.
     #[must_use]
     pub fn most_window(&self) -> u16 {
-        let aggregation =
-            self.standard.generation().aggregation.as_ref().or(Standard::N.generation().aggregation.as_ref());
-        aggregation.map_or(64, |limits| limits.window)
+        self.standard.generation().aggregation.as_ref().map_or(SMALLEST_BITMAP, |limits| limits.window)
     }
 
     /// The names of its stations in order.
