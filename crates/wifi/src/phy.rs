@@ -26,8 +26,8 @@ pub use timing::Timing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long the packet extension of an HE or EHT PPDU is: the nominal packet padding that its receivers ask for (27.3.13, 36.3.14). The padding within
-/// the last symbol, which shortens it, is not modelled.
+/// How long the packet extension of an HE or EHT PPDU is: the nominal packet padding that its receivers ask for (27.3.13, 36.3.14). The
+/// padding within the last symbol, which shortens it, is not modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PacketExtension {
     /// None.
