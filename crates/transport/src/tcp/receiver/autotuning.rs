@@ -34,6 +34,8 @@ const WHOLE: u64 = 256;
 const DEFAULT_RATIO: u64 = WHOLE / 2;
 /// `tcp_rmem[1]`: the memory of the buffer at first, 128 KiB.
 const INITIAL: u64 = 128 << 10;
+/// `tcp_rmem[2]`: its largest memory by default, 32 MiB since 6.16.
+const LARGEST: u64 = 32 << 20;
 /// `tcp_select_initial_window`: the window at first, which is not scaled.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
 /// `TCP_INIT_CWND`, in segments: what a round trip brings at first (`tcp_init_buffer_space`).
@@ -52,8 +54,8 @@ pub(super) struct Autotuning {
 }
 
 impl Autotuning {
-    /// Autotuning before the first segment, up to a window of `largest`. `is_measured` says whether the ACK policy has round trips measured,
-    /// which then serve both.
+    /// Autotuning before the first segment, up to the kernel's default or a window of `largest`. `is_measured` says whether the ACK policy
+    /// has round trips measured, which then serve both.
     pub(super) fn new(largest: u64, is_measured: bool) -> Self {
         let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
         Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
@@ -96,7 +98,7 @@ impl Receiver {
 /// The state of the buffer.
 #[derive(Clone, Copy, Debug)]
 struct ReceiveBuffer {
-    /// What `tcp_rmem[2]` allows, as window.
+    /// What a `tcp_rmem[2]` above the default allows, as window.
     largest: u64,
     /// `scaling_ratio`: of 256 octets of memory, those that are window.
     ratio: u64,
@@ -212,7 +214,8 @@ impl ReceiveBuffer {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
         let window = u128::from(2 * copied + beyond) + 2 * grown;
-        self.clamp = self.clamp.max(window.min(u128::from(self.largest)) as u64);
+        let largest = window_of(LARGEST, self.ratio).max(self.largest);
+        self.clamp = self.clamp.max(window.min(u128::from(largest)) as u64);
     }
 }
 
@@ -231,7 +234,6 @@ mod tests {
     use super::*;
 
     const MSS: u64 = 1448;
-    const LARGEST: u64 = 20 << 20;
 
     /// Segments in order, at a rate of so many a round trip of 100 ms: which of them let the window grow.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
@@ -248,7 +250,7 @@ mod tests {
     /// From 65,535 to 81,920 octets in steps of 2,896: six segments. A slow flow fills no more than the first buffer.
     #[test]
     fn a_slow_flow_never_outgrows_the_first_buffer() {
-        let grows = growth(&mut ReceiveBuffer::new(LARGEST), 0, 200, 10);
+        let grows = growth(&mut ReceiveBuffer::new(0), 0, 200, 10);
         assert_eq!(grows.iter().filter(|grows| **grows).count(), 6);
         assert!(grows[..6].iter().all(|grows| *grows));
     }
@@ -256,7 +258,7 @@ mod tests {
     /// At 100 segments a round trip the buffer becomes more than twice 144,800 octets, and the window follows segment by segment.
     #[test]
     fn a_fast_flow_grows_the_buffer_by_what_a_round_trip_brings() {
-        let mut buffer = ReceiveBuffer::new(LARGEST);
+        let mut buffer = ReceiveBuffer::new(0);
         growth(&mut buffer, 0, 2500, 100);
         assert!(buffer.clamp > 2 * 100 * MSS, "{}", buffer.clamp);
         assert_eq!(buffer.offered, buffer.clamp, "in the end all of it is offered");
@@ -266,7 +268,7 @@ mod tests {
     /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is less than the first window.
     #[test]
     fn shorter_segments_leave_less_window() {
-        let mut buffer = ReceiveBuffer::new(LARGEST);
+        let mut buffer = ReceiveBuffer::new(0);
         let arrived = Arrived { octets: 1000, full_size: 1000, advanced: 1000, beyond: 0, round_trip: None };
         assert!(!buffer.arrive(Instant::ZERO, arrived));
         assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
@@ -278,7 +280,7 @@ mod tests {
     /// What is held beyond a gap takes room, so the window stands still until the gap closes.
     #[test]
     fn data_beyond_a_gap_takes_room() {
-        let mut buffer = ReceiveBuffer::new(LARGEST);
+        let mut buffer = ReceiveBuffer::new(0);
         growth(&mut buffer, 0, 10, 10);
         let beyond = Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None };
         assert!(!buffer.arrive(Instant::ZERO, beyond));
