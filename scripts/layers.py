@@ -36,10 +36,10 @@ LAYERS: Mapping[str, Crate] = {
     "drive": Crate(frozenset({"base"})),
     "packetdrill": Crate(frozenset({"base", "wire", "transport"})),
     # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
-    "quic": Crate(frozenset({"base", "wire", "transport"}), pure=False),
+    "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), pure=False),
     "lab": Crate(
-        frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quic", "live"}), pure=False
+        frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quinn", "live"}), pure=False
     ),
     "py": Crate(frozenset({"base", "transport", "lab"}), pure=False),
 }

@@ -32,7 +32,7 @@ mod stage;
 mod traffic;
 mod trust;
 
-use crate::build::{self, Parts, Plan};
+use crate::assemble::{self, Parts, Plan};
 use crate::error::Error;
 use crate::flows::Measured;
 use crate::run::measure;
@@ -110,7 +110,7 @@ pub fn emulate(
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();
     let (mut world, speakers, plans) = stage.populate(scenario, options, parts, clock)?;
-    let plan = build::plan(scenario, plans);
+    let plan = assemble::plan(scenario, plans);
     let before = stage.overruns()?;
     let jobs = stage.jobs(scenario, options)?;
 
@@ -134,7 +134,7 @@ pub fn emulate(
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
 
     let end = Instant::ZERO + scenario.duration;
-    let Range { start: from, end: until } = build::window(scenario);
+    let Range { start: from, end: until } = assemble::window(scenario);
     ride.to(&mut world, from, clock, &mut goes_on)?;
     let from = from.min(ride.now(from));
     world.hosts.open(from);

@@ -23,7 +23,7 @@
 //! | `error` | [`Error`]: why a run cannot start or continue |
 
 mod air;
-mod build;
+mod assemble;
 pub mod capture;
 pub mod emulate;
 mod error;
@@ -42,7 +42,7 @@ mod strategies;
 mod table;
 pub mod transports;
 
-pub use build::check;
+pub use assemble::check;
 pub use emulate::emulate;
 pub use error::Error;
 pub use packet::Packet;

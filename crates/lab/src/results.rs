@@ -11,7 +11,7 @@ mod series;
 
 pub use metric::{Better, Description};
 
-use crate::build::{Plan, World};
+use crate::assemble::{Plan, World};
 use crate::flows::{Flow, Measured};
 use crate::packet::Observed;
 use crate::scenario::Scenario;

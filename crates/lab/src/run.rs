@@ -1,6 +1,6 @@
 //! One run of a scenario.
 
-use crate::build::{self, Plan, World};
+use crate::assemble::{self, Plan, World};
 use crate::error::Error;
 use crate::flows::Measured;
 use crate::packet::Observed;
@@ -74,7 +74,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     if let Some(flow) = scenario.flows().into_iter().find(|flow| flow.stack.is_some()) {
         return Err(Error::KernelStack { flow: flow.name });
     }
-    let (mut world, plan) = build::build(scenario, options)?;
+    let (mut world, plan) = assemble::assemble(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| !flow.transport.custom_names().is_empty()) {
         clock.call_back_always();
@@ -83,7 +83,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     let mut advance = |clock: &mut VirtualClock, world: &mut World, until: Instant| {
         advance(clock, world, until, end, &options.progress, &mut goes_on)
     };
-    let Range { start: from, end: until } = build::window(scenario);
+    let Range { start: from, end: until } = assemble::window(scenario);
 
     if from > Instant::ZERO {
         advance(&mut clock, &mut world, from)?;

@@ -156,7 +156,7 @@ transports! {
     /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets that encryption adds are counted.
     Quic(Ends<acklab_transport::quic::Settings>) boxed,
     /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold the keys.
-    Quinn(acklab_quic::Settings) boxed,
+    Quinn(acklab_quinn::Settings) boxed,
     /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
     Custom(Custom),
 }

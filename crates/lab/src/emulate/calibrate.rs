@@ -3,7 +3,7 @@
 use super::hosts::{self, RealWorld};
 use super::stage::Stage;
 use super::{EmulateOptions, Foreground, host_error};
-use crate::build::Parts;
+use crate::assemble::Parts;
 use crate::error::Error;
 use crate::scenario;
 use acklab_base::{Duration, Instant};

@@ -4,7 +4,7 @@ use super::addresses;
 use super::end::KernelEnd;
 use super::host_error;
 use super::packet::{Note, RealPacket};
-use crate::build::World;
+use crate::assemble::World;
 use crate::error::Error;
 use crate::flows::{Flow, Measured};
 use acklab_base::{Datagram, FlowTable, Instant, MachineId, PortId};

@@ -1,7 +1,7 @@
 //! What an emulation shows while it runs: a sample each second.
 
 use super::hosts::RealWorld;
-use crate::build::Plan;
+use crate::assemble::Plan;
 use crate::flows::Measured;
 use crate::socket::{End, Snapshot};
 use acklab_base::endpoint::counter;

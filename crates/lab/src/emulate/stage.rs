@@ -19,7 +19,7 @@ use super::kernel::{self, Request};
 use super::packet::RealPacket;
 use super::traffic::Speaker;
 use super::{EmulateOptions, addresses, host_error};
-use crate::build::{Parts, Plans};
+use crate::assemble::{Parts, Plans};
 use crate::error::Error;
 use crate::flows::Flow;
 use crate::scenario::{self, Scenario};

@@ -2,7 +2,7 @@
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
-use crate::build::{CellPlan, Plan, World};
+use crate::assemble::{CellPlan, Plan, World};
 use crate::packet::Observed;
 use crate::table::Table;
 use acklab_base::Instant;

@@ -3,7 +3,7 @@
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
 use super::objects;
-use crate::build::FlowPlan;
+use crate::assemble::FlowPlan;
 use crate::observers::Observers;
 use crate::packet::Observed;
 use crate::probe::FlowProbe;

@@ -2,7 +2,7 @@
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
-use crate::build::LinkPlan;
+use crate::assemble::LinkPlan;
 use acklab_base::Instant;
 use acklab_path::Counters;
 use std::ops::Range;

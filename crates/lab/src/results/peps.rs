@@ -2,7 +2,7 @@
 
 use super::metric::Better::{Less, More, Neither};
 use super::metric::{Metric, Rows, count, number, text};
-use crate::build::{FlowPlan, RelayPlace};
+use crate::assemble::{FlowPlan, RelayPlace};
 use crate::socket::Relayed;
 use acklab_base::endpoint::counter;
 use acklab_base::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! The tables of series over time.
 
-use crate::build::{Plan, World};
+use crate::assemble::{Plan, World};
 use crate::flows::{Flow, Measured};
 use crate::packet::Observed;
 use crate::probe::Decision;

@@ -5,7 +5,7 @@ use super::maker::Maker;
 use super::{Abilities, Protocol};
 use crate::error::Error;
 use crate::scenario::{CustomKey, Flow};
-use acklab_quic::{Connection, Settings};
+use acklab_quinn::{Connection, Settings};
 use acklab_transport::custom::Name;
 use acklab_transport::fault::Fault;
 use acklab_wire::IpVersion;

@@ -170,7 +170,7 @@ pub(crate) fn plan(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) 
 }
 
 /// Builds and connects the machines, attaches the flows, and opens the captures.
-pub(crate) fn build(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
+pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
     let parts = Parts::new(scenario, options)?;
     let hosts_at: Vec<NodeId> = parts.flows.iter().flat_map(|flow| flow.way.stops.clone()).collect();
     let names: Vec<[String; 2]> =
