@@ -39,7 +39,8 @@ LAYERS: Mapping[str, Crate] = {
     "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), pure=False),
     "lab": Crate(
-        frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quinn", "live"}), pure=False
+        frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quinn", "live"}),
+        pure=False,
     ),
     "py": Crate(frozenset({"base", "transport", "lab"}), pure=False),
 }
