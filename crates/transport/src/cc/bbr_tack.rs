@@ -9,8 +9,9 @@
 //!   for is in flight as well.
 //! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer of a round trip and 200 ms.
 //!
-//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same quantities. It is not taken from the
-//! times of TACKs: when the application is idle, none come.
+//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same quantities, or that at which TACKs come if it is
+//! less while the application limits the flow: on a busy medium each waits long for its turn. When the application is idle none come, so a
+//! round trip is the longest interval that counts.
 //!
 //! What the paper does not mention is as in BBR, version 1: the gains of Startup and Drain and the end of Startup, the restart after idle,
 //! and packet conservation in the first round of a recovery. Where a receiver reports no rate, as over TCP, the sender's samples replace it.
@@ -115,6 +116,9 @@ pub struct BbrTack {
     bandwidth: WindowedMax<u64>,
     full_pipe: FullPipe,
     rounds: Rounds,
+    /// The interval that the latest sample covers twice, at most a smoothed round trip, while the application limits the flow: on a busy
+    /// medium TACKs then come much less often than the least round trip lets expect, and an idle application makes none at all.
+    heard: Duration,
     /// TACK intervals that have passed, and when the present one began.
     intervals: u64,
     began: Instant,
@@ -144,6 +148,7 @@ impl BbrTack {
             bandwidth: WindowedMax::default(),
             full_pipe: FullPipe::default(),
             rounds: Rounds::default(),
+            heard: Duration::ZERO,
             intervals: 0,
             began: Instant::ZERO,
             cycle_began: 0,
@@ -163,11 +168,11 @@ impl BbrTack {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// 1/f, the interval between two TACKs by the law.
+    /// 1/f, the interval between two TACKs: by the law, or longer if they come less often.
     fn interval(&self) -> Duration {
         let bandwidth = Some(self.max_bandwidth() / 8);
         let path = Path { mss: self.mss, bandwidth, rtt_min: self.min_rtt };
-        self.law.interval(&path).min(LONGEST_DELAY)
+        self.law.interval(&path).max(self.heard).min(LONGEST_DELAY)
     }
 
     /// Counts a TACK interval when its time has passed. TACKs that come early or late do not change the length of the following ones, and a
@@ -184,6 +189,8 @@ impl BbrTack {
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.rounds.update(ack.rate.as_ref(), ack.total_delivered);
         let Some(sample) = &ack.rate else { return };
+        let heard = (sample.interval / 2).min(ack.srtt.unwrap_or_default());
+        self.heard = if sample.is_app_limited && self.pause.is_none() { heard } else { Duration::ZERO };
         self.count_interval(ack.now);
         let rate = sample.bits_per_second();
         if !sample.is_app_limited || rate >= self.max_bandwidth() {
