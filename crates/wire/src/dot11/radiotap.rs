@@ -309,9 +309,9 @@ mod eht {
     pub(super) const GUARD_KNOWN: u32 = 0x0000_0004;
     /// Known.
     pub(super) const TRAINING_KNOWN: u32 = 0x0000_0008;
-    /// data[0]: where the guard interval begins, with the codes of HE.
+    /// `data[0]`: where the guard interval begins, with the codes of HE.
     pub(super) const GUARD_SHIFT: u32 = 7;
-    /// data[0]: where the size of the training symbols begins, with the codes of HE.
+    /// `data[0]`: where the size of the training symbols begins, with the codes of HE.
     pub(super) const TRAINING_SHIFT: u32 = 9;
     /// User.
     pub(super) const MCS_KNOWN: u32 = 0x0000_0002;
