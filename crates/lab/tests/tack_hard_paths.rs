@@ -99,7 +99,8 @@ fn bursts_from_idle_take_as_long_as_those_of_bbr() {
 }
 
 /// One greedy flow. TACK's goodput is at least this share of that of the slower of the two; 0.95 leaves room for a quarter of a probe more
-/// or less. It sends at most half as much again as the worse of the two, and 1 % of its packets.
+/// or less. It sends at most half as much again as the worse of the two, and 3 % of its packets: where a path releases packets
+/// in bunches, what TACKs wait for is in flight besides two products, until a queue overflows.
 #[test]
 fn one_flow_holds_its_own_against_bbr() {
     let path = |forward: String, reverse: &str, [start, seconds]: [f64; 2]| {
@@ -116,9 +117,7 @@ fn one_flow_holds_its_own_against_bbr() {
     let (fast, slow, long) = (link("5Gbps", "5ms", 4000), link("100kbps", "20ms", 20), link("20Mbps", "300ms", 1000));
     let cases = [
         ("jitter of 2 ms", path(with(TWENTY, &jitter("2ms")), TWENTY, [1.0, 8.0]), 0.95),
-        // The least round trip is 41 ms, and the mean 60 ms: 2.25 products of the former are 1.5 of the latter. The others have an allowance
-        // for ACKs that come in bursts in addition.
-        ("jitter of 20 ms", path(with(TWENTY, &jitter("20ms")), TWENTY, [1.0, 8.0]), 0.7),
+        ("jitter of 20 ms", path(with(TWENTY, &jitter("20ms")), TWENTY, [1.0, 8.0]), 0.95),
         ("reordering of 2 %", path(with(TWENTY, reorder), TWENTY, [1.0, 8.0]), 0.95),
         ("5 Gbps", path(fast.clone(), &fast, [0.3, 1.0]), 0.95),
         // Headers: 73 octets of 1500, where TCP has 52.
@@ -138,7 +137,7 @@ fn one_flow_holds_its_own_against_bbr() {
         let again = [&tack, &tcp, &quic].map(resent);
         println!("{name}: {rates:.2?} Mbps, {again:.3?} sent again");
         assert!(rates[0] > least * rates[1].min(rates[2]), "{name}: {rates:?} Mbps");
-        assert!(again[0] < 1.5 * again[1].max(again[2]) + 0.01, "{name}: {again:?} sent again");
+        assert!(again[0] < 1.5 * again[1].max(again[2]) + 0.03, "{name}: {again:?} sent again");
     }
 }
 

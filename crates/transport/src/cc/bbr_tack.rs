@@ -9,9 +9,11 @@
 //!   for is in flight as well.
 //! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer of a round trip and 200 ms.
 //!
-//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same quantities, or that at which TACKs come if it is
-//! less while the application limits the flow: on a busy medium each waits long for its turn. When the application is idle none come, so a
-//! round trip is the longest interval that counts.
+//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same quantities, or that at which TACKs come if
+//! it is less: on a busy medium, packets and TACKs wait for their turn much longer than the least round trip lets expect. The longest recent
+//! interval counts, as the greatest rate does, up to what the round trip is longer than the least, and without the silence of the
+//! application. After a loss or a pause the law alone counts, for as long as rates are remembered: more in flight would only lengthen a
+//! queue that drops.
 //!
 //! What the paper does not mention is as in BBR, version 1: the gains of Startup and Drain and the end of Startup, the restart after idle,
 //! and packet conservation in the first round of a recovery. Where a receiver reports no rate, as over TCP, the sender's samples replace it.
@@ -38,6 +40,9 @@ const V1: bbr::Config = bbr::Config::PUBLISHED;
 
 /// TACK intervals of a round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
 const BETA: u32 = 4;
+
+/// The delivery rate that a TACK reports covers so many intervals (ToN 2021, §VI-D).
+const REPORTED_INTERVALS: u64 = 2;
 
 constants! {
     /// The constants of BBR as designed with TACK (ToN 2021, §VI-D, where nothing else is named).
@@ -116,9 +121,14 @@ pub struct BbrTack {
     bandwidth: WindowedMax<u64>,
     full_pipe: FullPipe,
     rounds: Rounds,
-    /// The interval that the latest sample covers twice, at most a smoothed round trip, while the application limits the flow: on a busy
-    /// medium TACKs then come much less often than the least round trip lets expect, and an idle application makes none at all.
-    heard: Duration,
+    /// The intervals between TACKs, each at most what the smoothed round trip is longer than the least.
+    waits: WindowedMax<Duration>,
+    /// The TACK interval from which they count.
+    waits_from: u64,
+    /// So many of the next reports cover an idle period.
+    idle_reports: u64,
+    /// 1/f, as of the latest ACK.
+    interval: Duration,
     /// TACK intervals that have passed, and when the present one began.
     intervals: u64,
     began: Instant,
@@ -148,7 +158,10 @@ impl BbrTack {
             bandwidth: WindowedMax::default(),
             full_pipe: FullPipe::default(),
             rounds: Rounds::default(),
-            heard: Duration::ZERO,
+            waits: WindowedMax::default(),
+            waits_from: 0,
+            idle_reports: 0,
+            interval: LONGEST_DELAY,
             intervals: 0,
             began: Instant::ZERO,
             cycle_began: 0,
@@ -168,30 +181,43 @@ impl BbrTack {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// 1/f, the interval between two TACKs: by the law, or longer if they come less often.
-    fn interval(&self) -> Duration {
+    /// The interval between two TACKs: by the law, or longer if they come less often.
+    fn update_interval(&mut self) {
         let bandwidth = Some(self.max_bandwidth() / 8);
         let path = Path { mss: self.mss, bandwidth, rtt_min: self.min_rtt };
-        self.law.interval(&path).max(self.heard).min(LONGEST_DELAY)
+        self.interval = self.law.interval(&path).max(self.waits.get().unwrap_or_default()).min(LONGEST_DELAY);
+    }
+
+    /// How long a TACK was waited for, by what the receiver reports.
+    fn update_waits(&mut self, ack: &Ack, reported: Duration) {
+        let memory = u64::from(self.constants.bandwidth_window);
+        if ack.state != CongestionState::Open || self.pause.is_some() {
+            (self.waits, self.waits_from) = (WindowedMax::default(), self.intervals + memory);
+        } else if self.idle_reports > 0 {
+            self.idle_reports -= 1;
+        } else if self.intervals >= self.waits_from {
+            let longest = ack.srtt.unwrap_or_default().saturating_sub(self.min_rtt.unwrap_or_default());
+            self.waits.update(memory, self.intervals, (reported / REPORTED_INTERVALS).min(longest));
+        }
     }
 
     /// Counts a TACK interval when its time has passed. TACKs that come early or late do not change the length of the following ones, and a
     /// time without TACKs is one interval.
     fn count_interval(&mut self, now: Instant) {
-        let interval = self.interval();
-        if now.since(self.began) >= interval {
+        if now.since(self.began) >= self.interval {
             self.intervals += 1;
-            let latest = now.since(Instant::ZERO).saturating_sub(interval);
-            self.began = (self.began + interval).max(Instant::ZERO + latest);
+            let latest = now.since(Instant::ZERO).saturating_sub(self.interval);
+            self.began = (self.began + self.interval).max(Instant::ZERO + latest);
         }
     }
 
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.rounds.update(ack.rate.as_ref(), ack.total_delivered);
         let Some(sample) = &ack.rate else { return };
-        let heard = (sample.interval / 2).min(ack.srtt.unwrap_or_default());
-        self.heard = if sample.is_app_limited && self.pause.is_none() { heard } else { Duration::ZERO };
         self.count_interval(ack.now);
+        if let Some(reported) = sample.reported_interval {
+            self.update_waits(ack, reported);
+        }
         let rate = sample.bits_per_second();
         if !sample.is_app_limited || rate >= self.max_bandwidth() {
             self.bandwidth.update(self.constants.bandwidth_window.into(), self.intervals, rate);
@@ -264,6 +290,7 @@ impl BbrTack {
     #[inline(never)]
     fn restart_from_idle(&mut self, now: Instant) {
         self.restarts = true;
+        self.idle_reports = REPORTED_INTERVALS;
         self.epoch = AckEpoch::starting(now);
         self.end_pause(now);
         if self.state == State::Stable && self.pause.is_none() {
@@ -285,7 +312,7 @@ impl BbrTack {
 
     /// MSS·f, in bits per second.
     fn least_rate(&self) -> u64 {
-        let nanos = u128::from(self.interval().as_nanos().max(1));
+        let nanos = u128::from(self.interval.as_nanos().max(1));
         u64::try_from(u128::from(self.mss) * 8_000_000_000 / nanos).unwrap_or(u64::MAX)
     }
 
@@ -308,7 +335,7 @@ impl BbrTack {
 
     /// What is delivered between two TACKs, in octets: it is in flight as far as the sender knows.
     fn between_tacks(&self) -> u64 {
-        delivered_in(self.max_bandwidth(), self.interval())
+        delivered_in(self.max_bandwidth(), self.interval)
     }
 
     /// The in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, and what is acknowledged in bursts. In Startup, whose gain is larger,
@@ -352,6 +379,7 @@ impl CongestionControl for BbrTack {
     fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
         self.mss = window.mss;
         (self.min_rtt, self.min_rtt_at) = (rtt, now);
+        self.update_interval();
         (self.began, self.epoch) = (now, AckEpoch::starting(now));
         self.pacing.start(window.cwnd, rtt, self.constants.startup_gain);
         self.pacing.keep_margin();
@@ -362,6 +390,7 @@ impl CongestionControl for BbrTack {
         self.update_aggregation(window, ack);
         self.update_state(ack);
         self.update_min_rtt(ack);
+        self.update_interval();
         self.set_pacing();
         self.set_window(window, ack);
     }
@@ -482,6 +511,31 @@ mod tests {
         assert_eq!(paused, 20, "200 ms at a packet in 10.25 ms, a quarter of the round trip, less 1 %");
     }
 
+    /// TACKs that come every 30 ms instead of 10, at a packet in a millisecond.
+    #[test]
+    fn the_window_holds_what_comes_while_tacks_wait() {
+        let mut path = Path::new();
+        (0..100).for_each(|_| _ = path.tack(RTT));
+        let slow = |path: &mut Path, state| {
+            path.tacks += 3;
+            let rate = Sample {
+                delivered: 60 * MSS,
+                interval: INTERVAL * 6,
+                reported_interval: Some(INTERVAL * 6),
+                ..sample(0, 0)
+            };
+            let ack = Ack { state, in_flight: 40 * MSS, rate: Some(rate), ..ack(path.now(), 30, RTT) };
+            path.controller.on_ack(&mut path.window, &ack);
+            (path.controller.interval, path.controller.between_tacks() / MSS)
+        };
+        assert_eq!(slow(&mut path, CongestionState::Open), (INTERVAL * 3, 30));
+        assert_eq!(slow(&mut path, CongestionState::Recovery), (INTERVAL, 10));
+        for _ in 0..39 {
+            assert_eq!(slow(&mut path, CongestionState::Open), (INTERVAL, 10), "as long as rates are remembered");
+        }
+        assert_eq!(slow(&mut path, CongestionState::Open), (INTERVAL * 3, 30));
+    }
+
     #[test]
     fn an_idle_application_leaves_the_model_as_it_is() {
         let mut path = Path::new();
@@ -502,10 +556,15 @@ mod tests {
             "the bandwidth, less 1 %"
         );
         path.tacks += 1;
-        let silence = Sample { interval: INTERVAL * 3000, is_app_limited: true, ..sample(20 * MSS, 0) };
+        let silence = Sample {
+            interval: INTERVAL * 3000,
+            reported_interval: Some(INTERVAL * 3000),
+            is_app_limited: true,
+            ..sample(20 * MSS, 0)
+        };
         let late = Ack { rate: Some(silence), ..ack(path.now(), 10, RTT) };
         path.controller.on_ack(&mut path.window, &late);
-        assert_eq!((path.controller.interval(), path.controller.pause), (INTERVAL, None), "f, and no pause");
+        assert_eq!((path.controller.interval, path.controller.pause), (INTERVAL, None), "f, and no pause");
         assert_eq!(path.window.cwnd, 90 * MSS);
     }
 }

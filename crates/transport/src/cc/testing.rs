@@ -53,6 +53,7 @@ pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
         delivered,
         interval: Duration::from_millis(1),
         send_elapsed: Duration::from_millis(1),
+        reported_interval: None,
         prior_delivered,
         tx_in_flight: 0,
         lost: 0,

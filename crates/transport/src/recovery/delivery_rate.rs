@@ -43,6 +43,8 @@ pub struct Sample {
     pub interval: Duration,
     /// RS.send_elapsed: the part of it in which they were sent, however long they took to be acknowledged.
     pub send_elapsed: Duration,
+    /// The interval that the receiver reports, if it reports the rate, unbounded.
+    pub reported_interval: Option<Duration>,
     /// RS.prior_delivered: octets delivered in all when the newest transmission left. A round trip ends with the first ACK of what
     /// left after it had begun.
     pub prior_delivered: u64,
@@ -78,7 +80,7 @@ impl Sample {
         let sending = u128::from(self.send_elapsed.max(min_rtt).as_nanos());
         let least = (sending * u128::from(delivered)).div_ceil(u128::from(self.delivered));
         let least = Duration::from_nanos(u64::try_from(least).unwrap_or(u64::MAX));
-        Self { delivered, interval: interval.max(least), ..self }
+        Self { delivered, interval: interval.max(least), reported_interval: Some(interval), ..self }
     }
 }
 
@@ -166,6 +168,7 @@ impl Sampler {
             delivered: self.delivered - stamp.delivered,
             interval,
             send_elapsed,
+            reported_interval: None,
             prior_delivered: stamp.delivered,
             tx_in_flight: stamp.in_flight,
             lost: self.lost - stamp.lost,
