@@ -524,7 +524,7 @@ mod tests {
                 reported_interval: Some(INTERVAL * 6),
                 ..sample(0, 0)
             };
-            let ack = Ack { state, in_flight: 40 * MSS, rate: Some(rate), ..ack(path.now(), 30, RTT) };
+            let ack = Ack { state, in_flight: 40 * MSS, rate: Some(rate), ..ack(path.now(), 30, RTT * 2) };
             path.controller.on_ack(&mut path.window, &ack);
             (path.controller.interval, path.controller.between_tacks() / MSS)
         };
