@@ -1,19 +1,20 @@
 //! The contract of a transport endpoint with the code that drives and measures it.
 
-use crate::{Duration, Event, Instant, Machine, Port, Rate};
+use crate::{Duration, Event, Fate, Instant, Machine, Port, Rate, StreamEvent};
+use std::ops::Range;
 
 /// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a [`Port`] for an application, and
 /// reports its state, counters and events.
 ///
 /// Probes, tables, series and captures use this contract only and know no transport by name.
-pub trait Endpoint: Machine {
+pub trait Endpoint: Machine<Outcome = Fate> {
     /// Accepts a datagram like [`accept`](Machine::accept), but by reference. An endpoint whose datagrams are large overrides this
     /// method to copy only the fields that it needs.
-    fn accept_borrowed(&mut self, now: Instant, datagram: &Self::Datagram)
+    fn accept_borrowed(&mut self, now: Instant, datagram: &Self::Datagram) -> Fate
     where
         Self::Datagram: Clone,
     {
-        self.accept(now, datagram.clone());
+        self.accept(now, datagram.clone())
     }
 
     /// The current state. It is read after each datagram, so it should cost no more than copying a few fields.
@@ -51,6 +52,17 @@ pub trait Endpoint: Machine {
 
     /// Removes the oldest pending event and returns it.
     fn take_event(&mut self) -> Option<Event> {
+        None
+    }
+
+    /// Calls `to` with the id of each stream of which `datagram`, which the endpoint has just sent or accepted, carries octets, and with their range.
+    fn report_octets(&self, _datagram: &Self::Datagram, _to: &mut dyn FnMut(u32, Range<u64>)) {}
+
+    /// Records what happens to streams from now on, for a driver that holds their octets.
+    fn record_streams(&mut self) {}
+
+    /// Removes the oldest event of a stream and returns it with the id of the stream.
+    fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
         None
     }
 

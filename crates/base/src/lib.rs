@@ -17,6 +17,7 @@
 //! | [`world`] | [`World`]: connected machines, as a driver runs them |
 //! | [`port`] | [`Port`]: the interface between an application and an endpoint |
 //! | [`event`] | [`Event`]: what happens inside an endpoint, in one vocabulary for all transports |
+//! | [`stream_event`] | [`Fate`] of a datagram and [`StreamEvent`]: what a driver that holds octets has to know |
 //! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
 pub mod datagram;
@@ -30,6 +31,7 @@ pub mod port;
 pub mod random;
 pub mod rate;
 pub mod size;
+pub mod stream_event;
 pub mod time;
 pub mod units;
 pub mod world;
@@ -44,5 +46,6 @@ pub use machine::Machine;
 pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort, StreamsPort};
 pub use rate::{Rate, Serializer};
 pub use size::Bytes;
+pub use stream_event::{Fate, StreamEvent};
 pub use time::{Duration, Instant};
 pub use world::{MachineId, Step, World};

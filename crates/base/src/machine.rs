@@ -19,8 +19,11 @@ pub trait Machine {
     /// [`Datagram`](crate::Datagram).
     type Datagram;
 
-    /// Accepts a datagram that arrives now.
-    fn accept(&mut self, now: Instant, datagram: Self::Datagram);
+    /// What [`accept`](Machine::accept) tells of a datagram: an endpoint its [`Fate`](crate::Fate), a box on a path nothing.
+    type Outcome;
+
+    /// Accepts a datagram that arrives now. Returns what became of it.
+    fn accept(&mut self, now: Instant, datagram: Self::Datagram) -> Self::Outcome;
 
     /// Handles the timers that have expired.
     fn wake(&mut self, now: Instant);

@@ -7,7 +7,7 @@
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
-    Bytes, Content, CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, Port, StreamPort, Vitals,
+    Bytes, Content, CounterValue, Duration, Ecn, Endpoint, Event, Fate, Instant, Machine, Port, StreamPort, Vitals,
 };
 use acklab_lab::transports::{Endpoints, TransportStart};
 use acklab_lab::{Results, RunOptions, Strategies, run, scenario};
@@ -108,14 +108,18 @@ impl Sender {
 
 impl Machine for Sender {
     type Datagram = Frame;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, frame: Frame) {
-        let Some((sent_at, _)) = self.outstanding.take_if(|_| frame.parity == self.parity) else { return };
+    fn accept(&mut self, now: Instant, frame: Frame) -> Fate {
+        let Some((sent_at, _)) = self.outstanding.take_if(|_| frame.parity == self.parity) else {
+            return Fate::Duplicate;
+        };
         self.rtt = (self.rtt.0 + 1, now.since(sent_at));
         (self.acknowledged, self.parity) = (self.written, !self.parity);
         if self.is_closed {
             self.event = Some(Event::Finished);
         }
+        Fate::Taken
     }
 
     fn wake(&mut self, now: Instant) {
@@ -216,12 +220,15 @@ struct Receiver {
 
 impl Machine for Receiver {
     type Datagram = Frame;
+    type Outcome = Fate;
 
-    fn accept(&mut self, _: Instant, frame: Frame) {
-        if frame.parity == self.expected {
-            (self.received, self.expected) = (self.received + u64::from(frame.payload), !self.expected);
-        }
+    fn accept(&mut self, _: Instant, frame: Frame) -> Fate {
         self.due = Some(Frame { payload: 0, ..frame });
+        if frame.parity != self.expected {
+            return Fate::Duplicate;
+        }
+        (self.received, self.expected) = (self.received + u64::from(frame.payload), !self.expected);
+        Fate::Taken
     }
 
     fn wake(&mut self, _: Instant) {}

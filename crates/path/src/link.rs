@@ -240,6 +240,7 @@ impl<D: Datagram + Clone> Link<D> {
 
 impl<D: Datagram + Clone> Machine for Link<D> {
     type Datagram = D;
+    type Outcome = ();
 
     #[inline]
     fn accept(&mut self, now: Instant, packet: D) {

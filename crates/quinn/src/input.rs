@@ -3,14 +3,18 @@
 use crate::connection::Connection;
 use crate::datagram::Datagram;
 use crate::tap::Packet;
-use acklab_base::{Ecn, Instant};
+use acklab_base::{Ecn, Fate, Instant};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::quic::Frame;
 use bytes::BytesMut;
 use quinn_proto::{DatagramEvent, EcnCodepoint};
 
+/// Why a datagram has no effect: no packet of it could be decrypted.
+const UNREADABLE: &str = "refused_unreadable";
+
 impl Connection {
-    pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) {
+    /// Whether a packet that could be decrypted has come before, quinn-proto does not tell.
+    pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) -> Fate {
         if datagram.payload > 0 {
             self.newest_arrival = now;
         }
@@ -26,6 +30,7 @@ impl Connection {
         self.counters.arrived_packets += u64::from(self.incoming.octets.received() > before);
         self.counters.marked_packets += u64::from(datagram.ecn == Ecn::Ce && datagram.payload > 0);
         self.follow_up(now);
+        if decrypted.is_empty() { Fate::Refused(UNREADABLE) } else { Fate::Taken }
     }
 
     /// Gives the octets to quinn-proto.

@@ -4,13 +4,14 @@ use crate::connection::Connection;
 use crate::datagram::Datagram;
 use crate::time::duration;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Machine, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Machine, Port, Vitals};
 
 impl Machine for Connection {
     type Datagram = Datagram;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, datagram: Datagram) {
-        self.input(now, &datagram);
+    fn accept(&mut self, now: Instant, datagram: Datagram) -> Fate {
+        self.input(now, &datagram)
     }
 
     fn wake(&mut self, now: Instant) {
@@ -28,8 +29,8 @@ impl Machine for Connection {
 }
 
 impl Endpoint for Connection {
-    fn accept_borrowed(&mut self, now: Instant, datagram: &Datagram) {
-        self.input(now, datagram);
+    fn accept_borrowed(&mut self, now: Instant, datagram: &Datagram) -> Fate {
+        self.input(now, datagram)
     }
 
     fn vitals(&self) -> Vitals {

@@ -9,11 +9,13 @@
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`limit`] | what limits a sender: window, pacing or application |
 //! | [`mtu`] | the search for the largest datagram that a path carries |
+//! | [`octets`] | the octets of a stream, for a driver that moves them |
 //! | [`pacing`] | when the next segment may leave |
 //! | [`quic`] | the QUIC transport |
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
 //! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
+//! | `stream_events` | what has happened to streams |
 //! | [`streams`] | streams of octets, for transports that number packets |
 //! | [`tack`] | the TACK transport |
 //! | `windowed_max` | a windowed maximum, for receivers and controllers |
@@ -29,11 +31,13 @@ pub mod custom;
 pub mod fault;
 pub mod limit;
 pub mod mtu;
+pub mod octets;
 pub mod pacing;
 pub mod quic;
 pub mod recovery;
 mod registry;
 pub mod send_buffer;
+mod stream_events;
 pub mod streams;
 pub mod tack;
 pub mod tcp;

@@ -6,6 +6,7 @@
 //! | `incoming` | what has arrived and was read, and the window of this end |
 //! | `table` | the streams of a connection, and which of them sends next |
 //! | `port` | what applications do with them |
+//! | `watch` | what has happened to streams, for a driver that holds their octets |
 //! | `side` | which end of the connection opens which |
 //!
 //! How many streams may be opened, and which frames speak of them, is the transport's affair.
@@ -15,6 +16,7 @@ mod outgoing;
 mod port;
 mod side;
 mod table;
+mod watch;
 
 pub use outgoing::{Lifetime, ResetCode};
 pub use port::{NoStream, StreamOperations};

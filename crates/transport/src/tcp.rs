@@ -16,6 +16,7 @@ pub mod config;
 pub mod connection;
 pub mod ecn;
 pub mod receiver;
+mod refusal;
 pub mod rules;
 pub mod sender;
 pub mod settings;

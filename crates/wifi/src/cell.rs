@@ -121,6 +121,7 @@ impl<D: Packet> Cell<D> {
 impl<D: Packet> Machine for Cell<D> {
     /// A packet, with the node at which it enters or leaves the cell.
     type Datagram = (usize, D);
+    type Outcome = ();
 
     fn accept(&mut self, now: Instant, (node, packet): (usize, D)) {
         self.enter(now, node, packet);

@@ -120,6 +120,20 @@ impl Ranges {
         starts.zip(self.beyond()).map(|(start, range)| start..range.start)
     }
 
+    /// What of `range` has not arrived, the lowest first.
+    pub fn missing_in(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let beyond = self.beyond();
+        let place = beyond.partition_point(|held| held.end <= range.start);
+        let first = place.checked_sub(1).map_or(self.next, |before| beyond[before].end);
+        let starts = std::iter::once(first).chain(beyond[place..].iter().map(|held| held.end));
+        let ends = beyond[place..].iter().map(|held| held.start).chain(std::iter::once(u64::MAX));
+        starts
+            .zip(ends)
+            .take_while(move |(start, _)| *start < range.end)
+            .map(move |(start, end)| start.max(range.start)..end.min(range.end))
+            .filter(|missing| !missing.is_empty())
+    }
+
     /// Expect nothing below `number` any more. A packet number is never used twice, so a receiver would otherwise keep the gap of each
     /// lost packet for ever; it stops once the peer has seen it reported (RFC 9000, §13.2.4).
     pub fn abandon_below(&mut self, number: u64) {

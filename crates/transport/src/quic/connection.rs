@@ -23,7 +23,7 @@ use crate::recovery::transmission::Transmission;
 use crate::streams::Side;
 use crate::tcp::receiver::Reading;
 use acklab_base::random::Seed;
-use acklab_base::{Event, Instant, Machine};
+use acklab_base::{Event, Fate, Instant, Machine};
 use acklab_wire::quic::{ConnectionId, Datagram, EcnCounts};
 use std::collections::VecDeque;
 
@@ -233,10 +233,11 @@ impl Connection {
 
 impl Machine for Connection {
     type Datagram = Datagram;
+    type Outcome = Fate;
 
     #[inline]
-    fn accept(&mut self, now: Instant, datagram: Datagram) {
-        self.input(now, &datagram);
+    fn accept(&mut self, now: Instant, datagram: Datagram) -> Fate {
+        self.input(now, &datagram)
     }
 
     fn wake(&mut self, now: Instant) {

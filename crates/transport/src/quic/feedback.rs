@@ -169,10 +169,8 @@ impl Connection {
             }
             let Content { crypto, controls, reports, .. } = &packet.content;
             for piece in packet.content.pieces() {
-                if let Some(stream) = self.streams.table.get_mut(piece.id) {
-                    self.counters.acknowledged += stream.outgoing.on_acked(piece);
-                    has_ended |= piece.is_end;
-                }
+                self.counters.acknowledged += self.streams.table.on_acked(piece);
+                has_ended |= piece.is_end;
             }
             if let Some(piece) = crypto {
                 self.spaces[id].crypto.on_acked(piece);

@@ -3,8 +3,17 @@
 use super::connection::{Connection, Phase};
 use super::space::{self, Keys};
 use crate::streams::Side;
-use acklab_base::{Ecn, Instant};
+use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::quic::{Datagram, Direction, Frame, Header, LEAST_INITIAL, Packet, PacketType, TransportError};
+
+/// Why a packet has no effect: it belongs to no connection of this end.
+pub(super) const STRANGER: &str = "refused_connection";
+/// Its keys are not known.
+pub(super) const UNREADABLE: &str = "refused_unreadable";
+/// The connection is over.
+const CLOSED: &str = "refused_phase";
+/// It violates the protocol, which ends the connection.
+const VIOLATION: &str = "refused_violation";
 
 /// Packets that had no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,21 +25,23 @@ pub(super) struct Refused {
 }
 
 impl Connection {
-    pub(super) fn input(&mut self, now: Instant, datagram: &Datagram) {
+    pub(super) fn input(&mut self, now: Instant, datagram: &Datagram) -> Fate {
         self.output.stir();
         if let Phase::Closed(_) = self.phase {
-            return self.take_after_end(datagram);
+            self.take_after_end(datagram);
+            return Fate::Refused(CLOSED);
         }
         if self.phase == Phase::Idle || (self.phase == Phase::Listening && !self.accepts(datagram)) {
             self.refused.strangers += 1;
-            return;
+            return Fate::Refused(STRANGER);
         }
         let was_confirmed = self.handshake.is_confirmed;
         self.count_unvalidated(datagram.udp_payload(), 0);
         self.counters.acks += u64::from(datagram.acknowledges());
-        for packet in datagram.packets.iter() {
-            self.take_packet(now, datagram.ecn, packet);
-        }
+        let mut packets = datagram.packets.iter();
+        let first =
+            packets.next().map_or(Fate::Refused(UNREADABLE), |packet| self.take_packet(now, datagram.ecn, packet));
+        let fate = packets.fold(first, |fate, packet| fate.with(self.take_packet(now, datagram.ecn, packet)));
         while std::mem::take(&mut self.has_waiting) {
             for id in space::Id::ALL {
                 if self.spaces[id].is_usable() {
@@ -44,6 +55,7 @@ impl Connection {
             self.wake_overdue(now);
         }
         self.note_finished(now);
+        fate
     }
 
     /// Returns `true` if the datagram opens a connection (RFC 9000, §14.1).
@@ -57,30 +69,34 @@ impl Connection {
         true
     }
 
-    fn take_packet(&mut self, now: Instant, ecn: Ecn, packet: &Packet) {
+    fn take_packet(&mut self, now: Instant, ecn: Ecn, packet: &Packet) -> Fate {
         if let Phase::Closed(_) = self.phase {
-            return;
+            return Fate::Refused(CLOSED);
         }
         let destination = packet.header.destination();
         if *destination != self.local && *destination != self.original {
             self.refused.strangers += 1;
-            return;
+            return Fate::Refused(STRANGER);
         }
         let id = space::Id::of(packet.header.packet_type());
         let space = &mut self.spaces[id];
         if space.keys != Keys::Available {
             let waits = space.keys == Keys::NotYet && space.wait(packet);
             self.refused.unreadable += u64::from(!waits);
-            return;
+            return if waits { Fate::Waits } else { Fate::Refused(UNREADABLE) };
         }
         let number = packet.number.expand(space.arrived.largest());
         if !space.arrived.is_new(number) {
             space.arrived.duplicates += 1;
-            return;
+            return Fate::Duplicate;
         }
         self.note_header(now, &packet.header);
-        if let Err(error) = self.take_frames(now, id, ecn, number, packet) {
-            self.fail(now, error);
+        match self.take_frames(now, id, ecn, number, packet) {
+            Ok(()) => Fate::Taken,
+            Err(error) => {
+                self.fail(now, error);
+                Fate::Refused(VIOLATION)
+            }
         }
     }
 

@@ -131,7 +131,11 @@ impl Streams {
         }
         let id = u32::try_from(id).map_err(|_| TransportError::StreamState)?;
         if self.table.get(id).is_none() {
-            return if is_own { Err(TransportError::StreamState) } else { Ok(self.add(id)) };
+            if is_own {
+                return Err(TransportError::StreamState);
+            }
+            self.add(id);
+            self.table.on_opened(id);
         }
         self.table.get_mut(id).ok_or(TransportError::StreamState)
     }
@@ -155,11 +159,11 @@ impl Streams {
         if !admits(end.saturating_sub(highest)) {
             return Err(TransportError::FlowControl);
         }
-        let fresh = stream.incoming.insert(start, end, is_end);
+        let id = stream.id();
+        self.table.on_arrived(id, start, end, is_end);
+        let stream = self.table.get_mut(id).ok_or(TransportError::StreamState)?;
         stream.note_read(now, delivered);
-        let grown = (stream.incoming.highest() - highest, stream.incoming.delivered() - delivered);
-        self.table.received += fresh;
-        Ok(grown)
+        Ok((stream.incoming.highest() - highest, stream.incoming.delivered() - delivered))
     }
 
     /// The peer has reset a stream. Returns by how much the highest offset grew, and how many octets count as read.
@@ -179,7 +183,8 @@ impl Streams {
         if !admits(size.saturating_sub(highest)) {
             return Err(TransportError::FlowControl);
         }
-        stream.incoming.on_reset(size, u32::try_from(code).unwrap_or(u32::MAX));
+        let id = stream.id();
+        self.table.on_reset(id, size, u32::try_from(code).unwrap_or(u32::MAX));
         Ok((size - highest, size - delivered))
     }
 

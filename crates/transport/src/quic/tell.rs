@@ -5,14 +5,15 @@ use super::handshake::Parameters;
 use super::space;
 use crate::streams::Outgoing;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
 use acklab_wire::Pdu as _;
 use acklab_wire::quic::{Datagram, Frame};
+use std::ops::Range;
 
 impl Endpoint for Connection {
     #[inline]
-    fn accept_borrowed(&mut self, now: Instant, datagram: &Datagram) {
-        self.input(now, datagram);
+    fn accept_borrowed(&mut self, now: Instant, datagram: &Datagram) -> Fate {
+        self.input(now, datagram)
     }
 
     #[inline]
@@ -40,6 +41,22 @@ impl Endpoint for Connection {
     fn offset(&self, datagram: &Datagram) -> u64 {
         let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
         datagram.frames().find_map(offset).unwrap_or_else(|| self.streams.table.main().outgoing.una())
+    }
+
+    fn report_octets(&self, datagram: &Datagram, to: &mut dyn FnMut(u32, Range<u64>)) {
+        for frame in datagram.frames() {
+            if let Frame::Stream(stream) = frame {
+                to(stream.id as u32, stream.offset..stream.end());
+            }
+        }
+    }
+
+    fn record_streams(&mut self) {
+        self.streams.table.events.record();
+    }
+
+    fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
+        self.streams.table.events.take()
     }
 
     #[inline]
@@ -81,8 +98,8 @@ impl Endpoint for Connection {
             // Nothing here asks for an ACK at once.
             (counter::IMMEDIATE_ACK_SENT, "", 0),
             (counter::IMMEDIATE_ACK_RECEIVED, "", arrived.demands),
-            ("refused_connection", "packets", self.refused.strangers),
-            ("refused_unreadable", "packets", self.refused.unreadable),
+            (super::input::STRANGER, "packets", self.refused.strangers),
+            (super::input::UNREADABLE, "packets", self.refused.unreadable),
         ] {
             to(name, unit, CounterValue::Count(count));
         }

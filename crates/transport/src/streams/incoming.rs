@@ -8,6 +8,7 @@
 use super::Violation;
 use crate::ack::Ranges;
 use crate::tcp::receiver::Reading;
+use std::ops::Range;
 
 #[derive(Debug)]
 pub(crate) struct Incoming {
@@ -72,6 +73,11 @@ impl Incoming {
         self.received() - before
     }
 
+    /// The octets of `range` that have not arrived.
+    pub(crate) fn missing_in(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        self.arrived.missing_in(range).collect()
+    }
+
     /// The peer sends no more of it than `size` octets, and not all of them.
     pub(crate) fn on_reset(&mut self, size: u64, code: u32) {
         self.end = Some(size);
@@ -98,7 +104,7 @@ impl Incoming {
 
     /// Octets that have arrived in order.
     #[inline]
-    fn in_order(&self) -> u64 {
+    pub(crate) fn in_order(&self) -> u64 {
         self.end.map_or(self.arrived.next(), |end| self.arrived.next().min(end))
     }
 

@@ -296,6 +296,16 @@ impl Outgoing {
         self.acked.received() - before
     }
 
+    /// The peer says that it has everything. Returns how many octets were not known to have arrived. A stream whose end was not sent stays as
+    /// it is.
+    pub(crate) fn on_all_acked(&mut self) -> u64 {
+        let before = self.acked.received();
+        if let Some(end) = self.buffer.end().filter(|_| self.has_sent_end && self.reset.is_none()) {
+            self.acked.insert(0..end + 1);
+        }
+        self.acked.received() - before
+    }
+
     /// A piece was lost.
     pub(crate) fn on_lost(&mut self, piece: &Piece) {
         if self.reset.is_some() {

@@ -4,6 +4,7 @@
 //! from the start and stays. Which further streams may be opened is the transport's affair.
 
 use super::{Incoming, Outgoing, Side};
+use crate::stream_events::StreamEvents;
 use crate::tcp::receiver::Reading;
 
 /// Both halves of a stream.
@@ -36,6 +37,7 @@ pub(crate) struct Table<T> {
     first_window: u64,
     /// Octets that have arrived on all streams, each counted once.
     pub(crate) received: u64,
+    pub(crate) events: StreamEvents,
 }
 
 impl<T> Table<T> {
@@ -50,6 +52,7 @@ impl<T> Table<T> {
             reading: Reading::AtOnce,
             first_window: 0,
             received: 0,
+            events: StreamEvents::default(),
         };
         table.add(0, own);
         table

@@ -75,6 +75,11 @@ impl Connection {
     /// The peer says that the connection is over.
     pub(super) fn on_close(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
+            if code == DONE {
+                // It came before the TACK that says so.
+                self.streams.table.on_all_acked();
+                self.finish_if_all_sent();
+            }
             self.end(Closing::Application, code);
             self.close.is_due = true;
         }

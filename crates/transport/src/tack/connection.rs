@@ -16,7 +16,7 @@ use crate::mtu;
 use crate::streams::Side;
 use crate::tcp::receiver::Reading;
 use acklab_base::random::Seed;
-use acklab_base::{Event, Instant, Machine};
+use acklab_base::{Event, Fate, Instant, Machine};
 use acklab_wire::tack::{ConnectionId, Packet};
 use std::collections::VecDeque;
 
@@ -153,21 +153,26 @@ impl Connection {
 
     /// All octets and ends of streams of this end are acknowledged.
     pub(super) fn note_finished(&mut self) {
+        self.finish_if_all_sent();
+        self.close_if_done();
+    }
+
+    pub(super) fn finish_if_all_sent(&mut self) {
         if !self.is_finished && self.streams.table.main().outgoing.is_closed() && self.streams.table.all_sent() {
             self.is_finished = true;
             self.events.push_back(Event::Finished);
             self.sender.probe.on_window();
         }
-        self.close_if_done();
     }
 }
 
 impl Machine for Connection {
     type Datagram = Packet;
+    type Outcome = Fate;
 
     #[inline]
-    fn accept(&mut self, now: Instant, packet: Packet) {
-        self.input(now, &packet);
+    fn accept(&mut self, now: Instant, packet: Packet) -> Fate {
+        self.input(now, &packet)
     }
 
     fn wake(&mut self, now: Instant) {

@@ -158,9 +158,7 @@ impl Connection {
         for (number, packet) in sender.acknowledged.drain(..) {
             let Content { piece, control } = packet.content;
             if let Some(piece) = piece {
-                if let Some(stream) = self.streams.table.get_mut(piece.id) {
-                    stream.outgoing.on_acked(&piece);
-                }
+                self.streams.table.on_acked(&piece);
                 sender.ecn.on_acknowledged();
                 if wants_outcomes {
                     let outcome = Outcome::Delivered { was_lost: false };

@@ -7,7 +7,7 @@ use super::receiver::Arrived;
 use super::refusal::Refusal;
 use crate::ack::Reason;
 use crate::streams::Side;
-use acklab_base::Instant;
+use acklab_base::{Fate, Instant};
 use acklab_wire::Pdu as _;
 use acklab_wire::tack::{Frame, Packet, Timestamp};
 
@@ -23,12 +23,17 @@ struct Arrival {
 }
 
 impl Connection {
-    pub(super) fn input(&mut self, now: Instant, packet: &Packet) {
-        if let Err(refusal) = self.take_packet(now, packet) {
-            self.refusals.count(refusal);
-        }
+    pub(super) fn input(&mut self, now: Instant, packet: &Packet) -> Fate {
+        let taken = self.take_packet(now, packet);
         self.close_if_done();
         self.output.stir();
+        match taken {
+            Ok(()) => Fate::Taken,
+            Err(refusal) => {
+                self.refusals.count(refusal);
+                refusal.fate()
+            }
+        }
     }
 
     fn take_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {

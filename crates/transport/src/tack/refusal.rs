@@ -1,6 +1,7 @@
 //! What is refused of a peer, and how often.
 
 use crate::streams::Violation;
+use acklab_base::Fate;
 
 /// Why a packet or a frame is refused. Nothing of it has any effect but this count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +57,14 @@ impl Refusal {
         (Self::Small, "refused_small"),
         (Self::Gaps, "refused_gaps"),
     ];
+
+    /// What became of a packet that was refused for this reason.
+    pub(super) const fn fate(self) -> Fate {
+        match self {
+            Self::Replayed => Fate::Duplicate,
+            refusal => Fate::Refused(Self::ALL[refusal as usize].1),
+        }
+    }
 }
 
 impl From<Violation> for Refusal {

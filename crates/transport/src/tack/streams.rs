@@ -208,6 +208,7 @@ impl Streams {
                 return None;
             }
             self.table.add(id, Message::default());
+            self.table.on_opened(id);
             self.opened_by_peer = self.opened_by_peer.max(rank(id) + 1);
         }
         self.table.get_mut(id)
@@ -216,20 +217,17 @@ impl Streams {
     /// Octets have arrived that were checked. Returns how many of them are new.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
-        let fresh = self.of_peer(id).map_or(0, |stream| {
-            if end > start {
-                stream.incoming.owe_window();
-            }
-            stream.incoming.insert(start, end, is_end)
-        });
-        self.table.received += fresh;
-        fresh
+        let Some(stream) = self.of_peer(id) else { return 0 };
+        if end > start {
+            stream.incoming.owe_window();
+        }
+        self.table.on_arrived(id, start, end, is_end)
     }
 
     /// The peer has reset a stream that was checked.
     pub(super) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
-        if let Some(stream) = self.of_peer(id) {
-            stream.incoming.on_reset(size, code);
+        if self.of_peer(id).is_some() {
+            self.table.on_reset(id, size, code);
         }
     }
 

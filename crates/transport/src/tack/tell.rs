@@ -2,13 +2,14 @@
 
 use super::connection::Connection;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
 use acklab_wire::tack::{Frame, Packet};
+use std::ops::Range;
 
 impl Endpoint for Connection {
     #[inline]
-    fn accept_borrowed(&mut self, now: Instant, packet: &Packet) {
-        self.input(now, packet);
+    fn accept_borrowed(&mut self, now: Instant, packet: &Packet) -> Fate {
+        self.input(now, packet)
     }
 
     #[inline]
@@ -37,6 +38,22 @@ impl Endpoint for Connection {
     fn offset(&self, packet: &Packet) -> u64 {
         let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
         packet.frames.iter().find_map(offset).unwrap_or_else(|| self.streams.table.main().outgoing.una())
+    }
+
+    fn report_octets(&self, packet: &Packet, to: &mut dyn FnMut(u32, Range<u64>)) {
+        for frame in packet.frames.iter() {
+            if let Frame::Stream(stream) = frame {
+                to(stream.id, stream.offset..stream.end());
+            }
+        }
+    }
+
+    fn record_streams(&mut self) {
+        self.streams.table.events.record();
+    }
+
+    fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
+        self.streams.table.events.take()
     }
 
     #[inline]

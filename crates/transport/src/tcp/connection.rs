@@ -14,6 +14,7 @@
 //! | `challenge` | the limit of challenge ACKs |
 //! | `state` | where the connection stands, by the names of RFC 9293 |
 //! | `tell` | vitals, counters and events |
+//! | `watch` | what has happened to the stream, for a driver that holds its octets |
 //!
 //! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one and a [`Receiver`] at the other.
 
@@ -25,6 +26,7 @@ mod port;
 mod reset;
 mod state;
 mod tell;
+mod watch;
 
 pub use state::State;
 
@@ -33,8 +35,9 @@ use super::receiver::{Reading, Receiver};
 use super::sender::Sender;
 use crate::ack::Policy;
 use crate::cc::Controller;
+use crate::stream_events::StreamEvents;
 use acklab_base::random::Seed;
-use acklab_base::{Event, Instant, Machine};
+use acklab_base::{Event, Fate, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
 use challenge::Challenges;
 
@@ -52,6 +55,7 @@ pub struct Connection {
     challenges: Challenges,
     /// The RST that leaves next.
     reset: Option<Segment>,
+    stream_events: StreamEvents,
 }
 
 /// The direction of a segment.
@@ -91,6 +95,7 @@ impl Connection {
             is_released: false,
             challenges: Challenges::new(rules.challenge_limit),
             reset: None,
+            stream_events: StreamEvents::default(),
         }
     }
 
@@ -126,9 +131,10 @@ fn initial(seed: Seed, name: &str, stream: &str) -> SeqNumber {
 
 impl Machine for Connection {
     type Datagram = Segment;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, segment: Segment) {
-        self.input(now, &segment);
+    fn accept(&mut self, now: Instant, segment: Segment) -> Fate {
+        self.input(now, &segment)
     }
 
     fn wake(&mut self, now: Instant) {

@@ -16,7 +16,7 @@ use super::config::Config;
 use super::sender::announced_mss;
 use crate::ack::{Acknowledger, Policy, Ranges, Reason, TcpEvents};
 use acklab_base::random::Seed;
-use acklab_base::{Ecn, Instant, Machine};
+use acklab_base::{Ecn, Fate, Instant, Machine};
 use acklab_wire::tcp::{Options, Segment, SeqNumber, Timestamps};
 use autotuning::Autotuning;
 pub use autotuning::ReceiveWindow;
@@ -217,9 +217,10 @@ impl Receiver {
 
 impl Machine for Receiver {
     type Datagram = Segment;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, segment: Segment) {
-        self.input(now, &segment);
+    fn accept(&mut self, now: Instant, segment: Segment) -> Fate {
+        self.input(now, &segment)
     }
 
     fn wake(&mut self, now: Instant) {

@@ -71,7 +71,7 @@ use crate::recovery::rtt::Estimator;
 use crate::recovery::scoreboard::Scoreboard;
 use crate::send_buffer::SendBuffer;
 use acklab_base::random::Seed;
-use acklab_base::{Duration, Event, Instant, Machine};
+use acklab_base::{Duration, Event, Fate, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
 use congestion::Congestion;
 use connection::Connection;
@@ -256,9 +256,10 @@ impl Sender {
 
 impl Machine for Sender {
     type Datagram = Segment;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, segment: Segment) {
-        self.input(now, &segment);
+    fn accept(&mut self, now: Instant, segment: Segment) -> Fate {
+        self.input(now, &segment)
     }
 
     fn wake(&mut self, now: Instant) {

@@ -2,7 +2,7 @@
 
 mod numbers;
 
-use acklab_base::{Arrival as Read, Bytes, DatagramPort, Duration, Instant, Machine};
+use acklab_base::{Arrival as Read, Bytes, DatagramPort, Duration, Fate, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use numbers::{Arrival, Numbers};
 use std::collections::VecDeque;
@@ -102,15 +102,16 @@ impl DatagramPort for Receiver {
 
 impl Machine for Receiver {
     type Datagram = UserDatagram;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, datagram: UserDatagram) {
+    fn accept(&mut self, now: Instant, datagram: UserDatagram) -> Fate {
         self.measure(now.since(datagram.sent_at));
         match self.numbers.take(datagram.number) {
             Arrival::Next { passed_over } => self.counters.passed_over += passed_over,
             Arrival::Late => self.counters.reordered += 1,
             Arrival::Duplicate => {
                 self.counters.duplicates += 1;
-                return;
+                return Fate::Duplicate;
             }
         }
         self.counters.datagrams += 1;
@@ -118,6 +119,7 @@ impl Machine for Receiver {
         if let Some(unread) = &mut self.unread {
             unread.push_back(Read { number: datagram.number - 1, octets: u64::from(datagram.payload) });
         }
+        Fate::Taken
     }
 
     fn wake(&mut self, _: Instant) {}

@@ -1,6 +1,6 @@
 //! The UDP sender: what the application writes leaves at once.
 
-use acklab_base::{Bytes, DatagramPort, Ecn, Instant, Machine};
+use acklab_base::{Bytes, DatagramPort, Ecn, Fate, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use std::collections::VecDeque;
 
@@ -60,9 +60,13 @@ impl DatagramPort for Sender {
 
 impl Machine for Sender {
     type Datagram = UserDatagram;
+    type Outcome = Fate;
 
     /// Nothing comes back that it would listen to.
-    fn accept(&mut self, _: Instant, _: UserDatagram) {}
+    /// It expects none.
+    fn accept(&mut self, _: Instant, _: UserDatagram) -> Fate {
+        Fate::Refused("unexpected")
+    }
 
     fn wake(&mut self, _: Instant) {}
 

@@ -2,7 +2,7 @@
 
 use acklab_app::{Traffic, Writer};
 use acklab_base::random::Seed;
-use acklab_base::{Endpoint, Instant, Machine};
+use acklab_base::{Endpoint, Fate, Instant, Machine};
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::sender::Phase;
 use acklab_transport::tcp::{Config, Sender};
@@ -50,10 +50,12 @@ impl Deref for Driven {
 
 impl Machine for Driven {
     type Datagram = Segment;
+    type Outcome = Fate;
 
-    fn accept(&mut self, now: Instant, segment: Segment) {
-        self.sender.accept(now, segment);
+    fn accept(&mut self, now: Instant, segment: Segment) -> Fate {
+        let fate = self.sender.accept(now, segment);
         self.writer.run(now, self.sender.port());
+        fate
     }
 
     fn wake(&mut self, now: Instant) {

@@ -3,7 +3,7 @@
 use crate::driven::Driven;
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
 use acklab_base::random::Seed;
-use acklab_base::{Duration, Instant, Machine, StreamPort};
+use acklab_base::{Duration, Fate, Instant, Machine, StreamPort};
 use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
@@ -21,7 +21,7 @@ enum Subject {
 }
 
 impl Subject {
-    fn machine(&mut self) -> &mut dyn Machine<Datagram = Segment> {
+    fn machine(&mut self) -> &mut dyn Machine<Datagram = Segment, Outcome = Fate> {
         match self {
             Self::Sender(sender) => &mut **sender,
             Self::Receiver(receiver) => &mut **receiver,

@@ -33,6 +33,7 @@ impl<D: Datagram + Clone> Duplex<D> {
 
 impl<D: Form> Machine for Duplex<D> {
     type Datagram = (usize, D);
+    type Outcome = ();
 
     fn accept(&mut self, now: Instant, (node, packet): (usize, D)) {
         self.0[node].accept(now, packet);

@@ -1,12 +1,22 @@
 //! What an arriving segment does.
 
+use super::super::refusal::Refusal;
 use super::super::sender::Phase;
 use super::{Connection, State, Way};
-use acklab_base::{Instant, Machine};
+use acklab_base::{Fate, Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn input(&mut self, now: Instant, segment: &Segment) -> Fate {
+        let before = self.watch(segment);
+        let fate = self.dispatch(now, segment);
+        if let Some(before) = before {
+            self.note_changes(before, fate);
+        }
+        fate
+    }
+
+    fn dispatch(&mut self, now: Instant, segment: &Segment) -> Fate {
         self.last = Way::In;
         if segment.flags.contains(Flags::RST) {
             return self.take_reset(now, segment);
@@ -15,7 +25,7 @@ impl Connection {
             Phase::Closed | Phase::Aborted => self.refuse(segment),
             Phase::Finished if self.state() == State::Closed => self.refuse(segment),
             Phase::Established | Phase::Finished if segment.flags.contains(Flags::SYN) => {
-                self.take_repeated_syn(now, segment);
+                self.take_repeated_syn(now, segment)
             }
             Phase::Established | Phase::Finished => self.take(now, segment),
             Phase::SynReceived if segment.flags.contains(Flags::SYN) => self.take_syn_in_handshake(now, segment),
@@ -26,41 +36,44 @@ impl Connection {
     }
 
     /// RFC 9293, §3.10.7.4, fifth to eighth: first the acknowledgment, then the data, then the FIN.
-    pub(super) fn take(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn take(&mut self, now: Instant, segment: &Segment) -> Fate {
         if !segment.flags.contains(Flags::ACK) {
-            return;
+            return Refusal::NeverSent.into();
         }
         if !self.receiving.is_acceptable(segment) {
             return self.answer_unacceptable(now, segment);
         }
         // RFC 5961, §5.2: it acknowledges what was never sent, or less than an ACK of this connection can.
         if self.sending.never_sent(segment) || self.sending.is_too_old(segment) {
-            return self.challenge(now);
+            self.challenge(now);
+            return Refusal::NeverSent.into();
         }
         if self.is_released && self.receiving.brings_data(segment) {
             return self.refuse_data(segment);
         }
-        self.sending.accept(now, *segment);
+        let of_ack = self.sending.accept(now, *segment);
         if segment.sequence_len() == 0 {
             self.receiving.note_timestamp(segment);
         }
         let had_all = self.receiving.has_all();
-        self.receiving.accept(now, *segment);
+        let of_data = self.receiving.accept(now, *segment);
         if self.receiving.has_blocked_option() {
             self.sending.block_option();
         }
         if !had_all && self.receiving.has_all() {
             self.is_closed_by_peer = !self.sending.has_sent_fin();
         }
+        if segment.sequence_len() == 0 { of_ack } else { of_data }
     }
 
     /// `segment` lies outside the receive window: an ACK says where that is (RFC 9293, §3.10.7.4, first).
     #[cold]
-    fn answer_unacceptable(&mut self, now: Instant, segment: &Segment) {
+    fn answer_unacceptable(&mut self, now: Instant, segment: &Segment) -> Fate {
         if self.challenges.covers_unacceptable() && segment.sequence_len() == 0 {
             self.challenge(now);
         } else {
             self.receiving.answer(now);
         }
+        Refusal::Window.into()
     }
 }

@@ -1,10 +1,11 @@
 //! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment for which there is no connection, and the end of a
 //! connection without the other end's consent.
 
+use super::super::refusal::Refusal;
 use super::super::sender::Phase;
 use super::{Connection, State, Way};
 use acklab_base::event::Closing;
-use acklab_base::{Ecn, Instant, StreamPort};
+use acklab_base::{Ecn, Fate, Instant, StreamPort};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 
 impl Connection {
@@ -61,14 +62,15 @@ impl Connection {
     }
 
     /// Answers `segment`, which belongs to no connection or not to this one.
-    pub(super) fn refuse(&mut self, segment: &Segment) {
+    pub(super) fn refuse(&mut self, segment: &Segment) -> Fate {
         self.reset = Self::refusal(segment).or(self.reset.take());
+        Refusal::Connection.into()
     }
 
     /// New data have come for an application that reads no more.
-    pub(super) fn refuse_data(&mut self, segment: &Segment) {
-        self.refuse(segment);
+    pub(super) fn refuse_data(&mut self, segment: &Segment) -> Fate {
         self.end(Closing::Application);
+        self.refuse(segment)
     }
 
     /// The RST that leaves next, if there is one.
@@ -81,14 +83,20 @@ impl Connection {
     /// A RST has arrived. RFC 5961, §3.2: only one with exactly the next sequence number ends the connection; another one within the window
     /// is challenged. RFC 1337, fix F1: none ends TIME-WAIT. A listening end that was opened does not listen again: one connection is all
     /// that it is made for.
-    pub(super) fn take_reset(&mut self, now: Instant, reset: &Segment) {
+    pub(super) fn take_reset(&mut self, now: Instant, reset: &Segment) -> Fate {
         match self.state() {
-            State::SynSent if self.sending.is_synchronized_by(reset) => self.end(Closing::Reset),
-            State::Closed | State::Listen | State::SynSent | State::TimeWait => {}
-            _ if self.receiving.is_next(reset) => self.end(Closing::Reset),
-            _ if self.receiving.is_in_window(reset) => self.challenge(now),
-            _ => {}
+            State::SynSent if self.sending.is_synchronized_by(reset) => {}
+            State::Closed | State::Listen | State::SynSent | State::TimeWait => return Refusal::Phase.into(),
+            _ if self.receiving.is_next(reset) => {}
+            _ => {
+                if self.receiving.is_in_window(reset) {
+                    self.challenge(now);
+                }
+                return Refusal::Suspicious.into();
+            }
         }
+        self.end(Closing::Reset);
+        Fate::Taken
     }
 
     /// Sends a challenge ACK, as far as their limit allows.

@@ -1,13 +1,15 @@
 //! Vitals, counters and events of a connection: those of data sent from its sending half, those of data received from its receiving half.
 
+use super::watch::STREAM;
 use super::{Connection, Way};
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Rate, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
 use acklab_wire::tcp::Segment;
+use std::ops::Range;
 
 impl Endpoint for Connection {
     #[inline]
-    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) {
-        self.input(now, segment);
+    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) -> Fate {
+        self.input(now, segment)
     }
 
     #[inline]
@@ -32,6 +34,21 @@ impl Endpoint for Connection {
             Way::In => self.receiving.offset(segment),
             Way::Out | Way::OutAck => self.sending.offset(segment),
         }
+    }
+
+    fn report_octets(&self, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
+        if segment.payload > 0 {
+            let start = self.offset(segment);
+            to(STREAM, start..start + u64::from(segment.payload));
+        }
+    }
+
+    fn record_streams(&mut self) {
+        self.stream_events.record();
+    }
+
+    fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
+        self.stream_events.take()
     }
 
     #[inline]

@@ -1,15 +1,16 @@
 //! A segment arrives.
 
+use super::super::refusal::Refusal;
 use super::super::rules::ReportAtFin;
 use super::ecn::Echo;
 use super::{Agreed, Receiver};
 use crate::ack::{self, Arrival, Packet, Reason};
-use acklab_base::{Ecn, Instant};
+use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
 impl Receiver {
     #[inline]
-    pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn input(&mut self, now: Instant, segment: &Segment) -> Fate {
         match self.agreed {
             None => self.open(segment),
             Some(agreed) => self.take(now, segment, agreed),
@@ -17,12 +18,14 @@ impl Receiver {
     }
 
     /// A SYN opens the connection.
-    fn open(&mut self, segment: &Segment) {
-        if segment.flags.contains(Flags::SYN) {
-            self.agree(segment, self.config.ecn.accept(segment.flags));
-            self.echo.take_syn(segment);
-            self.syn_ack_due = true;
+    fn open(&mut self, segment: &Segment) -> Fate {
+        if !segment.flags.contains(Flags::SYN) {
+            return Refusal::Connection.into();
         }
+        self.agree(segment, self.config.ecn.accept(segment.flags));
+        self.echo.take_syn(segment);
+        self.syn_ack_due = true;
+        Fate::Taken
     }
 
     /// Adopts what the peer's SYN or SYN-ACK `segment` negotiates, with this use of ECN.
@@ -61,12 +64,12 @@ impl Receiver {
         }
     }
 
-    fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
+    fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) -> Fate {
         if segment.flags.contains(Flags::SYN) {
             self.syn = segment.ecn;
             self.echo.take_repeated_syn(segment);
             self.syn_ack_due = true;
-            return;
+            return Fate::Duplicate;
         }
         self.measure_handshake(now);
         let length = segment.sequence_len();
@@ -76,7 +79,7 @@ impl Receiver {
             if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
             }
-            return;
+            return Fate::Taken;
         }
         let before = self.stream.next();
         let start = segment.seq.offset_near(agreed.first, before);
@@ -116,6 +119,11 @@ impl Receiver {
             self.counters.duplicates += 1;
             self.echo.report.on_duplicate(start);
         }
+        let fate = match arrival {
+            Arrival::Duplicate if is_beyond => Refusal::Window.into(),
+            Arrival::Duplicate => Fate::Duplicate,
+            _ => Fate::Taken,
+        };
         let (data, advanced) = (start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
         if is_beyond {
             self.acknowledger.enter_nothing(now);
@@ -130,7 +138,8 @@ impl Receiver {
             self.tell_policy(|policy| policy.on_window_reduced());
         }
         if self.fin.is_some_and(|fin| self.stream.next() > fin) {
-            return self.acknowledge_fin(now, arrival);
+            self.acknowledge_fin(now, arrival);
+            return fate;
         }
         if ends_write && self.has_sent_nothing() {
             let is_read = self.window.is_read_at_once();
@@ -141,5 +150,6 @@ impl Receiver {
         if let Some(reason) = notice.due {
             self.acknowledger.demand(now, reason);
         }
+        fate
     }
 }

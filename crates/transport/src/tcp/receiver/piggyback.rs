@@ -5,6 +5,7 @@ use super::{Agreed, Receiver};
 use crate::ack::Reason;
 use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, SackBlocks, Segment, SeqNumber};
+use std::ops::Range;
 
 /// What SACK takes beside its blocks, and each of those (RFC 2018, §3; two octets of padding).
 const SACK_HEADER: u64 = 4;
@@ -96,6 +97,14 @@ impl Receiver {
     pub(in crate::tcp) fn brings_data(&self, segment: &Segment) -> bool {
         let end = |(start, _)| start + u64::from(segment.payload);
         segment.payload > 0 && self.place(segment).map(end).is_some_and(|end| end > self.stream.next())
+    }
+
+    /// The octets of `segment` that are within the window and have not arrived.
+    pub(in crate::tcp) fn missing_of(&self, segment: &Segment) -> Vec<Range<u64>> {
+        let next = self.stream.next();
+        let Some((start, _)) = self.place(segment).filter(|_| segment.payload > 0) else { return Vec::new() };
+        let end = start + u64::from(segment.payload);
+        self.stream.missing_in(start..self.window.cut(next, start, end, false).min(end)).collect()
     }
 
     /// The offset at which `segment` begins, and the right edge of the receive window.

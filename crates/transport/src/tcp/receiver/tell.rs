@@ -3,13 +3,13 @@
 use super::Receiver;
 use crate::tcp::content_of;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Instant, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Vitals};
 use acklab_wire::tcp::Segment;
 
 impl Endpoint for Receiver {
     #[inline]
-    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) {
-        self.input(now, segment);
+    fn accept_borrowed(&mut self, now: Instant, segment: &Segment) -> Fate {
+        self.input(now, segment)
     }
 
     #[inline]

@@ -144,7 +144,7 @@ impl Receiver {
 
     /// Octets that have arrived in order, whether the application has read them or not.
     #[inline]
-    fn in_order(&self) -> u64 {
+    pub(in crate::tcp) fn in_order(&self) -> u64 {
         let next = self.stream.next();
         self.fin.map_or(next, |fin| next.min(fin))
     }

@@ -1,11 +1,12 @@
 //! An ACK arrives.
 
+use super::super::refusal::Refusal;
 use super::ecn::Acknowledged;
 use super::summary::AckSummary;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
 use crate::recovery::scoreboard::Limits;
-use acklab_base::{Event, Instant};
+use acklab_base::{Event, Fate, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment};
 use std::ops::Range;
 
@@ -22,17 +23,19 @@ struct Sacked {
 
 impl Sender {
     #[inline]
-    pub(super) fn input(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn input(&mut self, now: Instant, segment: &Segment) -> Fate {
         match self.connection.phase {
             Phase::Established => self.input_ack(now, segment),
             Phase::SynSent => self.input_syn_ack(now, segment),
-            Phase::Closed | Phase::Listen | Phase::SynReceived | Phase::Finished | Phase::Aborted => {}
+            Phase::Closed | Phase::Listen | Phase::SynReceived | Phase::Finished | Phase::Aborted => {
+                Refusal::Phase.into()
+            }
         }
     }
 
-    fn input_syn_ack(&mut self, now: Instant, segment: &Segment) {
+    fn input_syn_ack(&mut self, now: Instant, segment: &Segment) -> Fate {
         if !self.connection.establish(segment) {
-            return;
+            return Refusal::Connection.into();
         }
         self.negotiate_ack_ratio(segment);
         self.adopt_mss(segment);
@@ -40,6 +43,7 @@ impl Sender {
         self.marks.conclude(&self.config, &self.rules, segment);
         self.begin(now, segment, self.syn_sent_at());
         self.timing.rto.reset();
+        Fate::Taken
     }
 
     /// When the SYN was sent, if only once.
@@ -60,19 +64,19 @@ impl Sender {
         self.events.push_back(Event::Established);
     }
 
-    fn input_ack(&mut self, now: Instant, segment: &Segment) {
+    fn input_ack(&mut self, now: Instant, segment: &Segment) -> Fate {
         if segment.flags.contains(Flags::SYN) {
             // The peer did not get the ACK of its SYN.
             self.marks.repeat(segment);
             self.connection.ack_due = true;
-            return;
+            return Fate::Duplicate;
         }
         let una = self.board.una();
         let ack = self.connection.offset_near(segment.ack, una);
         self.watch_acks(ack, segment);
         // RFC 9293, §3.10.7.4: not what was never sent.
         if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() {
-            return;
+            return Refusal::NeverSent.into();
         }
         if ack < una {
             return self.input_old_ack(now, segment, ack);
@@ -106,19 +110,21 @@ impl Sender {
             self.arm_probe_timeout(now);
         }
         self.check_space();
+        Fate::Taken
     }
 
     /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's `tcp_ack`, `old_ack`).
     #[inline(never)]
-    fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) {
+    fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) -> Fate {
         if self.is_too_old(segment) || segment.options.sack.is_empty() || !self.connection.has_sack {
-            return;
+            return Fate::Duplicate;
         }
         self.counters.acks += 1;
         let mut summary = self.update_scoreboard(now, segment, ack, false);
         self.counters.delivered += summary.delivered - summary.delivered_twice;
         let growth = self.react(now, &mut summary);
         self.tell_controller(now, &summary, None, growth);
+        Fate::Taken
     }
 
     #[inline(never)]

@@ -1,0 +1,54 @@
+//! What a driver that holds octets has to know of the streams of an endpoint.
+//!
+//! Endpoints count octets. A driver keeps the octets themselves, by their offsets: those that were written until they are acknowledged, and
+//! those that have arrived until they are read.
+
+use std::ops::Range;
+
+/// What became of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was taken. [`StreamEvent::Arrived`] names the octets in it that are new.
+    Taken,
+    /// A part of it cannot be read yet and waits for what comes before it. A driver keeps its octets until then.
+    Waits,
+    /// Nothing in it is new.
+    Duplicate,
+    /// Nothing in it has any effect, for the reason of this name.
+    Refused(&'static str),
+}
+
+impl Fate {
+    /// What became of a datagram of several packets, from the fates of two of them.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Waits, _) | (_, Self::Waits) => Self::Waits,
+            (Self::Taken, _) | (_, Self::Taken) => Self::Taken,
+            (Self::Duplicate, _) | (_, Self::Duplicate) => Self::Duplicate,
+            (refused, Self::Refused(_)) => refused,
+        }
+    }
+}
+
+/// Something that has happened to a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamEvent {
+    /// The peer has opened it.
+    Opened,
+    /// These octets have arrived for the first time, in the datagram that was just accepted or in one that [waited](Fate::Waits).
+    Arrived(Range<u64>),
+    /// There is more to read than before, or the stream has ended.
+    Readable,
+    /// It has room again, after a write had filled the buffer.
+    Writable,
+    /// The peer has all octets below this offset, which are not sent again.
+    Acknowledged(u64),
+    /// The peer has all octets and the end of the stream.
+    Finished,
+    /// The peer sends no more of it. `code` is that of its application, or `None` if the lifetime of a message is over.
+    Reset {
+        /// The code.
+        code: Option<u32>,
+    },
+}

@@ -1,0 +1,30 @@
+//! Why a segment has no effect.
+
+use acklab_base::Fate;
+
+/// The reason. The names are those that TACK has for the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It belongs to no connection, or to an earlier one: a RST answers it (RFC 9293, §3.10.7.1).
+    Connection,
+    /// It has no place in this phase of the connection.
+    Phase,
+    /// It acknowledges nothing, or what was never sent (RFC 9293, §3.10.7.4; RFC 5961, §5.2).
+    NeverSent,
+    /// It lies outside the receive window.
+    Window,
+    /// A SYN or a RST that an attacker may have sent (RFC 5961, §3.2 and §4.2).
+    Suspicious,
+}
+
+impl From<Refusal> for Fate {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(match refusal {
+            Refusal::Connection => "refused_connection",
+            Refusal::Phase => "refused_phase",
+            Refusal::NeverSent => "refused_never_sent",
+            Refusal::Window => "refused_window",
+            Refusal::Suspicious => "refused_suspicious",
+        })
+    }
+}
