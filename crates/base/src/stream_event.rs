@@ -3,6 +3,7 @@
 //! Endpoints count octets. A driver keeps the octets themselves, by their offsets: those that were written until they are acknowledged, and
 //! those that have arrived until they are read.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What became of a datagram.
@@ -51,4 +52,38 @@ pub enum StreamEvent {
         /// The code.
         code: Option<u32>,
     },
+}
+
+/// The events that a driver has not taken yet, as an endpoint keeps them. Nothing is kept unless they are recorded.
+#[derive(Debug, Default)]
+pub struct StreamEvents {
+    is_recording: bool,
+    waiting: VecDeque<(u32, StreamEvent)>,
+}
+
+impl StreamEvents {
+    /// Keeps events from now on.
+    pub const fn record(&mut self) {
+        self.is_recording = true;
+    }
+
+    /// Returns `true` if events are kept.
+    #[inline]
+    #[must_use]
+    pub const fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
+    /// Keeps an event of a stream, if events are kept.
+    #[inline]
+    pub fn push(&mut self, stream: u32, event: StreamEvent) {
+        if self.is_recording {
+            self.waiting.push_back((stream, event));
+        }
+    }
+
+    /// Removes the oldest event and returns it with the id of its stream.
+    pub fn take(&mut self) -> Option<(u32, StreamEvent)> {
+        self.waiting.pop_front()
+    }
 }

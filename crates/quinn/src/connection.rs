@@ -9,7 +9,7 @@ use crate::time::{Epoch, duration};
 use crate::tls;
 use acklab_base::event::Closing;
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Event, Instant};
+use acklab_base::{Event, Instant, StreamEvents};
 use acklab_transport::ack::Ranges;
 use acklab_transport::cc::{self, Controller};
 use acklab_transport::congestion::Congestion;
@@ -100,6 +100,7 @@ pub struct Connection {
     /// When the newest packet with data arrived.
     pub(crate) newest_arrival: Instant,
     pub(crate) events: VecDeque<Event>,
+    pub(crate) stream_events: StreamEvents,
     pub(crate) counters: Counters,
 }
 
@@ -184,6 +185,7 @@ impl Connection {
             last_carried_data: false,
             newest_arrival: Instant::ZERO,
             events: VecDeque::new(),
+            stream_events: StreamEvents::default(),
             counters: Counters::default(),
         }
     }

@@ -15,21 +15,25 @@ const UNREADABLE: &str = "refused_unreadable";
 impl Connection {
     /// Whether a packet that could be decrypted has come before, quinn-proto does not tell.
     pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) -> Fate {
+        let before = self.watch();
         if datagram.payload > 0 {
             self.newest_arrival = now;
         }
         self.pass_on(now, datagram);
         let decrypted = self.tap.take_decrypted();
-        let before = self.incoming.octets.received();
+        let received = self.incoming.octets.received();
         for packet in datagram.packets.iter() {
             if decrypted.contains(&(packet.space, packet.number)) {
                 self.learn(now, packet);
             }
         }
         self.counters.acks_received += u64::from(datagram.acknowledges && datagram.payload == 0);
-        self.counters.arrived_packets += u64::from(self.incoming.octets.received() > before);
+        self.counters.arrived_packets += u64::from(self.incoming.octets.received() > received);
         self.counters.marked_packets += u64::from(datagram.ecn == Ecn::Ce && datagram.payload > 0);
         self.follow_up(now);
+        if let Some(before) = before {
+            self.note_changes(before);
+        }
         if decrypted.is_empty() { Fate::Refused(UNREADABLE) } else { Fate::Taken }
     }
 
@@ -74,6 +78,7 @@ impl Connection {
                 }
                 Frame::Stream(stream) => {
                     if stream.length > 0 {
+                        self.note_arrival(stream.offset..stream.end());
                         self.incoming.octets.insert(stream.offset..stream.end());
                     }
                     if stream.is_end {

@@ -10,6 +10,7 @@
 //! | `sender` | the packets sent: acknowledged, lost, in flight |
 //! | `control` | quinn-proto's congestion controller, which asks the shelf of `acklab_transport` |
 //! | [`Settings`] | what a scenario sets |
+//! | `watch` | what has happened to streams, for a driver that holds their octets |
 //! | `time` | the boundary between virtual time and `std::time::Instant` |
 //! | `entropy`, `tls` | seeded randomness; keys, certificate and key log |
 //! | `tap` | packets in clear |
@@ -28,6 +29,7 @@ mod tap;
 mod tell;
 mod time;
 mod tls;
+mod watch;
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,11 @@
 use crate::connection::Connection;
 use crate::datagram::Datagram;
 use crate::time::duration;
+use crate::watch::STREAM;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Machine, Port, Vitals};
+use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Machine, Port, StreamEvent, Vitals};
+use acklab_wire::quic::Frame;
+use std::ops::Range;
 
 impl Machine for Connection {
     type Datagram = Datagram;
@@ -65,6 +68,22 @@ impl Endpoint for Connection {
 
     fn offset(&self, datagram: &Datagram) -> u64 {
         datagram.offset.unwrap_or_else(|| self.sender.acknowledged().next())
+    }
+
+    fn report_octets(&self, datagram: &Datagram, to: &mut dyn FnMut(u32, Range<u64>)) {
+        for frame in datagram.packets().iter().flat_map(|packet| packet.frames.iter()) {
+            if let Frame::Stream(stream) = frame {
+                to(STREAM, stream.offset..stream.end());
+            }
+        }
+    }
+
+    fn record_streams(&mut self) {
+        self.stream_events.record();
+    }
+
+    fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
+        self.stream_events.take()
     }
 
     fn content_origin(&self, now: Instant) -> Instant {

@@ -15,7 +15,6 @@
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
 //! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
-//! | `stream_events` | what has happened to streams |
 //! | [`streams`] | streams of octets, for transports that number packets |
 //! | [`tack`] | the TACK transport |
 //! | `windowed_max` | a windowed maximum, for receivers and controllers |
@@ -37,7 +36,6 @@ pub mod quic;
 pub mod recovery;
 mod registry;
 pub mod send_buffer;
-mod stream_events;
 pub mod streams;
 pub mod tack;
 pub mod tcp;

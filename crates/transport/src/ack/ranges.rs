@@ -334,6 +334,9 @@ mod tests {
                 let mut run = range.clone().skip_while(|octet| !held[*octet as usize]).take_while(|octet| held[*octet as usize]);
                 prop_assert_eq!(first_duplicate.clone().map(|range| range.start), run.next());
                 prop_assert_eq!(first_duplicate.map(|range| range.end - range.start - 1).unwrap_or(0), run.count() as u64);
+                let missing: Vec<u64> = stream.missing_in(range.clone()).flatten().collect();
+                let new: Vec<u64> = range.clone().filter(|octet| !held[*octet as usize]).collect();
+                prop_assert_eq!(missing, new);
                 let any_new = held[start as usize..(start + length) as usize].iter().any(|octet| !octet);
                 let arrival = stream.insert(range.clone());
                 prop_assert_eq!(arrival != Arrival::Duplicate, any_new);

@@ -46,7 +46,7 @@ impl Endpoint for Connection {
     fn report_octets(&self, datagram: &Datagram, to: &mut dyn FnMut(u32, Range<u64>)) {
         for frame in datagram.frames() {
             if let Frame::Stream(stream) = frame {
-                to(stream.id as u32, stream.offset..stream.end());
+                to(u32::try_from(stream.id).unwrap_or(u32::MAX), stream.offset..stream.end());
             }
         }
     }

@@ -4,8 +4,8 @@
 //! from the start and stays. Which further streams may be opened is the transport's affair.
 
 use super::{Incoming, Outgoing, Side};
-use crate::stream_events::StreamEvents;
 use crate::tcp::receiver::Reading;
+use acklab_base::StreamEvents;
 
 /// Both halves of a stream.
 #[derive(Debug)]

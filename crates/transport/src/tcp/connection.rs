@@ -35,9 +35,8 @@ use super::receiver::{Reading, Receiver};
 use super::sender::Sender;
 use crate::ack::Policy;
 use crate::cc::Controller;
-use crate::stream_events::StreamEvents;
 use acklab_base::random::Seed;
-use acklab_base::{Event, Fate, Instant, Machine};
+use acklab_base::{Event, Fate, Instant, Machine, StreamEvents};
 use acklab_wire::tcp::{Segment, SeqNumber};
 use challenge::Challenges;
 

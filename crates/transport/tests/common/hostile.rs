@@ -1,21 +1,18 @@
 //! Two ends of a connection with streams, what is under way between them, and what must hold at every instant.
 
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{Duration, Ecn, Instant, Machine, StreamPort};
+use acklab_base::{Duration, Ecn, Endpoint, Instant, StreamPort};
 use acklab_transport::ack::Ranges;
 use acklab_transport::streams::StreamOperations;
 use acklab_wire::Pdu;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::ops::Range;
 
 /// An end of a connection, as the network knows it.
-pub(crate) trait End: Machine<Datagram: Pdu + Clone> + StreamPort + StreamOperations + Debug {
+pub(crate) trait End: Endpoint<Datagram: Pdu + Clone> + StreamPort + StreamOperations + Debug {
     /// Is it over?
     fn is_closed(&self) -> bool;
-    /// The octets of streams in a packet.
-    fn pieces(packet: &Self::Datagram) -> Vec<(u32, Range<u64>)>;
     /// The packet as its octets bring it.
     fn through_octets(packet: &Self::Datagram) -> Self::Datagram;
 }
@@ -317,7 +314,7 @@ impl<E: End> Network<E> {
                 return true;
             }
             let arrival = self.wire.first_key_value().map(|((at, _), _)| *at);
-            let deadline = self.ends.iter().filter_map(Machine::deadline).min();
+            let deadline = self.ends.iter().filter_map(|end| end.deadline()).min();
             let deadline = Instant::earliest(deadline, self.reads_at());
             let Some(next) = Instant::earliest(arrival, deadline).filter(|next| *next <= until) else {
                 self.now = until;
@@ -339,10 +336,10 @@ impl<E: End> Network<E> {
     }
 
     pub(crate) fn give(&mut self, to: usize, packet: E::Datagram) {
-        for (stream, range) in E::pieces(&packet) {
-            let given = self.given[to].entry(stream).or_default();
-            let _ = given.insert(range);
-        }
+        let given = &mut self.given[to];
+        self.ends[to].report_octets(&packet, &mut |stream, range| {
+            let _ = given.entry(stream).or_default().insert(range);
+        });
         self.ends[to].accept(self.now, packet);
     }
 

@@ -8,9 +8,8 @@ use acklab_transport::quic::settings::CONNECTION_ID;
 use acklab_transport::quic::{Connection, Phase, Settings};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
-use acklab_wire::quic::{Datagram, Frame, decode};
+use acklab_wire::quic::{Datagram, decode};
 use acklab_wire::{Endpoints, Pdu};
-use std::ops::Range;
 
 pub(crate) use hostile::Path;
 
@@ -47,14 +46,6 @@ impl Network {
 impl End for Connection {
     fn is_closed(&self) -> bool {
         matches!(self.phase(), Phase::Closed(_))
-    }
-
-    fn pieces(packet: &Datagram) -> Vec<(u32, Range<u64>)> {
-        let piece = |frame: &Frame| match frame {
-            Frame::Stream(stream) => Some((stream.id as u32, stream.offset..stream.end())),
-            _ => None,
-        };
-        packet.frames().filter_map(piece).collect()
     }
 
     fn through_octets(packet: &Datagram) -> Datagram {

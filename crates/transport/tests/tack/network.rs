@@ -7,9 +7,8 @@ use acklab_transport::cc::Controller;
 use acklab_transport::tack::{Connection, Phase, Settings};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
-use acklab_wire::tack::{Frame, Packet, decode};
+use acklab_wire::tack::{Packet, decode};
 use acklab_wire::{Endpoints, Pdu};
-use std::ops::Range;
 
 pub(crate) use hostile::Path;
 
@@ -40,14 +39,6 @@ impl Network {
 impl End for Connection {
     fn is_closed(&self) -> bool {
         matches!(self.phase(), Phase::Closed { .. })
-    }
-
-    fn pieces(packet: &Packet) -> Vec<(u32, Range<u64>)> {
-        let piece = |frame: &Frame| match frame {
-            Frame::Stream(stream) => Some((stream.id, stream.offset..stream.end())),
-            _ => None,
-        };
-        packet.frames.iter().filter_map(piece).collect()
     }
 
     fn through_octets(packet: &Packet) -> Packet {
