@@ -37,7 +37,7 @@ LAYERS: Mapping[str, Crate] = {
     "packetdrill": Crate(frozenset({"base", "wire", "transport"})),
     # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
     "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
-    "live": Crate(frozenset({"base", "wire", "drive"}), pure=False),
+    "live": Crate(frozenset({"base", "wire", "drive"}), tests=frozenset({"transport"}), pure=False),
     "lab": Crate(
         frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quinn", "live"}),
         pure=False,

@@ -6,7 +6,10 @@ mod tcp_decode;
 use crate::common::segment::{any_segment, data};
 use acklab_base::Ecn;
 use acklab_wire::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
-use acklab_wire::tcp::{DecodeError, EncodeError, Flags, Options, SackBlock, Segment, SeqNumber, Timestamps, decode};
+use acklab_wire::tcp::{
+    DecodeError, EncodeError, Flags, Options, SackBlock, Segment, SeqNumber, Timestamps, decode, encode_with,
+    payload_of,
+};
 use acklab_wire::{Endpoints, Pdu, pdu};
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
 use proptest::collection::vec;
@@ -44,6 +47,20 @@ fn around(options: &[u8], flags: u8) -> Vec<u8> {
     octets[32] = ((total - 20) / 4) as u8 * 16;
     octets[33] = flags;
     octets
+}
+
+proptest! {
+    /// Whatever the payload, another implementation finds its checksum right, and it comes back.
+    #[test]
+    fn a_payload_is_carried(segment in any_segment(), payload in vec(any::<u8>(), 0..1400)) {
+        let mut octets = Vec::new();
+        encode_with(&segment, &payload, FLOW, Ipv4Fields::default(), &mut octets).expect("it fits");
+        let ip = Ipv4HeaderSlice::from_slice(&octets).unwrap();
+        let tcp = TcpSlice::from_slice(&octets[20..]).unwrap();
+        prop_assert_eq!(tcp.checksum(), tcp.calc_checksum_ipv4(ip.source(), ip.destination()).unwrap());
+        let again = decoded(&octets).unwrap();
+        prop_assert_eq!(payload_of(&octets, &again), &payload[..]);
+    }
 }
 
 #[test]

@@ -128,6 +128,18 @@ impl Tcp {
         }
     }
 
+    /// Reads octets, at most as many as `octets` holds. Returns their number, zero at the end of the stream, and `None` if nothing waits.
+    ///
+    /// # Errors
+    /// If the connection has failed.
+    pub fn read(&self, octets: &mut [u8]) -> io::Result<Option<usize>> {
+        match net::recv(&self.socket, octets, RecvFlags::empty()) {
+            Ok((read, _)) => Ok(Some(read)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The number of octets that may be read now.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A segment as the octets of an IPv4 packet (RFC 791, RFC 9293), and back.
 //!
-//! Only the length of the payload of a [`Segment`](super::Segment) is known, so it is encoded as zeros. They do not change a checksum, so that
+//! Only the length of the payload of a [`Segment`](super::Segment) is known, so it is encoded as zeros, unless [`encode_with`] is given its octets. They do not change a checksum, so that
 //! the headers alone ([`Extent::Headers`](crate::ipv4::Extent::Headers)) have the checksums of the whole packet.
 //!
 //! The urgent pointer is encoded as zero, and ignored when decoding.
@@ -9,7 +9,7 @@ mod decode;
 mod encode;
 mod options;
 
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, decode, payload_of};
 pub(crate) use decode::{decode_carried, flags_of, segment_of};
-pub use encode::{EncodeError, Headers, headers};
+pub use encode::{EncodeError, Headers, encode_with, headers};
 pub(crate) use options::{KIND_ACCURATE_ECN, KIND_EXPERIMENT, has_others, read as read_options, take};

@@ -69,6 +69,13 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment
     Ok((endpoints, whole_segment(&tcp, Ecn::from_bits(ip.ecn().value()), length)?))
 }
 
+/// The payload of `segment`, which was decoded from the packet at the start of `octets`, as far as it is present.
+#[must_use]
+pub fn payload_of<'a>(octets: &'a [u8], segment: &Segment) -> &'a [u8] {
+    let Ok((_, carried, length)) = ipv4::read(octets, IpNumber::TCP, Checksums::Ignore) else { return &[] };
+    carried.get(length.saturating_sub(segment.payload as usize)..).unwrap_or_default()
+}
+
 /// Decodes the segment of `length` octets that begins with `octets`, behind an IP header with this ECN field. The checksum is ignored.
 ///
 /// # Errors

@@ -36,6 +36,34 @@ pub enum EncodeError {
 /// # Errors
 /// If the segment does not fit a packet, or its options do not fit a header.
 pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
+    headers_over(segment, 0, endpoints, fields)
+}
+
+/// Replaces the contents of `octets` with the packet of `segment`, whose payload is `payload`.
+///
+/// # Errors
+/// If the segment does not fit a packet, or its options do not fit a header. `octets` is empty then.
+pub fn encode_with(
+    segment: &Segment,
+    payload: &[u8],
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    octets: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    octets.clear();
+    let segment = Segment { payload: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..*segment };
+    octets.extend_from_slice(&headers_over(&segment, ipv4::sum(payload), endpoints, fields)?);
+    octets.extend_from_slice(payload);
+    Ok(())
+}
+
+/// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four octets, so that sums add up.
+fn headers_over(
+    segment: &Segment,
+    payload: u64,
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+) -> Result<Headers, EncodeError> {
     let options = Layout::of(&segment.options)
         .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
     let end = FIXED + options.len();
@@ -43,7 +71,7 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
     let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
     let mut tcp = tcp_header(segment, endpoints, options.len() as u8);
-    let sum = ipv4::sum_of(&tcp) + options.sum();
+    let sum = ipv4::sum_of(&tcp) + options.sum() + payload;
     let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
     tcp[4] |= u32::from(checksum) << 16;
     // Copy arrays of constant size, which is fast: both ends of a compressed ACK encode its headers.
