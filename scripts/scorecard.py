@@ -1,14 +1,19 @@
-"""Writes docs/scorecard.md: every claim of every study, from results that are there: scripts/scorecard.py OUT."""
+"""Writes docs/scorecard.md and the README's count: every claim of every study, from results that are there: scripts/scorecard.py OUT.
+
+Numbers and verdicts are those of the results. Notes, fits, readings and whose number a claim is come from claims.toml as it is now.
+"""
 
 import datetime
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from acklab import core
 from acklab.metrics import written
 from acklab.report import Document
-from acklab.verdict import REPRODUCED, VERDICTS, Finding, summary
+from acklab.studies import Claim, discover
+from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, statements, summary
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """# Scorecard
@@ -18,63 +23,178 @@ HEAD = """# Scorecard
 {summary}, by revision `{revision}` on {date}.
 
 A number is *reproduced* if the whole interval of ours lies within the tolerance that was set beforehand, points in the *same direction* if the whole interval lies on
-the claimed side, and is *not reproduced* if none of it does either; otherwise it is *undecided*. Intervals are of 95 % over seeds.
+the claimed side of the limit that the claim names, and is *not reproduced* if none of it does either; otherwise it is *undecided*. Intervals are of 95 % over seeds.
 
+A statement counts once. Where a paper leaves settings open, other readings of its statement stand below the one that counts (↳) and are not counted. *Fitted* are
+claims whose settings were chosen after the published numbers had been seen.
 """
+KIND_TITLES = {
+    PAPER: "Published statements",
+    PARITY: "Parity with other implementations",
+    OWN: "Rules and checks of our own",
+}
+COUNT = re.compile(r"(?<=rules of our own: )[^`]*(?= \(`make scorecard`\)\.)")
+"""The place of the README's count."""
 
 
 def main(folder: Path) -> None:
-    """Reads the documents of all studies in a folder and writes the page."""
+    """Reads the documents of all studies in a folder and writes the page and the README's count."""
     documents = [Document.read(path.parent) for path in sorted(folder.glob("*/report.json"))]
     documents = [document for document in documents if document.findings]
     if not documents:
         sys.exit(f"error: {folder}: found no results of studies, expected those of `acklab study --all --out {folder}`")
-    findings = [finding for document in documents for finding in document.findings]
-    revisions = ", ".join(dict.fromkeys(document.revision for document in documents)) or core.revision()
+    revision = _one_revision(documents)
+    claims = {study.name: {claim.id: claim for claim in study.file.claim} for study in discover()}
+    documents = [_as_claimed(document, claims.get(document.name)) for document in documents]
+    counts = summary([finding for document in documents for finding in document.findings])
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    parts = [HEAD.format(summary=summary(findings), revision=revisions, date=date), _overview(documents), _sources(documents)]
+    parts = [HEAD.format(summary=counts, revision=revision, date=date)]
+    parts += [_overview(documents, kind) for kind in KINDS]
     parts += [_study(document) for document in documents]
     (ROOT / "docs" / "scorecard.md").write_text("".join(parts), encoding="utf-8")
+    _write_count(counts)
 
 
-def _overview(documents: Sequence[Document]) -> str:
-    lines = [f"| study | seeds | claims | {' | '.join(VERDICTS)} |", f"|---|---:|---:|{'---:|' * len(VERDICTS)}"]
+def _one_revision(documents: Sequence[Document]) -> str:
+    """The revision of the core that all results are of. Exits if there are several: then no sentence about all of them is true."""
+    studies: dict[str, list[str]] = {}
     for document in documents:
-        counts = [sum(finding.verdict == verdict for finding in document.findings) for verdict in VERDICTS]
+        studies.setdefault(document.revision, []).append(document.name)
+    if len(studies) > 1:
+        found = "; ".join(f"{revision} in {', '.join(names)}" for revision, names in studies.items())
+        sys.exit(f"error: found results of {len(studies)} revisions of the core ({found}), expected one: run `make scorecard`")
+    return documents[0].revision
+
+
+def _as_claimed(document: Document, claims: Mapping[str, Claim] | None) -> Document:
+    """The document with what claims.toml says now. Exits if a claim was changed since the study ran."""
+    if claims is None:
+        return document
+    found = {finding.id.removeprefix(f"{document.name}."): finding for finding in document.findings}
+    changed = [name for name in {**found, **claims} if not _is_the_same(found.get(name), claims.get(name))]
+    if changed:
+        sys.exit(
+            f"error: {document.name}: found results of other claims than claims.toml has ({', '.join(sorted(changed)[:5])}), "
+            f"expected those of `acklab study {document.name}`"
+        )
+    return replace(document, findings=tuple(_with_claim(document.name, finding, claims[name]) for name, finding in found.items()))
+
+
+def _is_the_same(finding: Finding | None, claim: Claim | None) -> bool:
+    """Whether the finding is of this claim: what decides the verdict is as it was."""
+    return (
+        finding is not None
+        and claim is not None
+        and (finding.published, finding.tolerance, finding.metric) == (claim.published, claim.tolerance, claim.metric)
+    )
+
+
+def _with_claim(study: str, finding: Finding, claim: Claim) -> Finding:
+    missing = finding.note.removeprefix(claim.note).strip() if finding.missing else ""
+    return replace(
+        finding,
+        title=claim.title,
+        group=claim.group,
+        source=claim.source,
+        note=" ".join(part for part in (claim.note, missing) if part),
+        fitted=claim.fitted,
+        kind=claim.whose,
+        reading_of=f"{study}.{claim.counts_as}" if claim.counts_as else "",
+        side="" if claim.direction is None else claim.direction.side,
+    )
+
+
+def _counted(document: Document, kind: str) -> list[Finding]:
+    """The claims of a kind that count, each for a distinct statement."""
+    return [own[0] for own in statements(document.findings).values() if own[0].whose == kind]
+
+
+def _overview(documents: Sequence[Document], kind: str) -> str:
+    """Statements of a kind by study, and by place if they are published."""
+    parts = [(document, counted) for document in documents if (counted := _counted(document, kind))]
+    if not parts:
+        return ""
+    head = f"| study | seeds | statements | {' | '.join(VERDICTS)} | fitted of reproduced |"
+    lines = [f"\n## {KIND_TITLES[kind]}\n", head, f"|---|---:|---:|{'---:|' * (len(VERDICTS) + 1)}"]
+    for document, counted in parts:
         link = f"[{document.title}](../studies/{document.name}/README.md)"
-        lines.append(f"| {link} | {document.seeds} | {len(document.findings)} | {' | '.join(str(count) for count in counts)} |")
+        lines.append(f"| {link} | {_seeds(counted)} | {len(counted)} | {_verdicts(counted)} | {_fitted(counted)} |")
+    every = [finding for _, counted in parts for finding in counted]
+    lines.append(f"| **all** | | {len(every)} | {_verdicts(every)} | {_fitted(every)} |")
+    if kind == PAPER:
+        lines += [
+            f"\n| paper and place | study | statements | {' | '.join(VERDICTS)} |",
+            f"|---|---|---:|{'---:|' * len(VERDICTS)}",
+        ]
+        lines += sorted(_places(parts))
     return "\n".join(lines) + "\n"
 
 
-def _sources(documents: Sequence[Document]) -> str:
-    """The papers with their sections and figures, each with the study that holds it against ours."""
-    lines = [f"\n| paper and place | study | claims | {' | '.join(VERDICTS)} |", f"|---|---|---:|{'---:|' * len(VERDICTS)}"]
-    rows = []
-    for document in documents:
-        for source in dict.fromkeys(finding.source for finding in document.findings):
-            verdicts = [finding.verdict for finding in document.findings if finding.source == source]
-            counts = " | ".join(str(verdicts.count(verdict)) for verdict in VERDICTS)
-            rows.append(f"| {source.replace('|', '/')} | {document.title} | {len(verdicts)} | {counts} |")
-    return "\n".join([*lines, *sorted(rows)]) + "\n"
+def _places(parts: Iterable[tuple[Document, Sequence[Finding]]]) -> Iterable[str]:
+    """Sections and figures of papers, each with the study that holds it against ours."""
+    for document, counted in parts:
+        for source in dict.fromkeys(finding.source for finding in counted):
+            own = [finding for finding in counted if finding.source == source]
+            yield f"| {source.replace('|', '/')} | {document.title} | {len(own)} | {_verdicts(own)} |"
+
+
+def _verdicts(findings: Sequence[Finding]) -> str:
+    return " | ".join(str(sum(finding.verdict == verdict for finding in findings)) for verdict in VERDICTS)
+
+
+def _fitted(findings: Sequence[Finding]) -> int:
+    return sum(bool(finding.fitted) and finding.verdict == REPRODUCED for finding in findings)
+
+
+def _seeds(findings: Sequence[Finding]) -> str:
+    """From how many seeds to how many the claims were judged."""
+    seeds = [finding.seeds for finding in findings]
+    return str(min(seeds)) if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
 
 
 def _study(document: Document) -> str:
     lines = [
         f"\n## {document.title}\n",
-        "| claim | published | ours | interval | unit | ± | verdict |",
-        "|---|---:|---:|---:|---|---:|---|",
+        "| claim | published | ours | interval | seeds | unit | ± | same direction | verdict |",
+        "|---|---:|---:|---:|---:|---|---:|---|---|",
     ]
-    for finding in document.findings:
+    ordered = [finding for own in statements(document.findings).values() for finding in own]
+    for finding in ordered:
         interval = "" if finding.low != finding.low else f"{written(finding.low)} … {written(finding.high)}"
         title = f"{finding.group}: {finding.title}" if finding.group else finding.title
-        cells = (title, written(finding.published), written(finding.measured), interval, finding.unit, finding.tolerance)
+        cells = (
+            f"↳ {title}" if finding.reading_of else title,
+            written(finding.published),
+            written(finding.measured),
+            interval,
+            str(finding.seeds),
+            finding.unit,
+            finding.tolerance,
+            finding.side,
+        )
         lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} | {finding.verdict_text} |")
-    notes = [_note(finding) for finding in document.findings if finding.note and finding.verdict != REPRODUCED]
+    notes = [_note(finding) for finding in ordered if finding.note and finding.verdict != REPRODUCED]
+    fits: dict[str, list[str]] = {}
+    for finding in ordered:
+        if finding.fitted:
+            fits.setdefault(" ".join(finding.fitted.split()), []).append(finding.title)
+    notes += [f"* *fitted ({len(titles)}: {titles[0]}{' …' if len(titles) > 1 else ''}):* {fit}" for fit, titles in fits.items()]
     return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
 
 
 def _note(finding: Finding) -> str:
     return f"* *{finding.title}:* {' '.join(finding.note.split())}"
+
+
+def _write_count(counts: str) -> None:
+    """Writes the count to its place in the README."""
+    path = ROOT / "README.md"
+    text, found = COUNT.subn(counts, path.read_text(encoding="utf-8"))
+    if found != 1:
+        sys.exit(
+            f"error: {path}: found {found} places for the count, expected one of the form `rules of our own: … (`make scorecard`).`"
+        )
+    path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -369,23 +369,91 @@ def test_names_are_not_broken_and_sentences_have_room():
     assert cells == [("name", "per-packet"), ("sentence", sentence), ("", "a few of the paths"), ("num", "1.18")]
 
 
-def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_path, monkeypatch):
+@pytest.fixture
+def scorecard(tmp_path, monkeypatch):
+    """The script, with a folder of its own for what it writes."""
     spec = importlib.util.spec_from_file_location("scorecard", Path(__file__).parents[1] / "scripts" / "scorecard.py")
     assert spec is not None
     assert spec.loader is not None
-    scorecard = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(scorecard)
-    monkeypatch.setattr(scorecard, "ROOT", tmp_path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "discover", lambda: [])
     (tmp_path / "docs").mkdir()
-    failed = replace(CLAIM, title="another", verdict="not reproduced", note="for a reason")
+    (tmp_path / "README.md").write_text("and rules of our own: none\nyet (`make scorecard`). More.\n")
+    return module
+
+
+def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_path, scorecard):
+    failed = replace(
+        CLAIM, id="s.b", title="another", verdict="not reproduced", note="for a reason", seeds=20, side="more than 3"
+    )
     replace(DOCUMENT, findings=(CLAIM, failed)).write(tmp_path / "out" / "s")
     scorecard.main(tmp_path / "out")
     page = (tmp_path / "docs" / "scorecard.md").read_text()
     assert "1 of 2 reproduced, by revision `abc`" in page
-    assert "| Flow: a <title> | 14 | 14.20 | 14.10 … 14.30 | Mbps | 3% | reproduced |" in page
+    assert "| Flow: a <title> | 14 | 14.20 | 14.10 … 14.30 | 3 | Mbps | 3% |  | reproduced |" in page
+    assert "| 20 | Mbps | 3% | more than 3 | not reproduced |" in page
+    assert "| 3 to 20 | 2 | 1 | 0 | 1 | 0 | 0 |" in page
     assert "* *another:* for a reason" in page
     assert f"| {CLAIM.source} | {DOCUMENT.title} | 2 | 1 |" in page
     assert "because" not in page
+    assert (tmp_path / "README.md").read_text() == "and rules of our own: 1 of 2 reproduced (`make scorecard`). More.\n"
+
+
+def test_the_scorecard_tells_papers_from_parity_and_counts_a_statement_once(tmp_path, scorecard):
+    reading = replace(CLAIM, id="s.b", title="the same otherwise", verdict="not reproduced", reading_of="s.a", note="lost")
+    parity = replace(CLAIM, id="s.c", source="ns-3 3.37 on the same path", fitted="by hand")
+    own = replace(CLAIM, id="s.d", source="none: what we hold ourselves to", verdict="undecided")
+    replace(DOCUMENT, findings=(parity, own, reading, CLAIM)).write(tmp_path / "out" / "s")
+    scorecard.main(tmp_path / "out")
+    page = (tmp_path / "docs" / "scorecard.md").read_text()
+    assert (
+        "1 of 1 published reproduced; 1 of 1 of parity reproduced, 1 of them in settings that were searched for a fit; "
+        "0 of 1 of our own reproduced, 1 undecided (more seeds), by revision" in page
+    )
+    places = [page.index(f"## {title}") for title in scorecard.KIND_TITLES.values()]
+    assert places == sorted(places)
+    # The reading stands right below the claim that counts, wherever it stood in the document.
+    lines = page.splitlines()
+    counted = next(row for row, line in enumerate(lines) if line.startswith("| Flow: a <title> |") and "fitted" not in line)
+    below = next(row for row, line in enumerate(lines) if line.startswith("| ↳ Flow: the same otherwise |"))
+    assert lines[below - 1].startswith("| Flow: a <title> |")
+    assert counted < below
+    assert "* *fitted (1: a <title>):* by hand" in page
+
+
+def test_the_scorecard_refuses_results_of_several_revisions(tmp_path, scorecard):
+    DOCUMENT.write(tmp_path / "out" / "s")
+    replace(DOCUMENT, name="t", revision="def").write(tmp_path / "out" / "t")
+    with pytest.raises(SystemExit, match=r"2 revisions of the core \(abc in s; def in t\)"):
+        scorecard.main(tmp_path / "out")
+    assert not (tmp_path / "docs" / "scorecard.md").exists()
+
+
+def test_notes_of_the_scorecard_are_those_of_the_claims_file(tmp_path, scorecard, monkeypatch):
+    study = find("hack_limits")
+    claims = [claim.model_copy(update={"note": f"now {claim.id}", "fitted": "since"}) for claim in study.file.claim]
+    stored = [
+        replace(
+            CLAIM, id=f"hack_limits.{claim.id}", published=claim.published, tolerance=claim.tolerance, metric=claim.metric,
+            verdict="not reproduced", note="stale",
+        )
+        for claim in claims
+    ]  # fmt: skip
+    now = replace(study, file=study.file.model_copy(update={"claim": tuple(claims)}))
+    monkeypatch.setattr(scorecard, "discover", lambda: [now])
+    document = replace(DOCUMENT, name="hack_limits", findings=tuple(stored))
+    document.write(tmp_path / "out" / "hack_limits")
+    scorecard.main(tmp_path / "out")
+    page = (tmp_path / "docs" / "scorecard.md").read_text()
+    assert "stale" not in page
+    assert all(f"now {claim.id}" in page for claim in claims)
+    assert "not reproduced, fitted setting" in page
+    # A number that was published otherwise is another claim.
+    replace(document, findings=(replace(stored[0], published=1e9), *stored[1:])).write(tmp_path / "out" / "hack_limits")
+    with pytest.raises(SystemExit, match=f"other claims than claims.toml has \\({claims[0].id}\\)"):
+        scorecard.main(tmp_path / "out")
 
 
 def test_a_study_shows_itself_in_a_notebook_without_a_network(tmp_path):

@@ -80,13 +80,90 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
     return Interval(mean, mean - half, mean + half, count)
 
 
+def ratio_interval(above: Iterable[float | None], below: Iterable[float | None], confidence: float = 0.95) -> Interval:
+    """The geometric mean of ratios, seed by seed, with the interval of their logarithms: the one rule for ratios, in claims and figures.
+
+    A half and a double are equally far from 1. A pair in which one side is missing or not positive has no ratio: `count` says how many have
+    one.
+    """
+    pairs = zip(above, below, strict=True)
+    logs = [math.log(one / other) if one and other and one > 0 and other > 0 else math.nan for one, other in pairs]
+    found = mean_interval(logs, confidence)
+    return Interval(math.exp(found.mean), math.exp(found.low), math.exp(found.high), found.count)
+
+
+def least(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
+    """The least of several means, with an interval that covers the least of the expected values.
+
+    `samples` has a sequence of values for each quantity, one value a seed. The lower end is the least of the lower ends of Student's t: the
+    quantity that is truly least lies above its own. The upper end needs all quantities at once, so each has its share of the error
+    (Bonferroni's inequality). Neither the values of the seeds nor the jackknife give such an interval: a minimum is not smooth in
+    the means, and the jackknife's misses it up to half of the time. With a single seed there is no interval.
+    """
+    ends = [mean_interval(values, confidence) for values in samples]
+    wide = [mean_interval(values, 1 - (1 - confidence) / len(samples)) for values in samples]
+    best = min(one.mean for one in ends)
+    return Interval(best, _of_all(min, [one.low for one in ends]), _of_all(min, [one.high for one in wide]), _seeds(ends))
+
+
+def farthest(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
+    """How far from zero the farthest of several means is, with an interval that covers that of the expected values.
+
+    As `least`: the upper end is the farthest end of any interval of Student's t, and the lower end gives each quantity its share of the error.
+    """
+    ends = [mean_interval(values, confidence) for values in samples]
+    wide = [mean_interval(values, 1 - (1 - confidence) / len(samples)) for values in samples]
+    low = _of_all(max, [max(0.0, one.low, -one.high) if one.low == one.low else math.nan for one in wide])
+    high = _of_all(max, [max(-one.low, one.high) for one in ends])
+    return Interval(max(abs(one.mean) for one in ends), low, high, _seeds(ends))
+
+
+def _of_all(fold: Callable[[Sequence[float]], float], values: Sequence[float]) -> float:
+    """NaN if one of them is: whether it counts depends on the order otherwise."""
+    return math.nan if any(math.isnan(value) for value in values) else fold(values)
+
+
+def _seeds(ends: Sequence[Interval]) -> int:
+    return min(one.count for one in ends)
+
+
+RARE_RUNS = 10
+"""The least number of runs from which a rate of rare events is judged."""
+
+
+def rare_events(ours: Sequence[float], theirs: Sequence[float] | None = None, confidence: float = 0.95) -> Interval:
+    """The rate of rare events a run, or by how much it exceeds another rate, from counts run by run.
+
+    Counts are taken as Poisson's: each rate has Garwood's exact interval, which does not collapse where nothing happened (none in n runs leaves
+    up to 3.7/n), and the difference that of Donner and Zou's method of variance estimates recovery (Statistical Methods in Medical Research 21,
+    2012). With fewer than `RARE_RUNS` runs there is no interval, so a claim about it is undecided.
+    """
+    runs = len(ours)
+    rate, low, high = _poisson(sum(ours), runs, confidence)
+    if theirs is not None:
+        other, least_other, most_other = _poisson(sum(theirs), len(theirs), confidence)
+        below, above = math.hypot(rate - low, most_other - other), math.hypot(high - rate, other - least_other)
+        rate, runs = rate - other, min(runs, len(theirs))
+        low, high = rate - below, rate + above
+    return Interval(rate, low, high, runs) if runs >= RARE_RUNS else Interval(rate, math.nan, math.nan, runs)
+
+
+def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, float]:
+    """The rate a run with Garwood's interval, from quantiles of the gamma distribution."""
+    from scipy import special
+
+    tail = (1 - confidence) / 2
+    low = float(special.gammaincinv(count, tail)) if count else 0.0
+    return count / runs, low / runs, float(special.gammaincinv(count + 1, 1 - tail)) / runs
+
+
 def pseudo_values(samples: Sequence[Sequence[float]], statistic: Callable[[Sequence[float]], float]) -> list[float]:
-    """The jackknife's pseudo-values of a statistic of several means: one for each seed, with the unit of the statistic.
+    """The jackknife's pseudo-values of a smooth statistic of several means: one for each seed, with the unit of the statistic.
 
     `samples` has a sequence of values for each quantity, all in the same order of seeds; `statistic` maps their means to a number, such
-    as their minimum or the zero of a line through them. With θ of all n seeds and θᵢ of all but seed i, the pseudo-value is
+    as the zero of a line through them. For the least or the farthest of them use `least` and `farthest`: the jackknife does not cover them. With θ of all n seeds and θᵢ of all but seed i, the pseudo-value is
     nθ − (n − 1)θᵢ. `mean_interval` of the pseudo-values is an estimate with its interval. It avoids the bias of a statistic that is computed for each
-    seed alone (the minimum of noisy values is too low). Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+    seed alone. Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
     §11.5. A single seed gives θ alone.
     """
     columns = np.asarray(samples, dtype=np.float64)
@@ -196,10 +273,14 @@ __all__ = [
     "Interval",
     "cov",
     "ecdf",
+    "farthest",
     "intervals",
     "jain",
+    "least",
     "mean_interval",
     "pseudo_values",
+    "rare_events",
+    "ratio_interval",
     "ratios",
     "uses_of_air",
 ]

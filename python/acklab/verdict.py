@@ -20,6 +20,18 @@ AT_LEAST, AT_MOST, MORE_THAN, LESS_THAN = BOUNDS = ("at least", "at most", "more
 
 FITTED = "fitted setting"
 
+PAPER, PARITY, OWN = KINDS = ("paper", "parity", "own")
+"""Whose number a claim holds ours against: that of a publication, that of another implementation on the same path or cell, or a rule or
+check of our own."""
+
+_OWN_SOURCES = ("none:", "the rule:")
+_PARITY_SOURCES = ("ns-3 ", "Linux ", "quinn-proto ")
+
+
+def kind_of(source: str) -> str:
+    """Whose number it is by the first words of its source: "none:" and "the rule:" are our own, the name of an implementation is parity."""
+    return OWN if source.startswith(_OWN_SOURCES) else PARITY if source.startswith(_PARITY_SOURCES) else PAPER
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -50,6 +62,19 @@ class Finding:
     """The value without effect: 1 for a ratio."""
     fitted: str = ""
     """How the settings were fitted, if they were; the verdict then says so."""
+    kind: str = ""
+    """One of `KINDS`; in documents of an earlier version empty: then the source tells."""
+    reading_of: str = ""
+    """The id of the claim that counts, if this one is another reading of the same statement."""
+    missing: int = 0
+    """How many seeds have no number, such as a ratio to zero."""
+    side: str = ""
+    """From where on ours points in the same direction, such as "more than 1.05"; empty if the claim names no direction."""
+
+    @property
+    def whose(self) -> str:
+        """One of `KINDS`."""
+        return self.kind or kind_of(self.source)
 
     @property
     def tolerated(self) -> tuple[float, float]:
@@ -132,10 +157,34 @@ def judge(reproduced: bool | None, right_side: bool | None = False) -> str:
     return NOT_REPRODUCED if reproduced is False and right_side is False else UNDECIDED
 
 
+def statements(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """Each distinct statement once: its claim followed by other readings of it, by the id of the claim."""
+    found: dict[str, list[Finding]] = {finding.id: [finding] for finding in findings if not finding.reading_of}
+    for finding in findings:
+        if finding.reading_of:
+            found.setdefault(finding.reading_of, []).append(finding)
+    return found
+
+
 def summary(findings: Sequence[Finding]) -> str:
-    """How many are reproduced, in words: those in fitted settings and those that are undecided are told apart."""
+    """How many statements are reproduced, in words: those of papers first, then parity and rules of our own.
+
+    A statement counts once, with the verdict of its claim; other readings of it do not count. Those in fitted settings and those that are
+    undecided are told apart.
+    """
+    counted = [readings[0] for readings in statements(findings).values()]
+    names = {PAPER: "published", PARITY: "of parity", OWN: "of our own"}
+    parts = [
+        _counts(own, f" {name}" if len({finding.whose for finding in counted}) > 1 else "")
+        for kind, name in names.items()
+        if (own := [finding for finding in counted if finding.whose == kind])
+    ]
+    return "; ".join(parts) or "0 of 0 reproduced"
+
+
+def _counts(findings: Sequence[Finding], name: str) -> str:
     reproduced = [finding for finding in findings if finding.verdict == REPRODUCED]
-    words = f"{len(reproduced)} of {len(findings)} reproduced"
+    words = f"{len(reproduced)} of {len(findings)}{name} reproduced"
     if fitted := sum(bool(finding.fitted) for finding in reproduced):
         words += f", {fitted} of them in settings that were searched for a fit"
     if undecided := sum(finding.verdict == UNDECIDED for finding in findings):

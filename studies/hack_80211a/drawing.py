@@ -9,7 +9,12 @@ from plotly.subplots import make_subplots
 from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, finish
 
-LOSSES = {"hack": "HACK, 2 % lost", "all": "stock, 12 % lost with collisions", "stock": "stock, 12 % lost beside collisions"}
+LOSSES = {
+    "hack": "HACK, 2 % of data and of link-layer ACKs lost",
+    "data": "HACK, 2 % of data lost",
+    "all": "stock, 12 % lost with collisions",
+    "stock": "stock, 12 % lost beside collisions",
+}
 """The bars of the cross-check by the ends of the names of their claims."""
 
 INKS = {
@@ -17,6 +22,7 @@ INKS = {
     "stock": COLOURS[1],
     "HACK": COLOURS[0],
     LOSSES["hack"]: COLOURS[0],
+    LOSSES["data"]: COLOURS[2],
     LOSSES["all"]: COLOURS[4],
     LOSSES["stock"]: COLOURS[1],
 }

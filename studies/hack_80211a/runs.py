@@ -1,5 +1,7 @@
 """What the study runs: both schemes with one client and both, transfers, and one thing varied at a time."""
 
+from collections.abc import Callable
+
 import polars as pl
 
 from acklab.result import Result
@@ -24,28 +26,40 @@ SHORTER = {"duration": "35s"}
 """For sweeps: 30 s."""
 
 # What a compressed ACK consists of, which the paper does not say.
+WITHOUT_TIMESTAMPS = {"flow.0.timestamps": False, "flow.0.mss": "1460B"}
 CONTENTS = {
-    "checksum elided": {},
-    "checksum carried": {"wifi.0.hack.checksum": "carried"},
-    "checksum elided; timestamps": {"flow.0.timestamps": True, "flow.0.mss": "1448B"},
-    "checksum carried; timestamps": {"wifi.0.hack.checksum": "carried", "flow.0.timestamps": True, "flow.0.mss": "1448B"},
+    "timestamps; checksum elided": {},
+    "timestamps; checksum carried": {"wifi.0.hack.checksum": "carried"},
+    "no timestamps; checksum elided": WITHOUT_TIMESTAMPS,
+    "no timestamps; checksum carried": {"wifi.0.hack.checksum": "carried", **WITHOUT_TIMESTAMPS},
 }
 
 # What the loss of 2 % may have been of in ns-3.
 LOST = {
     "2 % of data": {},
     "2 % of data and of link-layer ACKs": {"wifi.0.reception.channel.control_error_rate": 0.02},
-    "2 % of data; timestamps": {"flow.0.timestamps": True, "flow.0.mss": "1448B"},
+    "2 % of data; no timestamps": WITHOUT_TIMESTAMPS,
 }
 
 
 def throughput(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """UDP and both schemes, with one client and with both."""
+    """UDP and both schemes, with one client and with both, with the losses of Table 1."""
+    return _by_clients(bench, lambda clients, scheme: f"losses.toml:{scheme} {clients}")
+
+
+def alike(bench: Bench) -> dict[tuple[str, str], Runs]:
+    """The same with 1 % of all frames lost."""
+    return _by_clients(bench, lambda clients, _: f"clients.toml:{clients}")
+
+
+def _by_clients(bench: Bench, variant: Callable[[str, str], str]) -> dict[tuple[str, str], Runs]:
+    """UDP and both schemes, with a variant for each number of clients and scheme."""
     wanted: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for clients in (ONE, BOTH):
-        of = f"clients.toml:{clients}"
-        wanted[clients, UDP] = (DATAGRAMS, [of])
-        wanted |= {(clients, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"]) for scheme in reversed(SCHEMES)}
+        wanted[clients, UDP] = (DATAGRAMS, [f"clients.toml:{clients}"])
+        wanted |= {
+            (clients, scheme): (SCENARIO, [variant(clients, scheme), f"schemes.toml:{scheme}"]) for scheme in reversed(SCHEMES)
+        }
     return bench.runs(wanted)
 
 
@@ -97,12 +111,10 @@ def sent_again(result: Result) -> float:
     return 100 * (1 - float(result.stations["share_first_try_l2"][0]))
 
 
-def beyond_stock(sweep: SweepResult) -> int:
-    """Timeouts with HACK beyond those of stock, setting by setting and seed by seed."""
-    setting = next(iter(sweep.columns.values()))
-    counted = sweep.flows.group_by(setting, "seed", "scheme").agg(pl.col("total_rtos_l4").sum().cast(pl.Int64))
-    beside = counted.pivot("scheme", index=[setting, "seed"], values="total_rtos_l4")
-    return int((beside[HACK] - beside[STOCK]).clip(0).sum())
+def timeouts_of(sweep: SweepResult, scheme: str) -> list[int]:
+    """Timeouts of TCP, run by run."""
+    own = sweep.flows.filter(pl.col("scheme") == scheme)
+    return own.group_by("point", maintain_order=True).agg(pl.col("total_rtos_l4").sum())["total_rtos_l4"].to_list()
 
 
 def published(bench: Bench, *places: tuple[tuple[str, str], str], scale: float = 1.0) -> dict[tuple[str, str], float]:

@@ -61,7 +61,7 @@ def section(bench: Bench) -> Section:
     return Section(
         "A radio that senses the medium late",
         "In the model a node senses a PPDU 4 µs after its start. If that takes a slot of 9 µs longer, PPDUs of adjacent slots collide as well. One slot gives stock TCP "
-        "about its published goodput and losses, but it changes nothing for TCP/HACK, which does not contend: its goodput stays above the published one, so both gains become too "
+        "its published losses and less than its published goodput, but it changes nothing for TCP/HACK, which does not contend: its goodput stays above the published one, so both gains become too "
         "large. So no value of the parameter carries Table 1, all bars of Figure 9 and both gains together, and no claim uses it.",
         items=[Table(head, [*rows, PUBLISHED], of_sweeps(bench).capitalize(), commands=[COMMAND, swept.rerun])],
     )  # fmt: skip

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from acklab.report import Section
+from acklab.statistics import rare_events
 from acklab.studies import Bench, Measure
-from acklab.studies.runs import failures, timeouts
+from acklab.studies.runs import failures, failures_of, timeouts
 
 from . import causes, crosscheck, figure_9, lateness, sensing, transfer
 from .runs import (
@@ -14,20 +15,21 @@ from .runs import (
     ONE,
     SCHEMES,
     STOCK,
-    beyond_stock,
+    alike,
     contents,
     late,
     sensed_late,
     settings,
     simulated,
     throughput,
+    timeouts_of,
     transfers,
 )
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims that no table of one run tells."""
-    sent, drawn = transfers(bench), throughput(bench)
+    sent, drawn, even = transfers(bench), throughput(bench), alike(bench)
     swept = [late(bench), settings(bench), contents(bench), simulated(bench)]
     sensed_late(bench)
     costs = {scheme: transfer.costs(bench, own) for scheme, own in sent.items()}
@@ -37,27 +39,30 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     }
     plain, compressed = costs[STOCK], costs[HACK]
     ratio = [one.octets / one.acks / two.compressed_mean for one, two in zip(plain, compressed, strict=True)]
-    with_hack = [own for (_, scheme), own in drawn.items() if scheme == HACK] + [sent[HACK]]
-    failed = sum(failures(result) for own in with_hack for result in own.results)
-    failed += sum(int(sweep.table("hack")["total_decompression_failures_l2"].sum()) for sweep in swept)
-    beyond = [
-        sum(max(0, timeouts(ours) - timeouts(theirs)) for ours, theirs in zip(drawn[clients, HACK].results, drawn[clients, STOCK].results, strict=True))
-        for clients in (ONE, BOTH)
-    ]  # fmt: skip
+    with_hack = [own for runs in (drawn, even) for (_, scheme), own in runs.items() if scheme == HACK] + [sent[HACK]]
+    failed = [failures(result) for own in with_hack for result in own.results]
+    failed += [count for sweep in swept for count in failures_of(sweep)]
+    waited = {
+        scheme: [
+            *(timeouts(result) for runs in (drawn, even) for clients in (ONE, BOTH) for result in runs[clients, scheme].results),
+            *(count for sweep in swept[:2] for count in timeouts_of(sweep, scheme)),
+        ]
+        for scheme in SCHEMES
+    }
     return {
         **found,
         "ratio": Measure(ratio, [sent[scheme].command for scheme in SCHEMES]),
-        "failures": Measure([failed], [COMMAND]),
-        "timeouts": Measure([sum(beyond) + sum(beyond_stock(sweep) for sweep in swept[:2])], [COMMAND]),
+        "failures": Measure.of(rare_events(failed), [COMMAND]),
+        "timeouts": Measure.of(rare_events(waited[HACK], waited[STOCK]), [COMMAND]),
     }
 
 
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
-    drawn = throughput(bench)
+    drawn, even = throughput(bench), alike(bench)
     return [
-        figure_9.goodput_section(bench, drawn),
-        figure_9.sent_again_section(bench, drawn),
+        figure_9.goodput_section(bench, drawn, even),
+        figure_9.sent_again_section(bench, even),
         transfer.section(bench),
         figure_9.air_section(drawn),
         lateness.section(bench),

@@ -24,6 +24,11 @@ def on_answers(row: Mapping[str, int]) -> int:
     return row["total_compressed_bytes_l2"] + row["total_augmented_answers_l2"]
 
 
+def headers_alone(row: Mapping[str, int]) -> int:
+    """Of these octets, those of compressed headers: the profile of TCP/HACK begins each with one octet of its context."""
+    return row["total_compressed_bytes_l2"] - row["total_compressed_acks_l2"]
+
+
 @dataclass(frozen=True)
 class Cost:
     """Of one transfer to one client; times in milliseconds."""
@@ -34,7 +39,9 @@ class Cost:
     """Of these, as IP packets."""
     compressed: int
     compressed_octets: int
-    """By which response frames grow: an octet begins what each carries, of the number of its first ACK."""
+    """Of their headers alone, without the octet of the context that each has besides."""
+    carried_octets: int
+    """By which response frames grow: with the octets of contexts, and the octet that begins what each frame carries, of the number of its first ACK."""
     frames: int
     """Transmissions of the ordinary ones, repetitions included."""
     answered: int
@@ -48,16 +55,17 @@ class Cost:
         """Reads the tables of a run."""
         flow = result.flows.row(0, named=True)
         access_point, client = result.stations.to_dicts()
-        acks, octets, compressed, compressed_octets = flow["total_acks_sent_l4"], flow["total_ack_bytes_l3"], 0, 0
+        acks, octets, compressed, headers, carried = flow["total_acks_sent_l4"], flow["total_ack_bytes_l3"], 0, 0, 0
         if "hack" in result.tables:
             own = result.table("hack").filter(pl.col("node") == client["node"]).row(0, named=True)
             acks, octets = own["total_plain_acks_l2"], own["total_plain_ack_bytes_l2"]
-            compressed, compressed_octets = own["total_compressed_acks_l2"], on_answers(own)
+            compressed, headers, carried = own["total_compressed_acks_l2"], headers_alone(own), on_answers(own)
         return cls(
             acks,
             octets,
             compressed,
-            compressed_octets,
+            headers,
+            carried,
             frames=client["total_ppdus_l2"],
             answered=access_point["total_link_acks_l2"],
             backoff=client["mean_backoff_l2"],
@@ -86,8 +94,13 @@ class Cost:
 
     @property
     def compressed_mean(self) -> float:
-        """Octets of a compressed ACK."""
+        """Octets of the header of a compressed ACK."""
         return self.compressed_octets / self.compressed if self.compressed else 0.0
+
+    @property
+    def carried_mean(self) -> float:
+        """Octets of a compressed ACK on a response frame."""
+        return self.carried_octets / self.compressed if self.compressed else 0.0
 
 
 # A number of Tables 2 and 3, the part of `Cost` that it is, and whose.
@@ -98,6 +111,8 @@ COSTS = {
     "compressed": ("compressed", HACK),
     "compressed_octets": ("compressed_octets", HACK),
     "compressed_mean": ("compressed_mean", HACK),
+    "carried_octets": ("carried_octets", HACK),
+    "carried_mean": ("carried_mean", HACK),
     "ack_time": ("ack_time", STOCK),
     "access_time": ("access_time", STOCK),
     "answer_time": ("answer_time", STOCK),
@@ -120,7 +135,8 @@ def section(bench: Bench) -> Section:
     by_scheme = {scheme: costs(bench, own) for scheme, own in sent.items()}
     known = {claim.metric.removeprefix("study."): claim.published for claim in bench.study.file.claim}
     titles = {
-        "acks": "ordinary ACKs", "octets": "their octets", "compressed": "compressed ACKs", "compressed_octets": "their octets",
+        "acks": "ordinary ACKs", "octets": "their octets", "compressed": "compressed ACKs", "compressed_octets": "octets of their headers",
+        "carried_octets": "their octets on response frames",
         "ack_time": "TCP ACKs [ms]", "rohc_time": "ROHC [ms]", "access_time": "acquire channel [ms]", "answer_time": "LL ACK overhead [ms]",
     }  # fmt: skip
     rows = []
@@ -153,10 +169,13 @@ def _contents_of_acks(bench: Bench) -> Table:
         of = acks.filter(pl.col("contents") == name)
         flow = swept.flows.filter(pl.col("contents") == name)
         plain = (flow["total_ack_bytes_l3"] / flow["total_acks_sent_l4"]).to_list()
-        small = [on_answers(row) / row["total_compressed_acks_l2"] for row in of.to_dicts()]
-        ratio = [large / little for large, little in zip(plain, small, strict=True)]
-        rows.append([name, f"{mean_interval(plain).mean:.1f}", mean_interval(small).text(), mean_interval(ratio).text(1)])
-    head = ["header", "ordinary ACK [B]", "compressed [B]", "ratio"]
+        headers, carried = (
+            [count(row) / row["total_compressed_acks_l2"] for row in of.to_dicts()] for count in (headers_alone, on_answers)
+        )
+        ratio = [large / little for large, little in zip(plain, headers, strict=True)]
+        numbers = [mean_interval(headers).text(), mean_interval(carried).text(), mean_interval(ratio).text(1)]
+        rows.append([name, f"{mean_interval(plain).mean:.1f}", *numbers])
+    head = ["header", "ordinary ACK [B]", "compressed header [B]", "on a response frame [B]", "ordinary over compressed header"]
     return Table(
         head,
         rows,

@@ -1,14 +1,14 @@
 """One published number and the conditions of its verdict."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from acklab.errors import UsageError
 from acklab.statistics import Interval
 from acklab.studies.metric import Metric
-from acklab.verdict import LESS_THAN, MORE_THAN, judge, lies_within, tolerated
+from acklab.verdict import LESS_THAN, MORE_THAN, judge, kind_of, lies_within, tolerated
 
 MEASURES = "study"
 """Replaces the table in the name of a metric that study.py measures."""
@@ -39,6 +39,11 @@ class Direction(Strict):
     def bound(self) -> float | str:
         """The number, or the scenario file whose value of the same metric is the bound."""
         return self.lower_than if self.lower_than is not None else self.higher_than  # type: ignore[return-value]
+
+    @property
+    def side(self) -> str:
+        """As text, such as "more than 1.05"."""
+        return f"{LESS_THAN if self.lower_than is not None else MORE_THAN} {self.bound}"
 
     def holds(self, ours: Interval, limit: float) -> bool | None:
         """Whether our whole interval lies on the claimed side of `limit`; False if no part does, None if a part does."""
@@ -89,6 +94,10 @@ class Claim(Strict):
     """The reason of a difference."""
     fitted: str = ""
     """How the settings were fitted, if they were; the verdict then says so."""
+    kind: Literal["paper", "parity", "own"] | None = None
+    """Whose number it is, if the first words of the source do not tell (`acklab.verdict.kind_of`)."""
+    reading_of: str = ""
+    """The id of the claim that counts, if this one is another reading of the same statement, such as with other settings."""
     same_as: str = ""
     """The id of the claim that is about the same quantity, such as octets where this one is about the time that they take: this one
     gets its verdict."""
@@ -97,6 +106,16 @@ class Claim(Strict):
     def effect_from(self) -> float:
         """The value without effect."""
         return self.no_effect if self.no_effect is not None else 0.0 if self.relative_to is None else 1.0
+
+    @property
+    def whose(self) -> str:
+        """Whose number it is, one of `acklab.verdict.KINDS`."""
+        return self.kind or kind_of(self.source)
+
+    @property
+    def counts_as(self) -> str:
+        """The id of the claim that counts for the same statement, if it is another one."""
+        return self.reading_of or self.same_as
 
     @property
     def measured_by_study(self) -> str | None:

@@ -88,6 +88,12 @@ class Study:
                 raise StoreError(
                     f"{path}: claim.{claim.id}.same_as: found {claim.same_as!r}, expected a claim with a verdict of its own"
                 )
+        counted = {claim.id for claim in study.file.claim if not claim.counts_as}
+        for claim in study.file.claim:
+            if claim.counts_as and claim.counts_as not in counted:
+                raise StoreError(
+                    f"{path}: claim.{claim.id}: found a reading of {claim.counts_as!r}, expected a claim that is no reading of another"
+                )
         return study
 
 

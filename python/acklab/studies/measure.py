@@ -14,10 +14,19 @@ class Measure:
     """One value for each seed, in the unit of the claim; a single value if it is deterministic."""
     commands: Sequence[str]
     """The commands that repeat the runs."""
+    known: Interval | None = None
+    """The number with its interval, if it is no mean over `values`, such as the least of several means."""
+
+    @classmethod
+    def of(cls, number: Interval, commands: Sequence[str]) -> "Measure":
+        """A number that comes with its interval."""
+        return cls([number.mean], commands, number)
 
     @property
     def interval(self) -> Interval:
         """Mean and interval over seeds; a single value is exact."""
+        if self.known is not None:
+            return self.known
         if len(self.values) == 1:
             value = self.values[0]
             return Interval(value, value, value, 1)

@@ -13,7 +13,7 @@ from acklab.errors import AcklabError, RunError, UsageError
 from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.result import Result
-from acklab.statistics import Interval, mean_interval
+from acklab.statistics import Interval, mean_interval, ratio_interval
 from acklab.studies import emulated
 from acklab.studies.bench import Bench
 from acklab.studies.claim import Claim
@@ -23,7 +23,7 @@ from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
 from acklab.sweeps import Point
-from acklab.verdict import Finding, summary
+from acklab.verdict import UNDECIDED, Finding, summary
 
 SIMULATE, EMULATE = "simulate", "emulate"
 """The ways in which a study runs."""
@@ -172,15 +172,18 @@ def _finding(
     key, *others = _runs(bench, claim)
     values = measure(key, metric)
     commands = [points[key][0].command]
+    interval = mean_interval(values)
     if claim.relative_to is not None:
         below = measure(others[0], metric)
         # One of them may have been run with more seeds for another claim: the first seeds are the same.
+        seeds = min(len(values), len(below))
+        interval = ratio_interval(values[:seeds], below[:seeds])
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=False)]
         commands.append(points[others[0]][0].command)
     beyond = None
     if claim.direction is not None and isinstance(claim.direction.bound, str):
         beyond = mean_interval([value - other for value, other in zip(values, measure(others[0], metric), strict=False)])
-    return _judged(bench, claim, Measure(values, commands), mean_interval(values), beyond)
+    return _judged(bench, claim, Measure(values, commands), interval, beyond)
 
 
 def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Finding:
@@ -191,6 +194,9 @@ def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Findi
 
 
 def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, beyond: Interval | None = None) -> Finding:
+    missing = 0 if measured.known is not None else len(measured.values) - interval.count
+    # The seeds without a number are no accident: a mean over the others decides nothing.
+    verdict = UNDECIDED if 0 < missing < len(measured.values) else claim.verdict(interval, beyond)
     return Finding(
         id=f"{bench.study.name}.{claim.id}",
         title=claim.title,
@@ -201,16 +207,25 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
         low=interval.low,
         high=interval.high,
         tolerance=claim.tolerance,
-        verdict=claim.verdict(interval, beyond),
+        verdict=verdict,
         as_written=measured.values[0],
         seeds=interval.count,
         metric=claim.metric,
         command="\n".join(measured.commands),
-        note=claim.note,
+        note=" ".join(part for part in (claim.note, _told(missing, len(measured.values))) if part),
+        missing=missing,
         group=claim.group,
         no_effect=claim.effect_from,
         fitted=claim.fitted,
+        kind=claim.whose,
+        reading_of=f"{bench.study.name}.{claim.counts_as}" if claim.counts_as else "",
+        side="" if claim.direction is None else claim.direction.side,
     )
+
+
+def _told(missing: int, seeds: int) -> str:
+    """What a note says of seeds without a number."""
+    return f"{missing} of {seeds} seeds have no number, as its base is zero or nothing was measured." if missing else ""
 
 
 def _sections(bench: Bench) -> Sequence[Section]:

@@ -7,6 +7,7 @@ import polars as pl
 
 from acklab.result import Result
 from acklab.statistics import Interval, mean_interval, uses_of_air
+from acklab.sweeps import SweepResult
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,9 @@ def timeouts(result: Result) -> int:
 def failures(result: Result) -> int:
     """Compressed ACKs that could not be decompressed."""
     return int(result.table("hack")["total_decompression_failures_l2"].sum())
+
+
+def failures_of(sweep: SweepResult) -> list[int]:
+    """Compressed ACKs that could not be decompressed, run by run."""
+    column = "total_decompression_failures_l2"
+    return sweep.table("hack").group_by("point", maintain_order=True).agg(pl.col(column).sum())[column].to_list()
