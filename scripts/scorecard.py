@@ -13,7 +13,7 @@ from pathlib import Path
 from acklab.metrics import written
 from acklab.report import Document
 from acklab.studies import Claim, discover
-from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, statements, summary
+from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, counted, statements, summary
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """# Scorecard
@@ -100,26 +100,26 @@ def _with_claim(study: str, finding: Finding, claim: Claim) -> Finding:
         fitted=claim.fitted,
         kind=claim.whose,
         reading_of=f"{study}.{claim.counts_as}" if claim.counts_as else "",
-        side="" if claim.direction is None else claim.direction.side,
+        side=claim.side,
     )
 
 
 def _counted(document: Document, kind: str) -> list[Finding]:
     """The claims of a kind that count, each for a distinct statement."""
-    return [own[0] for own in statements(document.findings).values() if own[0].whose == kind]
+    return [finding for finding in counted(document.findings) if finding.whose == kind]
 
 
 def _overview(documents: Sequence[Document], kind: str) -> str:
     """Statements of a kind by study, and by place if they are published."""
-    parts = [(document, counted) for document in documents if (counted := _counted(document, kind))]
+    parts = [(document, own) for document in documents if (own := _counted(document, kind))]
     if not parts:
         return ""
     head = f"| study | seeds | statements | {' | '.join(VERDICTS)} | fitted of reproduced |"
     lines = [f"\n## {KIND_TITLES[kind]}\n", head, f"|---|---:|---:|{'---:|' * (len(VERDICTS) + 1)}"]
-    for document, counted in parts:
+    for document, own in parts:
         link = f"[{document.title}](../studies/{document.name}/README.md)"
-        lines.append(f"| {link} | {_seeds(counted)} | {len(counted)} | {_verdicts(counted)} | {_fitted(counted)} |")
-    every = [finding for _, counted in parts for finding in counted]
+        lines.append(f"| {link} | {_seeds(own)} | {len(own)} | {_verdicts(own)} | {_fitted(own)} |")
+    every = [finding for _, own in parts for finding in own]
     lines.append(f"| **all** | | {len(every)} | {_verdicts(every)} | {_fitted(every)} |")
     if kind == PAPER:
         lines += [
@@ -132,9 +132,9 @@ def _overview(documents: Sequence[Document], kind: str) -> str:
 
 def _places(parts: Iterable[tuple[Document, Sequence[Finding]]]) -> Iterable[str]:
     """Sections and figures of papers, each with the study that holds it against ours."""
-    for document, counted in parts:
-        for source in dict.fromkeys(finding.source for finding in counted):
-            own = [finding for finding in counted if finding.source == source]
+    for document, every in parts:
+        for source in dict.fromkeys(finding.source for finding in every):
+            own = [finding for finding in every if finding.source == source]
             yield f"| {source.replace('|', '/')} | {document.title} | {len(own)} | {_verdicts(own)} |"
 
 

@@ -38,10 +38,28 @@ def test_a_share_of_the_study(tmp_path):
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_acks_of_each_segment_of_a_batch_exceed_aifs(tmp_path):
+    bench = Bench(find("hack_clients"), tmp_path, quick=True, quiet=True)
+    wanted = {acks: (runs.SCENARIO, ["ns3_2014.toml:1", f"acks.toml:{acks}", "schemes.toml:MORE DATA"]) for acks in runs.ACKS}
+    within = {acks: own.interval(runs.within_aifs).mean for acks, own in bench.runs(wanted).items()}
+    # 42 ACKs of three octets are 126, 21 are 63: 43 µs of AIFS have room for 121 at 24 Mbps.
+    assert within[runs.DELAYED] > 0.95
+    assert within[runs.EACH] < 0.05
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     bench = Bench(find("hack_clients"), find("hack_clients").folder)
     more_data = list(bench.variants("schemes.toml").chosen["MORE DATA"].set)
-    for file in ("schemes.toml", "clients.toml", "turns.toml", "settings.toml", "options.toml"):
+    for file in (
+        "schemes.toml",
+        "clients.toml",
+        "turns.toml",
+        "ns3_2014.toml",
+        "acks.toml",
+        "settings.toml",
+        "options.toml",
+    ):
         for variant in bench.variants(file).chosen.values():
             bench.source(runs.SCENARIO).load([*more_data, *variant.set])
     for variant in bench.variants("offers.toml").chosen.values():

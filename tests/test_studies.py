@@ -92,7 +92,7 @@ def test_a_ratio_is_taken_seed_by_seed(fake, study, tmp_path):
         )
     ]
     ratios = [above / below for above, below in zip(*throughputs, strict=True)]
-    assert finding.measured == pytest.approx(sum(ratios) / 4)
+    assert finding.measured == pytest.approx(math.prod(ratios) ** (1 / 4))
     assert finding.as_written == ratios[0]
     (study.folder / "claims.toml").write_text(ratio + 'direction = { higher_than = "one.toml" }\n')
     with pytest.raises(StoreError, match="direction of a ratio"):
@@ -156,6 +156,41 @@ def test_one_quantity_has_one_verdict(fake, study, tmp_path):
         (study.folder / "claims.toml").write_text(CLAIMS + TWICE.replace('same_as = "drops"', f'same_as = "{unknown}"'))
         with pytest.raises(StoreError, match=r"claim\.double\.same_as: found"):
             find("test")
+
+
+def test_another_reading_of_a_statement_does_not_count(fake, study, tmp_path):
+    (study.folder / "study.py").write_text(MEASURES.replace("'sum': Measure([4.0, 5.0, 6.0]", "'double': Measure([100.0]"))
+    reading = TWICE.replace('same_as = "drops"', 'reading_of = "drops"')
+    (study.folder / "claims.toml").write_text(CLAIMS + reading)
+    first, drops, double = run_study(find("test"), tmp_path / "out", quiet=True).findings
+    # It keeps a verdict of its own.
+    assert (drops.verdict, double.verdict) == ("same direction", "reproduced")
+    assert (double.reading_of, drops.reading_of) == ("test.drops", "")
+    assert summary([first, drops, double]) == summary([first, drops]) == "1 of 2 reproduced"
+    for unknown in ("losses", "double"):
+        (study.folder / "claims.toml").write_text(CLAIMS + reading.replace('reading_of = "drops"', f'reading_of = "{unknown}"'))
+        with pytest.raises(StoreError, match=rf"claim\.double: found a reading of '{unknown}'"):
+            find("test")
+
+
+def test_seeds_without_a_number_are_told_and_decide_nothing(fake, study, tmp_path):
+    (study.folder / "study.py").write_text(MEASURES.replace("[4.0, 5.0, 6.0]", "[6.0, float('nan'), 6.0]"))
+    (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)
+    found = run_study(find("test"), tmp_path / "out", quiet=True).findings[-1]
+    assert (found.measured, found.low, found.high, found.seeds, found.missing) == (6.0, 6.0, 6.0, 2, 1)
+    assert found.verdict == "undecided"
+    assert found.note == "1 of 3 seeds have no number, as its base is zero or nothing was measured."
+
+
+def test_a_measure_may_come_with_its_interval(fake, study, tmp_path):
+    text = MEASURES.replace("import Measure", "import Measure\nfrom acklab.statistics import least").replace(
+        "Measure([4.0, 5.0, 6.0], ['a', 'b'])", "Measure.of(least([[6.0, 6.2, 6.1], [9.0, 9.0, 9.0]]), ['a'])"
+    )
+    (study.folder / "study.py").write_text(text)
+    (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)
+    found = run_study(find("test"), tmp_path / "out", quiet=True).findings[-1]
+    assert (found.measured, found.seeds, found.missing, found.verdict) == (pytest.approx(6.1), 3, 0, "reproduced")
+    assert found.low < 6.1 < found.high
 
 
 def test_a_fitted_setting_is_called_so(fake, study, tmp_path):

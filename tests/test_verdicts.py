@@ -8,8 +8,8 @@ import pytest
 
 from acklab.errors import UsageError
 from acklab.statistics import Interval
-from acklab.studies import Claim
-from acklab.verdict import BOUNDS, VERDICTS, judge, lies_within, tolerated
+from acklab.studies import Claim, discover
+from acklab.verdict import BOUNDS, OWN, PAPER, PARITY, VERDICTS, judge, kind_of, lies_within, tolerated
 
 
 def ours(low, high):
@@ -34,6 +34,12 @@ def claim(**fields):
         (98, 110, {"direction": {"higher_than": 99}}, "undecided"),
         (40, 60, {"direction": {"higher_than": 50}}, "undecided"),
         (40, 49, {"direction": {"higher_than": 50}}, "not reproduced"),
+        # Against no effect at all it takes a tenth of the published one.
+        (1, 2, {"direction": {"higher_than": 0}}, "not reproduced"),
+        (9, 12, {"direction": {"higher_than": 0}}, "undecided"),
+        (11, 12, {"direction": {"higher_than": 0}}, "same direction"),
+        (0.985, 0.994, {"published": 0.95, "tolerance": "5%", "no_effect": 1, "direction": {"lower_than": 1}}, "same direction"),
+        (0.996, 0.999, {"published": 0.95, "tolerance": "5%", "no_effect": 1, "direction": {"lower_than": 1}}, "not reproduced"),
         (60, 70, {"published": 90, "tolerance": "factor 1.5"}, "reproduced"),
         (136, 137, {"published": 90, "tolerance": "factor 1.5"}, "not reproduced"),
         # A sign within noise decides nothing.
@@ -129,6 +135,28 @@ def test_tolerances():
     for nonsense in ("-1", "factor 0.5", "factor 3%", "a lot"):
         with pytest.raises(UsageError):
             tolerated(nonsense, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("none: what we hold ourselves to", OWN),
+        ("the rule: a gap is reported late", OWN),
+        ("ns-3 3.37 on the same path, median of three seeds", PARITY),
+        ("Linux 6.18 between two network namespaces", PARITY),
+        ("quinn-proto 0.11 on the same path", PARITY),
+        ("Salameh et al., USENIX ATC 2014, section 4.3: by their ns-3", PAPER),
+    ],
+)
+def test_whose_number_it_is_follows_from_the_source(source, kind):
+    assert kind_of(source) == kind
+    assert Claim(**claim().model_dump() | {"source": source}).whose == kind
+    assert Claim(**claim().model_dump() | {"source": source, "kind": "own"}).whose == OWN
+
+
+def test_every_claim_of_ours_tells_whose_number_it_is():
+    parity = {study.name for study in discover() if all(claim.whose == PARITY for claim in study.file.claim)}
+    assert parity == {"parity", "wifi_parity", "quic_parity"}
 
 
 def test_shares_of_a_ratio_are_shares_of_its_effect():

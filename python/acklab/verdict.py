@@ -166,18 +166,23 @@ def statements(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     return found
 
 
+def counted(findings: Sequence[Finding]) -> list[Finding]:
+    """The claims that count: one for each statement."""
+    return [readings[0] for readings in statements(findings).values()]
+
+
 def summary(findings: Sequence[Finding]) -> str:
     """How many statements are reproduced, in words: those of papers first, then parity and rules of our own.
 
     A statement counts once, with the verdict of its claim; other readings of it do not count. Those in fitted settings and those that are
     undecided are told apart.
     """
-    counted = [readings[0] for readings in statements(findings).values()]
+    every = counted(findings)
     names = {PAPER: "published", PARITY: "of parity", OWN: "of our own"}
     parts = [
-        _counts(own, f" {name}" if len({finding.whose for finding in counted}) > 1 else "")
+        _counts(own, f" {name}" if len({finding.whose for finding in every}) > 1 else "")
         for kind, name in names.items()
-        if (own := [finding for finding in counted if finding.whose == kind])
+        if (own := [finding for finding in every if finding.whose == kind])
     ]
     return "; ".join(parts) or "0 of 0 reproduced"
 

@@ -12,6 +12,10 @@ from acklab.statistics import ecdf
 from acklab.sweeps import Variant
 
 INKS = {"UDP": COLOURS[7], "stock": COLOURS[1], "opportunistic": COLOURS[4], "MORE DATA": COLOURS[0]}
+INKS_2014 = {
+    "MORE DATA": {"each segment": COLOURS[0], "delayed": COLOURS[2]},
+    "opportunistic": {"each segment": COLOURS[4], "delayed": COLOURS[5]},
+}
 _DASHES = {"MORE DATA": "dash", "opportunistic": "dot"}
 _OF_CLIENTS = (COLOURS[0], COLOURS[1])
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from acklab.result import Result
 from acklab.scenario import overrides
-from acklab.statistics import Interval, mean_interval
+from acklab.statistics import Interval, ratio_interval
 from acklab.studies import Bench, Runs
 from acklab.studies.runs import goodput
 from acklab.sweeps import SweepResult, Variants
@@ -22,6 +22,12 @@ OF = {"1": "1 client", "2": "2 clients", "4": "4 clients", "10": "10 clients"}
 
 SEEDS = 60
 """For the gain with one client, which has two modes."""
+
+DELAYED, EACH = ACKS = ("delayed", "each segment")
+"""When clients acknowledge in ns-3 of 2014."""
+
+SEEDS_2014 = {DELAYED: 10, EACH: 20}
+"""The gain with several clients differs by seed if each segment is acknowledged."""
 
 # The counts of clients that gains were published for.
 ENDS = ("1", "10")
@@ -47,6 +53,16 @@ def by_clients(bench: Bench) -> dict[tuple[str, str], Runs]:
         wanted[count, UDP] = (DATAGRAMS, [of, f"offers.toml:{count}"])
         wanted |= {(count, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"]) for scheme in SCHEMES}
     return bench.runs(wanted)
+
+
+def of_2014(bench: Bench, acks: str) -> dict[tuple[str, str], Runs]:
+    """All schemes by the number of clients with ns-3 of 2014, by when clients acknowledge."""
+    wanted = {
+        (count, scheme): (SCENARIO, [f"ns3_2014.toml:{count}", f"acks.toml:{acks}", f"schemes.toml:{scheme}"])
+        for count in CLIENTS
+        for scheme in SCHEMES
+    }
+    return bench.runs(wanted, at_least=SEEDS_2014[acks])
 
 
 def turns(bench: Bench) -> dict[tuple[str, str], Runs]:
@@ -125,12 +141,10 @@ def total(result: Result, column: str) -> float:
     return float(result.table("hack")[column].sum())
 
 
-def beyond_stock(sweep: SweepResult, axis: str) -> int:
-    """Timeouts with MORE DATA beyond those of stock, setting by setting, all seeds together."""
-    network = sweep.network.filter(~pl.col(axis).is_in(AMONG_QUEUES))
-    counted = network.group_by(axis, "scheme").agg(pl.col("agg_rtos_l4").sum().cast(pl.Int64))
-    beside = counted.pivot("scheme", index=axis, values="agg_rtos_l4")
-    return int((beside[MORE_DATA] - beside[STOCK]).clip(0).sum())
+def timeouts_of(sweep: SweepResult, axis: str, scheme: str) -> list[int]:
+    """Timeouts of TCP in the settings that no other sweep covers, run by run."""
+    network = sweep.network.filter(~pl.col(axis).is_in(AMONG_QUEUES), pl.col("scheme") == scheme)
+    return network["agg_rtos_l4"].cast(pl.Int64).to_list()
 
 
 def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
@@ -152,8 +166,8 @@ def gains(runs: Mapping[str, Runs], scheme: str = MORE_DATA) -> list[float]:
 
 
 def gain(drawn: Mapping[tuple[str, str], Runs], count: str, scheme: str) -> Interval:
-    """Mean of the gains of a scheme with so many clients."""
-    return mean_interval(gains({name: drawn[count, name] for name in (scheme, STOCK)}, scheme))
+    """Geometric mean of the gains of a scheme with so many clients."""
+    return ratio_interval(drawn[count, scheme].values(goodput), drawn[count, STOCK].values(goodput))
 
 
 def published(bench: Bench) -> dict[str, float]:

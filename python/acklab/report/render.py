@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 
 from acklab.metrics import written
 from acklab.report.document import Document
-from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, summary
+from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, counted, summary
 
 _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", UNDECIDED: "open"}
 
@@ -56,7 +56,7 @@ def render(documents: Sequence[Document]) -> str:
         summary=summary(findings),
         revisions=list(dict.fromkeys(document.revision for document in documents if document.findings)),
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        counts={verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS},
+        counts=_tally(findings),
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
         script=Markup((page / "script.js").read_text(encoding="utf-8")),
         # Once for all figures, and not at all in a report without any: it is most of the file. Packed, and read after the page is shown.
@@ -69,7 +69,7 @@ def _view(document: Document, index: int) -> dict[str, Any]:
     view["anchor"] = f"study-{index}"
     view["findings"] = document.findings
     view["height"] = _height_of_claims(document.findings)
-    view["counts"] = {verdict: sum(finding.verdict == verdict for finding in document.findings) for verdict in VERDICTS}
+    view["counts"] = _tally(document.findings)
     for number, section in enumerate(view["sections"]):
         section["anchor"] = f"{view['anchor']}-{number}"
         for item in section["items"]:
@@ -86,6 +86,12 @@ def _view(document: Document, index: int) -> dict[str, Any]:
                 item["widths"] = [_width(column) for column in zip_longest(*item["rows"], fillvalue="")]
         section["height"] = _height_of_section(section)
     return view
+
+
+def _tally(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many statements have each verdict; other readings of a statement do not count."""
+    verdicts = [finding.verdict for finding in counted(findings)]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
 def _width(column: Sequence[str]) -> str:

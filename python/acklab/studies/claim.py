@@ -14,6 +14,10 @@ MEASURES = "study"
 """Replaces the table in the name of a metric that study.py measures."""
 
 
+LEAST_SHARE = 0.1
+"""Of the published effect, the least that points in the same direction if the claim's direction is against no effect."""
+
+
 def metric_text(text: str) -> str:
     """Parses a metric. Raises ValueError, which pydantic reports with its place."""
     try:
@@ -40,10 +44,10 @@ class Direction(Strict):
         """The number, or the scenario file whose value of the same metric is the bound."""
         return self.lower_than if self.lower_than is not None else self.higher_than  # type: ignore[return-value]
 
-    @property
-    def side(self) -> str:
-        """As text, such as "more than 1.05"."""
-        return f"{LESS_THAN if self.lower_than is not None else MORE_THAN} {self.bound}"
+    def side(self, limit: float | str) -> str:
+        """What is asked for as text, such as "more than 1.05"."""
+        text = limit if isinstance(limit, str) else f"{limit:g}"
+        return f"{LESS_THAN if self.lower_than is not None else MORE_THAN} {text}"
 
     def holds(self, ours: Interval, limit: float) -> bool | None:
         """Whether our whole interval lies on the claimed side of `limit`; False if no part does, None if a part does."""
@@ -108,6 +112,23 @@ class Claim(Strict):
         return self.no_effect if self.no_effect is not None else 0.0 if self.relative_to is None else 1.0
 
     @property
+    def limit(self) -> float | str | None:
+        """From where on ours points in the same direction: the bound of the direction, if there is one.
+
+        A bound that is no effect at all (0, or 1 of a ratio) asks for `LEAST_SHARE` of the published effect, since any
+        difference that is not noise would be beyond it otherwise.
+        """
+        if self.direction is None:
+            return None
+        bound = self.direction.bound
+        return bound + LEAST_SHARE * (self.published - bound) if bound == self.effect_from else bound  # type: ignore[operator]
+
+    @property
+    def side(self) -> str:
+        """The limit as text, such as "more than 1.05"; empty without a direction."""
+        return "" if self.direction is None or self.limit is None else self.direction.side(self.limit)
+
+    @property
     def whose(self) -> str:
         """Whose number it is, one of `acklab.verdict.KINDS`."""
         return self.kind or kind_of(self.source)
@@ -134,7 +155,7 @@ class Claim(Strict):
             return judge(reproduced)
         if isinstance(self.direction.bound, str):
             return judge(reproduced, None if beyond is None else self.direction.holds(beyond, 0.0))
-        return judge(reproduced, self.direction.holds(ours, self.direction.bound))
+        return judge(reproduced, self.direction.holds(ours, float(self.limit or 0)))
 
     def model_post_init(self, _context: Any) -> None:
         """Rejects inconsistent ratios, and a scenario in addition to a measure of the study."""

@@ -219,7 +219,7 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
         fitted=claim.fitted,
         kind=claim.whose,
         reading_of=f"{bench.study.name}.{claim.counts_as}" if claim.counts_as else "",
-        side="" if claim.direction is None else claim.direction.side,
+        side=claim.side,
     )
 
 
