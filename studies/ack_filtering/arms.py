@@ -3,16 +3,21 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+
+def mimd(path: str, floor: int) -> dict[str, object]:
+    """MIMD at the nodes whose access is set at `path`, halved no further than the floor."""
+    return {f"{path}.access.best_effort.cw_control": "mimd", f"{path}.access.best_effort.cw_floor": floor}
+
+
 WINDOWS: Mapping[str, Mapping[str, object]] = {
     "CWmin 31": {},
     "CWmin 63": {"wifi.0.access.best_effort.cw_min": 63},
     "CWmin 127": {"wifi.0.access.best_effort.cw_min": 127},
-    "MIMD": {
-        "wifi.0.station.0.access.best_effort.cw_control": "mimd",
-        "wifi.0.station.0.access.best_effort.cw_floor": 1,
-    },
+    "MIMD": {**mimd("wifi.0.station.0", 1), **mimd("wifi.0.ap", 2)},
+    "MIMD of stations": mimd("wifi.0.station.0", 1),
 }
-"""Of contention: CWmin of all nodes, MIMD of the stations alone, which halve until there is no backoff. reach.py has the alternatives."""
+"""Of contention: CWmin of all nodes, MIMD of all nodes, of which stations halve until there is no backoff and the access point down to 2, and MIMD of the
+stations alone. reach.py has the alternatives."""
 
 FIRST = "CWmin 31"
 """802.11b's own."""
@@ -63,7 +68,7 @@ def with_filter(arms: Iterable[Arm]) -> list[Arm]:
 
 
 SMALL, LARGE = Arm(50), Arm(250)
-MIMD = Arm(window="MIMD")
+MIMD, MIMD_OF_STATIONS = Arm(window="MIMD"), Arm(window="MIMD of stations")
 RELAXED = {window: Arm(window=window) for window in ("CWmin 31", "CWmin 63", "CWmin 127")}
 DELAYED = {window: Arm(window=window, is_delayed=True) for window in RELAXED}
 SMALL_DELAYED = Arm(50, is_delayed=True)
@@ -77,4 +82,4 @@ OVER_ALL = with_filter([SMALL, MIMD])
 OVER_MANY = [*with_filter([RELAXED["CWmin 63"], RELAXED["CWmin 127"], *DELAYED.values()]), SMALL_DELAYED]
 """Those whose claims are about many, or ten."""
 
-EVERY = [*CROSSING, *OVER_ALL, *OVER_MANY]
+EVERY = [*CROSSING, *OVER_ALL, *OVER_MANY, *with_filter([MIMD_OF_STATIONS])]

@@ -4,10 +4,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from acklab.statistics import pseudo_values
+from acklab.statistics import Interval, farthest, least, pseudo_values, ratio_interval
+from acklab.studies import Measure
 
-from .arms import DELAYED, LARGE, MIMD, RELAXED, SMALL, SMALL_DELAYED, Arm
+from .arms import DELAYED, LARGE, MIMD, MIMD_OF_STATIONS, RELAXED, SMALL, SMALL_DELAYED, Arm
 from .runs import FEW, MANY, MOST, TEN, Values
+
+Number = list[float] | Interval
+"""Seed by seed, or with its interval if it is no mean over seeds."""
 
 
 def crossover(stations: Sequence[float], leads: Sequence[float]) -> float:
@@ -27,12 +31,24 @@ def gain(above: Sequence[float], below: Sequence[float]) -> list[float]:
     return [100 * (one / other - 1) if other else math.nan for one, other in zip(above, below, strict=True)]
 
 
-def numbers(runs: Values) -> dict[str, list[float]]:
-    """The number of each claim, by its id, seed by seed."""
-    return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
+def gain_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
+    """By how much one exceeds the other [%], by the geometric mean of the ratios of all seeds."""
+    found = ratio_interval(above, below)
+    mean, low, high = (100 * (number - 1) for number in (found.mean, found.low, found.high))
+    return Interval(mean, low, high, found.count)
 
 
-Numbers = Iterator[tuple[str, list[float]]]
+def numbers(runs: Values) -> dict[str, Number]:
+    """The number of each claim, by its id; of readings of claims only those whose arms were run."""
+    return {name: values for part in (_queues, _stability, _throughput, _relaxed, mimd, _delayed) for name, values in part(runs)}
+
+
+def measure(number: Number, commands: Sequence[str]) -> Measure:
+    """The number of a claim with the commands that repeat its runs."""
+    return Measure.of(number, commands) if isinstance(number, Interval) else Measure(number, commands)
+
+
+Numbers = Iterator[tuple[str, Number]]
 
 
 def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
@@ -69,8 +85,7 @@ def _queues(runs: Values) -> Numbers:
         # The frame that the MAC has taken is in our length of the queue, and not in ns-2's.
         yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
         yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
-    small, large = (runs.of(arm.filtered, TEN, "queue") for arm in (SMALL, LARGE))
-    yield "queue_alike", [one / other for one, other in zip(large, small, strict=True)]
+    yield "queue_alike", ratio_interval(runs.of(LARGE.filtered, TEN, "queue"), runs.of(SMALL.filtered, TEN, "queue"))
 
 
 def _stability(runs: Values) -> Numbers:
@@ -86,12 +101,12 @@ def _throughput(runs: Values) -> Numbers:
     """Figures 6 and 7."""
     for arm in (SMALL, LARGE):
         yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, most=FEW)
-        yield f"most_{arm.slots}", _lead(runs, arm, MOST)
+        yield f"most_{arm.slots}", gain_interval(runs.of(arm.filtered, MOST, "mbps"), runs.of(arm, MOST, "mbps"))
     stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
     yield "crossover", pseudo_values([_lead(runs, LARGE, count) for count in stations], partial(crossover, stations))
     for count in (TEN, MOST):
-        pairs = zip(runs.of(SMALL.filtered, count, "collisions"), runs.of(SMALL, count, "collisions"), strict=True)
-        yield f"collisions_{count}", [one / other for one, other in pairs]
+        with_filter, without = runs.of(SMALL.filtered, count, "collisions"), runs.of(SMALL, count, "collisions")
+        yield f"collisions_{count}", ratio_interval(with_filter, without)
 
 
 def _relaxed(runs: Values) -> Numbers:
@@ -102,18 +117,15 @@ def _relaxed(runs: Values) -> Numbers:
             yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, least=MANY)
 
 
-def _mimd(runs: Values) -> Numbers:
+def mimd(runs: Values) -> Numbers:
     """Figure 9."""
-    both = [MIMD, MIMD.filtered]
-
-    def ahead(stations: int) -> list[float]:
-        pairs = zip(runs.of(MIMD.filtered, stations, "mbps"), runs.of(MIMD, stations, "mbps"), strict=True)
-        return [one - other for one, other in pairs]
-
-    yield "mimd_mbps", _over(runs, both, lambda n: runs.of(MIMD.filtered, n, "mbps"), min)
-    yield "mimd_ahead", _over(runs, both, ahead, min)
-    yield "mimd_lead", _over(runs, both, partial(_lead, runs, MIMD), min)
-    yield "mimd_unfiltered", gain(runs.of(MIMD, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
+    for suffix, arm in {"": MIMD, "_of_stations": MIMD_OF_STATIONS}.items():
+        if stations := runs.stations(arm, arm.filtered):
+            goodput = [(runs.of(arm.filtered, count, "mbps"), runs.of(arm, count, "mbps")) for count in stations]
+            yield f"mimd_mbps{suffix}", least([with_filter for with_filter, _ in goodput])
+            yield f"mimd_ahead{suffix}", least([_less(*pair) for pair in goodput])
+            yield f"mimd_lead{suffix}", least([gain(*pair) for pair in goodput])
+            yield f"mimd_unfiltered{suffix}", gain_interval(runs.of(arm, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
 
 
 def _delayed(runs: Values) -> Numbers:
@@ -134,15 +146,10 @@ def _delayed(runs: Values) -> Numbers:
         for window, arm in DELAYED.items()
         for stations in runs.stations(arm.filtered, filtered[window], least=MANY)
     ]
-    yield "both_alike", pseudo_values(apart, _farthest)
+    yield "both_alike", farthest(apart)
     yield "delayed_unfair_50", runs.of(SMALL_DELAYED, TEN, "jain")
     yield "delayed_unfair_250", runs.of(DELAYED["CWmin 31"], TEN, "jain")
 
 
 def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:
     return [one - other for one, other in zip(above, below, strict=True)]
-
-
-def _farthest(values: Sequence[float]) -> float:
-    """The one farthest from zero."""
-    return max(values, key=abs)

@@ -1,6 +1,6 @@
 """Figure 9: MIMD contention windows, who uses them, and how far they are halved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 import polars as pl
@@ -9,7 +9,7 @@ from acklab.figures.theme import COLOURS, OPTIMUM, finish
 from acklab.report import Figure, Section
 from acklab.studies import Bench
 
-from .arms import LARGE, MIMD
+from .arms import LARGE, MIMD, MIMD_OF_STATIONS, mimd
 from .contention import GOODPUT, lead, pair
 from .drawing import PLAIN_DELAYED, Series, leads, over_stations, published_line, star
 from .runs import COMMAND, MOST, SCENARIO, STATIONS, summary
@@ -20,11 +20,19 @@ MBPS, LEAD = 6, 20
 FLOORS = (1, 2, 7, 15, 31)
 """Windows that successes halve no further than. With ns-2's rules, 1 means no backoff at all."""
 
-WHO: Mapping[str, str] = {
-    "stations alone": "wifi.0.station.0.access.best_effort",
-    "all nodes": "wifi.0.access.best_effort",
-    "access point alone": "wifi.0.ap.access.best_effort",
+OF_STATIONS, OF_ACCESS_POINT = "wifi.0.station.0", "wifi.0.ap"
+WHO: Mapping[str, Sequence[str]] = {
+    "stations alone": [OF_STATIONS],
+    "all nodes": [OF_STATIONS, OF_ACCESS_POINT],
+    "access point alone": [OF_ACCESS_POINT],
 }
+APART = {
+    "stations 1; access point 2": (1, 2),
+    "stations 2; access point 1": (2, 1),
+    "stations 1; access point 3": (1, 3),
+    "stations 1; access point 7": (1, 7),
+}
+"""Floors of stations and of the access point that are not the same."""
 SOME = (2, 10, MOST)
 """Numbers of stations of the combinations."""
 
@@ -38,11 +46,18 @@ def _mimd(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     reference = Series("without the filter, CWmin 31", LARGE.name, PLAIN_DELAYED, "dot")
     figure = over_stations(frame, {"": [*pair(MIMD), reference]}, "mbps", GOODPUT)
     published_line(figure, MBPS, f"published: the filter is above {MBPS} Mbps")
-    drawn = leads({"MIMD": (lead(frame, MIMD), COLOURS[0]), "CWmin 31": (lead(frame, LARGE), PLAIN_DELAYED)})
+    drawn = leads(
+        {
+            "MIMD": (lead(frame, MIMD), COLOURS[0]),
+            "MIMD of stations alone": (lead(frame, MIMD_OF_STATIONS), COLOURS[2]),
+            "CWmin 31": (lead(frame, LARGE), PLAIN_DELAYED),
+        }
+    )
     published_line(drawn, LEAD, f"published: above {LEAD} %")
     text = (
-        "Stations alone use MIMD here, and their successes halve the window until there is no backoff. The station that has sent last then sends again before all others, "
-        "as long as it has something to send; with the filter it has, because its ACKs do not wait behind those of others."
+        "All nodes use MIMD here; successes halve the window of a station until there is no backoff, and that of the access point down to 2. The station that has sent last then "
+        "sends again before all others, as long as it has something to send; with the filter it has, because its ACKs do not wait behind those of others. An access point that "
+        "does not back off more than a little takes the medium from such a station once it has ACKs, which costs the cell without the filter what stations alone gain there."
     )
     return Section(
         "MIMD contention windows",
@@ -58,9 +73,9 @@ def _floors(bench: Bench) -> Section:
     combined, repeat = _combinations(bench)
     least = _least(combined)
     met = least.filter(pl.col("mbps") > MBPS, pl.col("lead") > LEAD * 0.95)
-    named = [f"{who} with a floor of {floor}" for who, floor in met.select("who", "floor").iter_rows()]
+    named = [f"{who}, floor {floor}" for who, floor in met.select("who", "floor").iter_rows()]
     text = (
-        "The paper says that a failure doubles the window and a success halves it. It does not say who does so, nor how far down. The figure has both, at 2, 10 and 30 stations. "
+        "The paper says that a failure doubles the window and a success halves it. It does not say who does so, nor how far down, nor whether all halve to the same floor. The figure has all three, at 2, 10 and 30 stations. "
         f"Above {MBPS} Mbps, with a lead of about {LEAD} % or more at all three: {'; '.join(named) or 'none'}."
     )
     return Section(
@@ -76,15 +91,24 @@ def _floors(bench: Bench) -> Section:
     )  # fmt: skip
 
 
-def mimd(path: str, floor: int) -> dict[str, object]:
-    """MIMD at the nodes whose access is set at `path`."""
-    return {f"{path}.cw_control": "mimd", f"{path}.cw_floor": floor}
+def floors() -> dict[str, dict[str, object]]:
+    """MIMD by who uses it and its floor: one floor for all who do, and each its own."""
+    one = {
+        f"{who} / {floor}": {key: value for path in paths for key, value in mimd(path, floor).items()}
+        for who, paths in WHO.items()
+        for floor in FLOORS
+    }
+    own = {
+        f"each its own / {name}": {**mimd(OF_STATIONS, of_stations), **mimd(OF_ACCESS_POINT, of_access_point)}
+        for name, (of_stations, of_access_point) in APART.items()
+    }
+    return one | own
 
 
 def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
     """Goodput with the filter and its lead, by who uses MIMD, its floor, and number of stations."""
     axes = {
-        "who": {f"{who} / {floor}": mimd(path, floor) for who, path in WHO.items() for floor in FLOORS},
+        "who": floors(),
         "arm": {arm.name: arm.set for arm in (LARGE, LARGE.filtered)},
         STATIONS: list(SOME),
     }
@@ -97,7 +121,7 @@ def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
         mbps=mbps,
         lead=100 * (mbps / pl.col(LARGE.name) - 1),
         who=split.struct.field("field_0"),
-        floor=split.struct.field("field_1").cast(pl.Int64),
+        floor=split.struct.field("field_1"),
     ), result.rerun
 
 
@@ -108,10 +132,10 @@ def _least(combined: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(least: pl.DataFrame) -> go.Figure:
     figure = go.Figure()
-    for index, who in enumerate(WHO):
+    for index, who in enumerate(least["who"].unique(maintain_order=True)):
         own = least.filter(pl.col("who") == who)
         figure.add_scatter(
-            x=own["lead"], y=own["mbps"], mode="markers+text", name=who, marker={"color": COLOURS[index], "size": 9}, text=own["floor"].cast(pl.String),
+            x=own["lead"], y=own["mbps"], mode="markers+text", name=who, marker={"color": COLOURS[index], "size": 9}, text=own["floor"],
             textposition="top center", hovertemplate="%{y:.2f} Mbps, %{x:.1f} % ahead<br>floor %{text}",
         )  # fmt: skip
     figure.add_hline(MBPS, line={"color": OPTIMUM, "width": 1.4, "dash": "dash"})

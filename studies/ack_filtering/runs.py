@@ -8,7 +8,7 @@ import polars as pl
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
 
-from .arms import EVERY, Arm
+from .arms import EVERY, LARGE, MIMD, MIMD_OF_STATIONS, Arm, with_filter
 
 COMMAND = "acklab study ack_filtering"
 BASE = "base"
@@ -17,6 +17,8 @@ SCENARIO = "upload.toml"
 STATIONS = "wifi.0.station.0.count"
 SECONDS = 30.0
 """Length of the window of measurement in upload.toml."""
+
+MIMD_SEEDS = 20
 
 FEW, MANY, TEN, MOST = 5, 10, 10, 30
 """What the paper calls a few stations, many of them, the number of its Figure 5, and the most that claims go to."""
@@ -95,3 +97,9 @@ def sweep_arms(
 def base(bench: Bench) -> SweepResult:
     """All arms as upload.toml has the rest."""
     return sweep_arms(bench, BASE, EVERY, counts(bench))
+
+
+def of_mimd(bench: Bench) -> SweepResult:
+    """The arms of Figure 9 over more seeds: the least of a dozen leads is only as certain as the noisiest of them."""
+    arms = with_filter([LARGE, MIMD, MIMD_OF_STATIONS])
+    return sweep_arms(bench, "mimd", arms, [count for count in counts(bench) if count <= MOST], seeds=bench.at_least(MIMD_SEEDS))

@@ -9,12 +9,11 @@ import polars as pl
 from acklab.figures.comparison import VERDICT_COLOURS
 from acklab.figures.theme import finish
 from acklab.report import Figure, Section, Table
-from acklab.statistics import mean_interval
-from acklab.studies import Bench, Claim, Measure
+from acklab.studies import Bench, Claim
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
 from .arms import CROSSING, OVER_ALL, OVER_MANY
-from .claimed import numbers
+from .claimed import Number, measure, numbers
 from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, sweep_arms
 
 FILE = "settings.toml"
@@ -37,10 +36,10 @@ def survey(bench: Bench, base: Values) -> Section:
     found = {BASE: numbers(base)}
     for name in settings.chosen:
         found[name] = numbers(collect(frame.filter(pl.col("setting") == name) for frame in frames))
-    claims = bench.study.file.claim
+    claims = [claim for claim in bench.study.file.claim if not claim.reading_of]
     titles = {BASE: "as in upload.toml"} | {name: one.title for name, one in settings.chosen.items()}
     verdicts = {
-        name: [claim.verdict(Measure(values[claim.id], []).interval) for claim in claims] for name, values in found.items()
+        name: [claim.verdict(measure(values[claim.id], []).interval) for claim in claims] for name, values in found.items()
     }
     commands = [COMMAND, *(result.rerun for result in results)]
     return Section(
@@ -57,12 +56,12 @@ def survey(bench: Bench, base: Values) -> Section:
 
 def _matrix(
     claims: Sequence[Claim],
-    found: Mapping[str, Mapping[str, Sequence[float]]],
+    found: Mapping[str, Mapping[str, Number]],
     verdicts: Mapping[str, Sequence[str]],
     titles: Mapping[str, str],
 ) -> go.Figure:
     names = [f"{claim.title} ({claim.group.partition(':')[0]})" for claim in claims]
-    means = [[mean_interval(values[claim.id]).mean for values in found.values()] for claim in claims]
+    means = [[measure(values[claim.id], []).interval.mean for values in found.values()] for claim in claims]
     figure = go.Figure()
     steps = len(VERDICTS)
     scale = [[edge / steps, VERDICT_COLOURS[verdict]] for place, verdict in enumerate(VERDICTS) for edge in (place, place + 1)]

@@ -7,14 +7,18 @@ from acklab.studies import Bench, Measure
 from acklab.sweeps import load_sweep
 
 from . import claimed, contention, progress, reach, settings, thinning
-from .runs import BASE, COMMAND, base, collect, summary
+from .runs import BASE, COMMAND, base, collect, of_mimd, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims: each is read from many runs."""
-    result = base(bench)
+    result, more = base(bench), of_mimd(bench)
     found = claimed.numbers(collect([summary(result)]))
-    return {name: Measure(values, [result.rerun]) for name, values in found.items()}
+    of_more = dict(claimed.mimd(collect([summary(more)])))
+    return {
+        **{name: claimed.measure(number, [result.rerun]) for name, number in found.items()},
+        **{name: claimed.measure(number, [more.rerun]) for name, number in of_more.items()},
+    }
 
 
 def sections(bench: Bench) -> list[Section]:

@@ -121,7 +121,9 @@ class Claim(Strict):
         if self.direction is None:
             return None
         bound = self.direction.bound
-        return bound + LEAST_SHARE * (self.published - bound) if bound == self.effect_from else bound  # type: ignore[operator]
+        if isinstance(bound, str) or bound != self.effect_from:
+            return bound
+        return bound + LEAST_SHARE * (self.published - bound)
 
     @property
     def side(self) -> str:
