@@ -90,6 +90,7 @@ def test_a_document_survives_a_round_trip(tmp_path):
         (["findings", 0, "measured"], "much", "findings.0.measured: found 'much', expected a number"),
         (["findings", 0, "published"], None, "findings.0: published: found nan, expected a finite number"),
         (["findings", 0, "verdict"], "fine", "findings.0: verdict: found 'fine', expected one of reproduced"),
+        (["findings", 0, "kind"], "rumour", "findings.0: kind: found 'rumour', expected one of paper, parity, own"),
         (["findings", 0, "tolerance"], "3 %%", "findings.0: tolerance '3 %%': expected a share such as"),
         (["sections", 0, "items", 0, "kind"], "map", "sections.0.items.0: found 'map', expected 'table', 'figure'"),
         (["sections", 0, "items", 0, "figure", "layout", "height"], "high", "layout.height: found 'high', expected a number"),

@@ -67,7 +67,21 @@ def test_a_study_is_run_over_its_seeds_and_judged(fake, study, tmp_path):
     assert drops.verdict == "same direction"
     kept = json.loads((tmp_path / "out" / "test" / "claims.json").read_text())
     assert [list(claim) for claim in kept["claims"]] == 2 * [
-        ["id", "source", "unit", "published", "measured", "low", "high", "tolerance", "verdict", "fitted"]
+        [
+            "id",
+            "source",
+            "unit",
+            "published",
+            "measured",
+            "low",
+            "high",
+            "seeds",
+            "tolerance",
+            "verdict",
+            "fitted",
+            "kind",
+            "reading_of",
+        ]
     ]
     assert kept["claims"][1]["id"] == "test.drops"
     run_study(study, tmp_path / "out", quiet=True)

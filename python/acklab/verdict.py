@@ -88,8 +88,9 @@ class Finding:
 
     def row(self) -> dict[str, Any]:
         """What `acklab study --json` prints of it; None for NaN."""
-        names = ("id", "source", "unit", "published", "measured", "low", "high", "tolerance", "verdict")
-        return {name: _plain(getattr(self, name)) for name in names} | {"fitted": bool(self.fitted)}
+        names = ("id", "source", "unit", "published", "measured", "low", "high", "seeds", "tolerance", "verdict")
+        told = {"fitted": bool(self.fitted), "kind": self.whose, "reading_of": self.reading_of}
+        return {name: _plain(getattr(self, name)) for name in names} | told
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all fields as plain values."""

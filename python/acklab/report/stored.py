@@ -7,7 +7,7 @@ from annotated_types import Len
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from acklab.errors import UsageError
-from acklab.verdict import VERDICTS, Finding, tolerated
+from acklab.verdict import KINDS, VERDICTS, Finding, tolerated
 
 
 class _Strict(BaseModel):
@@ -66,6 +66,8 @@ def _with_nan(value: object) -> object:
 def _judged(finding: Finding) -> Finding:
     if finding.verdict not in VERDICTS:
         raise ValueError(f"verdict: found {finding.verdict!r}, expected one of {', '.join(VERDICTS)}")
+    if finding.kind and finding.kind not in KINDS:
+        raise ValueError(f"kind: found {finding.kind!r}, expected one of {', '.join(KINDS)}")
     if not math.isfinite(finding.published):
         raise ValueError(f"published: found {finding.published}, expected a finite number")
     try:
