@@ -245,7 +245,15 @@ impl Exporter<'_> {
                 self.say(line.at, &format!("> {packet}"));
             }
             What::Reads(octets) => self.say(line.at, &format!("read({socket}, ..., {octets}) = {octets}")),
-            What::Writes(octets) => self.say(line.at, &format!("write({socket}, ..., {octets}) = {octets}")),
+            What::Writes(octets, flags) => {
+                let said = [(flags.more, "MSG_MORE"), (flags.ends_record, "MSG_EOR")];
+                let said: Vec<&str> = said.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
+                let flags = if said.is_empty() { "0".to_owned() } else { said.join("|") };
+                self.say(line.at, &format!("send({socket}, ..., {octets}, {flags}) = {octets}"));
+            }
+            What::Corks(is_corked) => self.set(line.at, "SOL_TCP, TCP_CORK", u64::from(*is_corked)),
+            What::Pushes => self.set(line.at, "SOL_TCP, TCP_NODELAY", 1),
+            What::SetsSendBuffer(size) => self.set(line.at, "SOL_SOCKET, SO_SNDBUF", *size),
             What::Releases => self.say(line.at, &format!("close({socket}) = 0")),
             What::Aborts => return Err("a kernel aborts with SO_LINGER".to_owned()),
             What::Closes => self.say(line.at, &format!("shutdown({socket}, SHUT_WR) = 0")),
@@ -258,6 +266,11 @@ impl Exporter<'_> {
             What::Silence => self.say(line.at, "%{ }%"),
         }
         Ok(())
+    }
+
+    fn set(&mut self, at: Instant, option: &str, value: u64) {
+        let socket = self.socket;
+        self.say(at, &format!("setsockopt({socket}, {option}, [{value}], 4) = 0"));
     }
 
     fn arriving(&self, segment: &Written) -> String {

@@ -12,6 +12,10 @@
 //! 100ms > . 1:2001(2000) x2                two segments of one size
 //! 100ms + read 1000                        the application reads so many octets (`reading = on-demand`)
 //! 100ms + write 1000                       it writes so many, into a connection
+//! 100ms + write 1000 more                  and says that more follow; with eor, that a record ends
+//! 100ms + cork                             it holds back segments that are not full; with uncork, no longer
+//! 100ms + push                             what is held back leaves
+//! 100ms + send_buffer 10000                it sets the size of the send buffer
 //! 100ms + close                            and no more
 //! 100ms + release                          a connection: it will not read any more either
 //! 100ms + abort                            it gives the connection up

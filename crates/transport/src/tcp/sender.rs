@@ -7,6 +7,8 @@
 //! | [`SendBuffer`] | what the application has written |
 //! | `send_memory` | the memory that this takes, in Linux |
 //! | `push` | where writes end |
+//! | `records` | where records end |
+//! | `hold` | what waits for more |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | the peer's receive window |
 //! | [`Scoreboard`] | what is outstanding |
@@ -15,6 +17,7 @@
 //! | `transmission` | what delays or forces a transmission besides the windows |
 //! | `timing` | round-trip times and the retransmission timer |
 //! | `validation` | whether the window is used, so that it may grow |
+//! | `chronograph` | for how long what limited the sender |
 //! | `ecn` | echoed marks and CWR |
 //! | `ack_ratio` | ACK congestion control |
 //!
@@ -26,6 +29,7 @@
 //! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application |
 
 mod ack_ratio;
+mod chronograph;
 mod congestion;
 mod connection;
 mod cwr;
@@ -34,6 +38,7 @@ mod displacement;
 mod dsack;
 mod ecn;
 mod fast_recovery;
+mod hold;
 mod idle;
 mod inform;
 mod input;
@@ -47,6 +52,7 @@ mod port;
 mod probe;
 mod push;
 mod react;
+mod records;
 mod sample;
 mod send_memory;
 mod summary;
@@ -56,9 +62,11 @@ mod timing;
 mod transmission;
 mod validation;
 
+pub use chronograph::LimitedTimes;
 pub use connection::Phase;
 pub(in crate::tcp) use connection::announced_mss;
 pub use ecn::ReportedMarks;
+pub use hold::SendFlags;
 pub use idle::AfterIdle;
 pub use send_memory::SendBufferLimit;
 
@@ -73,12 +81,15 @@ use crate::send_buffer::SendBuffer;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Event, Fate, Instant, Machine};
 use acklab_wire::tcp::{Segment, SeqNumber};
+use chronograph::Chronograph;
 use congestion::Congestion;
 use connection::Connection;
 use ecn::Marks;
+use hold::Hold;
 use loss::LossDetection;
 use peer_window::PeerWindow;
 use push::Pushes;
+use records::Records;
 use send_memory::SendMemory;
 use std::collections::VecDeque;
 use timing::Timing;
@@ -123,6 +134,8 @@ pub struct Sender {
     /// If memory is what limits the buffer, once the connection is established.
     memory: Option<SendMemory>,
     pushes: Pushes,
+    records: Records,
+    hold: Hold,
     connection: Connection,
     peer_window: PeerWindow,
     board: Scoreboard,
@@ -132,6 +145,7 @@ pub struct Sender {
     transmission: Transmission,
     /// The use of the window, if [`WindowValidation::LastWindow`](super::rules::WindowValidation) asks for it.
     usage: Usage,
+    chronograph: Chronograph,
     timing: Timing,
     /// ACK congestion control, if both ends speak it.
     ack_ratio: Option<AckRatio>,
@@ -158,6 +172,8 @@ impl Sender {
             buffer: SendBuffer::new(config.send_buffer.get()),
             memory: None,
             pushes: Pushes::default(),
+            records: Records::default(),
+            hold: Hold::default(),
             connection: Connection::new(&config, initial, phase),
             peer_window: PeerWindow::new(rules.window_update),
             board: Scoreboard::new(rules.sacked_retransmission)
@@ -168,6 +184,7 @@ impl Sender {
             marks: Marks::new(&rules),
             transmission: Transmission::default(),
             usage: Usage::default(),
+            chronograph: Chronograph::default(),
             timing: Timing::new(config.rto, rules.backoff_end),
             ack_ratio: None,
             events: VecDeque::new(),

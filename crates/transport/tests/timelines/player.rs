@@ -38,11 +38,11 @@ impl Subject {
         }
     }
 
-    /// The connection, which alone can end without the consent of its peer.
+    /// The connection, which alone has what a socket can do beyond a port.
     fn connection(&mut self) -> Result<&mut Connection, String> {
         match self {
             Self::Connection(connection) => Ok(connection),
-            Self::Sender(_) | Self::Receiver(_) => Err("only a connection is released or aborted".into()),
+            Self::Sender(_) | Self::Receiver(_) => Err("only a connection has what a socket can do".into()),
         }
     }
 
@@ -136,13 +136,30 @@ impl Player<'_> {
                 }
                 self.drain();
             }
-            What::Writes(octets) => {
+            What::Writes(octets, flags) => {
                 self.nothing_leaves_before(line.at)?;
-                let written = self.subject.port()?.write(self.now, *octets);
+                let written = match &mut self.subject {
+                    Subject::Connection(connection) => connection.send(self.now, *octets, *flags),
+                    subject => subject.port()?.write(self.now, *octets),
+                };
                 if written != *octets {
                     return Err(format!("expected room for {octets} octets\n        got {written}"));
                 }
                 self.drain();
+            }
+            What::Corks(is_corked) => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.set_corked(*is_corked);
+                self.drain();
+            }
+            What::Pushes => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.release_held();
+                self.drain();
+            }
+            What::SetsSendBuffer(size) => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.set_send_buffer(*size);
             }
             What::Closes => {
                 self.nothing_leaves_before(line.at)?;
@@ -371,6 +388,10 @@ impl Player<'_> {
             (Some(sender), _, "pipe") => Ok(segments(sender.in_flight())),
             (Some(sender), _, "reordering") => Ok(sender.reordering().to_string()),
             (Some(sender), _, "srtt") => Ok(duration(sender.rtt().srtt())),
+            (Some(sender), _, "room") => Ok(sender.room().to_string()),
+            (Some(sender), _, "busy") => Ok(sender.limited_times(self.now).busy.to_string()),
+            (Some(sender), _, "by-peer-window") => Ok(sender.limited_times(self.now).by_peer_window.to_string()),
+            (Some(sender), _, "by-send-buffer") => Ok(sender.limited_times(self.now).by_send_buffer.to_string()),
             (Some(sender), _, "marked") => Ok(sender.counters().marked_bytes.to_string()),
             (Some(sender), _, "marked-packets") => Ok(sender.reported_marks().packets.to_string()),
             (Some(sender), _, "samples") => Ok(sender.rtt().samples().to_string()),

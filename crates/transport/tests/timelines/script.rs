@@ -4,6 +4,7 @@ use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
 use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::tcp::sender::SendFlags;
 use acklab_transport::tcp::{Config, Preset};
 use acklab_transport::{ack, cc};
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags};
@@ -55,7 +56,10 @@ pub(crate) struct Line {
 pub(crate) enum What {
     Arrives(Written),
     Reads(u64),
-    Writes(u64),
+    Writes(u64, SendFlags),
+    Corks(bool),
+    Pushes,
+    SetsSendBuffer(u64),
     Closes,
     Releases,
     Aborts,
@@ -334,11 +338,23 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
         }
         Some(("+", verb)) => match verb.split_whitespace().collect::<Vec<_>>()[..] {
             ["read", octets] => one(What::Reads(value(octets)?)),
-            ["write", octets] => one(What::Writes(value(octets)?)),
+            ["write", octets] => one(What::Writes(value(octets)?, SendFlags::default())),
+            ["write", octets, "more"] => {
+                one(What::Writes(value(octets)?, SendFlags { more: true, ..SendFlags::default() }))
+            }
+            ["write", octets, "eor"] => {
+                one(What::Writes(value(octets)?, SendFlags { ends_record: true, ..SendFlags::default() }))
+            }
+            ["cork"] => one(What::Corks(true)),
+            ["uncork"] => one(What::Corks(false)),
+            ["push"] => one(What::Pushes),
+            ["send_buffer", octets] => one(What::SetsSendBuffer(value(octets)?)),
             ["close"] => one(What::Closes),
             ["release"] => one(What::Releases),
             ["abort"] => one(What::Aborts),
-            _ => Err(format!("expected read or write and a number, close, release or abort, after +, found {verb}")),
+            _ => Err(format!(
+                "expected read, write or send_buffer and a number, cork, uncork, push, close, release or abort, after +, found {verb}"
+            )),
         },
         Some((other, _)) => Err(format!("expected <, >, + or ? after the time, found {other}")),
     }

@@ -49,7 +49,7 @@ impl Connection {
             return Refusal::NeverSent.into();
         }
         if self.is_released && self.receiving.brings_data(segment) {
-            return self.refuse_data(segment);
+            return self.refuse_data(now, segment);
         }
         let of_ack = self.sending.accept(now, *segment);
         if segment.sequence_len() == 0 {

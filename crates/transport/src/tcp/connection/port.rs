@@ -1,7 +1,33 @@
-//! The port: what is written goes to the sending half, what is read comes from the receiving half.
+//! The port: what is written goes to the sending half, what is read comes from the receiving half. What a socket can say beyond a
+//! [`StreamPort`], the connection has as methods of its own.
 
+use super::super::sender::SendFlags;
 use super::Connection;
 use acklab_base::{Instant, StreamPort};
+
+impl Connection {
+    /// Writes `octets` octets as [`write`](StreamPort::write) does, and says more of them (`sendmsg`; RFC 9293, §3.9.1.2). The flags count
+    /// once all of them are accepted. Returns the number accepted.
+    pub fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
+        self.sending.send(now, octets, flags)
+    }
+
+    /// From now on, the last segment is held back until it is full, or for a retransmission timeout with nothing outstanding, or not any
+    /// more (`TCP_CORK`).
+    pub const fn set_corked(&mut self, is_corked: bool) {
+        self.sending.set_corked(is_corked);
+    }
+
+    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`): twice `size` of memory, in which offload's packets count.
+    pub fn set_send_buffer(&mut self, size: u64) {
+        self.sending.set_send_buffer(size);
+    }
+
+    /// Lets go what is held back; a cork stays for what is written later (Linux, `TCP_NODELAY`).
+    pub fn release_held(&mut self) {
+        self.sending.release_held();
+    }
+}
 
 impl StreamPort for Connection {
     /// The end that listens waits for its peer.

@@ -30,7 +30,7 @@ impl Connection {
     /// that they are lost (SHLD-3; RFC 2525, §2.17).
     pub fn release(&mut self, now: Instant) {
         match self.sending.phase() {
-            Phase::Closed | Phase::Listen | Phase::SynSent => self.end(Closing::Application),
+            Phase::Closed | Phase::Listen | Phase::SynSent => self.end(now, Closing::Application),
             _ if self.receiving.readable() > 0 => self.abort(now),
             _ => {
                 self.is_released = true;
@@ -47,7 +47,7 @@ impl Connection {
             reset.flags = Flags::RST | Flags::ACK;
             self.reset = Some(reset);
         }
-        self.end(Closing::Application);
+        self.end(now, Closing::Application);
     }
 
     /// Returns `true` if the connection ended before both ends had sent and acknowledged everything: by a RST or because the application
@@ -57,8 +57,8 @@ impl Connection {
         self.sending.phase() == Phase::Aborted
     }
 
-    fn end(&mut self, reason: Closing) {
-        self.sending.end(reason);
+    fn end(&mut self, now: Instant, reason: Closing) {
+        self.sending.end(now, reason);
     }
 
     /// Answers `segment`, which belongs to no connection or not to this one.
@@ -68,8 +68,8 @@ impl Connection {
     }
 
     /// New data have come for an application that reads no more.
-    pub(super) fn refuse_data(&mut self, segment: &Segment) -> Fate {
-        self.end(Closing::Application);
+    pub(super) fn refuse_data(&mut self, now: Instant, segment: &Segment) -> Fate {
+        self.end(now, Closing::Application);
         self.refuse(segment)
     }
 
@@ -95,7 +95,7 @@ impl Connection {
                 return Refusal::Suspicious.into();
             }
         }
-        self.end(Closing::Reset);
+        self.end(now, Closing::Reset);
         Fate::Taken
     }
 

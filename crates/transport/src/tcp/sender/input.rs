@@ -61,6 +61,7 @@ impl Sender {
         let congestion = &mut self.congestion;
         congestion.controller.on_established(now, &mut congestion.window, self.timing.rtt.min());
         self.begin_memory();
+        self.note_busy(now);
         self.events.push_back(Event::Established);
     }
 
@@ -78,6 +79,7 @@ impl Sender {
         if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() {
             return Refusal::NeverSent.into();
         }
+        self.hold.note_ack();
         if ack < una {
             return self.input_old_ack(now, segment, ack);
         }
@@ -105,11 +107,11 @@ impl Sender {
         if summary.advance.bytes > 0 {
             self.pushes.forget(self.board.una());
             if self.board.is_empty() {
-                self.note_all_acknowledged(ack);
+                self.note_all_acknowledged(now, ack);
             }
             self.arm_probe_timeout(now);
         }
-        self.check_space();
+        self.check_space(now);
         Fate::Taken
     }
 
@@ -128,8 +130,9 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn note_all_acknowledged(&mut self, ack: u64) {
+    fn note_all_acknowledged(&mut self, now: Instant, ack: u64) {
         self.timing.rto.stop();
+        self.note_not_busy(now);
         if self.buffer.end() == Some(ack.saturating_sub(1)) {
             self.connection.phase = Phase::Finished;
             self.events.push_back(Event::Finished);

@@ -12,7 +12,7 @@ impl Sender {
     /// The retransmission timer expired for the `expiries`th time since an ACK advanced.
     pub(super) fn retransmission_timeout(&mut self, now: Instant, expiries: u32) {
         if self.board.is_empty() {
-            self.transmission.window_probe_due = self.is_shut_out();
+            self.transmission.window_probe_due = !self.release_by_timer() && self.is_shut_out();
             return;
         }
         let flight = match self.config.halves {

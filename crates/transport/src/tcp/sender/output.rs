@@ -79,6 +79,7 @@ impl Sender {
         if may_send_new && let Some(octets) = self.new_data() {
             if self.board.is_empty() {
                 self.wake_from_idleness(now);
+                self.end_timed_hold();
             }
             if room < octets.min(self.congestion.window.mss) || self.transmission.is_paced(now) {
                 return None;
@@ -113,6 +114,7 @@ impl Sender {
         if self.is_shut_out() {
             // RFC 9293, §3.8.6.1: the first probe after a retransmission timeout, the next ones at growing intervals.
             self.timing.start(now);
+            self.time_hold();
         }
         None
     }
@@ -140,9 +142,15 @@ impl Sender {
         self.unsent_with_fin() > 0
     }
 
+    /// The same, up to the end of the first record.
+    #[inline]
+    pub(super) fn unsent_of_record(&self) -> u64 {
+        self.records.first_of(self.unsent_with_fin(), self.board.nxt(), self.buffer.sendable())
+    }
+
     /// The most that the application and the peer's window let one new segment hold.
     pub(super) fn sendable_octets(&self) -> u64 {
-        self.sendable_of(self.unsent_with_fin(), self.full_payload())
+        self.sendable_of(self.unsent_of_record(), self.full_payload())
     }
 
     /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
@@ -153,12 +161,18 @@ impl Sender {
         unsent.min(with_fin).min(self.peer_window.room(self.board.nxt()))
     }
 
-    /// The size of the next new segment that the application and the peer's window allow. A segment that is not full waits for more room,
-    /// unless it holds all unsent data, or nothing is outstanding and it fills half of the largest window that the peer has offered (RFC 9293,
-    /// §3.8.6.2.1).
+    /// The size of the next new segment, unless it is held back for what the application will write.
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
-        let (unsent, full) = (self.unsent_with_fin(), self.full_payload());
+        self.next_new().filter(|octets| !self.is_held(*octets))
+    }
+
+    /// The size of the next new segment that the application and the peer's window allow. A segment that is not full waits for more room,
+    /// unless it holds all unsent data of its record, or nothing is outstanding and it fills half of the largest window that the peer has
+    /// offered (RFC 9293, §3.8.6.2.1).
+    #[inline]
+    pub(super) fn next_new(&self) -> Option<u64> {
+        let (unsent, full) = (self.unsent_of_record(), self.full_payload());
         let octets = self.sendable_of(unsent, full);
         let is_worth_it =
             octets == full || octets == unsent || (self.board.is_empty() && octets >= self.peer_window.largest() / 2);
@@ -177,6 +191,7 @@ impl Sender {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
+        self.records.forget(start + octets);
         self.load_ratio(start);
         self.note_departure(now, start..start + octets, false);
         start

@@ -1,5 +1,6 @@
 //! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
 
+use super::chronograph::Condition;
 use super::{Config, Controller, Phase, Sender, announced_mss};
 use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
@@ -106,10 +107,11 @@ impl Sender {
         self.connection.bare(now, self.next_seq())
     }
 
-    /// The connection is over, for this reason: nothing is sent any more.
-    pub(in crate::tcp) fn end(&mut self, reason: Closing) {
+    /// The connection is over, for this reason: nothing is sent any more, and what was written is forgotten (Linux's `tcp_write_queue_purge`).
+    pub(in crate::tcp) fn end(&mut self, now: Instant, reason: Closing) {
         self.connection.phase = Phase::Aborted;
         self.buffer.truncate(self.board.nxt());
+        self.chronograph.stop(now, Condition::Busy, false);
         self.events.push_back(Event::Closed { reason, code: 0 });
     }
 

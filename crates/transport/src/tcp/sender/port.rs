@@ -1,8 +1,39 @@
 //! The port of the end that sends.
 
 use super::send_memory::SendMemory;
-use super::{Phase, Sender};
+use super::{Phase, SendFlags, Sender};
 use acklab_base::{Instant, StreamPort};
+
+impl Sender {
+    /// Writes `octets` octets, of which `flags` say more (RFC 9293, §3.9.1.2; Linux's `tcp_sendmsg_locked`). Returns the number accepted, as
+    /// [`write`](StreamPort::write) does. If not all are, the application will write the rest, so that the flags say nothing yet, and what
+    /// is held back leaves (`wait_for_space`).
+    pub(in crate::tcp) fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
+        if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
+            return 0;
+        }
+        let room = self.room();
+        if octets >= room
+            && let Some(memory) = &mut self.memory
+        {
+            memory.note_full();
+        }
+        let written = self.buffer.write(octets.min(room), self.board.una());
+        if written > 0 {
+            self.note_busy(now);
+            let is_whole = written == octets;
+            let more = flags.more && is_whole;
+            self.note_write(more);
+            self.hold.note_write(more);
+            if !is_whole {
+                self.release_held();
+            } else if flags.ends_record {
+                self.records.end_at(self.buffer.written());
+            }
+        }
+        written
+    }
+}
 
 impl StreamPort for Sender {
     fn open(&mut self, now: Instant) {
@@ -19,29 +50,17 @@ impl StreamPort for Sender {
     #[inline]
     fn room(&self) -> u64 {
         let room = self.buffer.room(self.board.una());
-        self.memory.map_or(room, |memory| room.min(memory.room(self.held(), self.congestion.window.mss)))
+        self.memory.as_ref().map_or(room, |memory| room.min(self.room_in(memory)))
     }
 
     #[inline]
-    fn write(&mut self, _now: Instant, octets: u64) -> u64 {
-        if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
-            return 0;
-        }
-        let room = self.room();
-        if octets >= room
-            && let Some(memory) = &mut self.memory
-        {
-            memory.note_full();
-        }
-        let written = self.buffer.write(octets.min(room), self.board.una());
-        if written > 0 {
-            self.note_write();
-        }
-        written
+    fn write(&mut self, now: Instant, octets: u64) -> u64 {
+        self.send(now, octets, SendFlags::default())
     }
 
-    fn close(&mut self, _now: Instant) {
+    fn close(&mut self, now: Instant) {
         self.buffer.close();
+        self.note_busy(now);
     }
 
     fn truncate(&mut self, _now: Instant) {

@@ -32,7 +32,8 @@ impl Sender {
         if !std::mem::take(&mut self.transmission.tail_probe_due) {
             return None;
         }
-        let (segment, is_retransmission) = match (self.new_data(), self.board.tail()) {
+        // Linux's `tcp_send_loss_probe` sends what is held back as well (`TCP_NAGLE_OFF`).
+        let (segment, is_retransmission) = match (self.next_new(), self.board.tail()) {
             (Some(octets), _) => (self.transmit(now, octets), false),
             (None, Some(last)) => (self.retransmit(now, last), true),
             (None, None) => return None,

@@ -13,12 +13,14 @@ pub(super) struct Pushes {
     last: u64,
     /// How many of them lie below the newest segment of new data.
     passed: usize,
+    /// The end of the last write is not pushed, as more is to follow (`MSG_MORE`).
+    leaves_end: bool,
 }
 
 impl Pushes {
-    fn push(&mut self, end: u64) {
+    pub(super) fn push(&mut self, end: u64) {
         self.ends.push_back(end);
-        self.last = end;
+        (self.last, self.leaves_end) = (end, false);
     }
 
     /// Returns `true` if data is pushed within `range`, which is sent once more.
@@ -49,16 +51,16 @@ impl Pushes {
 }
 
 impl Sender {
-    /// The application has written up to the present end of the buffer.
+    /// The application has written up to the present end of the buffer. `more`: it is about to write on.
     #[inline]
-    pub(super) fn note_write(&mut self) {
+    pub(super) fn note_write(&mut self, more: bool) {
         if self.rules.push == Push::EachWrite {
-            self.push_write();
+            self.push_write(more);
         }
     }
 
-    /// Linux's `tcp_push` and `forced_push`: the end of a write is pushed, and within it each half of the peer's window.
-    fn push_write(&mut self) {
+    /// Linux's `tcp_push` and `forced_push`: the end of a write is pushed unless more follows, and within it each half of the peer's window.
+    fn push_write(&mut self, more: bool) {
         let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
         loop {
             // Linux looks at each segment that is full (`forced_push`).
@@ -69,13 +71,17 @@ impl Sender {
             }
             self.pushes.push(end);
         }
-        self.pushes.push(written);
+        if more && written <= self.pushes.last + self.peer_window.largest() / 2 {
+            self.pushes.leaves_end = true;
+        } else {
+            self.pushes.push(written);
+        }
     }
 
     /// Returns `true` if the segment that holds `range` carries PSH; `is_new` if it is sent for the first time.
     #[inline]
     pub(super) fn is_pushed(&mut self, range: &Range<u64>, is_new: bool) -> bool {
-        range.end >= self.buffer.sendable()
+        (range.end >= self.buffer.sendable() && !self.pushes.leaves_end)
             || if is_new { self.pushes.is_within_new(range) } else { self.pushes.is_within(range) }
     }
 }

@@ -3,10 +3,14 @@
 //!
 //! A segment takes more memory than its payload, and `tcp_wmem` limits the memory. The limit grows with the congestion window
 //! (`tcp_sndbuf_expand`), and an application that has filled the buffer may write again when a third of it is free
-//! (`sk_stream_write_space`). Segmentation offload, which puts many segments into one `struct sk_buff`, is not modelled.
+//! (`sk_stream_write_space`). Segmentation offload, which puts many segments into one `struct sk_buff`, is modelled only for a buffer whose
+//! size the application sets (`offload`): a small one holds few of those, so that their size decides what it holds.
+
+mod offload;
 
 use super::{Sender, announced_mss};
 use crate::cc::CongestionControl;
+use acklab_base::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +47,8 @@ pub(super) struct SendMemory {
     per_segment: u64,
     /// The application waits for room (`SOCK_NOSPACE`).
     has_waiting_writer: bool,
+    /// The application has set the limit (`SOCK_SNDBUF_LOCK`).
+    is_fixed: bool,
 }
 
 /// What a send buffer holds.
@@ -50,9 +56,9 @@ pub(super) struct SendMemory {
 pub(super) struct Held {
     /// Octets of payload.
     pub(super) payload: u64,
-    /// Segments.
+    /// Segments, or what offload makes of them: a `struct sk_buff` each.
     pub(super) segments: u64,
-    /// Octets by which the last segment can still grow.
+    /// Octets by which the last of those can still grow.
     pub(super) space_in_last: u64,
 }
 
@@ -67,7 +73,7 @@ impl SendMemory {
     /// A buffer that grows to `largest`, for a peer that announced `announced_mss`.
     fn new(largest: u64, announced_mss: u64) -> Self {
         let per_segment = (announced_mss + MAX_TCP_HEADER + SHARED_INFO).next_power_of_two() + SK_BUFF;
-        Self { limit: 0, largest, per_segment, has_waiting_writer: false }
+        Self { limit: 0, largest, per_segment, has_waiting_writer: false, is_fixed: false }
     }
 
     /// The size for `windows` windows of `segments`, as far as the buffer may grow.
@@ -112,7 +118,8 @@ impl SendMemory {
 impl Sender {
     /// The connection is established, and the buffer gets its first size (`tcp_init_buffer_space`).
     pub(super) fn begin_memory(&mut self) {
-        if self.config.send_buffer_limit == SendBufferLimit::Memory {
+        let has_fixed = self.memory.is_some();
+        if self.config.send_buffer_limit == SendBufferLimit::Memory && !has_fixed {
             let announced = announced_mss(&self.config);
             let mut memory = SendMemory::new(self.config.send_buffer.get(), u64::from(announced));
             memory.expand(self.window_segments(), self.congestion.controller.send_buffer_windows());
@@ -125,33 +132,44 @@ impl Sender {
         self.congestion.window.cwnd / self.congestion.window.mss
     }
 
+    /// The octets that the memory lets the application write.
+    pub(super) fn room_in(&self, memory: &SendMemory) -> u64 {
+        if memory.is_fixed { self.room_in_fixed(memory) } else { memory.room(self.held(), self.congestion.window.mss) }
+    }
+
     /// What the send buffer holds. SACK lets adjacent segments merge (`tcp_shift_skb_data`), so those count by their payload only.
     pub(super) fn held(&self) -> Held {
         let full_size = self.congestion.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
-        let unsent = written.saturating_sub(nxt);
-        let unsent_segments = unsent.div_ceil(full_size);
+        let (unsent_segments, space_in_last) = self.records.segments(nxt, written, full_size);
         let outstanding = (self.board.segments() as u64).saturating_sub(u64::from(self.board.sacked_segments()));
-        Held {
-            payload: written.saturating_sub(una),
-            segments: outstanding + unsent_segments,
-            space_in_last: unsent_segments * full_size - unsent,
-        }
+        Held { payload: written.saturating_sub(una), segments: outstanding + unsent_segments, space_in_last }
     }
 
     /// An ACK was processed, and what it permits will be sent. If the application waits and the congestion window is not full, the buffer
     /// grows (`tcp_should_expand_sndbuf`); it may write if enough of the buffer is free. Linux checks this after each new segment
     /// (`tcp_event_new_data_sent` calls `tcp_check_space`), so the window counts as not full if it is not full after the first one.
-    pub(super) fn check_space(&mut self) {
+    pub(super) fn check_space(&mut self, now: Instant) {
         let Some(mut memory) = self.memory.filter(SendMemory::has_waiting_writer) else { return };
-        let held = self.held();
+        if memory.is_fixed {
+            memory.release_writer(self.held_with_offload());
+        } else {
+            self.expand_for_window(&mut memory);
+            memory.release_writer(self.held());
+        }
+        self.memory = Some(memory);
+        if !memory.has_waiting_writer {
+            self.note_room_in_send_buffer(now);
+        }
+    }
+
+    /// `tcp_new_space`: the buffer grows with the window.
+    fn expand_for_window(&self, memory: &mut SendMemory) {
         let segments = self.window_segments();
         let size = memory.size_for(segments, self.congestion.controller.send_buffer_windows());
         if size > memory.limit && !self.fills_window(segments) {
             memory.limit = size;
         }
-        memory.release_writer(held);
-        self.memory = Some(memory);
     }
 
     /// Returns `true` if the window of `segments` is full once a segment has left.

@@ -46,6 +46,7 @@ impl Sender {
         let room = self.congestion.room(self.board.pipe());
         let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
         self.transmission.limit = Limit::of(room, self.congestion.window.mss, delayed);
+        self.note_peer_window_limit(now);
         if self.rules.window_validation == WindowValidation::LastWindow {
             self.note_usage(now);
         }
@@ -102,6 +103,7 @@ impl Sender {
         if unused_for >= self.timing.timeout() {
             self.shrink_unused_window(now);
         }
+        self.note_send_buffer_limit(now);
     }
 
     /// `tcp_cwnd_application_limited` (RFC 2861): the window was not used for a retransmission timeout.

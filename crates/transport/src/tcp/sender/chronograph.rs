@@ -1,0 +1,182 @@
+//! For how long what limited the sender (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` of `include/uapi/linux/tcp.h`; Linux's
+//! `tcp_chrono_start` and `tcp_chrono_stop` in `net/ipv4/tcp_output.c`).
+
+use super::send_memory::SendMemory;
+use super::{Phase, Sender};
+use acklab_base::{Duration, Instant};
+
+/// For how long the sender had data that were not acknowledged, and what limited it meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitedTimes {
+    /// There were data, unsent or outstanding (`tcpi_busy_time`). The other two are a part of this.
+    pub busy: Duration,
+    /// The peer's window kept the next segment back while the congestion window did not (`tcpi_rwnd_limited`).
+    pub by_peer_window: Duration,
+    /// The application waited for room in the send buffer while everything in it was sent and the congestion window was not used up
+    /// (`tcpi_sndbuf_limited`). Counted where the buffer counts memory ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
+    pub by_send_buffer: Duration,
+}
+
+/// What the chronograph measures (`enum tcp_chrono`). Of several conditions it measures the last in this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Condition {
+    /// Nothing: there are no data.
+    #[default]
+    Idle,
+    Busy,
+    PeerWindow,
+    SendBuffer,
+}
+
+/// The chronograph of a sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Chronograph {
+    condition: Condition,
+    since: Instant,
+    /// The times of the conditions that have ended. Here `busy` is the time without a limit.
+    times: LimitedTimes,
+}
+
+impl Chronograph {
+    /// `tcp_chrono_start`: `condition` holds from now on.
+    #[inline]
+    pub(super) fn start(&mut self, now: Instant, condition: Condition) {
+        if condition > self.condition {
+            self.set(now, condition);
+        }
+    }
+
+    /// `tcp_chrono_stop`: `condition` no longer holds. `has_data`: data are unsent or outstanding.
+    #[inline]
+    pub(super) fn stop(&mut self, now: Instant, condition: Condition, has_data: bool) {
+        if !has_data {
+            self.set(now, Condition::Idle);
+        } else if condition == self.condition {
+            self.set(now, Condition::Busy);
+        }
+    }
+
+    /// `tcp_chrono_set`.
+    fn set(&mut self, now: Instant, condition: Condition) {
+        if condition != self.condition {
+            self.times = self.with_present(now);
+            (self.condition, self.since) = (condition, now);
+        }
+    }
+
+    /// The times with that of the present condition up to `now`.
+    fn with_present(&self, now: Instant) -> LimitedTimes {
+        let (mut times, time) = (self.times, now.since(self.since));
+        match self.condition {
+            Condition::Idle => {}
+            Condition::Busy => times.busy += time,
+            Condition::PeerWindow => times.by_peer_window += time,
+            Condition::SendBuffer => times.by_send_buffer += time,
+        }
+        times
+    }
+
+    /// `tcp_get_info_chrono_stats`: the sender is busy with a limit as well.
+    fn read(&self, now: Instant) -> LimitedTimes {
+        let times = self.with_present(now);
+        LimitedTimes { busy: times.busy + times.by_peer_window + times.by_send_buffer, ..times }
+    }
+}
+
+impl Sender {
+    /// For how long what has limited the sender, up to `now`.
+    #[must_use]
+    pub fn limited_times(&self, now: Instant) -> LimitedTimes {
+        self.chronograph.read(now)
+    }
+
+    /// The application has written or closed, or the connection is established with what it had written before.
+    #[inline]
+    pub(super) fn note_busy(&mut self, now: Instant) {
+        if self.connection.phase == Phase::Established && self.has_data() {
+            self.chronograph.start(now, Condition::Busy);
+        }
+    }
+
+    /// Everything that was sent is acknowledged.
+    pub(super) fn note_not_busy(&mut self, now: Instant) {
+        let has_data = self.has_data();
+        self.chronograph.stop(now, Condition::Busy, has_data);
+    }
+
+    /// The end of `tcp_write_xmit`: does the peer's window keep the next segment back?
+    #[inline]
+    pub(super) fn note_peer_window_limit(&mut self, now: Instant) {
+        if self.is_limited_by_peer_window() {
+            self.chronograph.start(now, Condition::PeerWindow);
+        } else if self.chronograph.condition == Condition::PeerWindow {
+            let has_data = self.has_data();
+            self.chronograph.stop(now, Condition::PeerWindow, has_data);
+        }
+    }
+
+    /// The end of `tcp_cwnd_validate`, where the congestion window is not used up.
+    pub(super) fn note_send_buffer_limit(&mut self, now: Instant) {
+        if !self.has_unsent() && self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
+            self.chronograph.start(now, Condition::SendBuffer);
+        }
+    }
+
+    /// The application waits for room no longer (`tcp_check_space`).
+    pub(super) fn note_room_in_send_buffer(&mut self, now: Instant) {
+        let has_data = self.has_data();
+        self.chronograph.stop(now, Condition::SendBuffer, has_data);
+    }
+
+    fn has_data(&self) -> bool {
+        !self.board.is_empty() || self.has_unsent()
+    }
+
+    /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the peer's window but the congestion window.
+    #[inline]
+    fn is_limited_by_peer_window(&self) -> bool {
+        let offered = self.peer_window.room(self.board.nxt());
+        let segment = self.unsent_of_record().min(self.full_payload());
+        segment > offered && self.congestion.room(self.board.pipe()) >= segment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn read(chronograph: &Chronograph, millis: u64) -> [u64; 3] {
+        let times = chronograph.read(at(millis));
+        [times.busy, times.by_peer_window, times.by_send_buffer].map(|time| time.as_nanos() / 1_000_000)
+    }
+
+    #[test]
+    fn the_last_of_several_conditions_is_measured() {
+        let mut chronograph = Chronograph::default();
+        assert_eq!(read(&chronograph, 10), [0, 0, 0]);
+        chronograph.start(at(10), Condition::Busy);
+        chronograph.start(at(15), Condition::PeerWindow);
+        chronograph.start(at(18), Condition::Busy);
+        assert_eq!(read(&chronograph, 25), [15, 10, 0]);
+        chronograph.start(at(25), Condition::SendBuffer);
+        chronograph.stop(at(27), Condition::PeerWindow, true);
+        assert_eq!(read(&chronograph, 30), [20, 10, 5]);
+        chronograph.stop(at(30), Condition::SendBuffer, true);
+        assert_eq!(read(&chronograph, 32), [22, 10, 5]);
+    }
+
+    #[test]
+    fn without_data_it_stands_still() {
+        let mut chronograph = Chronograph::default();
+        chronograph.start(at(0), Condition::Busy);
+        chronograph.start(at(5), Condition::SendBuffer);
+        chronograph.stop(at(8), Condition::Busy, false);
+        assert_eq!(read(&chronograph, 100), [8, 0, 3]);
+        chronograph.start(at(100), Condition::Busy);
+        assert_eq!(read(&chronograph, 101), [9, 0, 3]);
+    }
+}

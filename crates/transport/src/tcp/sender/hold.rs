@@ -1,0 +1,109 @@
+//! Data that is held back because the application is about to write more: `MSG_MORE` of `sendmsg`, and `TCP_CORK` (Linux's `tcp_push` and
+//! `tcp_nagle_check` with `TCP_NAGLE_CORK`).
+//!
+//! The last segment waits as long as it is not full. Nagle's algorithm (RFC 9293, §3.7.4) is not modelled: what is not held back leaves, as
+//! with `TCP_NODELAY`.
+
+use super::Sender;
+
+/// What a write says of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendFlags {
+    /// More data follow soon: the last segment waits for them unless it is full (`MSG_MORE`).
+    pub more: bool,
+    /// A record ends: no segment holds octets of before and of after its end (`MSG_EOR`).
+    pub ends_record: bool,
+}
+
+/// Why the last segment is held back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hold {
+    /// The application holds each last segment (`TCP_NAGLE_CORK`).
+    is_corked: bool,
+    /// The last write said that more would follow, and no ACK has come since.
+    awaits_more: bool,
+    /// A cork does not hold a segment that begins below this offset (`TCP_NAGLE_PUSH`).
+    released_below: u64,
+    /// The retransmission timer runs for what is held.
+    is_timed: bool,
+}
+
+impl Hold {
+    /// The application has written. A write without `more` takes the data before it along.
+    #[inline]
+    pub(super) const fn note_write(&mut self, more: bool) {
+        self.awaits_more = more;
+    }
+
+    /// An ACK has come: Linux's `tcp_data_snd_check` knows of a cork, but no longer of `MSG_MORE`.
+    #[inline]
+    pub(super) const fn note_ack(&mut self) {
+        self.awaits_more = false;
+    }
+
+    /// Returns `true` if a last segment that is not full and begins at `start` is held.
+    #[inline]
+    const fn holds(&self, start: u64) -> bool {
+        self.awaits_more || (self.is_corked && start >= self.released_below)
+    }
+
+    /// All below `end` leaves.
+    pub(super) const fn release(&mut self, end: u64) {
+        (self.awaits_more, self.released_below) = (false, end);
+    }
+}
+
+impl Sender {
+    /// Holds back last segments that are not full from now on, or lets them go (`TCP_CORK`).
+    pub(in crate::tcp) const fn set_corked(&mut self, is_corked: bool) {
+        let released_below = if is_corked && !self.hold.is_corked { 0 } else { self.hold.released_below };
+        let awaits_more = self.hold.awaits_more && is_corked;
+        self.hold = Hold { is_corked, awaits_more, released_below, ..self.hold };
+    }
+
+    /// What is held back leaves, and a cork holds only what is written later (Linux's `__tcp_sock_set_nodelay`).
+    pub(in crate::tcp) fn release_held(&mut self) {
+        self.hold.release(self.buffer.written());
+    }
+
+    /// Returns `true` if the next segment, of `octets`, is held back (`tcp_nagle_test`): it is the last one, is not full, and has no FIN.
+    #[inline]
+    pub(super) fn is_held(&self, octets: u64) -> bool {
+        self.hold.holds(self.board.nxt()) && self.is_open_ended(octets)
+    }
+
+    #[inline(never)]
+    fn is_open_ended(&self, octets: u64) -> bool {
+        self.buffer.end().is_none() && octets == self.unsent_with_fin() && octets < self.full_payload()
+    }
+
+    /// Returns `true` if nothing is outstanding and only a hold keeps the next segment.
+    fn waits_in_hold(&self) -> bool {
+        self.board.is_empty() && self.next_new().is_some_and(|octets| self.is_held(octets))
+    }
+
+    /// Nothing is outstanding and nothing may leave: what is held leaves after a retransmission timeout (Linux's `tcp_check_probe_timer`).
+    pub(super) fn time_hold(&mut self) {
+        self.hold.is_timed = self.waits_in_hold();
+    }
+
+    /// Data leave or are about to, with nothing outstanding: the timer runs anew for them (Linux's `tcp_event_new_data_sent`).
+    #[inline]
+    pub(super) fn end_timed_hold(&mut self) {
+        if std::mem::take(&mut self.hold.is_timed) {
+            self.timing.rto.reset();
+        }
+    }
+
+    /// The retransmission timer has expired with nothing outstanding. Returns `true` if it ran for what is held, which now leaves, with PSH
+    /// (Linux's `tcp_write_wakeup`), and without a backoff (`tcp_send_probe0`).
+    pub(super) fn release_by_timer(&mut self) -> bool {
+        let waits = self.waits_in_hold();
+        if waits {
+            self.release_held();
+            self.pushes.push(self.buffer.written());
+            self.end_timed_hold();
+        }
+        waits
+    }
+}

@@ -1,0 +1,122 @@
+//! A send buffer whose size the application sets (`SO_SNDBUF`), in a kernel with segmentation offload.
+//!
+//! A `struct sk_buff` takes as many segments as offload allows (`tcp_xmit_size_goal`). The limit is looked at only before one begins, so that
+//! the buffer may hold nearly one more than its size.
+
+use super::{Held, OVERHEAD, SendMemory};
+use crate::tcp::sender::Sender;
+
+/// `sysctl_wmem_max`, since Linux 6.17: the application is given no more.
+const MOST: u64 = 4 << 20;
+/// `SOCK_MIN_SNDBUF` on a 64-bit machine: twice `TCP_SKB_MIN_TRUESIZE`.
+const LEAST: u64 = 4608;
+/// `sk_gso_max_size`: `GSO_LEGACY_MAX_SIZE` without `MAX_TCP_HEADER` and one (`sk_setup_caps`).
+const OFFLOADED: u64 = 65_536 - super::MAX_TCP_HEADER - 1;
+/// `TCP_MSS_DEFAULT`: half of a window that is no larger would be too little.
+const SMALL_WINDOW: u64 = 536;
+
+impl SendMemory {
+    /// The buffer that an application asks for. The kernel doubles the size, as that is of memory (`__sock_set_sndbuf`).
+    fn fixed(size: u64) -> Self {
+        let limit = (2 * size.min(MOST)).max(LEAST);
+        Self { limit, largest: limit, per_segment: 0, has_waiting_writer: false, is_fixed: true }
+    }
+
+    /// The octets that may be written into buffers of `full_size`, if as many as `leaving` may leave at once: those make room in the buffer
+    /// that is being filled, without another look at the limit (`tcp_push_one`).
+    fn room_with_offload(&self, held: Held, full_size: u64, mut leaving: u64) -> u64 {
+        if self.has_waiting_writer {
+            return 0;
+        }
+        let (mut room, mut memory) = (held.space_in_last, held.memory() + held.space_in_last);
+        while memory < self.limit {
+            let mut payload = full_size;
+            if leaving < full_size {
+                payload += leaving;
+                memory += if leaving > 0 { OVERHEAD } else { 0 };
+            }
+            leaving = leaving.saturating_sub(full_size);
+            room += payload;
+            memory += payload + OVERHEAD;
+        }
+        room
+    }
+}
+
+impl Sender {
+    /// Sets the size of the send buffer in octets of payload and overhead, half of what the kernel then counts (`SO_SNDBUF`). It no longer
+    /// follows the congestion window.
+    pub(in crate::tcp) fn set_send_buffer(&mut self, size: u64) {
+        let has_waiting_writer = self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer);
+        self.memory = Some(SendMemory { has_waiting_writer, ..SendMemory::fixed(size) });
+    }
+
+    /// The memory that the send buffer may take, if it counts memory (`sk_sndbuf`, which `SO_SNDBUF` reads).
+    #[must_use]
+    pub fn send_buffer(&self) -> Option<u64> {
+        self.memory.as_ref().map(|memory| memory.limit)
+    }
+
+    pub(super) fn room_in_fixed(&self, memory: &SendMemory) -> u64 {
+        memory.room_with_offload(self.held_with_offload(), self.offloaded_size(), self.leaving_at_once())
+    }
+
+    /// `tcp_xmit_size_goal`: whole segments, of half the largest window that the peer has offered at most (`tcp_bound_to_half_wnd`).
+    fn offloaded_size(&self) -> u64 {
+        let (mss, window) = (self.congestion.window.mss, self.peer_window.largest());
+        let bound = if window > SMALL_WINDOW { window / 2 } else { window };
+        (OFFLOADED.min(bound) / mss).max(1) * mss
+    }
+
+    /// What the buffer holds, in buffers of the size that offload gives them.
+    pub(super) fn held_with_offload(&self) -> Held {
+        let full_size = self.offloaded_size();
+        let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
+        let (unsent, space_in_last) = self.records.segments(nxt, written, full_size);
+        let outstanding = nxt.min(written).saturating_sub(una).div_ceil(full_size);
+        Held { payload: written.saturating_sub(una), segments: outstanding + unsent, space_in_last }
+    }
+
+    /// The octets in whole segments that both windows let leave now, beyond what is written already.
+    fn leaving_at_once(&self) -> u64 {
+        let room = self.congestion.room(self.board.pipe()).min(self.peer_window.room(self.board.nxt()));
+        let mss = self.congestion.window.mss;
+        (room / mss * mss).saturating_sub(self.unsent_with_fin())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Held = Held { payload: 0, segments: 0, space_in_last: 0 };
+
+    #[test]
+    fn the_kernel_doubles_what_it_is_given() {
+        assert_eq!([0, 10_000, 1 << 40].map(|size| SendMemory::fixed(size).limit), [LEAST, 20_000, 8 << 20]);
+    }
+
+    /// 42,000 octets of memory in buffers of 25,000: a second one begins at 25,832, and at 36,664 where 10,000 left of the first.
+    #[test]
+    fn what_leaves_while_it_is_written_makes_room() {
+        let memory = SendMemory::fixed(21_000);
+        assert_eq!(memory.room_with_offload(NOTHING, 25_000, 0), 50_000);
+        assert_eq!(memory.room_with_offload(NOTHING, 25_000, 10_000), 60_000);
+        assert_eq!(memory.room_with_offload(NOTHING, 25_000, 25_000), 50_000, "the first one leaves as a whole");
+        assert_eq!(memory.room_with_offload(NOTHING, 25_000, 40_000), 65_000, "15,000 of the second one");
+        let held = Held { payload: 45_000, segments: 2, space_in_last: 5000 };
+        assert_eq!(memory.room_with_offload(held, 25_000, 0), 5000);
+    }
+
+    #[test]
+    fn a_waiting_application_has_no_room() {
+        let mut memory = SendMemory::fixed(21_000);
+        memory.note_full();
+        assert_eq!(memory.room_with_offload(NOTHING, 25_000, 0), 0);
+        // Two thirds of 42,000 may be taken.
+        memory.release_writer(Held { payload: 27_500, segments: 1, space_in_last: 0 });
+        assert!(memory.has_waiting_writer);
+        memory.release_writer(Held { payload: 27_000, segments: 1, space_in_last: 0 });
+        assert!(!memory.has_waiting_writer);
+    }
+}
