@@ -24,37 +24,46 @@ pub(crate) enum Kind {
 
 /// The statements in `text`, which begins on `line`.
 pub(crate) fn read(line: usize, text: &str) -> Result<Vec<Statement>, Refusal> {
-    let mut statements = Vec::new();
-    for (offset, written) in text.split('\n').enumerate() {
-        for statement in split(written) {
-            if let Some(kind) = kind(line + offset, statement)? {
-                statements.push(kind);
-            }
-        }
-    }
-    Ok(statements)
+    split(line, text).iter().filter_map(|(line, statement)| kind(*line, statement).transpose()).collect()
 }
 
-/// The statements of one line, without its comment.
-fn split(line: &str) -> Vec<&str> {
+/// The statements of `text` without its comments, each with the line on which it begins. A backslash joins a line with the next one.
+fn split(first: usize, text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    let (mut start, mut quote) = (0, None);
-    for (at, sign) in line.char_indices() {
-        match (sign, quote) {
-            ('"' | '\'', None) => quote = Some(sign),
-            (_, Some(mark)) if sign == mark => quote = None,
-            (';', None) => {
-                found.push(&line[start..at]);
-                start = at + 1;
-            }
-            ('#', None) => {
-                found.push(&line[start..at]);
-                return found;
-            }
-            _ => {}
+    let (mut line, mut begins, mut statement) = (first, first, String::new());
+    let (mut quote, mut in_comment) = (None, false);
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        if sign == '\\' && !in_comment && signs.next_if_eq(&'\n').is_some() {
+            line += 1;
+            statement.push(' ');
+            continue;
         }
+        match (sign, quote) {
+            ('\n', _) => (quote, in_comment) = (None, false),
+            _ if in_comment => continue,
+            ('#', None) => {
+                in_comment = true;
+                continue;
+            }
+            (';', None) => {}
+            _ => {
+                match quote {
+                    None if matches!(sign, '"' | '\'') => quote = Some(sign),
+                    Some(mark) if sign == mark => quote = None,
+                    _ => {}
+                }
+                if statement.trim().is_empty() {
+                    begins = line;
+                }
+                statement.push(sign);
+                continue;
+            }
+        }
+        found.push((begins, std::mem::take(&mut statement)));
+        line += usize::from(sign == '\n');
     }
-    found.push(&line[start..]);
+    found.push((begins, statement));
     found
 }
 
@@ -110,6 +119,15 @@ mod tests {
             ["5: assert tcpi_snd_cwnd == 10", "6: assert (tcpi_options & 8) != 0"]
         );
         assert_eq!(texts("print(x); cwnd = 58; cwnd += 1"), ["4: cwnd = 58", "4: cwnd += 1"]);
+    }
+
+    /// Each statement has the line on which it begins. In a comment, a backslash joins nothing.
+    #[test]
+    fn a_backslash_joins_lines() {
+        assert_eq!(
+            texts("assert 1 <= a \\\n <= 2, a;\\\n\tassert b == 3, \"b;#\" ;\\\n# \\\nassert c == 4\n"),
+            ["4: assert 1 <= a   <= 2", "5: assert b == 3", "7: assert c == 4"]
+        );
     }
 
     #[test]

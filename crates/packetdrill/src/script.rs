@@ -107,9 +107,13 @@ impl Call {
         }
     }
 
-    /// The octets of `write(3, ..., 1000)`, whose buffer packetdrill makes. `None` for another form.
+    /// The octets of `write(3, ..., 1000)`, whose buffer packetdrill makes, or of all buffers of
+    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`. `None` for another form.
     #[must_use]
     pub fn octets(&self) -> Option<u64> {
+        if let Some(Argument::Structure(fields)) = self.arguments.get(1) {
+            return octets_of_message(fields);
+        }
         let is_made = matches!(self.arguments.get(1), Some(Argument::Any | Argument::Text(_)));
         self.number(2).filter(|_| is_made).and_then(|octets| u64::try_from(octets).ok())
     }
@@ -117,13 +121,13 @@ impl Call {
     /// Returns `true` if it writes to a stream.
     #[must_use]
     pub fn writes(&self) -> bool {
-        matches!(self.name.as_str(), "write" | "send")
+        matches!(self.name.as_str(), "write" | "send" | "sendmsg")
     }
 
-    /// The flags of `send(3, ..., 1000, MSG_EOR)`.
+    /// The flags of `send(3, ..., 1000, MSG_EOR)` or `sendmsg(3, {...}, MSG_EOR)`.
     #[must_use]
     pub fn flags(&self) -> Vec<String> {
-        match self.arguments.get(3) {
+        match self.arguments.get(if self.name == "sendmsg" { 2 } else { 3 }) {
             Some(Argument::Names(flags)) => flags.clone(),
             Some(Argument::Number(flags)) => vec![flags.to_string()],
             _ => Vec::new(),
@@ -165,8 +169,21 @@ pub enum Argument {
     Text(String),
     /// A list, between brackets.
     List(Vec<Argument>),
-    /// A structure, between braces.
-    Structure,
+    /// A structure, between braces: its fields with their names, as far as they have one.
+    Structure(Vec<(Option<String>, Argument)>),
+}
+
+/// The octets of the buffers of a message with these fields: those of `{..., 1000}` each. `None` for another form.
+fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
+    let vector = fields.iter().find(|(name, _)| name.as_deref() == Some("msg_iov"));
+    let Some((_, Argument::List(buffers))) = vector else { return None };
+    buffers.iter().try_fold(0_u64, |sum, buffer| {
+        let Argument::Structure(fields) = buffer else { return None };
+        match fields[..] {
+            [(None, Argument::Any), (None, Argument::Number(octets))] => sum.checked_add(u64::try_from(octets).ok()?),
+            _ => None,
+        }
+    })
 }
 
 impl fmt::Display for Packet {

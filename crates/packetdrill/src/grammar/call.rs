@@ -49,12 +49,18 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Arguments up to `close`.
-    fn arguments(&mut self, close: char) -> Result<Vec<Argument>, Refusal> {
+    /// Enters a list or a structure.
+    fn enter(&mut self) -> Result<(), Refusal> {
         if self.depth == DEPTH {
             return Err(self.unexpected("fewer nested lists"));
         }
         self.depth += 1;
+        Ok(())
+    }
+
+    /// Arguments up to `close`.
+    fn arguments(&mut self, close: char) -> Result<Vec<Argument>, Refusal> {
+        self.enter()?;
         let mut arguments = Vec::new();
         while !self.take_sign(close) {
             arguments.push(self.argument()?);
@@ -77,8 +83,8 @@ impl Parser<'_> {
                 return Ok(Argument::List(self.arguments(']')?));
             }
             Some(Token::Sign('{')) => {
-                self.structure()?;
-                return Ok(Argument::Structure);
+                self.advance();
+                return Ok(Argument::Structure(self.fields()?));
             }
             Some(Token::Word(_)) => return self.names(),
             _ => return Err(self.unexpected("an argument")),
@@ -116,20 +122,27 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips a structure with all that stands in it.
-    fn structure(&mut self) -> Result<(), Refusal> {
-        let mut depth = 0;
-        loop {
-            match self.peek() {
-                Some(Token::Sign('{')) => depth += 1,
-                Some(Token::Sign('}')) => depth -= 1,
-                None => return Err(self.unexpected("}")),
-                Some(_) => {}
+    /// The fields of a structure, up to its end: values, or a name, as in `msg_iov(1)=[...]`, and its value.
+    fn fields(&mut self) -> Result<Vec<(Option<String>, Argument)>, Refusal> {
+        self.enter()?;
+        let mut fields = Vec::new();
+        while !self.take_sign('}') {
+            fields.push(self.field()?);
+            if !self.take_sign(',') {
+                self.expect_sign('}')?;
+                break;
             }
-            self.advance();
-            if depth == 0 {
-                return Ok(());
-            }
+        }
+        self.depth -= 1;
+        Ok(fields)
+    }
+
+    fn field(&mut self) -> Result<(Option<String>, Argument), Refusal> {
+        let name = self.peek();
+        let value = self.argument()?;
+        match name {
+            Some(Token::Word(name)) if self.take_sign('=') => Ok((Some(name), self.argument()?)),
+            _ => Ok((None, value)),
         }
     }
 }

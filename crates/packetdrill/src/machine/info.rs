@@ -59,6 +59,9 @@ pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i
         "tcpi_delivered_e0_bytes" => number(sending.reported_marks().ect0),
         "tcpi_delivered_e1_bytes" => number(sending.reported_marks().ect1),
         "tcpi_data_segs_out" => number(sending.counters().data_segments),
+        "tcpi_busy_time" => micros(sending.limited_times(ages.now).busy),
+        "tcpi_rwnd_limited" => micros(sending.limited_times(ages.now).by_peer_window),
+        "tcpi_sndbuf_limited" => micros(sending.limited_times(ages.now).by_send_buffer),
         "tcpi_data_segs_in" => number(connection.receiving().counters().data_segments),
         _ => None,
     }

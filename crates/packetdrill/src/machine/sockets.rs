@@ -10,6 +10,7 @@ use acklab_base::{Bytes, StreamPort};
 use acklab_transport::tcp::Connection;
 use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::tcp::sender::SendFlags;
 use std::collections::BTreeMap;
 
 /// A script has no seed: nothing in it depends on chance but the initial sequence number, which it does not see.
@@ -95,9 +96,9 @@ impl Machine<'_> {
             "accept" => self.accept_socket(call, number, socket),
             "connect" => self.connect(number, socket, &outside),
             "fcntl" => self.fcntl(call, number, socket, &outside),
-            "setsockopt" => self.set_option(call, &outside),
+            "setsockopt" => self.set_option(call, socket, &outside),
             "getsockopt" => self.get_option(call, &outside),
-            "write" | "send" => self.write(call, socket, written, &outside),
+            "write" | "send" | "sendmsg" => self.write(call, socket, written, &outside),
             "read" | "recv" => self.read(call, socket, &outside),
             "ioctl" => self.ioctl(call, &outside),
             "shutdown" => self.shutdown(call, number, &outside),
@@ -213,12 +214,31 @@ impl Machine<'_> {
         }
     }
 
-    fn set_option(&mut self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
+    fn set_option(&mut self, call: &Call, socket: Socket, outside: &dyn Fn(String) -> Attempt) -> Attempt {
         let option = call.option();
         let value = call.option_value();
+        let connection = self.connection.as_mut().filter(|_| socket.role == Role::Connected);
         match (option, value) {
-            // Nagle's algorithm is not there to be switched off; buffers of the kernel hold more than they say.
-            ("SO_REUSEADDR" | "TCP_NODELAY" | "SO_SNDBUF" | "SO_SNDBUFFORCE", Some(_)) => DONE,
+            ("SO_REUSEADDR", Some(_)) => DONE,
+            // Nagle's algorithm is not there to be switched off, but what is held back leaves.
+            ("TCP_NODELAY", Some(value)) => {
+                if let Some(connection) = connection.filter(|_| value != 0) {
+                    connection.release_held();
+                }
+                DONE
+            }
+            ("TCP_CORK", Some(value)) if connection.is_some() => {
+                if let Some(connection) = connection {
+                    connection.set_corked(value != 0);
+                }
+                DONE
+            }
+            ("SO_SNDBUF" | "SO_SNDBUFFORCE", Some(size)) => {
+                if let Some(connection) = connection {
+                    connection.set_send_buffer(size.unsigned_abs());
+                }
+                DONE
+            }
             // No router fragments a simulated packet, and none looks at its class.
             ("IP_MTU_DISCOVER", _) => DONE,
             ("IP_TOS", Some(octet)) if octet & 0b11 == 0 => DONE,
@@ -243,6 +263,9 @@ impl Machine<'_> {
                 self.start.most_payload.unwrap_or_default() as i64
             }
             ("TCP_MAXSEG", Some(connection)) => connection.sending().window().mss as i64,
+            ("SO_SNDBUF", Some(connection)) if connection.sending().send_buffer().is_some() => {
+                connection.sending().send_buffer().unwrap_or_default() as i64
+            }
             _ => return outside(format!("the option {option} of a socket")),
         };
         if found == expected { DONE } else { fails(&format!("{option} {found}")) }
@@ -256,10 +279,12 @@ impl Machine<'_> {
         outside: &dyn Fn(String) -> Attempt,
     ) -> Attempt {
         let Some(octets) = call.octets() else { return outside(format!("this form of {}", call.name)) };
-        let mut is_non_blocking = socket.is_non_blocking;
+        let (mut is_non_blocking, mut flags) = (socket.is_non_blocking, SendFlags::default());
         for flag in call.flags() {
             match flag.as_str() {
                 "MSG_DONTWAIT" => is_non_blocking = true,
+                "MSG_MORE" => flags.more = true,
+                "MSG_EOR" => flags.ends_record = true,
                 "MSG_NOSIGNAL" | "0" => {}
                 _ => return outside(format!("the flag {flag} of {}", call.name)),
             }
@@ -278,7 +303,7 @@ impl Machine<'_> {
             return fails("EPIPE");
         }
         if connection.is_open() {
-            *written += connection.write(now, octets - *written);
+            *written += connection.send(now, octets - *written, flags);
         }
         match *written {
             all if all == octets => returns(all as i64),
