@@ -126,7 +126,7 @@ mod tests {
     fn a_backslash_joins_lines() {
         assert_eq!(
             texts("assert 1 <= a \\\n <= 2, a;\\\n\tassert b == 3, \"b;#\" ;\\\n# \\\nassert c == 4\n"),
-            ["4: assert 1 <= a   <= 2", "5: assert b == 3", "7: assert c == 4"]
+            ["4: assert 1 <= a   <= 2", "6: assert b == 3", "8: assert c == 4"]
         );
     }
 

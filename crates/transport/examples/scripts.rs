@@ -366,7 +366,13 @@ fn blocks(sack: &[(u64, u64)]) -> Option<String> {
     (!blocks.is_empty()).then(|| format!("nop,nop,sack {}", blocks.join(" ")))
 }
 
-/// What a timeline says of the state, as far as `tcp_info` has it in whole segments.
+/// That the field of this name, in microseconds, is as far from `time` as a kernel may be.
+fn within(name: &str, time: &str) -> Option<String> {
+    let (time, tolerated) = (time.parse::<Duration>().ok()?.as_nanos() / 1000, TOLERANCE.as_nanos() / 1000);
+    Some(format!("{} <= {name} <= {}", time.saturating_sub(tolerated), time + tolerated))
+}
+
+/// What a timeline says of the state, as far as `tcp_info` has it: in whole segments, and times as a kernel keeps them.
 fn assertion(name: &str, value: &str) -> Option<String> {
     Some(match (name, value) {
         ("state", state) => {
@@ -382,6 +388,9 @@ fn assertion(name: &str, value: &str) -> Option<String> {
         }
         ("ssthresh", "infinite") => "tcpi_snd_ssthresh == TCP_INFINITE_SSTHRESH".to_owned(),
         ("cwnd" | "ssthresh", segments) => format!("tcpi_snd_{name} == {}", segments.parse::<u64>().ok()?),
+        ("busy", time) => within("tcpi_busy_time", time)?,
+        ("by-peer-window", time) => within("tcpi_rwnd_limited", time)?,
+        ("by-send-buffer", time) => within("tcpi_sndbuf_limited", time)?,
         _ => return None,
     })
 }

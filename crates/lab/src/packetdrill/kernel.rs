@@ -172,9 +172,14 @@ impl Kernel {
                 None => return outside(format!("the option {} of a socket", call.option())),
             },
             "fcntl" => Ok(Some(self.fcntl(number, call))),
-            "write" | "send" => match call.octets() {
-                Some(octets) => self.write(number, octets, written),
-                None => return outside(format!("this form of {}", call.name)),
+            "getsockopt" => match self.option(number, call) {
+                Some(found) => found,
+                None => return outside(format!("the option {} of a socket", call.option())),
+            },
+            "write" | "send" | "sendmsg" => match (call.octets(), Said::of(call)) {
+                (Some(octets), Some(said)) => self.write(number, octets, said, written),
+                (Some(_), None) => return outside(format!("a flag of {}", call.name)),
+                (None, _) => return outside(format!("this form of {}", call.name)),
             },
             "read" | "recv" => match call.octets() {
                 Some(octets) => self.read(number, octets),
@@ -248,6 +253,25 @@ impl Kernel {
         Ok(None)
     }
 
+    /// Reads an option that has a value in the script: zero if it is that. Returns `None` for an option that is out of scope.
+    fn option(&self, number: i64, call: &Call) -> Option<io::Result<Option<i64>>> {
+        let expected = call.option_value()?;
+        let found = match call.option() {
+            // A connection that has failed says so when it is used.
+            "SO_ERROR" => Ok(0),
+            "SO_SNDBUF" => self.tcp(number).and_then(|tcp| tcp.send_buffer()),
+            _ => return None,
+        };
+        Some(found.and_then(|found| {
+            let option = call.option();
+            if i64::try_from(found) == Ok(expected) {
+                Ok(Some(0))
+            } else {
+                Err(io::Error::other(format!("{option} {found}")))
+            }
+        }))
+    }
+
     /// Returns `None` for an option that is out of scope.
     fn set_option(&mut self, number: i64, call: &Call) -> Option<io::Result<i64>> {
         let value = call.option_value()?;
@@ -260,6 +284,8 @@ impl Kernel {
             ("TCP_MAXSEG", None) => socket.options.mss = u32::try_from(value).ok(),
             // The kernel doubles what it is given; the option of the socket is given what it takes in all.
             ("SO_SNDBUF", None) => socket.options.send_buffer = Some(2 * size),
+            ("SO_SNDBUF", Some(tcp)) => return Some(tcp.set_send_buffer(2 * size).map(|()| 0)),
+            ("TCP_CORK", Some(tcp)) => return Some(tcp.set_corked(value != 0).map(|()| 0)),
             ("SO_RCVBUF", None) => socket.options.receive_buffer = Some(size),
             _ => return None,
         }
@@ -277,15 +303,38 @@ impl Kernel {
         }
     }
 
-    fn write(&self, number: i64, octets: u64, written: &mut u64) -> io::Result<Option<i64>> {
+    fn write(&self, number: i64, octets: u64, said: Said, written: &mut u64) -> io::Result<Option<i64>> {
         let rest = vec![0; (octets - *written) as usize];
-        *written += self.tcp(number)?.write(&rest)? as u64;
+        *written += self.tcp(number)?.send(&rest, said.more, said.ends_record)? as u64;
         Ok((*written == octets).then_some(octets as i64))
     }
 
     fn read(&self, number: i64, octets: u64) -> io::Result<Option<i64>> {
         let mut buffer = vec![0; octets as usize];
         Ok(self.tcp(number)?.discard(&mut buffer)?.map(|read| read as i64))
+    }
+}
+
+/// What the flags of a call say of the octets that it writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Said {
+    more: bool,
+    ends_record: bool,
+}
+
+impl Said {
+    /// Returns `None` for a flag that is out of scope.
+    fn of(call: &Call) -> Option<Self> {
+        let mut said = Self::default();
+        for flag in call.flags() {
+            match flag.as_str() {
+                "MSG_MORE" => said.more = true,
+                "MSG_EOR" => said.ends_record = true,
+                "MSG_NOSIGNAL" | "0" => {}
+                _ => return None,
+            }
+        }
+        Some(said)
     }
 }
 
@@ -372,6 +421,9 @@ impl Stack for Kernel {
             "tcpi_reordering" => info.reordering().into(),
             "tcpi_total_retrans" => info.total_retrans().into(),
             "tcpi_notsent_bytes" => info.notsent_bytes().into(),
+            "tcpi_busy_time" => return i64::try_from(info.busy_time_us()).ok(),
+            "tcpi_rwnd_limited" => return i64::try_from(info.rwnd_limited_us()).ok(),
+            "tcpi_sndbuf_limited" => return i64::try_from(info.sndbuf_limited_us()).ok(),
             _ => return None,
         })
     }

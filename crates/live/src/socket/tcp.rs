@@ -72,6 +72,30 @@ impl Tcp {
         Ok(sockopt::set_tcp_nodelay(&self.socket, true)?)
     }
 
+    /// Holds segments back that are not full, or lets them go (`TCP_CORK`).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_corked(&self, is_corked: bool) -> io::Result<()> {
+        Ok(sockopt::set_tcp_cork(&self.socket, is_corked)?)
+    }
+
+    /// Sets the memory that the send buffer may take, in octets; it then does not grow by itself.
+    ///
+    /// # Errors
+    /// If the kernel grants less.
+    pub fn set_send_buffer(&self, octets: usize) -> io::Result<()> {
+        Ok(set_send_buffer(&self.socket, octets)?)
+    }
+
+    /// The memory that the send buffer may take, in octets.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn send_buffer(&self) -> io::Result<usize> {
+        Ok(sockopt::socket_send_buffer_size(&self.socket)?)
+    }
+
     /// Begins to accept connections.
     ///
     /// # Errors
@@ -108,7 +132,19 @@ impl Tcp {
     /// # Errors
     /// If the connection has failed.
     pub fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        match net::send(&self.socket, octets, SendFlags::NOSIGNAL) {
+        self.send(octets, false, false)
+    }
+
+    /// Writes as many of `octets` as there is room for, and says of them whether `more` follow soon (`MSG_MORE`) and whether a record ends
+    /// (`MSG_EOR`). Returns their number.
+    ///
+    /// # Errors
+    /// If the connection has failed.
+    pub fn send(&self, octets: &[u8], more: bool, ends_record: bool) -> io::Result<usize> {
+        let mut flags = SendFlags::NOSIGNAL;
+        flags.set(SendFlags::MORE, more);
+        flags.set(SendFlags::EOR, ends_record);
+        match net::send(&self.socket, octets, flags) {
             Ok(written) => Ok(written),
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
             Err(error) => Err(error.into()),

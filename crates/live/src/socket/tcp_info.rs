@@ -13,11 +13,16 @@ pub struct TcpInfo {
     octets: [u8; INFO_LEN],
 }
 
-/// Methods that return a field of 32 bits, each with its offset in the structure.
+/// Methods that return a field of 32 bits, or one of 64, each with its offset in the structure.
 macro_rules! fields {
     ($($(#[doc = $doc:literal])+ $name:ident at $offset:literal,)+) => {
         impl TcpInfo {
             $($(#[doc = $doc])+ #[must_use] pub fn $name(&self) -> u32 { self.word($offset) })+
+        }
+    };
+    (long: $($(#[doc = $doc:literal])+ $name:ident at $offset:literal,)+) => {
+        impl TcpInfo {
+            $($(#[doc = $doc])+ #[must_use] pub fn $name(&self) -> u64 { self.long($offset) })+
         }
     };
 }
@@ -47,12 +52,28 @@ fields! {
     notsent_bytes at 144,
 }
 
+fields! {
+    long:
+    /// For how long there were data that were not acknowledged, in microseconds.
+    busy_time_us at 168,
+    /// For how long only the peer's window kept data back, in microseconds.
+    rwnd_limited_us at 176,
+    /// For how long only the send buffer kept data back, in microseconds.
+    sndbuf_limited_us at 184,
+}
+
 impl TcpInfo {
     /// The state of `socket`.
     pub(super) fn of(socket: &OwnedFd) -> io::Result<Self> {
         let mut octets = [0; INFO_LEN];
         sys::tcp_info(socket, &mut octets)?;
         Ok(Self { octets })
+    }
+
+    fn long(&self, offset: usize) -> u64 {
+        let mut long = [0; 8];
+        long.copy_from_slice(&self.octets[offset..offset + 8]);
+        u64::from_ne_bytes(long)
     }
 
     fn word(&self, offset: usize) -> u32 {
