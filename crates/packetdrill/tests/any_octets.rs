@@ -45,13 +45,14 @@ mod tests {
     const SERVER: &str = include_str!("scripts/slow_start_and_loss.pkt");
     const CLIENT: &str = include_str!("scripts/blocking_connect_and_read.pkt");
     const RESETS: &str = include_str!("scripts/resets.pkt");
+    const WRITES: &str = include_str!("scripts/writes.pkt");
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn scripts_with_other_octets_have_a_verdict(
-            script in prop::sample::select(vec![SERVER, CLIENT, RESETS]),
+            script in prop::sample::select(vec![SERVER, CLIENT, RESETS, WRITES]),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         ) {
             let mut octets = script.as_bytes().to_vec();
@@ -65,7 +66,7 @@ mod tests {
         /// Lines in another order, left out and repeated.
         #[test]
         fn shuffled_scripts_have_a_verdict(
-            script in prop::sample::select(vec![SERVER, CLIENT, RESETS]),
+            script in prop::sample::select(vec![SERVER, CLIENT, RESETS, WRITES]),
             order in prop::collection::vec(any::<prop::sample::Index>(), 1..60),
         ) {
             let lines: Vec<&str> = script.lines().collect();

@@ -42,7 +42,7 @@ fn linux() -> Settings {
 
 #[test]
 fn our_scripts_hold() {
-    for name in ["slow_start_and_loss.pkt", "blocking_connect_and_read.pkt", "resets.pkt"] {
+    for name in ["slow_start_and_loss.pkt", "blocking_connect_and_read.pkt", "resets.pkt", "writes.pkt"] {
         assert_eq!(verdict(&text(name), &linux()), Verdict::Passed, "{name}");
     }
 }
@@ -67,6 +67,33 @@ fn a_broken_rule_is_told_with_its_line() {
         let failure = &failures[0];
         assert_eq!(failure.line, line, "{failure}");
         assert!(failure.expected.contains(expected) && failure.found.contains(found), "{failure}");
+    }
+}
+
+/// What a script says of a write beyond its octets, of a cork, a buffer and a time is part of what is tested.
+#[test]
+fn what_is_said_of_a_write_counts() {
+    let whole = text("writes.pkt");
+    for (before, after, line, found) in [
+        ("700, MSG_EOR)", "700)", 17, "P. 1:1001(1000)"),
+        ("msg_flags=0}, MSG_MORE)", "msg_flags=0}, 0)", 26, "P. 2401:2601(200) ack 1 at 0.2 s"),
+        ("{..., 900}", "{..., 901}", 23, "1201"),
+        (
+            "TCP_CORK, [1], 4) = 0\n +0 write(4, ..., 1200)",
+            "TCP_CORK, [0], 4) = 0\n +0 write(4, ..., 1200)",
+            35,
+            "P. 3601:3801(200) ack 1 at 0.4 s",
+        ),
+        ("SO_SNDBUF, [12000]", "SO_SNDBUF, [6000]", 54, "SO_SNDBUF 12000"),
+        ("SO_SNDBUF, [6000]", "SO_SNDBUF, [9000]", 54, "SO_SNDBUF 18000"),
+        ("+0...0.2 write", "+0...0.1 write", 55, "it returns at"),
+        ("<= 151000", "<= 150000 - 1", 47, "tcpi_rwnd_limited = 150000"),
+    ] {
+        assert!(whole.contains(before), "{before}");
+        let Verdict::Failed(failures) = verdict(&whole.replace(before, after), &linux()) else {
+            panic!("{after}: expected a failure");
+        };
+        assert!(failures[0].line == line && failures[0].found.contains(found), "{after}: {}", failures[0]);
     }
 }
 
