@@ -5,6 +5,9 @@ use crate::tolerance::Tolerance;
 use acklab_base::Duration;
 use std::collections::BTreeMap;
 
+/// A day, which is also the longest time of an event.
+const MOST_MICROS: u64 = 86_400_000_000;
+
 /// What a script asks of the command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandLine {
@@ -24,8 +27,8 @@ impl CommandLine {
     /// Adopts `--name=value`, which stands on `line`.
     pub(crate) fn adopt(&mut self, line: usize, name: &str, value: Option<&str>) -> Result<(), Refusal> {
         let micros = || {
-            let number = value.and_then(|value| value.parse::<u64>().ok());
-            let expected = || Refusal::malformed(line, format!("--{name}: expected a number of microseconds"));
+            let number = value.and_then(|value| value.parse::<u64>().ok()).filter(|micros| *micros <= MOST_MICROS);
+            let expected = || Refusal::malformed(line, format!("--{name}: expected microseconds, a day at most"));
             number.map(Duration::from_micros).ok_or_else(expected)
         };
         match name {

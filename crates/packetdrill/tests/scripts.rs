@@ -155,6 +155,7 @@ fn nonsense_is_refused_with_its_line() {
         ("0 > . 1:5(3)", "1: 1:5(3): the length does not fit"),
         ("\n+0 > X. 1:1(0)", "2: found X., expected flags of FSRPEWAU. or the ACE field"),
         ("0 read(3", "1: found the end, expected )"),
+        ("\n--tcp_ts_tick_usecs=86400000001", "2: --tcp_ts_tick_usecs: expected microseconds, a day at most"),
         ("`nowhere.sh`", "1: cannot read nowhere.sh, expected a file beside the script"),
         ("* < . 1:1(0) ack 1", "1: found a range of times, expected it only of a packet that leaves"),
         ("0 < . 1:1(0) ack 1 <...>", "1: found <...>, expected it only of a packet that leaves"),

@@ -56,9 +56,8 @@ impl Hold {
 impl Sender {
     /// Holds back last segments that are not full from now on, or lets them go (`TCP_CORK`).
     pub(in crate::tcp) const fn set_corked(&mut self, is_corked: bool) {
-        let released_below = if is_corked && !self.hold.is_corked { 0 } else { self.hold.released_below };
         let awaits_more = self.hold.awaits_more && is_corked;
-        self.hold = Hold { is_corked, awaits_more, released_below, ..self.hold };
+        self.hold = Hold { is_corked, awaits_more, ..self.hold };
     }
 
     /// What is held back leaves, and a cork holds only what is written later (Linux's `__tcp_sock_set_nodelay`).

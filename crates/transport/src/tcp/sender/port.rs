@@ -6,8 +6,7 @@ use acklab_base::{Instant, StreamPort};
 
 impl Sender {
     /// Writes `octets` octets, of which `flags` say more (RFC 9293, §3.9.1.2; Linux's `tcp_sendmsg_locked`). Returns the number accepted, as
-    /// [`write`](StreamPort::write) does. If not all are, the application will write the rest, so that the flags say nothing yet, and what
-    /// is held back leaves (`wait_for_space`).
+    /// [`write`](StreamPort::write) does. If not all are, the application will write the rest, so that the flags say nothing yet.
     pub(in crate::tcp) fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
             return 0;
@@ -25,9 +24,7 @@ impl Sender {
             let more = flags.more && is_whole;
             self.note_write(more);
             self.hold.note_write(more);
-            if !is_whole {
-                self.release_held();
-            } else if flags.ends_record {
+            if flags.ends_record && is_whole {
                 self.records.end_at(self.buffer.written());
             }
         }
