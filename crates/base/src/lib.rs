@@ -46,6 +46,6 @@ pub use machine::Machine;
 pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort, StreamsPort};
 pub use rate::{Rate, Serializer};
 pub use size::Bytes;
-pub use stream_event::{Fate, StreamEvent, StreamEvents};
+pub use stream_event::{Fate, StreamEvent, StreamEvents, StreamState};
 pub use time::{Duration, Instant};
 pub use world::{MachineId, Step, World};

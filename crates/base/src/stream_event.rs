@@ -54,6 +54,21 @@ pub enum StreamEvent {
     },
 }
 
+/// Where a stream stands, at the end that tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamState {
+    /// Octets that have arrived in order.
+    pub in_order: u64,
+    /// Everything has arrived, the end included.
+    pub has_all: bool,
+    /// Octets that the peer has acknowledged, up to the first that it has not.
+    pub acknowledged: u64,
+    /// The buffer has no room for a write.
+    pub is_full: bool,
+    /// The peer has acknowledged everything, the end included.
+    pub is_finished: bool,
+}
+
 /// The events that a driver has not taken yet, as an endpoint keeps them. Nothing is kept unless they are recorded.
 #[derive(Debug, Default)]
 pub struct StreamEvents {
@@ -79,6 +94,22 @@ impl StreamEvents {
     pub fn push(&mut self, stream: u32, event: StreamEvent) {
         if self.is_recording {
             self.waiting.push_back((stream, event));
+        }
+    }
+
+    /// Keeps what has changed of a stream between two states.
+    pub fn push_changes(&mut self, stream: u32, before: &StreamState, after: &StreamState) {
+        if (after.in_order, after.has_all) != (before.in_order, before.has_all) {
+            self.push(stream, StreamEvent::Readable);
+        }
+        if after.acknowledged > before.acknowledged {
+            self.push(stream, StreamEvent::Acknowledged(after.acknowledged));
+        }
+        if before.is_full && !after.is_full {
+            self.push(stream, StreamEvent::Writable);
+        }
+        if after.is_finished && !before.is_finished {
+            self.push(stream, StreamEvent::Finished);
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::connection::Connection;
 use crate::datagram::Datagram;
 use crate::tap::Packet;
+use crate::watch::STREAM;
 use acklab_base::{Ecn, Fate, Instant};
 use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::quic::Frame;
@@ -15,7 +16,7 @@ const UNREADABLE: &str = "refused_unreadable";
 impl Connection {
     /// Whether a packet that could be decrypted has come before, quinn-proto does not tell.
     pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) -> Fate {
-        let before = self.watch();
+        let before = self.stream_events.is_recording().then(|| self.stream_state());
         if datagram.payload > 0 {
             self.newest_arrival = now;
         }
@@ -32,7 +33,7 @@ impl Connection {
         self.counters.marked_packets += u64::from(datagram.ecn == Ecn::Ce && datagram.payload > 0);
         self.follow_up(now);
         if let Some(before) = before {
-            self.note_changes(before);
+            self.stream_events.push_changes(STREAM, &before, &self.stream_state());
         }
         if decrypted.is_empty() { Fate::Refused(UNREADABLE) } else { Fate::Taken }
     }

@@ -1,8 +1,8 @@
 //! Changes of streams that a driver is told of, if it asks.
 
-use super::table::Table;
-use super::{Incoming, Outgoing, Piece, ResetCode};
-use acklab_base::StreamEvent;
+use super::table::{Stream, Table};
+use super::{Outgoing, Piece, ResetCode};
+use acklab_base::{StreamEvent, StreamState};
 
 impl<T> Table<T> {
     /// The peer has opened a stream.
@@ -10,24 +10,19 @@ impl<T> Table<T> {
         self.events.push(id, StreamEvent::Opened);
     }
 
-    /// Octets of a stream have arrived that were [checked](Incoming::check). Returns how many of them are new.
+    /// Octets of a stream have arrived that were [checked](super::Incoming::check). Returns how many of them are new.
     #[inline]
     pub(crate) fn on_arrived(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
         let is_recording = self.events.is_recording();
         let Some(stream) = self.get_mut(id) else { return 0 };
-        let (missing, before) = match is_recording {
-            true => (stream.incoming.missing_in(start..end), progress(&stream.incoming)),
-            false => (Vec::new(), (0, false)),
-        };
+        let before = is_recording.then(|| (stream.incoming.missing_in(start..end), state(stream)));
         let fresh = stream.incoming.insert(start, end, is_end);
-        if is_recording {
-            let moves = progress(&stream.incoming) != before;
+        if let Some((missing, before)) = before {
+            let after = state(stream);
             for range in missing {
                 self.events.push(id, StreamEvent::Arrived(range));
             }
-            if moves {
-                self.events.push(id, StreamEvent::Readable);
-            }
+            self.events.push_changes(id, &before, &after);
         }
         self.received += fresh;
         fresh
@@ -41,7 +36,7 @@ impl<T> Table<T> {
 
     /// The peer says that it has all that this end has to send.
     pub(crate) fn on_all_acked(&mut self) {
-        let ids: Vec<u32> = self.iter().map(super::Stream::id).collect();
+        let ids: Vec<u32> = self.iter().map(Stream::id).collect();
         for id in ids {
             self.acknowledge(id, Outgoing::on_all_acked);
         }
@@ -51,19 +46,11 @@ impl<T> Table<T> {
     fn acknowledge(&mut self, id: u32, acknowledge: impl FnOnce(&mut Outgoing) -> u64) -> u64 {
         let is_recording = self.events.is_recording();
         let Some(stream) = self.get_mut(id) else { return 0 };
-        let before = is_recording.then(|| state(&stream.outgoing));
+        let before = is_recording.then(|| state(stream));
         let fresh = acknowledge(&mut stream.outgoing);
-        if let Some((una, room, was_finished)) = before {
-            let (una_now, room_now, is_finished) = state(&stream.outgoing);
-            if una_now > una {
-                self.events.push(id, StreamEvent::Acknowledged(una_now));
-            }
-            if room == 0 && room_now > 0 {
-                self.events.push(id, StreamEvent::Writable);
-            }
-            if is_finished && !was_finished {
-                self.events.push(id, StreamEvent::Finished);
-            }
+        if let Some(before) = before {
+            let after = state(stream);
+            self.events.push_changes(id, &before, &after);
         }
         fresh
     }
@@ -83,12 +70,13 @@ impl<T> Table<T> {
     }
 }
 
-/// What may be read, and whether all has arrived.
-fn progress(incoming: &Incoming) -> (u64, bool) {
-    (incoming.in_order(), incoming.is_finished())
-}
-
-/// What is acknowledged, what may be written, and whether all is acknowledged.
-fn state(outgoing: &Outgoing) -> (u64, u64, bool) {
-    (outgoing.una(), outgoing.room(), outgoing.is_finished())
+fn state<T>(stream: &Stream<T>) -> StreamState {
+    let Stream { incoming, outgoing, .. } = stream;
+    StreamState {
+        in_order: incoming.in_order(),
+        has_all: incoming.is_finished(),
+        acknowledged: outgoing.una(),
+        is_full: outgoing.room() == 0,
+        is_finished: outgoing.is_finished(),
+    }
 }
