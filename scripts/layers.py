@@ -35,14 +35,18 @@ LAYERS: Mapping[str, Crate] = {
     "net": Crate(frozenset({"base", "path", "wifi"}), tests=frozenset({"drive", "wire"})),
     "drive": Crate(frozenset({"base"})),
     "packetdrill": Crate(frozenset({"base", "wire", "transport"})),
+    # Captures and logs are files.
+    "measure": Crate(frozenset({"base", "wire", "app", "path", "wifi", "net"}), tests=frozenset({"transport"}), pure=False),
     # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
     "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), tests=frozenset({"transport"}), pure=False),
     "lab": Crate(
-        frozenset({"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "packetdrill", "quinn", "live"}),
+        frozenset(
+            {"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "measure", "packetdrill", "quinn", "live"}
+        ),
         pure=False,
     ),
-    "py": Crate(frozenset({"base", "transport", "lab"}), pure=False),
+    "py": Crate(frozenset({"base", "transport", "measure", "lab"}), pure=False),
 }
 """From the lowest to the highest: nothing imports what stands below it in this table."""
 

@@ -21,6 +21,7 @@ def test_the_workspace_keeps_to_its_layers():
         ("acklab-base", "acklab-wire"),  # upwards
         ("acklab-transport", "acklab-wifi"),  # sideways: an endpoint knows no medium
         ("acklab-wifi", "acklab-transport"),  # nor a medium an endpoint
+        ("acklab-measure", "acklab-lab"),  # a deployed endpoint is measured without a scenario
         ("acklab-lab", "acklab-py"),
         ("acklab-drive", "acklab-unheard-of"),
     ],

@@ -4,19 +4,18 @@ mod observers;
 mod plan;
 mod way;
 
-pub(crate) use plan::{CellPlan, FlowPlan, LinkPlan, Plan, RelayPlace};
+pub(crate) use plan::FlowPlan;
 
 use crate::RunOptions;
 use crate::error::Error;
 use crate::flows::{self, Flows};
-use crate::observers::Observers;
-use crate::packet::{Observed, Packet};
-use crate::probe::Probes;
-use crate::scenario::{Scenario, Series};
+use crate::packet::Packet;
+use crate::scenario::Scenario;
 use crate::transports::tcp::{self, RelayPlan};
 use crate::transports::{self, Endpoints, Maker};
 use acklab_base::random::Seed;
 use acklab_base::{Instant, NodeId, PortId};
+use acklab_measure::{Observed, Probes, Series, Subjects};
 use acklab_net::{Hop, Hosts, Map, Network};
 use acklab_path::Link;
 use acklab_path::link;
@@ -30,7 +29,7 @@ use std::path::Path;
 use way::{Connection, Way};
 
 /// The network of a run, by default of a simulation.
-pub(crate) type World<P = Packet, H = Flows> = Network<P, H, Observers<P>>;
+pub(crate) type World<P = Packet, H = Flows> = acklab_measure::observers::World<P, H>;
 
 /// The plans of a flow and of its reverse direction, if that carries data as well.
 pub(crate) type Plans = (FlowPlan, Option<FlowPlan>);
@@ -116,12 +115,13 @@ impl<P: Observed> Parts<P> {
             let maker = Maker { flow: &flow, seed, strategies: &options.strategies };
             let endpoints = transports::endpoints(&maker, scenario.ip_version())?;
             let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
-            let reverse_plan = flow.reverse().map(|reverse| FlowPlan {
-                labels: endpoints.labels()[1].clone(),
-                ..plan(reverse, [&return_path, &path])
+            let reverse_plan = flow.reverse().map(|reverse| {
+                let mut plan = plan(reverse, [&return_path, &path]);
+                plan.info.labels = endpoints.labels()[1].clone();
+                plan
             });
             let plan = plan(flow, [&path, &return_path]);
-            if plan.base_rtt.is_zero() && plan.bottleneck.is_none() && plan.return_bottleneck.is_none() {
+            if plan.base_rtt().is_zero() && plan.info.bottleneck.is_none() && plan.info.return_bottleneck.is_none() {
                 return Err(Error::NoTime { flow: plan.flow.name });
             }
             flows.push(FlowParts { endpoints, ends: [*from, *to], way, plans: (plan, reverse_plan) });
@@ -154,7 +154,7 @@ impl<P: Observed> Parts<P> {
             }
         }
         let observers = observers::observers(scenario, options, ports_of)?;
-        for (cell, air) in self.cells.iter_mut().zip(&observers.air) {
+        for (cell, air) in self.cells.iter_mut().zip(observers.air()) {
             if air.is_in_use() {
                 cell.log_air();
             }
@@ -163,14 +163,15 @@ impl<P: Observed> Parts<P> {
     }
 }
 
-/// The plan of a run with these flows.
-pub(crate) fn plan(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Plan {
-    let flows: Vec<FlowPlan> = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
-    Plan { links: plan::links(scenario), cells: plan::cells(scenario, &flows), flows, relays: Vec::new() }
+/// What is measured of a run with these flows, without proxies.
+pub(crate) fn subjects(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Subjects {
+    let plans: Vec<FlowPlan> = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
+    let (links, cells) = (plan::links(scenario), plan::cells(scenario, &plans));
+    Subjects { links, cells, flows: plans.into_iter().map(|plan| plan.info).collect(), peps: Vec::new() }
 }
 
 /// Builds and connects the machines, attaches the flows, and opens the captures.
-pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(World, Plan), Error> {
+pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(World, Subjects), Error> {
     let parts = Parts::new(scenario, options)?;
     let hosts_at: Vec<NodeId> = parts.flows.iter().flat_map(|flow| flow.way.stops.clone()).collect();
     let names: Vec<[String; 2]> =
@@ -181,13 +182,13 @@ pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(Wor
         ports.into_iter().flatten().collect()
     };
     let (mut world, flows) = parts.connect(scenario, options, Flows::default(), hosts_at, ports_of)?;
-    let (mut plans, mut ways, mut relays) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plans, mut ways, mut peps) = (Vec::new(), Vec::new(), Vec::new());
     let (mut numbers, mut measured) = (BTreeMap::new(), 0);
     for flow in flows {
         let dscp = flow.plans.0.flow.category.dscp();
         let connections = flow.way.connect(flow.endpoints.protocol(), dscp, scenario.ip_version(), &mut numbers);
         let (way, attached) = attach(&mut world, scenario, options, &connections, flow)?;
-        relays.extend(RelayPlace::on(&way, &attached.0.flow, measured));
+        peps.extend(plan::peps(&way, &attached.0.flow, measured));
         measured += 1 + usize::from(attached.1.is_some());
         ways.push((way, connections));
         plans.push(attached);
@@ -195,7 +196,7 @@ pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(Wor
     for (number, ((way, connections), (flow, _))) in ways.iter().zip(&plans).enumerate() {
         attach_relays(&mut world, scenario, options, number, way, connections, flow)?;
     }
-    Ok((world, Plan { relays, ..plan(scenario, plans) }))
+    Ok((world, Subjects { peps, ..subjects(scenario, plans) }))
 }
 
 /// Checks what a valid scenario needs to be run, by either [`run`](crate::run()) or [`emulate`](crate::emulate()): the trace files that it
@@ -304,7 +305,9 @@ fn attach(
             flow.record_decisions();
         }
         if let Some(options) = &options.qlog {
-            flow.keep_logs(|end| observers::log(scenario, options, plan, end, routes));
+            for (index, end) in flow.ends.iter_mut().enumerate() {
+                end.keep_log(observers::log(scenario, options, plan, index, routes));
+            }
         }
         flow
     });
@@ -336,7 +339,7 @@ fn attach_relays(
             // No flow has a slash in its name.
             name: format!("{}/pep/{}", flow.name, split.pep.node),
         };
-        let probe = observers::probe_without_records(plan, None);
+        let probe = observers::probe_at_proxy(plan);
         let maker = Maker { flow, seed: Seed(scenario.seed), strategies: &options.strategies };
         world.hosts.add_relay(number, |pool| tcp::relay(relay, &maker, &probe, pool))?;
     }

@@ -32,17 +32,16 @@ mod stage;
 mod traffic;
 mod trust;
 
-use crate::assemble::{self, Parts, Plan};
+use crate::assemble::{self, Parts};
 use crate::error::Error;
-use crate::flows::Measured;
-use crate::run::measure;
 use crate::scenario::Scenario;
-use crate::table::Table;
 use crate::{Results, RunOptions};
 use acklab_base::Instant;
 pub use acklab_live::permission;
 use acklab_live::realtime::Privileges;
 use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
+use acklab_measure::flow::Measured;
+use acklab_measure::{Subjects, Table};
 pub use calibrate::{Calibration, calibrate};
 use command::Commands;
 use hosts::RealWorld;
@@ -109,14 +108,14 @@ pub fn emulate(
     namespace::leave_home()?;
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();
-    let (mut world, speakers, plans) = stage.populate(scenario, options, parts, clock)?;
-    let plan = assemble::plan(scenario, plans);
+    let (mut world, traffic, plans) = stage.populate(scenario, options, parts, clock)?;
+    let subjects = assemble::subjects(scenario, plans);
     let before = stage.overruns()?;
     let jobs = stage.jobs(scenario, options)?;
 
     // From here on, threads share the time of the clock.
     let applications =
-        Applications::start(speakers, clock).map_err(host_error("cannot start the applications of flows"))?;
+        Applications::start(traffic, clock).map_err(host_error("cannot start the applications of flows"))?;
     let has_jobs = !jobs.is_empty();
     let commands = if has_jobs {
         Some(Commands::start(jobs, clock).map_err(host_error("cannot start the thread of the commands"))?)
@@ -130,27 +129,27 @@ pub fn emulate(
     let privileges = Privileges::of_carrier(options.may_halt);
     let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
     let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, scenario.duration));
-    let mut ride = Ride { driver, plan: &plan, monitor, ended_early: None };
+    let mut runner = Runner { driver, subjects: &subjects, monitor, ended_early: None };
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
 
     let end = Instant::ZERO + scenario.duration;
     let Range { start: from, end: until } = assemble::window(scenario);
-    ride.to(&mut world, from, clock, &mut goes_on)?;
-    let from = from.min(ride.now(from));
+    runner.run_until(&mut world, from, clock, &mut goes_on)?;
+    let from = from.min(runner.now(from));
     world.hosts.open(from);
     world.hosts.outlet.reset();
-    ride.to(&mut world, until, clock, &mut goes_on)?;
-    let until = ride.now(until);
-    let (mut tables, hops) = measure(&mut world, &plan, scenario, from, until);
+    runner.run_until(&mut world, until, clock, &mut goes_on)?;
+    let until = runner.now(until);
+    let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
     let timing = trust::Timing::of(&world, scenario, privileges.granted(), stage.overruns()? - before);
-    ride.to(&mut world, end, clock, &mut goes_on)?;
+    runner.run_until(&mut world, end, clock, &mut goes_on)?;
     world.taps.finish()?;
     let failures = stage.failures();
     drop(applications);
     let reports = commands.map_or(Ok(Vec::new()), Commands::finish)?;
     let has_foreground_ended =
         reports.iter().any(|report| report.is_foreground && (report.ended.is_some() || report.failure.is_some()));
-    let stopped = ride.ended_early.is_some() && !has_foreground_ended;
+    let stopped = runner.ended_early.is_some() && !has_foreground_ended;
     if stopped {
         return Err(Error::Stopped);
     }
@@ -165,7 +164,7 @@ pub fn emulate(
     if let Some((report, why)) = foreground.and_then(|report| Some((report, report.failure.clone()?))) {
         return Err(Error::Host { what: format!("cannot run `{}`", report.command), source: io::Error::other(why) });
     }
-    let results = Results { tables, wakes: ride.driver.wakes(), hops, undeliverable: world.undeliverable() };
+    let results = Results { tables, wakes: runner.driver.wakes(), hops, undeliverable: world.undeliverable() };
     Ok(Emulation { results, verdict, exit_status })
 }
 
@@ -175,17 +174,17 @@ fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     |source| Error::Host { what, source }
 }
 
-/// The driver, who watches it, and the time at which the run was stopped.
-struct Ride<'a> {
+/// The driver with its monitor, and the time at which the run was stopped.
+struct Runner<'a> {
     driver: Driver,
-    plan: &'a Plan,
+    subjects: &'a Subjects,
     monitor: Option<Monitor>,
     ended_early: Option<Instant>,
 }
 
-impl Ride<'_> {
+impl Runner<'_> {
     /// Runs until `until`, unless the run was stopped.
-    fn to(
+    fn run_until(
         &mut self,
         world: &mut RealWorld,
         until: Instant,
@@ -198,7 +197,7 @@ impl Ride<'_> {
             if outcome.map_err(host_error("a TUN device failed"))? == Outcome::Stopped {
                 self.ended_early = Some(clock.now().min(until));
             } else if let Some(monitor) = self.monitor.as_mut().filter(|monitor| monitor.next() == part) {
-                monitor.sample(world, self.plan, part);
+                monitor.sample(world, self.subjects, part);
             }
             if part == until {
                 break;

@@ -1,7 +1,7 @@
 //! Errors of a run whose scenario is valid.
 
-use crate::capture;
-use crate::qlog;
+use acklab_measure::capture;
+use acklab_measure::qlog;
 use acklab_path::server::{ScheduleError, TraceError};
 use std::io;
 use std::path::PathBuf;

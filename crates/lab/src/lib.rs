@@ -1,4 +1,4 @@
-//! The laboratory: it builds a network from a scenario, runs it, and turns the measurements into tables and captures.
+//! The laboratory: it builds a network from a scenario, runs it, and returns the tables of its measurement (`acklab-measure`).
 //!
 //! In the order of reading:
 //!
@@ -13,40 +13,24 @@
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
 //! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |
-//! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and probes |
-//! | `probe`, `statistics` | the measurements of a flow during the run |
-//! | `observers`, `air` | the observers of the network: captures, drops, and monitors of a cell's air |
-//! | [`qlog`] | logs of endpoints that qvis reads |
-//! | [`capture`] | captures of packets and of the air in pcapng files |
-//! | `results` | the tables of a run, and the [`Description`] of their columns |
-//! | `table` | [`Table`]: a typed table with units, which converts to Arrow |
+//! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and meters |
 //! | `error` | [`Error`]: why a run cannot start or continue |
 
-mod air;
 mod assemble;
-pub mod capture;
 pub mod emulate;
 mod error;
 mod flows;
-mod observers;
 pub mod packet;
 pub mod packetdrill;
-mod probe;
-pub mod qlog;
-mod results;
 mod run;
 pub mod scenario;
 mod socket;
-mod statistics;
 mod strategies;
-mod table;
 pub mod transports;
 
 pub use assemble::check;
 pub use emulate::emulate;
 pub use error::Error;
 pub use packet::Packet;
-pub use results::{Better, Description, metrics};
 pub use run::{Progress, Results, RunOptions, run};
 pub use strategies::Strategies;
-pub use table::Table;

@@ -1,44 +1,14 @@
 //! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
+use acklab_measure::Observed;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
 use acklab_wire::{Endpoints, IpVersion};
-use pcap_file::DataLink;
 use std::any::{Any, TypeId};
 use std::sync::Arc;
-
-/// A packet that probes and captures can read: one of a simulation, or one of a real host.
-pub trait Observed: acklab_wifi::Packet {
-    /// The link type of captures of a network with this version of IP, which defines the first header of a packet.
-    fn link_type(version: IpVersion) -> DataLink {
-        match version {
-            IpVersion::V4 => DataLink::IPV4,
-            IpVersion::V6 => DataLink::IPV6,
-        }
-    }
-
-    /// The instant from which the content dates: for data the time of transmission, for an acknowledgment the arrival of the newest data
-    /// that it reports.
-    fn origin(&self) -> Instant;
-
-    /// Octets of payload at the end of the packet, which a capture may omit.
-    fn payload(&self) -> u32;
-
-    /// The TLS secrets with which it can be decrypted, if it is encrypted and they are known (see [`Pdu::secrets`]).
-    fn secrets(&self) -> Option<&Arc<str>> {
-        None
-    }
-
-    /// Replaces the content of `octets` by the octets of the packet. A packet without an IPv4 identification of its own gets
-    /// `identification`.
-    ///
-    /// # Errors
-    /// If the packet does not fit an IP packet; `octets` is then empty.
-    fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError>;
-}
 
 /// A typed packet. It moves through the network as one pointer, so a hop costs the same for any content.
 #[derive(Clone, Debug)]

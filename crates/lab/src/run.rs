@@ -1,17 +1,14 @@
 //! One run of a scenario.
 
-use crate::assemble::{self, Plan, World};
+use crate::assemble::{self, World};
 use crate::error::Error;
-use crate::flows::Measured;
-use crate::packet::Observed;
-use crate::qlog;
-use crate::results;
 use crate::scenario::Scenario;
 use crate::strategies::Strategies;
-use crate::table::Table;
 use acklab_base::Instant;
 use acklab_drive::{Outcome, VirtualClock};
-use acklab_net::Hosts;
+use acklab_measure::Table;
+use acklab_measure::flow::Measured;
+use acklab_measure::qlog;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -74,7 +71,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     if let Some(flow) = scenario.flows().into_iter().find(|flow| flow.stack.is_some()) {
         return Err(Error::KernelStack { flow: flow.name });
     }
-    let (mut world, plan) = assemble::assemble(scenario, options)?;
+    let (mut world, subjects) = assemble::assemble(scenario, options)?;
     let mut clock = VirtualClock::new(&mut world);
     if scenario.flow.iter().any(|flow| !flow.transport.custom_names().is_empty()) {
         clock.call_back_always();
@@ -90,7 +87,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     }
     world.hosts.open(from);
     advance(&mut clock, &mut world, until)?;
-    let (tables, hops) = measure(&mut world, &plan, scenario, from, until);
+    let (tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
     if end > until {
         advance(&mut clock, &mut world, end)?;
     }
@@ -119,19 +116,4 @@ fn advance(
     }
     world.taps.check()?;
     world.hosts.check_logs().map_err(Error::from)
-}
-
-/// The tables of the window from `from` to `until`, which has just ended, and the number of packets delivered by links and cells.
-pub(crate) fn measure<P: Observed, H: Hosts<P> + Measured>(
-    world: &mut World<P, H>,
-    plan: &Plan,
-    scenario: &Scenario,
-    from: Instant,
-    until: Instant,
-) -> (Vec<Table>, u64) {
-    let links: Vec<_> = world.links_and_cells().0.iter_mut().map(|link| link.counters(until)).collect();
-    world.flush_taps();
-    let through_cells = world.cells().iter().flat_map(acklab_wifi::Cell::counters).map(|counters| counters.delivered);
-    let hops = links.iter().map(|counters| counters.packets_out).chain(through_cells).sum();
-    (results::tables(world, plan, scenario, &links, from, until), hops)
 }

@@ -22,9 +22,11 @@ mod tack;
 pub(crate) mod tcp;
 mod udp;
 
+use acklab_measure::subjects::TransportLabels;
 pub use custom::{Custom, TransportStart};
 pub use endpoints::Endpoints;
-pub(crate) use endpoints::{Labels, reader, writer};
+use endpoints::of_both;
+pub(crate) use endpoints::{reader, writer};
 pub(crate) use maker::Maker;
 
 use crate::error::Error;
@@ -89,8 +91,8 @@ trait Protocol: Clone {
     }
 
     /// What the flows table says of the forward and of the reverse direction.
-    fn labels(&self) -> [Labels; 2] {
-        Labels { protocol: self.name().to_owned(), ..Labels::default() }.of_both()
+    fn labels(&self) -> [TransportLabels; 2] {
+        of_both(TransportLabels { protocol: self.name().to_owned(), ..TransportLabels::default() })
     }
 
     /// The two endpoints of the maker's flow over this version of IP, without labels.

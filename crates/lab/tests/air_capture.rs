@@ -4,7 +4,7 @@ use crate::common::packets::packet;
 use crate::common::tshark::{frames, knows_eht, tshark};
 use acklab_base::{Bytes, Duration, Ecn, Instant};
 use acklab_lab::Packet;
-use acklab_lab::capture::AirCapture;
+use acklab_measure::capture::AirCapture;
 use acklab_wifi::cell::ACCESS_POINT as AP;
 use acklab_wifi::phy::{Band, Format, Guard, Mode, Width};
 use acklab_wifi::ppdu::{Frame, Mpdu, Outcome, Ppdu, Signal};

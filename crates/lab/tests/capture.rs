@@ -4,7 +4,7 @@ use crate::common::packets::packet;
 use crate::common::tshark::{frames, tshark};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_lab::Packet;
-use acklab_lab::capture::{Capture, Error};
+use acklab_measure::capture::{Capture, Error};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 use acklab_wire::udp::UserDatagram;

@@ -2,8 +2,8 @@
 
 use crate::common::tables::Tables;
 use crate::common::tshark::tshark;
-use acklab_lab::qlog::{Options, Schema};
 use acklab_lab::{RunOptions, run, scenario};
+use acklab_measure::qlog::{Options, Schema};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

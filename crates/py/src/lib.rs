@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-        module.add("QLOG_VERSIONS", acklab_lab::qlog::Schema::ALL.map(acklab_lab::qlog::Schema::name))?;
+        module.add("QLOG_VERSIONS", acklab_measure::qlog::Schema::ALL.map(acklab_measure::qlog::Schema::name))?;
         module.add("REVISION", env!("ACKLAB_REVISION"))
     }
 }

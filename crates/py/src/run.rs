@@ -3,8 +3,9 @@
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
 use crate::strategies::{Fault, strategies as named};
-use acklab_lab::qlog::{Options, Schema};
-use acklab_lab::{RunOptions, Table, scenario};
+use acklab_lab::{RunOptions, scenario};
+use acklab_measure::Table;
+use acklab_measure::qlog::{Options, Schema};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -119,7 +120,7 @@ pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Py<Py
 /// The descriptions of the columns of the metrics tables, as JSON.
 #[pyfunction]
 pub(crate) fn metrics() -> String {
-    serde_json::to_string(&acklab_lab::metrics()).unwrap_or_default()
+    serde_json::to_string(&acklab_measure::metrics()).unwrap_or_default()
 }
 
 /// The JSON Schema of a scenario, as JSON.

@@ -11,7 +11,7 @@ use etherparse::IpNumber;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
 /// Octets of an IPv6 header (RFC 8200, §3).
-const IPV6_HEADER: usize = 40;
+pub(crate) const IPV6_HEADER: usize = 40;
 /// The network 2001:db8::/32, which is reserved for documentation (RFC 3849).
 const NETWORK: u128 = 0x2001_0db8 << 96;
 

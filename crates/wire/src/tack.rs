@@ -47,7 +47,7 @@ pub mod varint;
 pub mod version;
 
 pub use decode::{DecodeError, decode};
-pub use frame::{Crypto, EcnCounts, Extension, Frame, Loss, Run, Stream, Sync, Tack};
+pub use frame::{Crypto, EcnCounts, Extension, Frame, Loss, Run, Stream, Sync, Tack, ranges};
 pub use frames::Frames;
 pub use number::PktSeq;
 pub use parameters::Parameters;

@@ -4,7 +4,7 @@ pub(crate) mod header;
 pub mod octets;
 
 pub use header::HeaderError;
-pub use octets::{DecodeError, EncodeError, decode};
+pub use octets::{DecodeError, EncodeError, decode, encode_between};
 
 use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};

@@ -5,9 +5,11 @@ mod udp_decode;
 
 use acklab_base::{Ecn, Instant};
 use acklab_wire::ipv4::{self, Checksums, Extent, Ipv4Fields, TooLong};
-use acklab_wire::udp::{DecodeError, EncodeError, HeaderError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode};
+use acklab_wire::udp::{
+    DecodeError, EncodeError, HeaderError, LARGEST_PAYLOAD, TEST_HEADER, UserDatagram, decode, encode_between,
+};
 use acklab_wire::{Endpoints, Pdu, pdu};
-use etherparse::{IpNumber, Ipv4HeaderSlice, UdpSlice};
+use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, UdpHeaderSlice, UdpSlice};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -144,5 +146,38 @@ proptest! {
         }
         what_decodes_survives_the_round_trip(&octets);
         what_decodes_survives_the_round_trip(&octets[..end.index(octets.len())]);
+    }
+}
+
+/// Between sockets of IPv6, or of both versions, the packet is one of IPv6, with a valid checksum and mapped addresses.
+#[test]
+fn a_payload_between_sockets_becomes_a_packet_of_their_version() {
+    let [v4, v6] = ["192.0.2.1:5000", "[2001:db8::2]:443"].map(|socket| socket.parse().unwrap());
+    for (sockets, source) in [([v6, v6], "2001:db8::2"), ([v4, v6], "::ffff:192.0.2.1")] {
+        let mut octets = vec![7; 3];
+        let fields = Ipv4Fields { dscp: 46, time_to_live: 9, ..Ipv4Fields::default() };
+        encode_between(sockets, Ecn::Ce, b"payload", fields, &mut octets).unwrap();
+        let ip = Ipv6HeaderSlice::from_slice(&octets).unwrap();
+        assert_eq!((ip.traffic_class(), ip.hop_limit(), ip.next_header()), (46 << 2 | 3, 9, IpNumber::UDP));
+        assert_eq!(ip.source_addr(), source.parse::<std::net::Ipv6Addr>().unwrap());
+        let udp = UdpHeaderSlice::from_slice(&octets[40..]).unwrap().to_header();
+        assert_eq!((udp.source_port, udp.destination_port, udp.length), (sockets[0].port(), 443, 8 + 7));
+        assert_eq!(udp.calc_checksum_ipv6_raw(ip.source(), ip.destination(), b"payload").unwrap(), udp.checksum);
+        assert_eq!(&octets[48..], b"payload");
+    }
+    let mut octets = vec![7; 3];
+    encode_between([v4, v4], Ecn::NotEct, b"payload", Ipv4Fields::default(), &mut octets).unwrap();
+    let ip = Ipv4HeaderSlice::from_slice(&octets).unwrap();
+    assert_eq!((ip.total_len(), &octets[28..]), (20 + 8 + 7, &b"payload"[..]));
+}
+
+#[test]
+fn a_payload_that_fits_no_packet_is_refused() {
+    for (socket, headers) in [("192.0.2.1:5000", 28), ("[2001:db8::2]:443", 48)] {
+        let socket: std::net::SocketAddr = socket.parse().unwrap();
+        let mut octets = vec![7; 3];
+        let long = vec![0; 65_528];
+        let refused = encode_between([socket, socket], Ecn::NotEct, &long, Ipv4Fields::default(), &mut octets);
+        assert_eq!((refused, octets.len()), (Err(TooLong { octets: headers + 65_528 }), 0));
     }
 }

@@ -2,17 +2,17 @@
 
 use super::{FlowPlan, direction_name};
 use crate::RunOptions;
-use crate::air::AirMonitor;
-use crate::capture::{AirCapture, Capture};
 use crate::error::Error;
-use crate::observers::{CapturePoint, Observers};
-use crate::packet::{Observed, Route};
-use crate::probe::{FlowProbe, Records};
-use crate::qlog::{self, About, Log, VantagePoint};
-use crate::scenario::{Scenario, Series};
+use crate::packet::Route;
+use crate::scenario::Scenario;
 use acklab_base::{Duration, PortId};
-use acklab_wire::address_of_node;
+use acklab_measure::air::AirMonitor;
+use acklab_measure::capture::{AirCapture, Capture};
+use acklab_measure::observers::{CapturePoint, Observers};
+use acklab_measure::qlog::{self, Log, TraceInfo, VantagePoint};
+use acklab_measure::{FlowProbe, Observed, Records, Series};
 use acklab_wire::ipv4::Extent;
+use acklab_wire::{Endpoints, address_of_node};
 use std::net::IpAddr;
 
 /// The bin of throughput if there is no propagation delay to derive it from.
@@ -20,24 +20,19 @@ const DEFAULT_BIN: Duration = Duration::from_millis(100);
 
 /// The probe of one direction of a flow.
 pub(crate) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
-    let is_requested = |series| scenario.measure.series.contains(&series);
-    let records = Records {
-        operating_points: is_requested(Series::OperatingPoint).then(Vec::new),
-        throughput: is_requested(Series::Throughput).then(Vec::new),
-        packets: is_requested(Series::Packets).then(Vec::new),
-        events: is_requested(Series::Events).then(Vec::new),
-        decisions: is_requested(Series::Decisions).then(Vec::new),
-    };
-    let mut probe = probe_without_records(plan, scenario.measure.bin);
-    probe.records = records;
-    probe
+    new_probe(plan, scenario.measure.bin, Records::of(&scenario.measure.series))
 }
 
-/// A probe that keeps no series.
-pub(super) fn probe_without_records(plan: &FlowPlan, bin: Option<Duration>) -> FlowProbe {
-    let default_bin = if plan.base_rtt.is_zero() { DEFAULT_BIN } else { plan.base_rtt * 2 };
+/// A probe of an end at a proxy, which keeps no series.
+pub(super) fn probe_at_proxy(plan: &FlowPlan) -> FlowProbe {
+    new_probe(plan, None, Records::default())
+}
+
+fn new_probe(plan: &FlowPlan, bin: Option<Duration>, records: Records) -> FlowProbe {
+    let base_rtt = plan.base_rtt();
+    let default_bin = if base_rtt.is_zero() { DEFAULT_BIN } else { base_rtt * 2 };
     let burst_gap = Duration::from_secs_f64(plan.segment_time / 2.0);
-    FlowProbe::new(plan.payload, bin.unwrap_or(default_bin), burst_gap, Records::default())
+    FlowProbe::new(plan.info.payload, bin.unwrap_or(default_bin), burst_gap, records)
 }
 
 /// The log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends by `routes`.
@@ -48,7 +43,7 @@ pub(super) fn log(
     end: usize,
     routes: [Route; 2],
 ) -> Log {
-    let (flow, labels) = (&plan.flow, &plan.labels);
+    let (flow, labels) = (&plan.flow, &plan.info.labels);
     let parts = [
         ("preset", &labels.preset),
         ("congestion control", &labels.controller),
@@ -58,9 +53,10 @@ pub(super) fn log(
     let parts = parts.into_iter().filter_map(|(what, name)| Some(format!(", {what} {}", name.as_ref()?)));
     let description = format!("flow {}: {}{}", flow.name, labels.protocol, parts.collect::<String>());
     let (node, route) = ([&flow.from, &flow.to][end], routes[end]);
+    let Endpoints { source, destination } = route.endpoints;
     // The end at `to` opens the connection for a page.
     let opens = (end == 0) != flow.page.is_some();
-    let about = About {
+    let info = TraceInfo {
         title: if scenario.title.is_empty() { &flow.name } else { &scenario.title },
         description: &description,
         protocol: &labels.protocol,
@@ -68,7 +64,7 @@ pub(super) fn log(
         vantage_point: if opens { VantagePoint::Client } else { VantagePoint::Server },
         directions: 1 + usize::from(flow.is_both_ways()),
     };
-    Log::new(options, &flow.name, &about, route.endpoints)
+    Log::new(options, &flow.name, &info, [source.into(), destination.into()])
 }
 
 /// The observers of the network.

@@ -9,11 +9,11 @@ mod tcp;
 mod udp;
 
 use super::packet::{Data, Note, RealPacket};
-use crate::probe::Probes;
-use crate::socket::{End, Snapshot};
 use acklab_app::Reader;
 use acklab_base::{Bytes, CounterValue, Duration, Instant};
 use acklab_live::socket::Tcp;
+use acklab_measure::flow::End;
+use acklab_measure::{Probes, Snapshot};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tcp::TcpEnd;

@@ -1,11 +1,11 @@
 //! What an emulation shows while it runs: a sample each second.
 
 use super::hosts::RealWorld;
-use crate::assemble::Plan;
-use crate::flows::Measured;
-use crate::socket::{End, Snapshot};
 use acklab_base::endpoint::counter;
 use acklab_base::{Duration, Instant};
+use acklab_measure::flow::End;
+use acklab_measure::flow::Measured;
+use acklab_measure::{Snapshot, Subjects};
 use acklab_wifi::airtime::Use;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -121,16 +121,16 @@ impl Monitor {
     }
 
     /// Takes the sample that is due at `now`, and passes it on.
-    pub(super) fn sample(&mut self, world: &mut RealWorld, plan: &Plan, now: Instant) {
+    pub(super) fn sample(&mut self, world: &mut RealWorld, subjects: &Subjects, now: Instant) {
         let seconds = now.since(self.last).as_secs_f64();
         let lateness = world.hosts.outlet.lateness().second(self.last.as_nanos() / 1_000_000_000);
         let micros = |lateness: Duration| lateness.as_nanos() as f64 / 1e3;
         let sample = Sample {
             time: now.as_secs_f64(),
             duration: self.duration.as_secs_f64(),
-            flows: self.flows(world, plan, now, seconds),
-            links: self.link_samples(world, plan, now, seconds),
-            cells: self.cells(world, plan, seconds),
+            flows: self.flows(world, subjects, now, seconds),
+            links: self.link_samples(world, subjects, now, seconds),
+            cells: self.cells(world, subjects, seconds),
             lateness: lateness.map(|second| LatenessSample {
                 deliveries: second.deliveries,
                 p50: micros(second.p50),
@@ -144,23 +144,23 @@ impl Monitor {
         let _ = self.to.send(sample);
     }
 
-    fn flows(&mut self, world: &RealWorld, plan: &Plan, now: Instant, seconds: f64) -> Vec<FlowSample> {
+    fn flows(&mut self, world: &RealWorld, subjects: &Subjects, now: Instant, seconds: f64) -> Vec<FlowSample> {
         let after = ends(world, now);
         let mut samples = Vec::new();
-        let mut plans = plan.flows.iter();
+        let mut infos = subjects.flows.iter();
         for ((flow, before), after) in world.hosts.flows().iter().zip(&self.ends).zip(&after) {
             let directions = if flow.probes.reverse.is_some() { vec![(0, 1), (1, 0)] } else { vec![(0, 1)] };
             for (from, to) in directions {
-                let Some(plan) = plans.next() else { break };
+                let Some(info) = infos.next() else { break };
                 let (sent, received) = (after[from].since(&before[from]), after[to].since(&before[to]));
                 let (state, arrived) = (flow.ends[from].state(), flow.ends[to].state());
                 let millis = |time: Option<Duration>| time.map(|time| time.as_millis_f64());
                 samples.push(FlowSample {
-                    flow: plan.flow.name.clone(),
+                    flow: info.name.clone(),
                     throughput: received.received as f64 * 8.0 / 1e6 / seconds,
                     srtt: millis(state.smoothed_rtt),
                     delay: millis(arrived.transit),
-                    cwnd: state.window.map(|octets| octets as f64 / plan.payload as f64),
+                    cwnd: state.window.map(|octets| octets as f64 / info.payload as f64),
                     acks: received.count(counter::ACKS_SENT).map(|acks| acks as f64 / seconds),
                     retransmissions: sent.count(counter::RETRANSMISSIONS),
                 });
@@ -170,30 +170,37 @@ impl Monitor {
         samples
     }
 
-    fn link_samples(&mut self, world: &mut RealWorld, plan: &Plan, now: Instant, seconds: f64) -> Vec<LinkSample> {
+    fn link_samples(
+        &mut self,
+        world: &mut RealWorld,
+        subjects: &Subjects,
+        now: Instant,
+        seconds: f64,
+    ) -> Vec<LinkSample> {
         let after = links(world, now);
-        let samples = plan.links.iter().zip(self.links.iter().zip(&after)).map(|(plan, (before, after))| LinkSample {
-            link: plan.name.clone(),
-            rate: (after.sent - before.sent) as f64 * 8.0 / 1e6 / seconds,
-            queue: after.waiting,
-            drops: after.dropped - before.dropped,
-        });
+        let samples =
+            subjects.links.iter().zip(self.links.iter().zip(&after)).map(|(info, (before, after))| LinkSample {
+                link: info.name.clone(),
+                rate: (after.sent - before.sent) as f64 * 8.0 / 1e6 / seconds,
+                queue: after.waiting,
+                drops: after.dropped - before.dropped,
+            });
         let samples = samples.collect();
         self.links = after;
         samples
     }
 
-    fn cells(&mut self, world: &RealWorld, plan: &Plan, seconds: f64) -> Vec<CellSample> {
+    fn cells(&mut self, world: &RealWorld, subjects: &Subjects, seconds: f64) -> Vec<CellSample> {
         let after = airtime(world);
-        let samples = world.cells().iter().zip(&plan.cells).zip(self.airtime.iter().zip(&after)).map(
-            |((cell, plan), (before, after))| {
+        let samples = world.cells().iter().zip(&subjects.cells).zip(self.airtime.iter().zip(&after)).map(
+            |((cell, info), (before, after))| {
                 let shares = Use::ALL.iter().zip(before.iter().zip(after)).filter_map(|(what, (before, after))| {
                     let time = after.as_secs_f64() - before.as_secs_f64();
                     (time > 0.0).then(|| (what.name(), time / seconds))
                 });
-                let queues = plan.nodes.iter().enumerate();
+                let queues = info.nodes.iter().enumerate();
                 CellSample {
-                    cell: plan.name.clone(),
+                    cell: info.name.clone(),
                     queues: queues
                         .map(|(node, name)| (name.clone(), cell.queues_of(node).map(|queue| queue.length).sum()))
                         .collect(),

@@ -1,14 +1,14 @@
 //! The packet of a real host, with what the measurement of its flow keeps of it.
 
-use crate::packet::Observed;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
+use acklab_measure::Observed;
+use acklab_measure::capture::DataLink;
 use acklab_wire::ipv4::Extent;
 use acklab_wire::pdu::EncodeError;
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::Segment;
 use acklab_wire::udp::UserDatagram;
 use acklab_wire::{IpPacket, IpVersion};
-use pcap_file::DataLink;
 
 /// Data of a measured flow in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,14 +17,14 @@ use super::end::Shown;
 use super::hosts::{KernelHosts, RealWorld};
 use super::kernel::{self, Request};
 use super::packet::RealPacket;
-use super::traffic::Speaker;
+use super::traffic::TrafficEnd;
 use super::{EmulateOptions, addresses, host_error};
 use crate::assemble::{Parts, Plans};
 use crate::error::Error;
-use crate::flows::Flow;
 use crate::scenario::{self, Scenario};
 use acklab_base::{NodeId, PortId};
 use acklab_live::{Namespace, Outlet, Tun, WallClock};
+use acklab_measure::flow::Flow;
 use acklab_wire::IpVersion;
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::tcp::TCP_HEADER;
@@ -139,7 +139,7 @@ impl Stage {
         options: &EmulateOptions,
         parts: Parts<RealPacket>,
         clock: WallClock,
-    ) -> Result<(RealWorld, Vec<Speaker>, Vec<Plans>), Error> {
+    ) -> Result<(RealWorld, Vec<TrafficEnd>, Vec<Plans>), Error> {
         let hosts_at: Vec<NodeId> = self.hosts.iter().map(|host| host.node).collect();
         let ports_of = |name: &str| {
             let named = (0..).zip(&self.hosts).filter(|(_, host)| host.name == name);
@@ -156,13 +156,13 @@ impl Stage {
                 source: io::Error::other(source),
             })?;
         }
-        let (mut speakers, mut plans) = (Vec::new(), Vec::new());
+        let (mut traffic, mut plans) = (Vec::new(), Vec::new());
         for (number, part) in (0..).zip(flows) {
-            let staged = self.add_flow(scenario, number, &mut speakers)?;
+            let staged = self.add_flow(scenario, number, &mut traffic)?;
             world.hosts.add(Flow::new(staged.ends.map(Box::new), staged.keys, part.probes(scenario)));
             plans.push(part.plans);
         }
-        Ok((world, speakers, plans))
+        Ok((world, traffic, plans))
     }
 
     fn host_at(&self, node: NodeId) -> Option<&Host> {

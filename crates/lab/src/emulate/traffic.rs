@@ -15,22 +15,22 @@ use acklab_base::{Duration, Instant};
 use acklab_live::WallClock;
 use acklab_live::realtime;
 use acklab_live::socket::Watch;
-use datagrams::DatagramTalk;
+use datagrams::DatagramWorker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use stream::{CHUNK, StreamTalk};
+use stream::{CHUNK, StreamWorker};
 
 /// The interval at which the thread looks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// One end of a flow.
-pub(super) enum Speaker {
+pub(super) enum TrafficEnd {
     /// Of a connection.
-    Stream(stream::Speaker),
+    Stream(stream::StreamEnd),
     /// Of a flow over UDP.
-    Datagrams(datagrams::Speaker),
+    Datagrams(datagrams::DatagramEnd),
 }
 
 /// The thread of the applications.
@@ -44,23 +44,23 @@ impl Applications {
     ///
     /// # Errors
     /// If the system does not allow another thread or descriptor.
-    pub(super) fn start(speakers: Vec<Speaker>, clock: WallClock) -> io::Result<Self> {
+    pub(super) fn start(ends: Vec<TrafficEnd>, clock: WallClock) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let watch = Watch::new()?;
-        let mut ends = Vec::new();
-        for (number, speaker) in (0..).zip(speakers) {
-            ends.push(match speaker {
-                Speaker::Stream(speaker) => Talk::Stream(StreamTalk::new(speaker, &watch, number)?),
-                Speaker::Datagrams(speaker) => Talk::Datagrams(DatagramTalk::new(speaker, &watch, number)?),
+        let mut workers = Vec::new();
+        for (number, end) in (0..).zip(ends) {
+            workers.push(match end {
+                TrafficEnd::Stream(end) => Worker::Stream(StreamWorker::new(end, &watch, number)?),
+                TrafficEnd::Datagrams(end) => Worker::Datagrams(DatagramWorker::new(end, &watch, number)?),
             });
         }
         let is_over = Arc::clone(&stop);
-        let talk = move || {
+        let work = move || {
             realtime::share_a_processor();
             realtime::enter(realtime::APPLICATIONS);
-            run(&mut ends, &watch, clock, &is_over);
+            run(&mut workers, &watch, clock, &is_over);
         };
-        let thread = std::thread::Builder::new().name("applications".to_owned()).spawn(talk)?;
+        let thread = std::thread::Builder::new().name("applications".to_owned()).spawn(work)?;
         Ok(Self { stop, thread: Some(thread) })
     }
 }
@@ -75,56 +75,56 @@ impl Drop for Applications {
     }
 }
 
-fn run(ends: &mut [Talk], watch: &Watch, clock: WallClock, stop: &AtomicBool) {
+fn run(workers: &mut [Worker], watch: &Watch, clock: WallClock, stop: &AtomicBool) {
     let mut buffer = vec![0; CHUNK];
     let mut ready = Vec::new();
-    (0..ends.len()).for_each(|number| ends[number].run(clock.now(), clock, watch, number, &mut buffer));
+    (0..workers.len()).for_each(|number| workers[number].run(clock.now(), clock, watch, number, &mut buffer));
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
-        for (number, end) in ends.iter_mut().enumerate() {
-            if end.deadline().is_some_and(|deadline| deadline <= now) {
-                end.run(now, clock, watch, number, &mut buffer);
+        for (number, worker) in workers.iter_mut().enumerate() {
+            if worker.deadline().is_some_and(|deadline| deadline <= now) {
+                worker.run(now, clock, watch, number, &mut buffer);
             }
         }
-        let deadline = ends.iter().filter_map(Talk::deadline).min();
+        let deadline = workers.iter().filter_map(Worker::deadline).min();
         let wait = deadline.map_or(PATIENCE, |deadline| deadline.since(clock.now()).min(PATIENCE));
         if watch.wait(wait, &mut ready).is_err() {
             return;
         }
         for number in ready.drain(..) {
-            ends[number].run(clock.now(), clock, watch, number, &mut buffer);
+            workers[number].run(clock.now(), clock, watch, number, &mut buffer);
         }
     }
 }
 
 /// One end at work.
-enum Talk {
-    Stream(StreamTalk),
-    Datagrams(DatagramTalk),
+enum Worker {
+    Stream(StreamWorker),
+    Datagrams(DatagramWorker),
 }
 
-impl Talk {
+impl Worker {
     fn deadline(&self) -> Option<Instant> {
         match self {
-            Self::Stream(talk) => talk.deadline(),
-            Self::Datagrams(talk) => talk.deadline(),
+            Self::Stream(worker) => worker.deadline(),
+            Self::Datagrams(worker) => worker.deadline(),
         }
     }
 
     fn run(&mut self, now: Instant, clock: WallClock, watch: &Watch, number: usize, buffer: &mut [u8]) {
         let done = match self {
-            Self::Stream(talk) => talk.run(now, watch, number, buffer),
-            Self::Datagrams(talk) => talk.run(now, clock, buffer),
+            Self::Stream(worker) => worker.run(now, watch, number, buffer),
+            Self::Datagrams(worker) => worker.run(now, clock, buffer),
         };
         let Err(error) = done else { return };
         let shown = match self {
-            Self::Stream(talk) => {
-                talk.give_up();
-                talk.shown()
+            Self::Stream(worker) => {
+                worker.give_up();
+                worker.shown()
             }
-            Self::Datagrams(talk) => {
-                talk.give_up();
-                talk.shown()
+            Self::Datagrams(worker) => {
+                worker.give_up();
+                worker.shown()
             }
         };
         let _ = shown.failure.set(error.to_string());

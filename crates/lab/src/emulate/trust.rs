@@ -3,10 +3,10 @@
 use super::hosts::RealWorld;
 
 use crate::scenario::Scenario;
-use crate::table::Table;
 use acklab_base::Duration;
 use acklab_live::Lateness;
 use acklab_live::realtime::Granted;
+use acklab_measure::Table;
 
 /// The 99th percentile of lateness of the whole window may be this part of the time constant.
 const SHARE: u64 = 20;

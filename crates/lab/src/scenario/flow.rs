@@ -4,6 +4,7 @@ use super::NAME;
 use crate::transports::Transport;
 use acklab_app::{Page, Reading, Traffic};
 use acklab_base::Duration;
+use acklab_measure::subjects::back_name;
 use acklab_transport::custom::Name;
 use acklab_transport::quic::ask;
 use acklab_transport::tcp::Preset;
@@ -155,11 +156,6 @@ const fn greedy() -> Traffic {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn is_best_effort(category: &Category) -> bool {
     *category == Category::BestEffort
-}
-
-/// The name of the reverse direction of the flow called `name`.
-pub(crate) fn back_name(name: &str) -> String {
-    format!("{name}_back")
 }
 
 const fn one() -> u32 {

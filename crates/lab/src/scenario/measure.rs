@@ -1,6 +1,7 @@
 //! The measurements of a run: the window, series and captures.
 
 use acklab_base::Duration;
+use acklab_measure::Series;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,26 +23,6 @@ pub struct Measure {
     pub bin: Option<Duration>,
     /// The series to record. Other series cost nothing.
     pub series: Vec<Series>,
-}
-
-/// A time series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Series {
-    /// Congestion window, data in flight and smoothed RTT at each ACK that arrives at a sender.
-    OperatingPoint,
-    /// Throughput in each bin.
-    Throughput,
-    /// Each change of the length of each queue.
-    Queue,
-    /// Each packet that is sent, retransmitted, received or acknowledged.
-    Packets,
-    /// Each PPDU on the air of each Wi-Fi cell.
-    Air,
-    /// Events inside endpoints: recoveries, timeouts and the like.
-    Events,
-    /// Each decision of each ACK policy: when to acknowledge, and why.
-    Decisions,
 }
 
 /// A capture of packets, written as pcapng.

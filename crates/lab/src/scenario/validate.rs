@@ -7,11 +7,12 @@ mod network;
 mod peps;
 mod wifi;
 
+use super::Scenario;
 use super::flow::CustomKey;
 use super::refuse::{Problem, suggestion};
-use super::{Scenario, Series};
 use crate::strategies::{self, Strategies};
 use acklab_base::Duration;
+use acklab_measure::Series;
 use acklab_transport::fault::LONGEST_TIME;
 use network::Network;
 use std::collections::BTreeSet;

@@ -1,11 +1,13 @@
 //! A performance enhancing proxy between two connections of a flow (RFC 3135, §2.4): it reads from one what it writes to the next.
 
-use super::{Application, Bound, End, Role, Snapshot, Socket};
+use super::{Application, Bound, Socket};
 use crate::packet::{Packet, Pool, Route};
-use crate::probe::{FlowProbe, Probes};
 use crate::scenario::Handshake;
-use crate::statistics::OverTime;
 use acklab_base::{Datagram, Endpoint, FlowKey, Instant, Port, Vitals};
+use acklab_measure::flow::End;
+use acklab_measure::relay::Relayed;
+use acklab_measure::statistics::OverTime;
+use acklab_measure::{FlowProbe, Probes, Role, Snapshot};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
@@ -25,19 +27,6 @@ pub(crate) trait Relay: Send {
 
     /// Ends the window of measurement.
     fn close(&mut self, until: Instant) -> Relayed;
-}
-
-/// The measurements of a proxy in the window.
-pub(crate) struct Relayed {
-    /// The counters of the end that receives from the connection before the proxy.
-    pub(crate) arriving: Snapshot,
-    /// The counters of the end that sends on the connection behind the proxy.
-    pub(crate) leaving: Snapshot,
-    pub(crate) arriving_probe: FlowProbe,
-    pub(crate) leaving_probe: FlowProbe,
-    /// Octets that have arrived and are not acknowledged behind the proxy.
-    pub(crate) held: OverTime,
-    pub(crate) most_held: u64,
 }
 
 /// The two ends at a proxy.

@@ -2,12 +2,14 @@
 
 use crate::packet::{Pool, Route};
 use crate::scenario::Flow;
-use crate::socket::{Application, Bound, Role, Socket};
+use crate::socket::{Application, Bound, Socket};
 use acklab_app::page::{Browser, Server};
 use acklab_app::video::Frames;
 use acklab_app::{Player, Reader, Reading, Traffic, Writer};
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Endpoint, Instant};
+use acklab_measure::Role;
+use acklab_measure::subjects::TransportLabels;
 use acklab_wire::pdu::Pdu;
 
 /// The two endpoints of a flow.
@@ -16,29 +18,16 @@ pub struct Endpoints {
     payload: u64,
     header: u64,
     /// Of the forward and of the reverse direction.
-    labels: [Labels; 2],
+    labels: [TransportLabels; 2],
     bind: Box<Bind>,
 }
 
 /// Connects both endpoints with their applications and the routes of their packets.
 type Bind = dyn FnOnce([Application; 2], [Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
 
-/// The names of a transport and its parts in the flows table.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Labels {
-    pub(crate) protocol: String,
-    pub(crate) preset: Option<String>,
-    pub(crate) peer_preset: Option<String>,
-    pub(crate) controller: Option<String>,
-    pub(crate) recovery: Option<String>,
-    pub(crate) ack_policy: Option<String>,
-}
-
-impl Labels {
-    /// The same for the forward and for the reverse direction.
-    pub(super) fn of_both(self) -> [Self; 2] {
-        [self.clone(), self]
-    }
+/// The same labels for the forward and for the reverse direction.
+pub(super) fn of_both(labels: TransportLabels) -> [TransportLabels; 2] {
+    [labels.clone(), labels]
 }
 
 impl Endpoints {
@@ -97,7 +86,7 @@ impl Endpoints {
     }
 
     /// The labels of the forward and of the reverse direction.
-    pub(crate) const fn labels(&self) -> &[Labels; 2] {
+    pub(crate) const fn labels(&self) -> &[TransportLabels; 2] {
         &self.labels
     }
 
@@ -119,7 +108,7 @@ impl Endpoints {
     }
 
     /// The same with the labels of the forward and of the reverse direction.
-    pub(super) fn with_labels(mut self, labels: [Labels; 2]) -> Self {
+    pub(super) fn with_labels(mut self, labels: [TransportLabels; 2]) -> Self {
         self.labels = labels;
         self
     }

@@ -2,11 +2,12 @@
 
 use super::endpoints::Endpoints;
 use crate::error::Error;
-use crate::scenario::{CustomKey, Flow, back_name};
-use crate::socket::Role;
+use crate::scenario::{CustomKey, Flow};
 use crate::strategies::{self, Strategies};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Endpoint};
+use acklab_measure::Role;
+use acklab_measure::subjects::back_name;
 use acklab_transport::custom::Custom;
 use acklab_transport::quic::ask::{self, AskRule};
 use acklab_transport::tcp::receiver::Reading;

@@ -1,10 +1,11 @@
 //! QUIC. Its two ends may be different stacks.
 
-use super::endpoints::{Endpoints, Labels};
+use super::endpoints::Endpoints;
 use super::maker::Maker;
 use super::{Abilities, Protocol};
 use crate::error::Error;
 use crate::scenario::{CustomKey, Ends, Flow};
+use acklab_measure::subjects::TransportLabels;
 use acklab_transport::custom::Name;
 use acklab_transport::fault::Fault;
 use acklab_transport::quic::{Connection, Settings};
@@ -34,16 +35,16 @@ impl Protocol for Ends<Settings> {
         custom_names(&self.from).chain(of_peer).collect()
     }
 
-    fn labels(&self) -> [Labels; 2] {
+    fn labels(&self) -> [TransportLabels; 2] {
         let configs = self.both().map(Settings::config);
         let preset = |end: usize| Some(self.both()[end].preset.name().to_owned());
-        [0, 1].map(|from| Labels {
+        [0, 1].map(|from| TransportLabels {
             protocol: Self::NAME.to_owned(),
             preset: preset(from),
             peer_preset: preset(1 - from),
             controller: Some(configs[from].congestion.name().to_owned()),
             ack_policy: Some(configs[1 - from].ack.name().to_owned()),
-            ..Labels::default()
+            ..TransportLabels::default()
         })
     }
 

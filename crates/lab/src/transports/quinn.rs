@@ -1,10 +1,11 @@
 //! QUIC of quinn-proto.
 
-use super::endpoints::{Endpoints, Labels};
+use super::endpoints::{Endpoints, of_both};
 use super::maker::Maker;
 use super::{Abilities, Protocol};
 use crate::error::Error;
 use crate::scenario::{CustomKey, Flow};
+use acklab_measure::subjects::TransportLabels;
 use acklab_quinn::{Connection, Settings};
 use acklab_transport::custom::Name;
 use acklab_transport::fault::Fault;
@@ -22,14 +23,14 @@ impl Protocol for Settings {
         CustomKey::among(None, Some(self.congestion))
     }
 
-    fn labels(&self) -> [Labels; 2] {
-        let labels = Labels {
+    fn labels(&self) -> [TransportLabels; 2] {
+        let labels = TransportLabels {
             protocol: Self::NAME.to_owned(),
             controller: Some(self.controller_name()),
             ack_policy: Some(self.ack_name()),
-            ..Labels::default()
+            ..TransportLabels::default()
         };
-        labels.of_both()
+        of_both(labels)
     }
 
     fn endpoints(&self, maker: &Maker<'_>, _version: IpVersion) -> Result<Endpoints, Error> {

@@ -1,11 +1,12 @@
 //! TACK.
 
-use super::endpoints::{Endpoints, Labels};
+use super::endpoints::{Endpoints, of_both};
 use super::maker::Maker;
 use super::{Abilities, Protocol};
 use crate::error::Error;
 use crate::scenario::{CustomKey, Flow};
 use acklab_base::Bytes;
+use acklab_measure::subjects::TransportLabels;
 use acklab_transport::custom::Name;
 use acklab_transport::fault::Fault;
 use acklab_transport::tack::{Connection, Settings};
@@ -28,14 +29,14 @@ impl Protocol for Settings {
         Some(self.send_buffer.min(self.receive_buffer))
     }
 
-    fn labels(&self) -> [Labels; 2] {
-        let labels = Labels {
+    fn labels(&self) -> [TransportLabels; 2] {
+        let labels = TransportLabels {
             protocol: Self::NAME.to_owned(),
             controller: Some(self.congestion.name().to_owned()),
             ack_policy: Some(self.ack.name().to_owned()),
-            ..Labels::default()
+            ..TransportLabels::default()
         };
-        labels.of_both()
+        of_both(labels)
     }
 
     fn endpoints(&self, maker: &Maker<'_>, version: IpVersion) -> Result<Endpoints, Error> {

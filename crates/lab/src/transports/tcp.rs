@@ -1,14 +1,15 @@
 //! TCP, and its ends at a proxy.
 
-use super::endpoints::{Endpoints, Labels};
+use super::endpoints::{Endpoints, of_both};
 use super::maker::Maker;
 use super::{Abilities, Protocol};
 use crate::error::Error;
 use crate::packet::{Pool, Route};
-use crate::probe::FlowProbe;
 use crate::scenario::{CustomKey, Flow, Handshake};
-use crate::socket::{Relay, Role, Spliced};
+use crate::socket::{Relay, Spliced};
 use acklab_base::{Bytes, FlowKey};
+use acklab_measure::subjects::TransportLabels;
+use acklab_measure::{FlowProbe, Role};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::custom::Name;
@@ -44,9 +45,9 @@ impl Protocol for Settings {
         Some(self)
     }
 
-    fn labels(&self) -> [Labels; 2] {
+    fn labels(&self) -> [TransportLabels; 2] {
         let config = self.config();
-        let labels = Labels {
+        let labels = TransportLabels {
             protocol: Self::NAME.to_owned(),
             preset: Some(self.preset.name().to_owned()),
             peer_preset: Some(self.preset.name().to_owned()),
@@ -54,7 +55,7 @@ impl Protocol for Settings {
             recovery: Some(config.recovery.name().to_owned()),
             ack_policy: Some(config.ack.name().to_owned()),
         };
-        labels.of_both()
+        of_both(labels)
     }
 
     fn endpoints(&self, maker: &Maker<'_>, _version: IpVersion) -> Result<Endpoints, Error> {

@@ -5,7 +5,8 @@ use crate::common::names::controllers;
 use acklab_app::Traffic;
 use acklab_base::units::{Limit, Segments};
 use acklab_base::{Bytes, Duration, Rate};
-use acklab_lab::scenario::{Scenario, Series, load};
+use acklab_lab::scenario::{Scenario, load};
+use acklab_measure::Series;
 use acklab_path::{loss, queue};
 use acklab_transport::{ack, cc};
 

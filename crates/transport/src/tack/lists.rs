@@ -8,6 +8,7 @@
 //! What does not fit is for the next TACKs: see [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;
+pub(super) use acklab_wire::tack::ranges;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -144,15 +145,6 @@ fn runs(next: u64, ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<It
         let run = run(*reached, &range);
         *reached = range.end;
         Some(run)
-    })
-}
-
-/// The ranges that `runs` from `next` on stand for.
-pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clone {
-    runs.iter().scan(next, |reached, run| {
-        let start = *reached + u64::from(run.skip);
-        *reached = start + u64::from(run.length);
-        Some(start..*reached)
     })
 }
 

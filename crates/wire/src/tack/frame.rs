@@ -1,6 +1,7 @@
 //! What a packet carries.
 
 use super::{ConnectionId, Parameters, PktSeq, Timestamp, varint};
+use std::ops::Range;
 
 /// Types of frames, each its first octet.
 pub(super) mod kind {
@@ -162,6 +163,15 @@ pub struct Run {
     pub skip: u32,
     /// How many there are: at least one.
     pub length: u32,
+}
+
+/// The ranges of numbers that `runs` from `next` on stand for.
+pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clone {
+    runs.iter().scan(next, |reached, run| {
+        let start = *reached + u64::from(run.skip);
+        *reached = start + u64::from(run.length);
+        Some(start..*reached)
+    })
 }
 
 /// A TACK (Li et al., SIGCOMM 2020, §5; ToN 2021, §VI).

@@ -5,10 +5,12 @@
 
 use super::header::{self, HeaderError, Received};
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
+use crate::ip_version::IPV6_HEADER;
 use crate::ipv4::{self, Carried, Checksums, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::{Endpoints, pdu::Pdu as _};
 use acklab_base::{Ecn, Instant};
-use etherparse::IpNumber;
+use etherparse::{IpNumber, Ipv6Header, UdpHeader};
+use std::net::{IpAddr, SocketAddr};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const MICROS_PER_SECOND: u64 = 1_000_000;
@@ -90,6 +92,44 @@ pub fn encode_payload(
     let udp = header::header(endpoints, payload, length as u16);
     octets.extend_from_slice(&ipv4::header(IpNumber::UDP, ecn, endpoints, fields, total_len));
     octets.extend_from_slice(&udp);
+    octets.extend_from_slice(payload);
+    Ok(())
+}
+
+/// Replaces the contents of `octets` with the IP packet that carries `payload` in a user datagram between these sockets. The packet is one of
+/// IPv6 if either has an address of IPv6; an address of IPv4 is then mapped (RFC 4291, §2.5.5.2).
+///
+/// # Errors
+/// If it does not fit a packet. `octets` is empty then.
+pub fn encode_between(
+    [source, destination]: [SocketAddr; 2],
+    ecn: Ecn,
+    payload: &[u8],
+    fields: Ipv4Fields,
+    octets: &mut Vec<u8>,
+) -> Result<(), TooLong> {
+    if let (SocketAddr::V4(source), SocketAddr::V4(destination)) = (source, destination) {
+        return encode_payload(payload, ecn, Endpoints { source, destination }, fields, octets);
+    }
+    octets.clear();
+    let length = UDP_HEADER + payload.len() as u64;
+    let too_long = || TooLong { octets: IPV6_HEADER as u64 + length };
+    let address = |socket: SocketAddr| match socket.ip() {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    };
+    let ip = Ipv6Header {
+        traffic_class: fields.dscp << 2 | ecn.bits(),
+        payload_length: u16::try_from(length).map_err(|_| too_long())?,
+        next_header: IpNumber::UDP,
+        hop_limit: fields.time_to_live,
+        source: address(source),
+        destination: address(destination),
+        ..Ipv6Header::default()
+    };
+    let udp = UdpHeader::with_ipv6_checksum(source.port(), destination.port(), &ip, payload).map_err(|_| too_long())?;
+    octets.extend_from_slice(&ip.to_bytes());
+    octets.extend_from_slice(&udp.to_bytes());
     octets.extend_from_slice(payload);
     Ok(())
 }

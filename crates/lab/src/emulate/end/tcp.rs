@@ -2,12 +2,11 @@
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
-use crate::packet::Observed;
-use crate::probe::{FlowProbe, Probes};
-use crate::socket::{End, Snapshot};
 use acklab_base::endpoint::counter;
 use acklab_base::{AckHeader, CounterValue, Datagram, Duration, Ecn, Event, Instant, Vitals};
 use acklab_live::TcpInfo;
+use acklab_measure::flow::End;
+use acklab_measure::{Delivery, FlowProbe, Observed, Probes, Snapshot};
 use acklab_transport::ack::Ranges;
 use acklab_wire::tcp::{Flags, SeqNumber};
 use std::collections::VecDeque;
@@ -150,7 +149,7 @@ impl TcpEnd {
             self.vitals.read = Some(self.received.ranges.next());
             let (vitals, fresh) = (self.vitals, self.vitals.received - before);
             if let Some(probe) = self.probe_of_received(probes) {
-                probe.data_arrived(now, packet.origin(), fresh, &vitals, || offset);
+                probe.data_arrived(now, Some(packet.origin()), fresh, &vitals, || offset);
             }
         }
         if let Some(header) = packet.ack_header() {
@@ -185,7 +184,7 @@ impl TcpEnd {
         self.sent.is_finished |= finishes;
         if let Some(probe) = self.probe_of_sent(probes) {
             match header.is_pure {
-                true => probe.ack_arrived(now, packet, &vitals),
+                true => probe.ack_arrived(now, Delivery::of(packet), &vitals),
                 false => probe.acknowledged(now, &vitals),
             }
             if finishes {

@@ -2,11 +2,10 @@
 
 use super::super::packet::{Data, RealPacket};
 use super::Shown;
-use crate::packet::Observed;
-use crate::probe::Probes;
-use crate::socket::{End, Snapshot};
 use acklab_base::endpoint::counter;
 use acklab_base::{Bytes, CounterValue, Datagram, Endpoint, Instant, Machine, Vitals};
+use acklab_measure::flow::End;
+use acklab_measure::{Observed, Probes, Snapshot};
 use acklab_transport::udp::Receiver;
 use acklab_wire::udp::UserDatagram;
 use std::sync::Arc;
@@ -51,7 +50,7 @@ impl UdpEnd {
         let vitals = self.receiver.vitals();
         let fresh = vitals.received - before;
         let offset = || self.receiver.offset(&datagram);
-        probes.forward.data_arrived(now, packet.origin(), fresh, &vitals, offset);
+        probes.forward.data_arrived(now, Some(packet.origin()), fresh, &vitals, offset);
     }
 
     /// How long the datagram that arrived last was on its way.

@@ -1,7 +1,7 @@
 //! The sockets of the flows.
 
 use super::super::end::{KernelEnd, Shown};
-use super::super::traffic::{Speaker, datagrams, stream};
+use super::super::traffic::{TrafficEnd, datagrams, stream};
 use super::super::{addresses, host_error};
 use super::{Cast, Stage};
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl Stage {
         &mut self,
         scenario: &Scenario,
         number: u16,
-        speakers: &mut Vec<Speaker>,
+        traffic: &mut Vec<TrafficEnd>,
     ) -> Result<Staged, Error> {
         let Cast { flow, ends, request } = &self.casts[usize::from(number)];
         let [from, to] = ends.map(|node| address_of_node(node.0));
@@ -60,9 +60,9 @@ impl Stage {
                 };
                 let sockets = [socket(0, client).map_err(refused())?, socket(1, server).map_err(refused())?];
                 // The end that accepts comes first, so that it listens before the other one connects.
-                let talks = sockets.into_iter().zip(writers).zip([Some(server), None]).zip(&shown).rev();
-                speakers.extend(talks.map(|(((socket, writer), peer), shown)| {
-                    Speaker::Stream(stream::Speaker { socket, peer, writer, shown: Arc::clone(shown) })
+                let ends_of_flow = sockets.into_iter().zip(writers).zip([Some(server), None]).zip(&shown).rev();
+                traffic.extend(ends_of_flow.map(|(((socket, writer), peer), shown)| {
+                    TrafficEnd::Stream(stream::StreamEnd { socket, peer, writer, shown: Arc::clone(shown) })
                 }));
                 (TCP, [KernelEnd::tcp(0, at(0)), KernelEnd::tcp(1, at(1))])
             }
@@ -74,9 +74,9 @@ impl Stage {
                 };
                 let sockets =
                     [socket(0, client, server).map_err(refused())?, socket(1, server, client).map_err(refused())?];
-                let talks = sockets.into_iter().zip(writers).zip(&shown);
-                speakers.extend(talks.map(|((socket, writer), shown)| {
-                    Speaker::Datagrams(datagrams::Speaker { socket, writer, shown: Arc::clone(shown) })
+                let ends_of_flow = sockets.into_iter().zip(writers).zip(&shown);
+                traffic.extend(ends_of_flow.map(|((socket, writer), shown)| {
+                    TrafficEnd::Datagrams(datagrams::DatagramEnd { socket, writer, shown: Arc::clone(shown) })
                 }));
                 let full = flow.traffic.write().unwrap_or_default();
                 (UDP, [KernelEnd::udp(full, at(0)), KernelEnd::udp(full, at(1))])

@@ -12,44 +12,44 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// One end of a flow over UDP: with a writer it sends, without one it receives.
-pub(in super::super) struct Speaker {
+pub(in super::super) struct DatagramEnd {
     pub(in super::super) socket: Udp,
     pub(in super::super) writer: Option<Writer>,
     pub(in super::super) shown: Arc<Shown>,
 }
 
 /// One end at work.
-pub(super) struct DatagramTalk {
-    speaker: Speaker,
+pub(super) struct DatagramWorker {
+    end: DatagramEnd,
     /// Payloads that are written and for which the socket had no room.
     waiting: VecDeque<u32>,
     /// The number of datagrams sent.
     sent: u64,
 }
 
-impl DatagramTalk {
-    pub(super) fn new(speaker: Speaker, watch: &Watch, number: usize) -> io::Result<Self> {
-        watch.add(&speaker.socket, number, Interest::Both)?;
-        Ok(Self { speaker, waiting: VecDeque::new(), sent: 0 })
+impl DatagramWorker {
+    pub(super) fn new(end: DatagramEnd, watch: &Watch, number: usize) -> io::Result<Self> {
+        watch.add(&end.socket, number, Interest::Both)?;
+        Ok(Self { end, waiting: VecDeque::new(), sent: 0 })
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let writer = self.speaker.writer.as_ref().and_then(Writer::deadline);
-        Instant::earliest(writer, self.speaker.shown.with_reader(|reader| reader.deadline()).flatten())
+        let writer = self.end.writer.as_ref().and_then(Writer::deadline);
+        Instant::earliest(writer, self.end.shown.with_reader(|reader| reader.deadline()).flatten())
     }
 
     pub(super) fn shown(&self) -> &Shown {
-        &self.speaker.shown
+        &self.end.shown
     }
 
     /// Lets the application of this end do nothing more.
     pub(super) fn give_up(&mut self) {
-        self.speaker.writer = None;
+        self.end.writer = None;
         self.waiting.clear();
     }
 
     pub(super) fn run(&mut self, now: Instant, clock: WallClock, buffer: &mut [u8]) -> io::Result<()> {
-        let Speaker { socket, writer, shown } = &mut self.speaker;
+        let DatagramEnd { socket, writer, shown } = &mut self.end;
         let mut port = DatagramSocket {
             socket,
             shown,

@@ -19,7 +19,7 @@ const SLICE: usize = 32 << 10;
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// One end of a connection.
-pub(in super::super) struct Speaker {
+pub(in super::super) struct StreamEnd {
     /// The socket that connects, or that accepts one connection.
     pub(in super::super) socket: Tcp,
     /// The address to connect to; without it, the socket accepts.
@@ -28,7 +28,7 @@ pub(in super::super) struct Speaker {
     pub(in super::super) shown: Arc<Shown>,
 }
 
-impl Speaker {
+impl StreamEnd {
     /// What is to be done on its connection: the thread that carries packets reads unless the application has a reader.
     fn interest(&self) -> Interest {
         if self.shown.reader.is_some() { Interest::Both } else { Interest::Writing }
@@ -36,8 +36,8 @@ impl Speaker {
 }
 
 /// One end of a connection at work.
-pub(super) struct StreamTalk {
-    speaker: Speaker,
+pub(super) struct StreamWorker {
+    end: StreamEnd,
     /// The connection, once it is accepted; for the end that connects, its socket.
     connection: Option<Tcp>,
     is_open: bool,
@@ -45,66 +45,66 @@ pub(super) struct StreamTalk {
     resume: Option<Instant>,
 }
 
-impl StreamTalk {
-    pub(super) fn new(speaker: Speaker, watch: &Watch, number: usize) -> io::Result<Self> {
+impl StreamWorker {
+    pub(super) fn new(end: StreamEnd, watch: &Watch, number: usize) -> io::Result<Self> {
         // The end that accepts waits for connections first.
-        let interest = if speaker.peer.is_none() { Interest::Both } else { speaker.interest() };
-        watch.add(&speaker.socket, number, interest)?;
-        let connection = match speaker.peer {
+        let interest = if end.peer.is_none() { Interest::Both } else { end.interest() };
+        watch.add(&end.socket, number, interest)?;
+        let connection = match end.peer {
             None => {
-                speaker.socket.listen()?;
+                end.socket.listen()?;
                 None
             }
             Some(_) => {
-                let _ = speaker.shown.socket.set(speaker.socket.try_clone()?);
-                Some(speaker.socket.try_clone()?)
+                let _ = end.shown.socket.set(end.socket.try_clone()?);
+                Some(end.socket.try_clone()?)
             }
         };
-        Ok(Self { speaker, connection, is_open: false, resume: None })
+        Ok(Self { end, connection, is_open: false, resume: None })
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
         // Before there is a connection, there is nothing to write or to read.
         self.connection.as_ref()?;
-        let writer = self.speaker.writer.as_ref().and_then(Writer::deadline);
-        let reader = self.speaker.shown.with_reader(|reader| reader.deadline()).flatten();
+        let writer = self.end.writer.as_ref().and_then(Writer::deadline);
+        let reader = self.end.shown.with_reader(|reader| reader.deadline()).flatten();
         Instant::earliest(self.resume, Instant::earliest(writer, reader))
     }
 
     pub(super) fn shown(&self) -> &Shown {
-        &self.speaker.shown
+        &self.end.shown
     }
 
     /// Lets the applications of this end do nothing more.
     pub(super) fn give_up(&mut self) {
-        self.speaker.writer = None;
+        self.end.writer = None;
         self.connection = None;
         self.resume = None;
     }
 
     pub(super) fn run(&mut self, now: Instant, watch: &Watch, number: usize, buffer: &mut [u8]) -> io::Result<()> {
-        if self.connection.is_none() && self.speaker.peer.is_none() {
-            let Some(accepted) = self.speaker.socket.accept()? else { return Ok(()) };
-            watch.add(&accepted, number, self.speaker.interest())?;
-            let _ = self.speaker.shown.socket.set(accepted.try_clone()?);
+        if self.connection.is_none() && self.end.peer.is_none() {
+            let Some(accepted) = self.end.socket.accept()? else { return Ok(()) };
+            watch.add(&accepted, number, self.end.interest())?;
+            let _ = self.end.shown.socket.set(accepted.try_clone()?);
             self.connection = Some(accepted);
             self.is_open = true;
         }
         let Some(socket) = &self.connection else { return Ok(()) };
         let mut port = SocketPort {
             socket,
-            peer: self.speaker.peer,
-            shown: &self.speaker.shown,
+            peer: self.end.peer,
+            shown: &self.end.shown,
             is_open: &mut self.is_open,
             buffer,
             slice: SLICE,
             error: None,
         };
-        let shown = &self.speaker.shown;
+        let shown = &self.end.shown;
         if shown.with_reader(|reader| reader.run(now, Port::Stream(&mut port))).is_none() {
             port.read(now, u64::MAX);
         }
-        if let Some(writer) = &mut self.speaker.writer {
+        if let Some(writer) = &mut self.end.writer {
             writer.run(now, Port::Stream(&mut port));
         }
         self.resume = (port.slice == 0).then(|| now + PAUSE);

@@ -3,11 +3,11 @@
 use super::links;
 use super::network::Network;
 use super::{above_zero, name, not_too_long, some_of};
-use crate::scenario::flow::back_name;
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Transport};
 use acklab_app::{Page, Reading, Traffic, Video};
 use acklab_base::{Bytes, Duration, Rate};
+use acklab_measure::subjects::back_name;
 use acklab_transport::fault::{Complaint, Fault};
 use acklab_wire::IpVersion;
 use std::collections::BTreeMap;

@@ -1,0 +1,92 @@
+//! A flow whose two ends are both measured, and the hosts of a network that have such flows.
+
+use crate::probe::{FlowProbe, Probes};
+use crate::relay::Relayed;
+use crate::snapshot::Snapshot;
+use acklab_base::{FlowKey, Instant};
+
+/// One end of a flow, as its measurement sees it.
+pub trait End: Send {
+    /// The counters at `now`.
+    fn snapshot(&self, now: Instant) -> Snapshot;
+
+    /// Records the decisions of the ACK policy from now on.
+    fn record_decisions(&mut self);
+}
+
+/// One flow.
+pub struct Flow<E: ?Sized> {
+    /// The sending and the receiving end.
+    pub ends: [Box<E>; 2],
+    /// The probes of its measured directions.
+    pub probes: Probes,
+    /// The keys of the forward and the reverse direction.
+    pub keys: [FlowKey; 2],
+    /// The counters of both ends at the beginning of the window of measurement.
+    before: [Snapshot; 2],
+}
+
+impl<E: End + ?Sized> Flow<E> {
+    /// A flow between `ends` before its start.
+    #[must_use]
+    pub fn new(ends: [Box<E>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
+        let before = [ends[0].snapshot(Instant::ZERO), ends[1].snapshot(Instant::ZERO)];
+        Self { ends, probes, keys, before }
+    }
+
+    /// Records the decisions of the ACK policies from now on.
+    pub fn record_decisions(&mut self) {
+        self.ends.iter_mut().for_each(|end| end.record_decisions());
+    }
+
+    /// By measured direction, the probe and the names of the reasons for which the receiving end sends acknowledgments.
+    pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
+        let reasons = self.ends.iter().rev().map(|end| end.snapshot(Instant::ZERO).reasons());
+        self.probes.directions().zip(reasons)
+    }
+
+    /// Begins the window of measurement.
+    pub fn open(&mut self, now: Instant) {
+        self.before = [self.ends[0].snapshot(now), self.ends[1].snapshot(now)];
+        self.probes.forward.open(now, self.before[0].rtt_samples);
+        if let Some(reverse) = &mut self.probes.reverse {
+            reverse.open(now, self.before[1].rtt_samples);
+        }
+    }
+
+    /// Ends the window of measurement, and returns what both ends have counted in it.
+    pub(crate) fn close(&mut self, until: Instant) -> [Snapshot; 2] {
+        self.probes.close(until);
+        [0, 1].map(|end| self.ends[end].snapshot(until).since(&self.before[end]))
+    }
+}
+
+/// Hosts whose flows are measured.
+pub trait Measured {
+    /// The ends of the flows.
+    type End: End + ?Sized;
+
+    /// All flows.
+    fn flows(&self) -> &[Flow<Self::End>];
+
+    /// All flows.
+    fn flows_mut(&mut self) -> &mut [Flow<Self::End>];
+
+    /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
+    fn directions<'a>(&'a self) -> impl Iterator<Item = &'a FlowProbe>
+    where
+        Self::End: 'a,
+    {
+        self.flows().iter().flat_map(|flow| flow.probes.directions())
+    }
+
+    /// Begins the window of measurement.
+    fn open(&mut self, now: Instant) {
+        self.flows_mut().iter_mut().for_each(|flow| flow.open(now));
+    }
+
+    /// Ends the window of measurement of the proxies, and returns what they have measured.
+    fn close_relays(&mut self, _until: Instant) -> Vec<Relayed> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,270 @@
+//! The measurement of one endpoint: what it sends, what arrives at it and what it reports, passed on to probes and to a log.
+
+use crate::observed::Delivery;
+use crate::probe::{FlowProbe, Probes};
+use crate::qlog::Log;
+use acklab_base::{Bytes, Content, Endpoint, Event, Instant};
+use acklab_wire::Pdu;
+
+/// The role of an endpoint in its flow, which decides what is measured at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It sends the data of a flow with data in one direction.
+    Sender,
+    /// It receives the data of a flow with data in one direction.
+    Receiver,
+    /// It is the end at `from` of a flow with data in both directions, which are both measured.
+    AtFrom,
+    /// It is the end at `to` of such a flow.
+    AtTo,
+}
+
+impl Role {
+    /// The probe of the data that this end sends.
+    fn sent(self, probes: &mut Probes) -> &mut FlowProbe {
+        match (self, &mut probes.reverse) {
+            (Self::AtTo, Some(reverse)) => reverse,
+            _ => &mut probes.forward,
+        }
+    }
+
+    /// The probe of the data that this end receives.
+    fn received(self, probes: &mut Probes) -> &mut FlowProbe {
+        match (self, &mut probes.reverse) {
+            (Self::AtFrom, Some(reverse)) => reverse,
+            _ => &mut probes.forward,
+        }
+    }
+}
+
+/// What is known of a packet before the endpoint accepts it: see [`EndpointMeter::arriving`].
+#[derive(Clone, Copy, Debug)]
+pub struct Arriving {
+    content: Content,
+    /// Octets that had arrived before.
+    received: u64,
+}
+
+/// The meter of one endpoint.
+///
+/// # The caller's order
+///
+/// 1. For a packet that arrives, [`arriving`](Self::arriving), then the endpoint and its application, then [`arrived`](Self::arrived).
+/// 2. After a wake-up of the endpoint and its application, [`woken`](Self::woken).
+/// 3. For each packet that the endpoint sends, [`departs`](Self::departs).
+#[derive(Debug)]
+pub struct EndpointMeter {
+    role: Role,
+    /// IP octets of the packets sent.
+    sent_bytes: Bytes,
+    log: Option<Box<Log>>,
+}
+
+impl EndpointMeter {
+    /// The meter of an endpoint with this role.
+    #[must_use]
+    pub const fn new(role: Role) -> Self {
+        Self { role, sent_bytes: Bytes(0), log: None }
+    }
+
+    /// Writes `log` from now on.
+    pub fn keep_log(&mut self, mut log: Log, endpoint: &mut impl Endpoint) {
+        log.prepare(endpoint);
+        self.log = Some(Box::new(log));
+    }
+
+    /// The log that it writes.
+    pub fn log(&mut self) -> Option<&mut Log> {
+        self.log.as_deref_mut()
+    }
+
+    /// IP octets of the packets sent.
+    #[must_use]
+    pub const fn sent_bytes(&self) -> u64 {
+        self.sent_bytes.get()
+    }
+
+    /// `pdu` arrives at the endpoint, which has not accepted it yet.
+    #[inline(always)]
+    pub fn arriving<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E) -> Arriving
+    where
+        E: Endpoint,
+        E::Datagram: Pdu,
+    {
+        if self.log.is_some() {
+            self.log_arrival(now, pdu, endpoint);
+        }
+        let received = if self.role == Role::Sender { 0 } else { endpoint.vitals().received };
+        Arriving { content: endpoint.content(pdu), received }
+    }
+
+    /// The endpoint has accepted `pdu`, and its application has run.
+    #[inline(always)]
+    pub fn arrived<E>(
+        &mut self,
+        now: Instant,
+        pdu: &E::Datagram,
+        arriving: Arriving,
+        delivery: Delivery,
+        endpoint: &mut E,
+        probes: &mut Probes,
+    ) where
+        E: Endpoint,
+        E::Datagram: Pdu,
+    {
+        match self.role {
+            Role::Sender => {
+                let vitals = endpoint.vitals();
+                if arriving.content.acknowledges {
+                    probes.forward.ack_arrived(now, delivery, &vitals);
+                } else {
+                    probes.forward.data_written(now, &vitals);
+                }
+            }
+            Role::Receiver => {
+                if arriving.content.payload > 0 {
+                    let vitals = endpoint.vitals();
+                    let fresh = vitals.received - arriving.received;
+                    probes.forward.data_arrived(now, delivery.origin, fresh, &vitals, || endpoint.offset(pdu));
+                }
+            }
+            Role::AtFrom | Role::AtTo => self.arrived_both_ways(now, pdu, arriving, delivery, endpoint, probes),
+        }
+        self.take_events(now, endpoint, probes);
+        self.update_log(now, endpoint);
+    }
+
+    /// Of a flow with data in both directions: the payload of a packet belongs to the direction of the peer's data, its acknowledgment to
+    /// the direction of this end's data.
+    #[inline(never)]
+    fn arrived_both_ways<E: Endpoint>(
+        &self,
+        now: Instant,
+        pdu: &E::Datagram,
+        arriving: Arriving,
+        delivery: Delivery,
+        endpoint: &E,
+        probes: &mut Probes,
+    ) {
+        let vitals = endpoint.vitals();
+        if arriving.content.payload > 0 {
+            let fresh = vitals.received - arriving.received;
+            let received = self.role.received(probes);
+            received.data_arrived(now, delivery.origin, fresh, &vitals, || endpoint.offset(pdu));
+        }
+        let sent = self.role.sent(probes);
+        match arriving.content.acknowledges {
+            true if endpoint.is_pure_ack(pdu) => sent.ack_arrived(now, delivery, &vitals),
+            true => sent.acknowledged(now, &vitals),
+            false => sent.data_written(now, &vitals),
+        }
+    }
+
+    /// The endpoint was woken, and its application has run. `has_reader` tells whether that reads by itself, and not all data on arrival.
+    #[inline]
+    pub fn woken(&mut self, now: Instant, has_reader: bool, endpoint: &mut impl Endpoint, probes: &mut Probes) {
+        match (self.role, has_reader) {
+            (Role::Sender, _) => probes.forward.data_written(now, &endpoint.vitals()),
+            (Role::Receiver, true) => probes.forward.data_read(now, &endpoint.vitals()),
+            (Role::Receiver, false) => {}
+            (Role::AtFrom | Role::AtTo, _) => {
+                let vitals = endpoint.vitals();
+                self.role.received(probes).data_read(now, &vitals);
+                self.role.sent(probes).data_written(now, &vitals);
+            }
+        }
+        self.take_events(now, endpoint, probes);
+        self.update_log(now, endpoint);
+    }
+
+    /// The endpoint sends `pdu`. Its IP octets are counted by [`count_sent`](Self::count_sent).
+    #[inline(always)]
+    pub fn departs<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E, probes: &mut Probes)
+    where
+        E: Endpoint,
+        E::Datagram: Pdu,
+    {
+        if self.role == Role::Sender {
+            let payload = endpoint.content(pdu).payload;
+            if payload > 0 {
+                probes.forward.data_departs(now, endpoint.offset(pdu), payload, &endpoint.vitals());
+            }
+        } else if self.role != Role::Receiver {
+            self.departs_both_ways(now, pdu, endpoint, probes);
+        }
+        if self.log.is_some() {
+            self.log_departure(now, pdu, endpoint);
+        }
+    }
+
+    #[inline(never)]
+    fn departs_both_ways<E: Endpoint>(&self, now: Instant, pdu: &E::Datagram, endpoint: &E, probes: &mut Probes) {
+        let payload = endpoint.content(pdu).payload;
+        if payload > 0 {
+            let sent = self.role.sent(probes);
+            sent.data_departs(now, endpoint.offset(pdu), payload, &endpoint.vitals());
+        }
+    }
+
+    /// Counts the IP octets of a packet that was sent.
+    #[inline(always)]
+    pub fn count_sent(&mut self, wire_len: Bytes) {
+        self.sent_bytes += wire_len;
+    }
+
+    /// Passes the events of the endpoint on: decisions of the ACK policy concern the received data, all others the sent data.
+    #[inline]
+    fn take_events(&mut self, now: Instant, endpoint: &mut impl Endpoint, probes: &mut Probes) {
+        while let Some(event) = endpoint.take_event() {
+            self.record_event(now, event, probes);
+        }
+    }
+
+    #[inline(never)]
+    fn record_event(&mut self, now: Instant, event: Event, probes: &mut Probes) {
+        if let Some(log) = &mut self.log {
+            log.event(now, event);
+        }
+        let probe = match event {
+            Event::AckDecided { .. } => self.role.received(probes),
+            _ => self.role.sent(probes),
+        };
+        probe.record_event(now, event);
+    }
+
+    #[inline(never)]
+    fn log_arrival<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E)
+    where
+        E: Endpoint,
+        E::Datagram: Pdu,
+    {
+        if let Some(log) = &mut self.log {
+            log.received(now, pdu, endpoint);
+        }
+    }
+
+    #[inline(never)]
+    fn log_departure<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E)
+    where
+        E: Endpoint,
+        E::Datagram: Pdu,
+    {
+        if let Some(log) = &mut self.log {
+            log.sent(now, pdu, endpoint);
+        }
+    }
+
+    #[inline(always)]
+    fn update_log(&mut self, now: Instant, endpoint: &impl Endpoint) {
+        if self.log.is_some() {
+            self.log_state(now, endpoint);
+        }
+    }
+
+    #[inline(never)]
+    fn log_state(&mut self, now: Instant, endpoint: &impl Endpoint) {
+        if let Some(log) = &mut self.log {
+            log.update(now, endpoint);
+        }
+    }
+}

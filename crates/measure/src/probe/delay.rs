@@ -1,0 +1,82 @@
+//! The delay from the write of the sending application to the read of the receiving one.
+
+use crate::statistics::{OverTime, nanos};
+use acklab_base::Instant;
+use std::collections::VecDeque;
+
+/// One-way delay at layer 7: from the write of an octet to the send buffer to its delivery in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ApplicationDelay {
+    /// The writes whose data are not yet delivered: the offset of their end, and their time.
+    writes: VecDeque<(u64, Instant)>,
+    written: u64,
+    /// The delay of the octet delivered last, in nanoseconds.
+    latest: OverTime,
+    /// Deliveries are not seen, so that writes would wait for ever.
+    is_unknown: bool,
+}
+
+impl ApplicationDelay {
+    /// The delay of data whose deliveries are not seen.
+    pub(super) fn unknown() -> Self {
+        Self { is_unknown: true, ..Self::default() }
+    }
+
+    #[inline]
+    pub(crate) fn written(&mut self, now: Instant, upto: u64) {
+        if upto > self.written && !self.is_unknown {
+            self.written = upto;
+            self.writes.push_back((upto, now));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn delivered(&mut self, now: Instant, upto: u64) {
+        while let Some(&(end, _)) = self.writes.front()
+            && end < upto
+        {
+            self.writes.pop_front();
+        }
+        if let Some(&(_, at)) = self.writes.front()
+            && upto > 0
+        {
+            self.latest.set(now, nanos(now.since(at)));
+        }
+    }
+
+    /// Data that were written `nanos` ago are read now.
+    #[inline]
+    pub(super) fn read(&mut self, now: Instant, nanos: f64) {
+        self.latest.set(now, nanos);
+    }
+
+    pub(super) fn reopened(&self, now: Instant) -> Self {
+        Self { latest: self.latest.reopened(now), ..self.clone() }
+    }
+
+    pub(super) fn finish(&mut self, now: Instant) {
+        self.latest.finish(now);
+    }
+
+    /// The mean over time of the delay of the octet delivered last, in milliseconds.
+    pub(crate) fn mean_ms(&self) -> Option<f64> {
+        self.latest.mean().map(|nanos| nanos / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_of_an_octet_counts_from_its_own_write() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut delay = ApplicationDelay::default();
+        delay.written(at(0), 100);
+        delay.written(at(5), 200);
+        delay.delivered(at(10), 150);
+        delay.delivered(at(20), 200);
+        delay.finish(at(30));
+        assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,143 @@
+//! What is measured: the names and the known properties of flows, links, cells and proxies, for the tables.
+//!
+//! Who assembles a network or opens a connection fills them in. A property that nobody knows is `None`, and the columns that need it are null.
+
+use acklab_base::{Duration, Instant};
+
+/// All that is measured in a network, in its order in the network.
+#[derive(Clone, Debug, Default)]
+pub struct Subjects {
+    /// The directions of links.
+    pub links: Vec<LinkInfo>,
+    /// The Wi-Fi cells.
+    pub cells: Vec<CellInfo>,
+    /// By measured direction: each flow, followed by its reverse direction if that carries data.
+    pub flows: Vec<FlowInfo>,
+    /// The proxies on the ways of flows, by flow.
+    pub peps: Vec<PepInfo>,
+}
+
+/// The names of a transport and its parts in the flows table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransportLabels {
+    /// The transport.
+    pub protocol: String,
+    /// The stack whose settings are the defaults of the end that sends the data.
+    pub preset: Option<String>,
+    /// The same of the end that receives the data.
+    pub peer_preset: Option<String>,
+    /// The congestion controller.
+    pub controller: Option<String>,
+    /// The algorithm that controls the window in recovery.
+    pub recovery: Option<String>,
+    /// The ACK policy of the receiver.
+    pub ack_policy: Option<String>,
+}
+
+/// The name of the reverse direction of the flow called `name`.
+#[must_use]
+pub fn back_name(name: &str) -> String {
+    format!("{name}_back")
+}
+
+/// One direction of a flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowInfo {
+    /// Its name.
+    pub name: String,
+    /// The node that sends its data.
+    pub from: String,
+    /// The node that receives its data.
+    pub to: String,
+    /// The name of its model of traffic.
+    pub traffic: String,
+    /// When its application starts.
+    pub start: Instant,
+    /// When its application stops. `None` if it does not stop by itself.
+    pub stop: Option<Instant>,
+    /// The names of the parts of its transport.
+    pub labels: TransportLabels,
+    /// Octets of payload in a full-sized packet, by which windows are told in segments.
+    pub payload: u64,
+    /// The slowest hop on the path of the data. Of hops that are equally slow, the first.
+    pub bottleneck: Option<Bottleneck>,
+    /// The slowest hop on the path of the ACKs, for packets without payload.
+    pub return_bottleneck: Option<Bottleneck>,
+    /// Propagation delay of the path there and back.
+    pub base_rtt: Option<Duration>,
+}
+
+impl FlowInfo {
+    /// The direction from `to` to `from`, as far as it follows from this one. Its path is not known.
+    #[must_use]
+    pub fn reverse(&self) -> Self {
+        Self {
+            name: back_name(&self.name),
+            from: self.to.clone(),
+            to: self.from.clone(),
+            bottleneck: None,
+            return_bottleneck: None,
+            ..self.clone()
+        }
+    }
+
+    /// The RTT at which the bottleneck is busy and no packet waits longer than for its aggregate. `None` without a bottleneck.
+    #[must_use]
+    pub fn empty_rtt(&self) -> Option<Duration> {
+        Some(self.base_rtt? + self.bottleneck?.cycle)
+    }
+
+    /// The bandwidth-delay product in full-sized segments.
+    #[must_use]
+    pub fn bdp_segments(&self) -> Option<f64> {
+        let Bottleneck { rate, full_size, .. } = self.bottleneck?;
+        let octets = rate * self.empty_rtt()?.as_secs_f64() / 8.0;
+        (octets > 0.0).then(|| octets / full_size as f64)
+    }
+}
+
+/// The slowest hop of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// In bits per second: the mean rate of a link, the capacity of a cell.
+    pub rate: f64,
+    /// Octets of a full-sized packet there, link-layer overhead included.
+    pub full_size: u64,
+    /// The mean cycle of a cell, which it needs for an aggregate; zero for a link.
+    pub cycle: Duration,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkInfo {
+    /// Its name.
+    pub name: String,
+    /// The node at which it begins.
+    pub from: String,
+    /// The node at which it ends.
+    pub to: String,
+    /// Whether its capacity is assigned on demand.
+    pub is_on_demand: bool,
+}
+
+/// A Wi-Fi cell.
+#[derive(Clone, Debug)]
+pub struct CellInfo {
+    /// Its name.
+    pub name: String,
+    /// The names of its nodes, the access point first.
+    pub nodes: Vec<String>,
+    /// By node, its capacity for the full-sized packets that flows send from it, in bits per second.
+    pub capacities: Vec<Option<f64>>,
+}
+
+/// A performance enhancing proxy on the way of a flow.
+#[derive(Clone, Debug)]
+pub struct PepInfo {
+    /// The name of its node.
+    pub node: String,
+    /// The index of the flow among the measured directions.
+    pub flow: usize,
+    /// The congestion controller of its end toward the receiver.
+    pub controller: String,
+}

@@ -1,0 +1,100 @@
+//! Typed tables with units.
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use std::sync::Arc;
+
+/// A named table of columns with units.
+#[derive(Clone, Debug)]
+pub struct Table {
+    name: &'static str,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    name: &'static str,
+    unit: &'static str,
+    values: Values,
+}
+
+#[derive(Clone, Debug)]
+enum Values {
+    Text(Vec<Option<String>>),
+    Number(Vec<Option<f64>>),
+    Count(Vec<Option<u64>>),
+}
+
+impl Table {
+    /// A table without columns.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, columns: Vec::new() }
+    }
+
+    /// Adds a column of text. Null stands for what is unknown.
+    #[must_use]
+    pub fn text<T: Into<Option<String>>>(mut self, name: &'static str, values: impl IntoIterator<Item = T>) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        self.columns.push(Column { name, unit: "", values: Values::Text(values) });
+        self
+    }
+
+    /// Adds a column of numbers in `unit`. A value that is not finite becomes null.
+    #[must_use]
+    pub fn number<T: Into<Option<f64>>>(
+        mut self,
+        name: &'static str,
+        unit: &'static str,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let values = values.into_iter().map(|value| value.into().filter(|value| value.is_finite())).collect();
+        self.columns.push(Column { name, unit, values: Values::Number(values) });
+        self
+    }
+
+    /// Adds a column of counts in `unit`.
+    #[must_use]
+    pub fn count<T: Into<Option<u64>>>(
+        mut self,
+        name: &'static str,
+        unit: &'static str,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        self.columns.push(Column { name, unit, values: Values::Count(values) });
+        self
+    }
+
+    /// The name: `flows`, `links`, `network`, …
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Converts the table to Arrow. The metadata of each field hold the unit under `unit`. Values that could not be measured or have no
+    /// meaning are null.
+    ///
+    /// # Errors
+    /// If the columns differ in length, as only a table of the caller's own can.
+    pub fn into_arrow(self) -> Result<RecordBatch, ArrowError> {
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.columns.into_iter().map(Column::into_arrow).unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    }
+}
+
+impl Column {
+    fn into_arrow(self) -> (Field, ArrayRef) {
+        let (data_type, array): (_, ArrayRef) = match self.values {
+            Values::Text(values) => (DataType::Utf8, Arc::new(StringArray::from(values))),
+            Values::Number(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
+            Values::Count(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values))),
+        };
+        // All fields are nullable, so that the schema does not depend on the values and the tables of many runs can be joined.
+        let mut field = Field::new(self.name, data_type, true);
+        if !self.unit.is_empty() {
+            field.set_metadata([("unit".to_owned(), self.unit.to_owned())].into());
+        }
+        (field, array)
+    }
+}

@@ -1,0 +1,318 @@
+//! The flows table.
+
+use super::objects;
+use crate::metric::Better::{Less, More, Neither};
+use crate::metric::{Metric, Rows, count, number, text};
+use crate::probe::FlowProbe;
+use crate::snapshot::Snapshot;
+use crate::subjects::FlowInfo;
+use acklab_app::{page, player};
+use acklab_base::Instant;
+use acklab_base::endpoint::counter;
+use std::ops::Range;
+
+/// The counters of the two ends of a direction in the window. An end that is measured elsewhere has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ends {
+    pub(crate) sender: Option<Snapshot>,
+    pub(crate) receiver: Option<Snapshot>,
+}
+
+/// The packets of a direction that queues have dropped: of its data, and of its acknowledgments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drops {
+    pub(crate) data: u64,
+    pub(crate) acks: u64,
+}
+
+/// The measurements of one direction in the window.
+pub(crate) struct FlowResult<'a> {
+    info: &'a FlowInfo,
+    pub(super) probe: &'a FlowProbe,
+    ends: Ends,
+    /// `None` if the network is not measured.
+    drops: Option<Drops>,
+    pub(super) start: f64,
+    stop: f64,
+    /// The later of the flow's start and the window's.
+    begin: Instant,
+    /// Seconds of the window in which the flow was active.
+    active: f64,
+}
+
+impl<'a> FlowResult<'a> {
+    pub(crate) fn new(
+        probe: &'a FlowProbe,
+        info: &'a FlowInfo,
+        ends: Ends,
+        drops: Option<Drops>,
+        window: Range<Instant>,
+    ) -> Self {
+        let stop = info.stop.unwrap_or(window.end);
+        let last = probe.completed.unwrap_or(stop).min(stop).min(window.end);
+        let begin = info.start.max(window.start);
+        Self {
+            info,
+            probe,
+            ends,
+            drops,
+            start: info.start.as_secs_f64(),
+            stop: stop.as_secs_f64(),
+            begin,
+            active: last.since(begin).as_secs_f64(),
+        }
+    }
+
+    fn sender(&self) -> Option<&Snapshot> {
+        self.ends.sender.as_ref()
+    }
+
+    pub(super) fn receiver(&self) -> Option<&Snapshot> {
+        self.ends.receiver.as_ref()
+    }
+
+    /// A counter of the sender.
+    pub(super) fn sender_count(&self, name: &str) -> Option<u64> {
+        self.sender()?.count(name)
+    }
+
+    /// A counter of the receiver.
+    fn receiver_count(&self, name: &str) -> Option<u64> {
+        self.receiver()?.count(name)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// The rate of `octets` in the window, in Mbps.
+    fn rate(&self, octets: u64) -> Option<f64> {
+        (self.active > 0.0).then(|| octets as f64 * 8.0 / 1e6 / self.active)
+    }
+
+    fn segments(&self, octets: Option<f64>) -> Option<f64> {
+        octets.map(|octets| octets / self.info.payload as f64)
+    }
+
+    pub(super) fn in_flight(&self) -> Option<f64> {
+        self.segments(self.probe.in_flight.mean())
+    }
+
+    pub(super) fn srtt(&self) -> Option<f64> {
+        ms(self.probe.srtt.mean())
+    }
+
+    pub(super) fn throughput(&self) -> Option<f64> {
+        self.rate(self.receiver()?.received)
+    }
+
+    /// ACKs that the receiver has sent. Returns `None` if its transport does not acknowledge.
+    pub(super) fn acks_sent(&self) -> Option<u64> {
+        self.receiver_count(counter::ACKS_SENT)
+    }
+
+    /// The same with those that leave with data.
+    fn ack_frames_sent(&self) -> Option<u64> {
+        self.acks_sent()?;
+        let receiver = self.receiver()?;
+        let by_reason = || receiver.acknowledgments.iter().map(|(_, count)| count).sum();
+        Some(receiver.count(counter::ACK_FRAMES_SENT).unwrap_or_else(by_reason))
+    }
+
+    /// IP octets of the sender that are not data.
+    fn overhead(&self) -> Option<u64> {
+        Some(self.sender()?.sent_bytes - self.sender_count(counter::DATA_BYTES)?)
+    }
+
+    fn handshake_time_ms(&self) -> Option<f64> {
+        self.probe.established.map(|established| established.since(self.info.start).as_millis_f64())
+    }
+
+    /// `count`, a count of acknowledgments on their way to the sender and at it. `None` if the transport does not acknowledge or the sender
+    /// is measured elsewhere.
+    fn of_acks(&self, count: u64) -> Option<u64> {
+        let sender = self.sender()?;
+        let acks = self.receiver().map_or_else(|| sender.count(counter::ACKS_RECEIVED), |_| self.acks_sent());
+        acks.map(|_| count)
+    }
+
+    /// Data packets that the sender has sent.
+    pub(super) fn sent(&self) -> Option<u64> {
+        Some(self.sender()?.count(counter::DATA_PACKETS).unwrap_or_default())
+    }
+
+    /// Packets passed over in the window minus late arrivals in it. It is at least zero, because packets that were passed over before the
+    /// window may arrive in it.
+    pub(super) fn lost(&self) -> Option<u64> {
+        let passed_over = self.receiver_count(counter::PASSED_OVER_PACKETS)?;
+        Some(passed_over.saturating_sub(self.receiver_count(counter::REORDERED_PACKETS)?))
+    }
+
+    fn share_lost(&self) -> Option<f64> {
+        let lost = self.lost()?;
+        let expected = lost + self.receiver_count(counter::ARRIVED_PACKETS)?;
+        (expected > 0).then(|| lost as f64 / expected as f64)
+    }
+
+    /// A counter of transports that do not repair losses.
+    fn of_lossy(&self, name: &str) -> Option<u64> {
+        self.lost()?;
+        self.receiver_count(name)
+    }
+
+    /// `part` as a share of `whole`, two counters of the player. Returns `None` without a player, or if nothing was played.
+    fn share_played(&self, part: &str, whole: &str) -> Option<f64> {
+        let (part, whole) = (self.receiver_count(part)?, self.receiver_count(whole)?);
+        (whole > 0).then(|| part as f64 / whole as f64)
+    }
+
+    fn page_load_time(&self) -> Option<f64> {
+        let complete = self.receiver()?.gauge(page::counter::COMPLETE)?;
+        Some(complete / 1e9 - self.start)
+    }
+
+    fn time_to_first_octet(&self) -> Option<f64> {
+        let times: Vec<f64> = self.receiver()?.objects.iter().filter_map(objects::time_to_first_octet).collect();
+        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+    }
+
+    fn completion_time(&self) -> Option<f64> {
+        self.sender()?;
+        Some(self.probe.completed.map_or(self.stop, Instant::as_secs_f64) - self.start)
+    }
+
+    /// Seconds from `from` to the last delivery in the window.
+    fn delivery_time(&self, from: Instant) -> Option<f64> {
+        self.probe.last_delivery.map(|last| last.since(from).as_secs_f64())
+    }
+
+    /// The rate at which the receiver's application got its octets, in Mbps.
+    fn receiving_rate(&self) -> Option<f64> {
+        let time = self.delivery_time(self.begin)?;
+        let octets = self.receiver()?.delivered;
+        (time > 0.0).then(|| octets as f64 * 8.0 / 1e6 / time)
+    }
+
+    fn recovery_time_ms(&self) -> Option<f64> {
+        let recoveries = self.sender_count(counter::RECOVERIES)?;
+        let time = acklab_base::Duration::from_nanos(self.sender_count(counter::RECOVERY_TIME)?);
+        (recoveries > 0).then(|| time.as_millis_f64() / recoveries as f64)
+    }
+
+    fn utilization_bw(&self) -> Option<f64> {
+        Some(self.throughput()? * 1e6 / self.info.bottleneck?.rate)
+    }
+
+    fn utilization_bdp(&self) -> Option<f64> {
+        Some(self.in_flight()? / self.info.bdp_segments()?)
+    }
+
+    fn return_utilization(&self) -> Option<f64> {
+        let octets = self.of_acks(self.probe.ack_bytes)?;
+        Some(self.rate(octets)? * 1e6 / self.info.return_bottleneck?.rate)
+    }
+
+    fn data_per_ack(&self) -> Option<f64> {
+        let (sent, acks_sent) = (self.sent()?, self.acks_sent()?);
+        (acks_sent > 0).then(|| sent as f64 / acks_sent as f64)
+    }
+}
+
+fn ms(nanos: Option<f64>) -> Option<f64> {
+    nanos.map(|nanos| nanos / 1e6)
+}
+
+pub(crate) struct FlowRows;
+
+impl Rows for FlowRows {
+    type Row<'a> = FlowResult<'a>;
+}
+
+/// The columns. A metric that has no meaning for a transport is null.
+#[rustfmt::skip]
+pub(crate) const METRICS: &[Metric<FlowRows>] = &[
+    text("flow", "the flow's name", |flow| Some(flow.name().to_owned())),
+    text("src", "the node that sends its data", |flow| Some(flow.info.from.clone())),
+    text("dst", "the node that receives its data", |flow| Some(flow.info.to.clone())),
+    text("transport_protocol", "its transport", |flow| Some(flow.info.labels.protocol.clone())),
+    text("preset", "the stack whose settings are the defaults of the end that sends its data", |flow| flow.info.labels.preset.clone()),
+    text("peer_preset", "the same of the end that receives its data", |flow| flow.info.labels.peer_preset.clone()),
+    text("cca", "its congestion controller", |flow| flow.info.labels.controller.clone()),
+    text("cc_recovery_alg", "the algorithm that controls the window in recovery", |flow| flow.info.labels.recovery.clone()),
+    text("ack_policy", "the receiver's ACK policy", |flow| flow.info.labels.ack_policy.clone()),
+    text("traffic_model", "the model of its application", |flow| Some(flow.info.traffic.clone())),
+    number("start_time", "s", Neither, "start of the flow in the scenario", |flow| Some(flow.start)),
+    number("stop_time", "s", Neither, "stop of the flow in the scenario, or the window's end if there is none", |flow| Some(flow.stop)),
+    number("bottleneck_capacity_l2", "Mbps", Neither, "mean rate of the slowest hop on the path: a link, or a Wi-Fi cell by its capacity for the flow's full-sized packets, from AIFS to response frame, for a sender alone and without errors", |flow| flow.info.bottleneck.map(|hop| hop.rate / 1e6)),
+    number("empty_path_rtt_l4", "ms", Neither, "configured propagation delay there and back; plus the mean cycle of a cell if that is the slowest hop, which waits for a full aggregate", |flow| flow.info.empty_rtt().map(|rtt| rtt.as_millis_f64())),
+    number("bandwidth_delay_product_l4", "segments", Neither, "`bottleneck_capacity_l2` × `empty_path_rtt_l4` / octets of a full packet on the slowest hop, overhead included", |flow| flow.info.bdp_segments()),
+    number("cov_in_flight_l4", "", Less, "standard deviation / mean of the octets in flight, over time", |flow| flow.probe.in_flight.variation()),
+    number("cov_throughput_l4", "", Less, "standard deviation / mean of the throughput (l4) of bins", |flow| flow.probe.throughput.rates.variation()),
+    number("flow_completion_time_l4", "s", Less, "from start to the ACK of the FIN; to `stop_time` if that has not arrived", |flow| flow.completion_time()),
+    number("delivery_time_l7", "s", Less, "from start to the last delivery of octets to the receiving application: of a download, the time until its application has the file", |flow| flow.delivery_time(flow.info.start)),
+    number("page_load_time_l7", "s", Less, "of a page: from start to the last octet of its last object; null if one is missing", |flow| flow.page_load_time()),
+    number("mean_time_to_first_octet_l7", "ms", Less, "mean over the objects of a page that have begun, the document among them: from its request to its first octet", |flow| flow.time_to_first_octet()),
+    number("handshake_time_l4", "ms", Less, "from start to the end of the handshake at the end that completes it first", |flow| flow.handshake_time_ms()),
+    number("mean_blocked_l4", "segments", Less, "octets that have arrived and were not read, because they wait behind a gap or for a slow reader / MSS, over time", |flow| flow.segments(flow.probe.blocked.mean())),
+    number("mean_cwnd_l4", "segments", Neither, "cwnd / MSS, over time", |flow| flow.segments(flow.probe.cwnd.mean())),
+    number("mean_delivery_rate_l4", "Mbps", More, "octets acknowledged to the sender, cumulatively or by SACK, each counted once / active time", |flow| flow.rate(flow.sender_count(counter::ACKNOWLEDGED_BYTES)?)),
+    number("mean_est_qdelay_l4", "ms", Less, "`mean_srtt_l4` − configured propagation delay there and back; includes serialisation and the waiting at the receiver and at gates", |flow| Some(flow.srtt()? - flow.info.base_rtt?.as_millis_f64())),
+    number("mean_idt_ewma_l4", "ms", Less, "time between departures of data packets, moving average with gain 1/8, over time", |flow| ms(flow.probe.idt_ewma.mean())),
+    number("mean_in_flight_l4", "segments", Neither, "the sender's estimate of octets in flight / MSS, over time", |flow| flow.in_flight()),
+    number("mean_network_power_l4", "Mbps/s", More, "mean over bins: throughput / latest SRTT", |flow| flow.probe.throughput.power.mean()),
+    number("mean_one_way_delay_l4", "ms", Less, "mean over data packets that arrive: from departure at the sender to arrival", |flow| ms(flow.probe.one_way_delay.mean())),
+    number("p95_one_way_delay_l4", "ms", Less, "95th percentile of the one-way delay of data packets that arrive, to 1 %", |flow| ms(flow.probe.one_way_delays.quantile(0.95))),
+    number("mean_one_way_delay_l7", "ms", Less, "over time: of the octet delivered last, from its write to the send buffer to its delivery in order", |flow| flow.probe.application_delay.mean_ms()),
+    number("mean_recovery_time_l4", "ms", Less, "mean duration of the recovery episodes that ended in the window, from the first sign of loss; a recovery with a timeout counts as one", |flow| flow.recovery_time_ms()),
+    number("mean_rtt_l4", "ms", Less, "mean of the RTT samples; each sample has equal weight, so a burst of ACKs weighs more than a pause", |flow| ms(flow.probe.rtt.mean())),
+    number("min_rtt_l4", "ms", Neither, "the smallest RTT sample", |flow| flow.probe.min_rtt.map(|rtt| rtt.as_millis_f64())),
+    number("mean_sending_rate_l4", "Mbps", Neither, "octets sent, retransmissions included / active time", |flow| flow.rate(flow.sender_count(counter::DATA_BYTES)?)),
+    number("mean_sending_rate_l7", "Mbps", Neither, "octets written to the send buffer / active time; a full buffer counts", |flow| flow.rate(flow.sender()?.written)),
+    number("mean_srtt_l4", "ms", Less, "SRTT, over time, from the first sample of data on", |flow| flow.srtt()),
+    number("mean_throughput_l4", "Mbps", More, "octets that arrived at the receiver, in order or not, each counted once / active time", |flow| flow.throughput()),
+    number("mean_throughput_l7", "Mbps", More, "octets delivered in order / active time: goodput", |flow| flow.rate(flow.receiver()?.delivered)),
+    number("mean_receiving_rate_l7", "Mbps", More, "octets delivered in order / time from the start, of the flow or of the window, to the last delivery", |flow| flow.receiving_rate()),
+    number("mean_utility_mpdf_l4", "", More, "mean over bins with arrivals: −1 / throughput in Mbps", |flow| flow.probe.throughput.utility_mpdf.mean()),
+    number("mean_utility_pf_l4", "", More, "mean over bins with arrivals: ln of throughput in Mbps", |flow| flow.probe.throughput.utility_pf.mean()),
+    number("mean_utilization_bdp_l4", "", Neither, "`mean_in_flight_l4` / `bandwidth_delay_product_l4`", |flow| flow.utilization_bdp()),
+    number("mean_utilization_bw_l4", "", More, "`mean_throughput_l4` / `bottleneck_capacity_l2`", |flow| flow.utilization_bw()),
+    count("total_retransmissions_l4", "packets", Less, "retransmitted packets", |flow| flow.sender_count(counter::RETRANSMISSIONS)),
+    count("total_rtos_l4", "", Less, "retransmission timeouts with data outstanding, without those of the handshake", |flow| flow.sender_count(counter::TIMEOUTS)),
+    count("total_tail_loss_probes_l4", "", Neither, "tail loss probes (RFC 8985, §7.3)", |flow| flow.sender_count(counter::TAIL_LOSS_PROBES)),
+    count("total_undone_reductions_l4", "", Neither, "window reductions that D-SACK or timestamps showed to be spurious", |flow| flow.sender_count(counter::UNDONE_REDUCTIONS)),
+    count("total_spurious_losses_l4", "packets", Less, "packets declared lost that were acknowledged after all (RFC 9002, §6.1), for transports that number packets", |flow| flow.sender_count(counter::NEEDLESS_LOSSES)),
+    count("total_persistent_congestions_l4", "", Less, "times that persistent congestion was established (RFC 9002, §7.6)", |flow| flow.sender_count(counter::PERSISTENT_CONGESTION)),
+    count("total_black_holes_l4", "", Less, "times that the sender found that the path no longer carried the size of its datagrams (RFC 8899, §4.3)", |flow| flow.sender_count(counter::BLACK_HOLES)),
+    count("total_ack_frequency_sent_l4", "", Neither, "`ACK_FREQUENCY` frames that the sender sent (draft-ietf-quic-ack-frequency, §4)", |flow| flow.sender_count(counter::ACK_FREQUENCY_SENT)),
+    count("total_ack_frequency_received_l4", "", Neither, "of these, frames that the receiver received", |flow| flow.receiver_count(counter::ACK_FREQUENCY_RECEIVED)),
+    count("total_immediate_ack_sent_l4", "", Neither, "`IMMEDIATE_ACK` frames that the sender sent (draft-ietf-quic-ack-frequency, §5)", |flow| flow.sender_count(counter::IMMEDIATE_ACK_SENT)),
+    count("total_immediate_ack_received_l4", "", Neither, "of these, frames that the receiver received", |flow| flow.receiver_count(counter::IMMEDIATE_ACK_RECEIVED)),
+    count("total_data_packets_l4", "packets", Neither, "data packets sent, retransmissions included", |flow| flow.sent()),
+    count("total_overhead_bytes_l3", "B", Less, "IP octets of the sender's packets without their octets of data: headers of all layers from IP on, the handshake, acknowledgments and what encryption adds", |flow| flow.overhead()),
+    count("total_delivered_bytes_l7", "B", More, "octets delivered in order", |flow| Some(flow.receiver()?.delivered)),
+    count("total_drops_l2", "packets", Less, "packets of the sender dropped by any queue, without those filtered or lost on a link", |flow| Some(flow.drops?.data)),
+    count("total_ack_drops_l2", "packets", Neither, "packets of the receiver dropped by any queue, without those filtered or lost on a link", |flow| flow.of_acks(flow.drops?.acks)),
+    count("total_marked_l4", "packets", Neither, "data packets that arrived marked Congestion Experienced", |flow| flow.receiver_count(counter::MARKED_PACKETS)),
+    count("total_marked_bytes_l4", "B", Neither, "octets that the receiver reported as marked, with DCTCP's or accurate ECN", |flow| flow.sender_count(counter::MARKED_BYTES)),
+    count("total_mark_reductions_l4", "", Neither, "window reductions in response to echoed marks", |flow| flow.sender_count(counter::MARK_REDUCTIONS)),
+    count("total_acks_sent_l4", "packets", Neither, "acknowledgments sent by the receiver, SYN-ACK included", |flow| flow.acks_sent()),
+    count("total_ack_frames_sent_l4", "", Neither, "ACK frames sent by the receiver, in packets with data or without: for QUIC those of all packet number spaces, for TCP segments that report what has arrived, for TACK packets with a TACK or an IACK", |flow| flow.ack_frames_sent()),
+    count("total_acks_delivered_l4", "packets", Neither, "acknowledgments that reached the sender, SYN-ACK excluded", |flow| flow.of_acks(flow.probe.acks_delivered)),
+    count("total_ack_bytes_l3", "B", Less, "IP octets of these acknowledgments", |flow| flow.of_acks(flow.probe.ack_bytes)),
+    number("mean_data_per_ack_l4", "packets", Neither, "`total_data_packets_l4` / `total_acks_sent_l4`", |flow| flow.data_per_ack()),
+    number("mean_ack_burst_l4", "packets", Less, "mean length of runs of ACKs at the sender, each closer to the one before than half the transmission time of a full packet on the slowest forward link (Mogul, SIGCOMM 1992, §3.2), a cell counting by the rate of its PHY", |flow| flow.probe.bursts.lengths.mean()),
+    count("max_ack_burst_l4", "packets", Less, "maximum length of these runs", |flow| flow.of_acks(flow.probe.bursts.longest)),
+    number("mean_feedback_age_l4", "ms", Less, "mean over ACKs at the sender: time since the arrival of the newest data that the receiver had when it sent the ACK", |flow| ms(flow.probe.feedback_age.mean())),
+    number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest hop on the return path, which for a Wi-Fi cell is its capacity for packets without payload; without link overhead", |flow| flow.return_utilization()),
+    count("total_lost_l4", "packets", Less, "for transports that do not repair losses: sequence numbers passed over in the window, minus late arrivals in it; at least zero", |flow| flow.lost()),
+    number("share_lost_l4", "", Less, "`total_lost_l4` / (`total_lost_l4` + packets that arrived for the first time)", |flow| flow.share_lost()),
+    count("total_reordered_l4", "packets", Neither, "for these transports: packets that arrived after a packet sent later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),
+    count("total_duplicates_l4", "packets", Neither, "for these transports: packets that had arrived before", |flow| flow.of_lossy(counter::DUPLICATE_PACKETS)),
+    number("rebuffering_ratio_l7", "", Less, "for a video that is played: time in stalls / time since playback began, stalls included", |flow| flow.share_played(player::counter::STALL_TIME, player::counter::PLAYBACK_TIME)),
+    count("total_stalls_l7", "", Less, "stalls of playback", |flow| flow.receiver_count(player::counter::STALLS)),
+    count("total_frames_l7", "", Neither, "frames of a video that were shown", |flow| flow.receiver_count(player::counter::FRAMES)),
+    count("total_damaged_frames_l7", "", Less, "frames that were shown though a part of them was missing", |flow| flow.receiver_count(player::counter::DAMAGED_FRAMES)),
+    count("total_macroblocking_l7", "", Less, "runs of shown frames with artefacts: a damaged frame and those after it, up to a key frame or the end of intra refresh", |flow| flow.receiver_count(player::counter::MACROBLOCKING)),
+    number("share_macroblocking_l7", "", Less, "frames shown with artefacts / frames shown", |flow| flow.share_played(player::counter::FRAMES_WITH_ARTEFACTS, player::counter::FRAMES)),
+    number("last_jitter_l4", "ms", Less, "interarrival jitter at the window's end (RFC 3550, §6.4.1), as iperf3 prints it", |flow| ms(flow.receiver()?.gauge(counter::JITTER))),
+];

@@ -1,0 +1,55 @@
+//! The objects table, with a row for each object of a page.
+
+use super::flows::FlowResult;
+use crate::metric::Better::{Less, Neither};
+use crate::metric::{Metric, Rows, count, number, text};
+use acklab_app::page::Object;
+use acklab_base::Instant;
+
+/// An object of a page.
+pub(super) struct ObjectResult<'a> {
+    pub(super) flow: &'a FlowResult<'a>,
+    /// Its place among the requests; the document is 0.
+    pub(super) number: usize,
+    pub(super) object: Object,
+}
+
+impl<'a> ObjectResult<'a> {
+    /// All objects of a flow.
+    pub(super) fn of(flow: &'a FlowResult<'a>) -> impl Iterator<Item = Self> {
+        let objects = flow.receiver().into_iter().flat_map(|receiver| &receiver.objects).enumerate();
+        objects.map(move |(number, object)| Self { flow, number, object: *object })
+    }
+
+    /// Seconds from the start of the flow to `at`.
+    fn since_start(&self, at: Option<Instant>) -> Option<f64> {
+        at.map(|at| at.as_secs_f64() - self.flow.start)
+    }
+}
+
+/// Milliseconds from the request of an object to `at`.
+fn since_request(object: &Object, at: Option<Instant>) -> Option<f64> {
+    Some(at?.since(object.requested?).as_millis_f64())
+}
+
+/// Milliseconds from the request of an object to its first octet.
+pub(super) fn time_to_first_octet(object: &Object) -> Option<f64> {
+    since_request(object, object.begun)
+}
+
+pub(super) struct ObjectRows;
+
+impl Rows for ObjectRows {
+    type Row<'a> = ObjectResult<'a>;
+}
+
+#[rustfmt::skip]
+pub(super) const METRICS: &[Metric<ObjectRows>] = &[
+    text("flow", "the flow that carries the page", |object| Some(object.flow.name().to_owned())),
+    count("object", "", Neither, "its place among the requests; the document is 0", |object| Some(object.number as u64)),
+    count("size_l7", "B", Neither, "its octets", |object| Some(object.object.size)),
+    number("request_time_l7", "s", Less, "from the start of the flow to its request", |object| object.since_start(object.object.requested)),
+    number("time_to_first_octet_l7", "ms", Less, "from its request to its first octet at the application; null if none came", |object| time_to_first_octet(&object.object)),
+    number("response_time_l7", "ms", Less, "from its request to its last octet; null if it is not complete", |object| since_request(&object.object, object.object.complete)),
+    number("completion_time_l7", "s", Less, "from the start of the flow to its last octet", |object| object.since_start(object.object.complete)),
+];

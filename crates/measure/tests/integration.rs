@@ -1,0 +1,6 @@
+//! Measurement from outside: endpoints in, tables, logs and captures out.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod metrics;
+mod recorder;
