@@ -25,7 +25,7 @@
 //!
 //! | module | holds the state |
 //! |---|---|
-//! | `rules` | the configuration as constants of the run |
+//! | `rules` | the configuration, resolved to the values that the machine uses |
 //! | `dialect` | the rules on which implementations differ |
 //! | `backlog` | queues and EDCAFs of all nodes |
 //! | `exchange` | a frame exchange under way |
@@ -103,7 +103,7 @@ impl<D: Packet> Cell<D> {
         self.timers.update_deadline(self.medium.due());
     }
 
-    /// Has a packet arrived that is to be polled?
+    /// Returns `true` if a packet has arrived that waits to be polled.
     #[must_use]
     pub fn has_delivered(&self) -> bool {
         self.arrivals.has_delivered()
@@ -138,7 +138,7 @@ impl<D: Packet> Machine for Cell<D> {
         self.update_presence(now);
         self.release_overdue(now);
         self.send_due_beacon(now);
-        // An EDCAF that finds nothing to send may let the recipient's frames go, which an idle access point forwards at once.
+        // An EDCAF without anything to send may release frames at the recipient. An idle access point forwards these at once.
         while self.medium.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }

@@ -1,4 +1,4 @@
-//! A PPDU with data is assembled when its EDCAF has won the medium, from what waits at that moment.
+//! A PPDU with data is assembled from the waiting packets when its EDCAF has won the medium.
 
 use super::exchange::Data;
 use super::rules::Response;
@@ -11,7 +11,7 @@ use crate::phy::Mode;
 use acklab_base::{Bytes, Duration, Instant};
 
 impl<D: Packet> Cell<D> {
-    /// The next PPDU of `id`. Returns `None` if there is nothing to send, or nothing that takes at most `left`.
+    /// The next PPDU of `id`. Returns `None` if there is nothing to send, or if no exchange fits into `left`.
     pub(super) fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
         let txq = &mut self.backlog.txqs[id];
         let mode = txq.rate.choose(now, txq.attempt);

@@ -40,7 +40,7 @@ pub(super) struct Txq<D> {
     pub(super) short_retries: u8,
     /// Failures of its first frame behind RTS: the long retry count of the MSDU.
     pub(super) long_retries: u8,
-    /// It is among the ready queues of its EDCAF.
+    /// The queue is among the ready queues of its EDCAF.
     pub(super) is_ready: bool,
     /// Its sender is absent, or its receiver has announced its absence.
     pub(super) is_paused: bool,
@@ -119,7 +119,7 @@ impl<D> Default for Backlog<D> {
 }
 
 impl<D: Datagram> Backlog<D> {
-    /// Offers a packet to the queue. `window`: the window of measurement.
+    /// Offers a packet to the queue. `window` is the window of measurement.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, id: TxqId, packet: D, window: &Range<Instant>) -> Verdict<D> {
         let counted = self.counted(id);
@@ -205,12 +205,12 @@ impl<D: Datagram> Backlog<D> {
         let txq = &self.txqs[id];
         if !txq.is_ready && !txq.is_paused && (self.has_more(id) || self.txqs[id].originator.must_request) {
             self.txqs[id].is_ready = true;
-            // As if its first packet had just been enqueued.
+            // The queue counts as if its first packet had just been enqueued.
             self.edcafs[self.txqs[id].edcaf].ready.put(id, now, false);
         }
     }
 
-    /// Does the queue have anything to send?
+    /// Returns `true` if the queue has anything to send.
     pub(super) fn has_more(&self, id: TxqId) -> bool {
         let txq = &self.txqs[id];
         !txq.buffer.is_empty() || txq.originator.frames.iter().any(|frame| !frame.is_settled)

@@ -31,7 +31,7 @@ impl Beacons {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Sends a beacon that is due, if the medium has been idle for PIFS; else tries again when it will have been.
+    /// Sends a beacon that is due if the medium has been idle for PIFS. Otherwise tries again when PIFS is over.
     pub(super) fn send_due_beacon(&mut self, now: Instant) {
         let Some(beacons) = &mut self.timers.beacons else { return };
         if beacons.due > now {

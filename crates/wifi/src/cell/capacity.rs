@@ -1,4 +1,4 @@
-//! What a cell can deliver: the mean cycle of one sender that always has something to send, alone on the medium and without errors.
+//! The capacity of a cell: the mean cycle of one saturated sender, alone on the medium and without errors.
 
 use super::rules::Response;
 use super::{ACCESS_POINT, Cell, TxqId};
@@ -13,7 +13,7 @@ use acklab_base::{Bytes, Duration};
 pub struct Cycle {
     /// Octets of the packets that it delivers.
     pub octets: Bytes,
-    /// Its duration. For packets that the access point relays, the time that these octets take on both hops.
+    /// Its duration. For packets that the access point relays, the time of these octets on both hops.
     pub time: Duration,
 }
 

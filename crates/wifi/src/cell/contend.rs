@@ -22,7 +22,7 @@ impl<D: Packet> Cell<D> {
     pub(super) fn join_contention(&mut self, now: Instant, id: EdcafId) {
         self.backlog.edcafs[id].status = Status::Waiting;
         self.contenders.join(now);
-        if self.rules.reading.dequeue == Dequeue::WhenFree {
+        if self.rules.dialect.dequeue == Dequeue::WhenFree {
             self.take_frame(now, id);
         }
     }
@@ -32,13 +32,14 @@ impl<D: Packet> Cell<D> {
         if let Some(txq) = self.backlog.edcafs[id].ready.first()
             && self.backlog.txqs[txq].originator.is_empty()
         {
-            // A discipline that drops everything that waits leaves nothing to transmit, which the EDCAF finds when it has won.
+            // The discipline may drop all waiting packets. The EDCAF notices when it has won and has nothing to transmit.
             let _ = self.next_mpdu(now, txq);
         }
     }
 
     /// The transmission opportunity is over, whether the last exchange succeeded or not. The EDCAF draws the backoff before its next
-    /// one, which it counts down even with nothing to send (10.3.4.3). `timeout`: when it knows that no response frame comes.
+    /// opportunity, and counts it down even if it has nothing to send (10.3.4.3). `timeout` is the instant at which it knows that no response
+    /// frame comes.
     pub(super) fn end_txop(&mut self, now: Instant, id: EdcafId, timeout: Option<Instant>) {
         let slots = self.draw_backoff(now, id);
         let edcaf = &self.backlog.edcafs[id];
@@ -84,7 +85,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// A higher category of the same node wins. This EDCAF backs off as after a failure on the air, and the retry counters of the EDCAF
-    /// and of its next frame count one (10.22.2.11.1 of 802.11-2016).
+    /// and of its next frame increase by one (10.22.2.11.1 of 802.11-2016).
     fn collide_internally(&mut self, now: Instant, id: EdcafId) {
         let node = self.backlog.edcafs[id].node;
         if let Some(counters) = self.measurement.of(now, node) {

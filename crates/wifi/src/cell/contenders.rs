@@ -8,7 +8,7 @@ use acklab_base::random::Stream;
 #[derive(Clone, Debug)]
 pub(super) struct Contenders {
     waiting: u32,
-    /// When the first joined after none had waited.
+    /// When the first EDCAF began to wait after a time when none waited.
     since: Instant,
     backoffs: Stream,
     /// Reused memory.
@@ -33,12 +33,12 @@ impl Contenders {
         self.waiting -= count as u32;
     }
 
-    /// Does any EDCAF wait?
+    /// Returns `true` if an EDCAF waits.
     pub(super) const fn is_any(&self) -> bool {
         self.waiting > 0
     }
 
-    /// When the first joined after none had waited.
+    /// When the first EDCAF began to wait after a time when none waited.
     pub(super) const fn since(&self) -> Instant {
         self.since
     }

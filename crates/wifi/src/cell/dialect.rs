@@ -1,31 +1,30 @@
-//! Where implementations depart from the standard in channel access, as data: one field per rule, one value per reading of it, with its
-//! source.
+//! The rules of channel access on which implementations differ, as data: one field per rule, one value per behaviour, with its source.
 //!
-//! A machine asks a rule and never which implementation it imitates. A [`Dialect`] chooses a whole table. ns-3's functions are those of
+//! The machine evaluates these rules and never asks which implementation it imitates. A [`Dialect`] selects a complete set of values. ns-3's functions are those of
 //! 3.37, ns-2's those of 2.35's `mac/mac-802_11.cc` unless another file is named.
 
 use crate::config::{Dialect, EifsAfterCollision};
 
-/// How channel access is read.
+/// The rules of channel access, one value per rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct DialectRules {
     pub(super) request: AccessRequest,
     pub(super) sensing: Sensing,
     pub(super) backoff_range: BackoffRange,
     pub(super) dequeue: Dequeue,
     pub(super) timeout: ResponseTimeout,
     pub(super) eifs_end: EifsEnd,
-    /// What the setting is if the scenario does not choose.
+    /// The default of this setting of the scenario.
     pub(super) eifs_after_collision: EifsAfterCollision,
     pub(super) colliding_senders: CollidingSenders,
     pub(super) mimd_limit: MimdLimit,
     pub(super) durations: Durations,
     pub(super) encapsulation: Encapsulation,
-    /// Is the queue of a failed exchange served first, or does it wait for the other queues of its EDCAF?
+    /// The queue of a failed exchange is served first. Otherwise it waits for the other queues of its EDCAF.
     pub(super) serves_failed_first: bool,
-    /// Are the MPDUs of an aggregate passed up as each ends, or with the PPDU?
+    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
-    /// Do Block ACK requests have a limit of transmissions by default?
+    /// Block ACK requests have a limit of transmissions by default.
     pub(super) limits_requests: bool,
 }
 
@@ -51,7 +50,7 @@ pub(super) enum Sensing {
     FirstBit,
 }
 
-/// From what a backoff is drawn.
+/// The range of a backoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BackoffRange {
     /// 0 to CW (10.3.3).
@@ -87,12 +86,12 @@ pub(super) enum EifsEnd {
     Difs,
 }
 
-/// Do senders of a collision defer for EIFS?
+/// Whether the senders of a collision defer for EIFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CollidingSenders {
-    /// They do not, as they were transmitting.
+    /// No sender defers, because each was transmitting.
     NeverDefer,
-    /// Those whose own frame ends no later than another do: they receive the rest of that one as an error (`recv`: `tx_active_`;
+    /// A sender defers if its own frame ends no later than another: it receives the rest of the other frame as an error (`recv`: `tx_active_`;
     /// `recv_timer`).
     DeferIfOutlasted,
 }
@@ -125,7 +124,7 @@ pub(super) enum Encapsulation {
     Ns2,
 }
 
-impl Reading {
+impl DialectRules {
     /// IEEE 802.11-2020.
     const STANDARD: Self = Self {
         request: AccessRequest::Standard,
@@ -174,11 +173,11 @@ impl Reading {
 }
 
 impl Dialect {
-    pub(super) const fn reading(self) -> Reading {
+    pub(super) const fn rules(self) -> DialectRules {
         match self {
-            Self::Standard => Reading::STANDARD,
-            Self::Ns3 => Reading::NS3,
-            Self::Ns2 => Reading::NS2,
+            Self::Standard => DialectRules::STANDARD,
+            Self::Ns3 => DialectRules::NS3,
+            Self::Ns2 => DialectRules::NS2,
         }
     }
 }

@@ -74,7 +74,7 @@ impl<D: Packet> Cell<D> {
         Ok(())
     }
 
-    /// Packets dropped since the start as their destination is attached to no other node.
+    /// Packets dropped since the start because their destination is attached to no other node.
     #[must_use]
     pub const fn unplaced(&self) -> u64 {
         self.distribution.unplaced

@@ -18,7 +18,7 @@ pub(super) struct Exchange {
     pub(super) begins: Instant,
     pub(super) ends: Instant,
     pub(super) sender: usize,
-    /// The addressed node; none for a broadcast.
+    /// The addressed node. `None` for a broadcast.
     pub(super) receiver: Option<usize>,
     pub(super) mode: Mode,
     pub(super) octets: Bytes,
@@ -29,9 +29,9 @@ pub(super) struct Exchange {
     pub(super) number: u64,
     /// It overlapped with another PPDU that its receiver hears.
     pub(super) has_collided: bool,
-    /// It overlapped with one that began before either preamble could be detected: no bystander receives it or defers for EIFS.
+    /// It overlapped with a PPDU that began before either preamble could be detected: no bystander receives it or defers for EIFS.
     pub(super) is_undetected: bool,
-    /// It overlapped with one that its sender hears and that ends no earlier.
+    /// It overlapped with a PPDU that its sender hears and that ends no earlier.
     pub(super) is_outlasted: bool,
     pub(super) txop_ends: Option<Instant>,
     pub(super) arrived: Arrived,
@@ -47,7 +47,7 @@ impl Exchange {
     }
 }
 
-/// The part of a PPDU with data that has been received.
+/// The received part of a PPDU with data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     /// MPDUs that have ended.

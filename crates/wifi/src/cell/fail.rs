@@ -23,7 +23,7 @@ impl<D: Packet> Cell<D> {
         let is_at_limit = self.count_retry(id, is_behind_rts);
         let txq = &mut self.backlog.txqs[id];
         txq.attempt += 1;
-        // A PPDU of any kind has as many tries before another queue is served as a frame has before it is given up.
+        // Another queue is served after as many failures of a PPDU, of any kind, as a frame has transmissions.
         let are_tries_over = is_at_limit || txq.attempt >= u32::from(self.rules.retries.short);
         if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
             txq.originator.miss_response(exchange.data.response == Response::Ack);
@@ -46,7 +46,7 @@ impl<D: Packet> Cell<D> {
             frame.failures = frame.failures.saturating_add(1);
         }
         let stays_first = match self.backlog.edcafs[edcaf_id].queues {
-            _ if self.rules.reading.serves_failed_first => true,
+            _ if self.rules.dialect.serves_failed_first => true,
             Queues::PerStation => false,
             Queues::Shared => !are_tries_over,
         };
@@ -65,7 +65,7 @@ impl<D: Packet> Cell<D> {
     /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the limit (10.3.3).
     pub(super) fn widen_window(&mut self, id: EdcafId, is_behind_rts: bool) {
         let retries = self.rules.retries;
-        let resets_mimd = self.rules.reading.mimd_limit == MimdLimit::Resets;
+        let resets_mimd = self.rules.dialect.mimd_limit == MimdLimit::Resets;
         let edcaf = &mut self.backlog.edcafs[id];
         edcaf.window.fail();
         let (counter, limit) = if is_behind_rts {
@@ -114,8 +114,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The originator has nothing left to send, and no request has reached the recipient. A reorder timer lets frames behind a gap go
-    /// then, as mac80211's after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`); no other use of it is modelled.
+    /// The originator has nothing left to send, and no request has reached the recipient. The recipient then releases frames behind a gap, as the
+    /// reorder timer of mac80211 does after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`). The timer has no other effect here.
     pub(super) fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
         let originator = &mut self.backlog.txqs[id].originator;
         (originator.must_request, originator.has_gap) = (false, false);
@@ -147,8 +147,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The frame at `index` of the window is not sent again. Returns the number of packets that the peer lacks for that, if they are
-    /// in the window of measurement.
+    /// The frame at `index` of the window is not retransmitted. Returns the number of its packets that the peer has not received, counted inside
+    /// the window of measurement.
     pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) -> u64 {
         let is_measured = self.measurement.is_on(now);
         let has_agreement = self.rules.max_aggregate.is_some();
@@ -157,7 +157,7 @@ impl<D: Packet> Cell<D> {
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         (frame.is_settled, frame.is_given_up) = (true, true);
         if frame.is_received {
-            // Only its response frame was lost. The recipient holds it back as long as it waits for an earlier frame.
+            // Only its response frame was lost. The recipient holds the frame back while it waits for an earlier one.
             originator.must_request |= originator.has_gap;
             return 0;
         }

@@ -251,7 +251,7 @@ impl<D: Packet> Cell<D> {
                     counters.missed += u64::from(is_missed);
                 }
             }
-            // Those that did not fit.
+            // ACKs that did not fit.
             Variant::Opportunistic => _ = self.release(now, id),
             Variant::Timer => {}
         }

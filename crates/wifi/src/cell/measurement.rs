@@ -34,7 +34,7 @@ impl<D> Measurement<D> {
         }
     }
 
-    /// Is `now` inside the window?
+    /// Returns `true` if `now` is inside the window.
     #[inline]
     pub(super) fn is_on(&self, now: Instant) -> bool {
         self.window.contains(&now)
@@ -52,8 +52,8 @@ impl<D> Measurement<D> {
         if self.window.contains(&now) { Some(&mut self.hack[node]) } else { None }
     }
 
-    /// Books the time since the last transmission, now that `node` begins: idle until an EDCAF waited, then interframe space, then
-    /// backoff.
+    /// Accounts for the time between the last transmission and that of `node`, which begins now: idle until an EDCAF waited, then interframe
+    /// space, then backoff.
     pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration, since: Instant) {
         let waits_from = self.airtime.booked().max(since);
         let space_ends = self.airtime.booked() + space;

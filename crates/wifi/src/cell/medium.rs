@@ -18,7 +18,7 @@ pub(super) struct Medium {
     pub(super) exchanges: Vec<Exchange>,
     pub(super) reception: Reception,
     nodes: usize,
-    /// Do all nodes hear each other, so that they share one view of the medium?
+    /// All nodes hear each other, so they share one view of the medium.
     pub(super) has_one_view: bool,
     /// The PPDUs that overlap, by the number of the PPDU that they interfere with.
     overlaps: Vec<(u64, Interferer)>,
@@ -66,22 +66,22 @@ impl Medium {
         0..if self.has_one_view { 1 } else { self.nodes }
     }
 
-    /// Does `view` sense what `node` sends? A node senses its own transmission.
+    /// Returns `true` if `view` senses the transmissions of `node`. A node senses its own transmission.
     fn reaches(&self, node: usize, view: usize) -> bool {
         self.has_one_view || view == node || self.reception.hears(view, node)
     }
 
-    /// Does what `interferer` sends interfere at `receiver`?
+    /// Returns `true` if transmissions of `interferer` interfere at `receiver`.
     fn disturbs(&self, interferer: usize, receiver: Option<usize>) -> bool {
         receiver.is_none_or(|receiver| receiver == interferer || self.reception.hears(receiver, interferer))
     }
 
-    /// Has this node begun to transmit?
+    /// Returns `true` if this node has begun to transmit.
     pub(super) fn is_sending(&self, node: usize) -> bool {
         self.exchanges.iter().any(|exchange| exchange.sender == node)
     }
 
-    /// Will `node` send a response frame after the current SIFS?
+    /// Returns `true` if `node` will send a response frame after the current SIFS.
     pub(super) fn is_about_to_respond(&self, now: Instant, node: usize) -> bool {
         self.exchanges.iter().any(|exchange| {
             exchange.sender == node
@@ -90,7 +90,7 @@ impl Medium {
         })
     }
 
-    /// The PPDU of `exchange` begins. Where it overlaps with others, the receivers that hear both lose them.
+    /// The PPDU of `exchange` begins. A receiver that hears two overlapping PPDUs loses both.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         let (begins, sender) = (exchange.begins, exchange.sender);
         self.frames += 1;
@@ -166,12 +166,12 @@ impl Medium {
         }
     }
 
-    /// Could bystanders decode a PPDU whose receiver did not? They could if it was absent and no other PPDU overlapped.
+    /// Returns `true` if bystanders decode a PPDU that its receiver does not decode: the receiver is absent and no other PPDU overlaps.
     fn is_read_by_others(&self, now: Instant, exchange: &Exchange) -> bool {
         !exchange.has_collided && exchange.receiver.is_some_and(|receiver| self.reception.is_absent(now, receiver))
     }
 
-    /// Did the node at `view` begin to receive a PPDU that it could not decode?
+    /// Returns `true` if the node at `view` began to receive a PPDU that it could not decode.
     fn detects(&self, now: Instant, rules: &Rules, exchange: &Exchange, view: usize) -> bool {
         if !exchange.is_undetected {
             return true;
@@ -179,7 +179,7 @@ impl Medium {
         let overlaps: Vec<Interferer> =
             self.overlaps.iter().filter(|(number, _)| *number == exchange.number).map(|(_, other)| *other).collect();
         // The senders of the collision were transmitting, but under some dialects receive what follows the end of their own frames.
-        let receives_rest = rules.reading.colliding_senders == CollidingSenders::DeferIfOutlasted
+        let receives_rest = rules.dialect.colliding_senders == CollidingSenders::DeferIfOutlasted
             && !self.exchanges.iter().any(|other| other.sender == view && other.ends > now);
         let has_sent = !receives_rest && overlaps.iter().any(|other| other.from == view);
         match rules.eifs_after_collision {
@@ -191,8 +191,8 @@ impl Medium {
         }
     }
 
-    /// Does the receiver of an RTS withhold the CTS because its NAV is set (10.3.2.9)? With one view for all, a NAV that is set belongs
-    /// to an earlier exchange of the initiator.
+    /// Returns `true` if the receiver of an RTS withholds the CTS because its NAV is set (10.3.2.9). If all nodes share one view, a NAV that is
+    /// set belongs to an earlier exchange of the initiator.
     pub(super) fn withholds_cts(&self, now: Instant, exchange: &Exchange) -> bool {
         let receiver = exchange.receiver.filter(|_| exchange.kind == FrameKind::Rts && !self.has_one_view);
         receiver.is_some_and(|receiver| self.contention.forbids_cts(receiver, now, exchange.sender))
@@ -214,7 +214,7 @@ impl Medium {
         self.overlaps.retain(|(number, _)| *number != exchange.number);
     }
 
-    /// Does `receiver` decode a control frame that has ended?
+    /// Returns `true` if `receiver` decodes a control frame that has ended.
     pub(super) fn is_control_read(&mut self, now: Instant, exchange: &Exchange, receiver: usize) -> bool {
         let mut link = self.link(now, exchange, receiver, Kind::Control);
         let success = link.header() * link.success(exchange.octets);

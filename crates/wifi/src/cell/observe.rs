@@ -1,4 +1,4 @@
-//! What is measured of a cell, and what is logged of each PPDU.
+//! Measurement of a cell, and the log of its PPDUs.
 
 use super::backlog::Edcaf;
 use super::exchange::{Exchange, FrameKind, Phase};
@@ -94,7 +94,7 @@ impl<D: Packet> Cell<D> {
         &self.measurement.airtime
     }
 
-    /// The use of the airtime up to the end of the last exchange, which is all that is decided.
+    /// The use of the airtime up to the end of the last exchange. Later use is not decided yet.
     #[must_use]
     pub const fn decided_airtime(&self) -> &Airtime {
         &self.measurement.airtime
@@ -121,7 +121,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Books and counts a frame of an initiator that has just ended.
+    /// Accounts for a frame of an initiator that has just ended.
     pub(super) fn book_frame(&mut self, now: Instant, exchange: &Exchange, outcome: Outcome) {
         let node = exchange.sender;
         self.measurement.airtime.book(node, Use::Interframe, exchange.begins);

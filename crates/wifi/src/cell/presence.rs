@@ -1,4 +1,4 @@
-//! Nodes leave for a while and return, as those do that scan other channels.
+//! Nodes leave for a while and return, for example to scan other channels.
 
 use super::{Cell, TxqId};
 use crate::packet::Packet;
@@ -6,7 +6,7 @@ use crate::reception::Presence;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// May the queue be served? An absent node sends nothing, and nothing is sent to one that has announced its absence.
+    /// Returns `true` if the queue may be served. An absent node sends nothing, and nothing is sent to a node that has announced its absence.
     pub(super) fn may_send(&self, now: Instant, id: TxqId) -> bool {
         if self.timers.presence.is_none() {
             return true;
@@ -16,7 +16,7 @@ impl<D: Packet> Cell<D> {
             && self.medium.reception.presence(now, txq.to) != Presence::AwayAnnounced
     }
 
-    /// Resumes the queues of nodes that have returned, and those to them.
+    /// Resumes the queues from and to nodes that have returned.
     pub(super) fn update_presence(&mut self, now: Instant) {
         if self.timers.presence.is_none_or(|due| due > now) {
             return;
@@ -28,7 +28,7 @@ impl<D: Packet> Cell<D> {
                 self.request_access(now, self.backlog.txqs[id].edcaf);
             }
         }
-        // Without a further change, every node is present, or absent for good.
+        // Without a further change, each node stays present or absent.
         self.timers.presence = self.medium.reception.next_presence_change(now).or(Some(Instant::FAR_FUTURE));
     }
 }

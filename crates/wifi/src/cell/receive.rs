@@ -46,7 +46,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Does the receiver decode the PPDU? Of an aggregate one MPDU is enough; those that it decodes are passed up.
+    /// Returns `true` if the receiver decodes the PPDU. One MPDU of an aggregate is enough; the receiver passes up those that it decodes.
     fn is_read(&mut self, now: Instant, exchange: &mut Exchange) -> bool {
         let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
         match exchange.kind {
@@ -58,7 +58,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Does the initiator decode the response frame?
+    /// Returns `true` if the initiator decodes the response frame.
     pub(super) fn is_response_read(&mut self, now: Instant, exchange: &Exchange) -> bool {
         self.medium.is_control_read(now, exchange, exchange.receiver.unwrap_or(super::ACCESS_POINT))
     }
@@ -160,7 +160,7 @@ impl<D: Packet> Cell<D> {
         self.follow(index, response, Phase::BeforeResponse);
     }
 
-    /// `next` replaces the PPDU that has ended at `index`, one space later.
+    /// The PPDU of `next` follows the PPDU at `index`, which has ended, after one space.
     pub(super) fn follow(&mut self, index: usize, next: Exchange, space: Phase) {
         if self.medium.has_one_view {
             // No node can begin within the space, as SIFS is shorter than any AIFS. Other PPDUs on the air are already known.

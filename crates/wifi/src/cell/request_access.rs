@@ -14,7 +14,7 @@ impl<D: Packet> Cell<D> {
         if edcaf.ready.is_empty() {
             return;
         }
-        match self.rules.reading.request {
+        match self.rules.dialect.request {
             AccessRequest::Standard => self.request_by_standard(now, id, backoff_ends),
             AccessRequest::Ns3 => self.request_as_ns3(now, id, backoff_ends),
             AccessRequest::AlwaysBacksOff => self.request_with_backoff(now, id, backoff_ends),
@@ -38,8 +38,8 @@ impl<D: Packet> Cell<D> {
         self.medium.contention.wait(id, lane, count);
     }
 
-    /// The same in ns-2's `Mac802_11::send`: unless the last backoff still runs, a new one is drawn. On an idle medium it begins DIFS
-    /// later, apart from the slots of the others.
+    /// The same in ns-2's `Mac802_11::send`: the EDCAF draws a new backoff unless the last one still runs. On an idle medium the backoff begins
+    /// DIFS later, and its slots are not aligned with those of other nodes.
     fn request_with_backoff(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane, aifsn) = (edcaf.node, edcaf.lane, edcaf.parameters.aifsn);

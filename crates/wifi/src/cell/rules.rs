@@ -1,6 +1,6 @@
-//! The configuration as constants of the run.
+//! The configuration of a cell, resolved to the values that the machine uses.
 
-use super::dialect::{self, BackoffRange, CollidingSenders, Durations, EifsEnd, Encapsulation, Reading, Sensing};
+use super::dialect::{self, BackoffRange, CollidingSenders, DialectRules, Durations, EifsEnd, Encapsulation, Sensing};
 use super::exchange::Exchange;
 use crate::access::RxEnd;
 use crate::config::{Access, AfterMissed, Config, Delivery, EifsAfterCollision, Protection, Queues, Retries};
@@ -16,32 +16,32 @@ const NS2_PROPAGATION: Duration = Duration::from_micros(4);
 /// The rules that all nodes of a cell obey.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    pub(super) reading: Reading,
+    pub(super) dialect: DialectRules,
     pub(super) timing: Timing,
     pub(super) control: ControlRates,
-    /// The mode of the frame that reserves the medium before each OFDM frame.
+    /// The kind of frame that reserves the medium before each OFDM frame, and its mode.
     pub(super) protection: Option<(Protection, Mode)>,
     pub(super) has_qos: bool,
-    /// Is even a single frame sent within an A-MPDU?
+    /// Even a single frame is sent within an A-MPDU.
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
-    /// How long after its first transmission a frame under a Block ACK agreement may be sent again.
+    /// The time after its first transmission in which a frame under a Block ACK agreement may be retransmitted.
     pub(super) transmit_lifetime: Option<Duration>,
-    /// Transmissions of a Block ACK request; none for no limit.
+    /// The limit of transmissions of a Block ACK request. `None` if there is no limit.
     pub(super) max_requests: Option<u8>,
     pub(super) lifetime: Option<Duration>,
-    /// Octets of an A-MPDU; none without aggregation.
+    /// The limit of octets in an A-MPDU. `None` without aggregation.
     pub(super) max_aggregate: Option<Bytes>,
     pub(super) max_frames: u64,
     pub(super) max_time: Duration,
     pub(super) a_msdu: Bytes,
     pub(super) window: u16,
     pub(super) after_missed: AfterMissed,
-    /// Are the MPDUs of an aggregate passed up as each ends, or with the PPDU?
+    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
     pub(super) eifs_after_collision: EifsAfterCollision,
-    /// From the end of a frame to the beginning of its response: SIFS, or more.
+    /// The time from the end of a frame to the start of its response: at least SIFS.
     pub(super) response_space: Duration,
 }
 
@@ -75,16 +75,16 @@ impl Rules {
         let is_short_slot = !config.long_slot && config.protection == Protection::None;
         let mut timing = Timing::new(standard, config.band(), is_short_slot);
         timing.packet_extension = config.packet_extension.duration();
-        let reading = config.dialect.reading();
-        match reading.sensing {
+        let dialect = config.dialect.rules();
+        match dialect.sensing {
             Sensing::CcaTime => {}
             Sensing::FourMicros => timing.cca = Duration::from_micros(4),
             Sensing::FirstBit => timing.cca = Duration::ZERO,
         }
         timing.cca += config.late_sensing;
-        timing.is_dsss_rounded = reading.durations == Durations::WholeFrames;
+        timing.is_dsss_rounded = dialect.durations == Durations::WholeFrames;
         Some(Self {
-            reading,
+            dialect,
             response_space: timing.sifs + config.late_answers,
             timing,
             control,
@@ -95,7 +95,7 @@ impl Rules {
             retries: config.retries,
             transmit_lifetime: Some(config.retries.lifetime)
                 .filter(|lifetime| !lifetime.is_zero() && config.max_aggregate().is_some()),
-            max_requests: config.retries.requests.or(reading.limits_requests.then_some(config.retries.short)),
+            max_requests: config.retries.requests.or(dialect.limits_requests.then_some(config.retries.short)),
             lifetime: config.lifetime,
             max_aggregate: config.max_aggregate(),
             max_frames: u64::from(config.aggregation.max_frames.unwrap_or(u16::MAX).min(config.window())),
@@ -105,9 +105,9 @@ impl Rules {
             after_missed: config.aggregation.after_missed,
             passes_up_each_mpdu: match config.aggregation.delivery {
                 Some(delivery) => delivery == Delivery::Each,
-                None => reading.passes_up_each_mpdu,
+                None => dialect.passes_up_each_mpdu,
             },
-            eifs_after_collision: config.eifs_after_collision.unwrap_or(reading.eifs_after_collision),
+            eifs_after_collision: config.eifs_after_collision.unwrap_or(dialect.eifs_after_collision),
         })
     }
 
@@ -149,12 +149,13 @@ impl Rules {
         self.timing.duration(mode, self.response_octets(response))
     }
 
-    /// Are response frames later than SIFS?
+    /// Returns `true` if response frames start later than SIFS after the frame that they answer.
     pub(super) fn has_late_responses(&self) -> bool {
         self.response_space > self.timing.sifs
     }
 
-    /// How the reception of a PPDU ends at nodes that have decoded it or not, and have detected its preamble or not.
+    /// The end of the reception of a PPDU at a node. `is_correct` tells whether the node has decoded it, `is_detected` whether it has detected its
+    /// preamble.
     pub(super) fn rx_end(&self, is_correct: bool, is_detected: bool) -> RxEnd {
         match (is_correct, is_detected) {
             (true, _) => RxEnd::Correct,
@@ -163,35 +164,35 @@ impl Rules {
         }
     }
 
-    /// How much longer than AIFS a node defers after a frame that it could not decode: EIFS (10.3.2.3.7).
+    /// The time beyond AIFS for which a node defers after a frame that it could not decode: EIFS (10.3.2.3.7).
     pub(super) fn eifs_extra(&self) -> Duration {
         let extra = self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK);
-        match self.reading.eifs_end {
+        match self.dialect.eifs_end {
             EifsEnd::FirstSlot => extra,
             EifsEnd::Difs => extra + self.timing.aifs(2),
         }
     }
 
-    /// Do nodes that all sense alike begin to receive a PPDU that they cannot decode?
+    /// Returns `true` if the nodes begin to receive a PPDU that they cannot decode. For nodes that share one view of the medium.
     pub(super) fn detects(&self, exchange: &Exchange) -> bool {
         !exchange.is_undetected || self.eifs_after_collision == EifsAfterCollision::Always
     }
 
-    /// Does the sender of this PPDU of a collision defer for EIFS?
+    /// Returns `true` if the sender of this PPDU, which collided, defers for EIFS.
     pub(super) fn defers_as_sender(&self, exchange: &Exchange) -> bool {
         exchange.is_outlasted
-            && self.reading.colliding_senders == CollidingSenders::DeferIfOutlasted
+            && self.dialect.colliding_senders == CollidingSenders::DeferIfOutlasted
             && self.detects(exchange)
     }
 
-    /// How long after the end of an RTS a node that heard it waits for a PPDU before it resets its NAV: NAVTimeout (10.3.2.4).
+    /// NAVTimeout (10.3.2.4): a node that has received an RTS resets its NAV if no PPDU begins within this time after the end of the RTS.
     pub(super) fn nav_timeout(&self, cts: Mode) -> Duration {
         self.timing.sifs * 2 + self.response_time(Response::Cts, cts) + cts.preamble() + self.timing.slot * 2
     }
 
-    /// How long after the end of its frame an initiator waits for the start of a response frame in this mode.
+    /// The time after the end of its frame for which an initiator waits for a response frame in this mode.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
-        match self.reading.timeout {
+        match self.dialect.timeout {
             dialect::ResponseTimeout::Start => {
                 self.timing.response_timeout(mode) + (self.response_space - self.timing.sifs)
             }
@@ -201,9 +202,9 @@ impl Rules {
         }
     }
 
-    /// The number of values from which a backoff is drawn: 0 to one less.
+    /// The number of values that a backoff may have: it is drawn from 0 to this number minus one.
     pub(super) fn backoffs(&self, window: u16) -> u64 {
-        match self.reading.backoff_range {
+        match self.dialect.backoff_range {
             BackoffRange::ToWindow => u64::from(window) + 1,
             BackoffRange::BelowWindow => u64::from(window).max(1),
         }
@@ -211,7 +212,7 @@ impl Rules {
 
     /// The MPDU that carries one packet.
     pub(super) const fn mpdu(&self, packet: Bytes) -> Bytes {
-        match self.reading.encapsulation {
+        match self.dialect.encapsulation {
             Encapsulation::LlcSnap => frame::mpdu(packet, self.has_qos),
             Encapsulation::Ns2 => frame::ns2_mpdu(packet),
         }
@@ -219,14 +220,15 @@ impl Rules {
 
     /// A duration field that covers `time` (9.2.5).
     pub(super) fn duration_field(&self, time: Duration) -> Duration {
-        match self.reading.durations {
+        match self.dialect.durations {
             Durations::WholeFrames => time,
             Durations::WholeFields => Duration::from_micros((time.as_nanos() + 500) / 1_000),
         }
     }
 
-    /// Does the NAV of bystanders not end with the exchange, so that they count other slots than its two nodes?
+    /// Returns `true` if duration fields are rounded, so that the NAV of bystanders may end before or after the exchange. Bystanders and the
+    /// two nodes of the exchange then count slots from different instants.
     pub(super) fn nav_is_inexact(&self) -> bool {
-        self.reading.durations == Durations::WholeFields && self.rts_threshold.is_some()
+        self.dialect.durations == Durations::WholeFields && self.rts_threshold.is_some()
     }
 }

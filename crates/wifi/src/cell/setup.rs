@@ -23,7 +23,7 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 use std::fmt;
 
-/// Why a configuration describes no possible cell.
+/// A configuration that describes no possible cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The rate control of a node.

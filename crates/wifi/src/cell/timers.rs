@@ -24,7 +24,7 @@ impl Timers {
         self.next
     }
 
-    /// Recomputes the earliest deadline. `medium`: the medium's.
+    /// Recomputes the earliest deadline. `medium` is that of the medium.
     pub(super) fn update_deadline(&mut self, medium: Option<Instant>) {
         let beacon = self.beacons.as_ref().map(Beacons::due);
         let apart = Instant::earliest(beacon, Instant::earliest(self.presence, self.hold_limits.next()));

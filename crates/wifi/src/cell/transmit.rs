@@ -41,7 +41,7 @@ impl<D: Packet> Cell<D> {
         loop {
             let txq = self.backlog.edcafs[edcaf].ready.take()?;
             self.backlog.txqs[txq].is_ready = false;
-            // First of all: expired frames leave a gap, which the peer's window must be moved past.
+            // Expired frames leave a gap. The peer's window must move past it before anything else is sent.
             self.expire(now, txq);
             if !self.may_send(now, txq) {
                 self.backlog.txqs[txq].is_paused = true;
@@ -62,7 +62,7 @@ impl<D: Packet> Cell<D> {
                 return Some(exchange);
             }
             if !is_first && self.backlog.has_more(txq) {
-                // It does not fit into the rest of the transmission opportunity.
+                // The exchange does not fit into the rest of the transmission opportunity.
                 self.backlog.make_ready(txq, true);
                 return None;
             }
@@ -132,7 +132,7 @@ impl<D: Packet> Cell<D> {
         exchange.ends.since(exchange.begins) + self.duration_field(exchange)
     }
 
-    /// For how long the PPDU on the air reserves the medium after its end: the duration field (9.2.5).
+    /// The time after its end for which the PPDU on the air reserves the medium: its duration field (9.2.5).
     pub(super) fn duration_field(&self, exchange: &Exchange) -> Duration {
         let (sifs, space) = (self.rules.timing.sifs, self.rules.response_space);
         let data = exchange.data;
@@ -153,7 +153,7 @@ impl<D: Packet> Cell<D> {
         self.rules.duration_field(reserved)
     }
 
-    /// How long RTS and CTS, or CTS-to-self, take ahead of data in this mode.
+    /// The time that RTS and CTS, or CTS-to-self, take ahead of data in this mode.
     pub(super) fn protection_time(&self, mode: Mode, wants_rts: bool) -> Duration {
         let sifs = self.rules.timing.sifs;
         let rts = |mode| {
