@@ -40,7 +40,7 @@ pub(crate) fn direction_name(scenario: &Scenario, direction: usize) -> String {
     if direction.is_multiple_of(2) { link.forward_name() } else { link.reverse_name() }
 }
 
-fn direction_config(scenario: &Scenario, direction: usize) -> &link::Config {
+fn direction_config(scenario: &Scenario, direction: usize) -> &link::LinkConfig {
     let link = &scenario.link[direction / 2];
     if direction.is_multiple_of(2) { &link.forward } else { &link.reverse }
 }
@@ -227,7 +227,7 @@ fn links<P: Observed>(scenario: &Scenario, options: &RunOptions, seed: Seed) -> 
     Ok(links)
 }
 
-fn server(config: &link::Config, name: &str, options: &RunOptions) -> Result<Server, Error> {
+fn server(config: &link::LinkConfig, name: &str, options: &RunOptions) -> Result<Server, Error> {
     if let Some(trace) = &config.trace {
         let path = options.base.join(&trace.file);
         let text = read_trace(&path).map_err(|source| Error::ReadTrace {

@@ -41,7 +41,7 @@ impl Subject {
         Ok(subject)
     }
 
-    fn strategy(&self, config: &tcp::Config) -> Result<(Controller, Policy), Error> {
+    fn strategy(&self, config: &tcp::TcpConfig) -> Result<(Controller, Policy), Error> {
         Maker { flow: &self.flow, seed: self.seed, strategies: &self.strategies }.strategies_of(config)
     }
 
@@ -50,7 +50,7 @@ impl Subject {
     /// # Errors
     /// If the script cannot be read.
     pub fn play(&self, path: &Path, tolerance: Option<Duration>) -> Result<Verdict, Error> {
-        let strategy = |config: &tcp::Config| self.strategy(config).map_err(|error| error.to_string());
+        let strategy = |config: &tcp::TcpConfig| self.strategy(config).map_err(|error| error.to_string());
         Ok(match read(path, tolerance)? {
             Ok(script) => play(&script, &mut Machine::new(&self.settings, &strategy, &script)),
             Err(refusal) => refusal.into(),

@@ -82,7 +82,7 @@ pub struct Scenario {
     pub link: Vec<Link>,
     /// Wi-Fi cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub wifi: Vec<acklab_wifi::Config>,
+    pub wifi: Vec<acklab_wifi::CellConfig>,
     /// Performance enhancing proxies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pep: Vec<Pep>,
@@ -122,9 +122,9 @@ pub struct Link {
     #[schemars(regex(pattern = NAME), example = &"r2")]
     pub to: String,
     /// The direction from `from` to `to`.
-    pub forward: link::Config,
+    pub forward: link::LinkConfig,
     /// The direction from `to` to `from`.
-    pub reverse: link::Config,
+    pub reverse: link::LinkConfig,
 }
 
 impl Link {

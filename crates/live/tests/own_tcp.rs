@@ -13,8 +13,8 @@ use acklab_live::{Namespace, Tun, WallClock};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::octets::{Arrived, Written};
+use acklab_transport::reading::Reading;
 use acklab_transport::tcp::connection::State;
-use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::{self, Connection, Preset, Settings};
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::{Checksums, Ipv4Fields};
@@ -235,7 +235,7 @@ fn random(name: &str) -> Vec<u8> {
 }
 
 /// Octets cross both ways, with acklab's end in this role.
-fn cross(opens: bool, path: Path, ecn: tcp::ecn::Config, kernel_ecn: &str) {
+fn cross(opens: bool, path: Path, ecn: tcp::ecn::EcnConfig, kernel_ecn: &str) {
     let namespace = match Namespace::new() {
         Ok(namespace) => namespace,
         Err(why) => return eprintln!("skipped: {why}"),
@@ -255,7 +255,7 @@ fn cross(opens: bool, path: Path, ecn: tcp::ecn::Config, kernel_ecn: &str) {
     if let Some(listens) = &listens {
         listens.listen().unwrap();
     }
-    let config = tcp::Config { ecn, ..Settings::of(Preset::Linux).config() };
+    let config = tcp::TcpConfig { ecn, ..Settings::of(Preset::Linux).config() };
     let controller = Controller::new(&config.congestion, &config.controller_start(Seed(1), "f")).unwrap();
     let policy = Policy::new(config.ack).unwrap();
     let end = if opens { Connection::active } else { Connection::passive };
@@ -281,24 +281,24 @@ const ROLES: [bool; 2] = [true, false];
 
 #[test]
 fn octets_cross_a_clean_path() {
-    ROLES.iter().for_each(|opens| cross(*opens, Path::default(), tcp::ecn::Config::Off, "0"));
+    ROLES.iter().for_each(|opens| cross(*opens, Path::default(), tcp::ecn::EcnConfig::Off, "0"));
 }
 
 #[test]
 fn octets_cross_a_path_that_loses_and_reorders() {
     let path = Path { loss: 0.01, reorders: 0.02, ..Path::default() };
-    ROLES.iter().for_each(|opens| cross(*opens, path, tcp::ecn::Config::Off, "0"));
+    ROLES.iter().for_each(|opens| cross(*opens, path, tcp::ecn::EcnConfig::Off, "0"));
 }
 
 #[test]
 fn octets_cross_a_path_that_marks() {
     let path = Path { marks: 0.02, ..Path::default() };
-    ROLES.iter().for_each(|opens| cross(*opens, path, tcp::ecn::Config::Classic, "1"));
+    ROLES.iter().for_each(|opens| cross(*opens, path, tcp::ecn::EcnConfig::Classic, "1"));
 }
 
 /// A kernel without accurate ECN falls back to the classic one.
 #[test]
 fn octets_cross_a_path_that_marks_with_accurate_ecn() {
     let path = Path { marks: 0.02, loss: 0.005, ..Path::default() };
-    ROLES.iter().for_each(|opens| cross(*opens, path, tcp::ecn::Config::Accurate, "1"));
+    ROLES.iter().for_each(|opens| cross(*opens, path, tcp::ecn::EcnConfig::Accurate, "1"));
 }

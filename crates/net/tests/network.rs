@@ -94,15 +94,18 @@ type Net = Network<IpPacket, Echo, Dropped>;
 fn network() -> Net {
     let mut map = Map::new(4);
     let links = (0..4).map(|direction| {
-        let config =
-            link::Config { rate: Some(Rate::from_mbps(8)), delay: Duration::from_millis(1), ..link::Config::default() };
+        let config = link::LinkConfig {
+            rate: Some(Rate::from_mbps(8)),
+            delay: Duration::from_millis(1),
+            ..link::LinkConfig::default()
+        };
         Link::new(&config, Server::constant(Rate::from_mbps(8)), Seed(1), &format!("link{direction}"))
     });
     let links = links.collect();
     map.join(NodeId(0), NodeId(1), Hop::Link(0));
     map.join(NodeId(1), NodeId(2), Hop::Link(2));
     map.join(NodeId(2), STATION, Hop::Cell { cell: 0, from: 0, to: 1 });
-    let cell: acklab_wifi::Config = serde_json::from_value(serde_json::json!({
+    let cell: acklab_wifi::CellConfig = serde_json::from_value(serde_json::json!({
         "name": "cell", "standard": "802.11a", "ap": { "name": "ap" }, "station": [{ "name": "sta" }],
     }))
     .unwrap();

@@ -5,7 +5,7 @@ use acklab_base::random::Seed;
 use acklab_packetdrill::{Machine, Verdict, grammar, play};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
-use acklab_transport::tcp::{Config, Preset, Settings};
+use acklab_transport::tcp::{Preset, Settings, TcpConfig};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -66,7 +66,7 @@ fn verdict(path: &Path, settings: &Settings) -> Verdict {
     };
     match grammar::read(&text, &include) {
         Ok(script) => {
-            let strategy = |config: &Config| {
+            let strategy = |config: &TcpConfig| {
                 let controller = Controller::new(&config.congestion, &config.controller_start(Seed(1), "script"));
                 let policy = Policy::new(config.ack);
                 controller.zip(policy).ok_or_else(|| "a strategy that is not built in".to_owned())

@@ -18,14 +18,14 @@ use acklab_base::{Instant, Machine as _, StreamPort as _};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::connection::State;
-use acklab_transport::tcp::{Config, Connection, Settings};
+use acklab_transport::tcp::{Connection, Settings, TcpConfig};
 use acklab_wire::tcp::Segment;
 use info::Ages;
 use sockets::{Pending, Sockets};
 use start::Start;
 
 /// Makes the congestion controller and the ACK policy of a connection. The error says which is missing.
-pub type Strategy<'a> = dyn Fn(&Config) -> Result<(Controller, Policy), String> + 'a;
+pub type Strategy<'a> = dyn Fn(&TcpConfig) -> Result<(Controller, Policy), String> + 'a;
 
 /// acklab's TCP.
 pub struct Machine<'a> {

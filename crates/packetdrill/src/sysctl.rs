@@ -11,8 +11,8 @@ use acklab_transport::{cc, pacing, recovery};
 /// What a connection uses of ECN, at the end that opens it and at the end that is opened (`tcp_ecn`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnByEnd {
-    pub(crate) active: ecn::Config,
-    pub(crate) passive: ecn::Config,
+    pub(crate) active: ecn::EcnConfig,
+    pub(crate) passive: ecn::EcnConfig,
 }
 
 /// Variables that have no effect on what a script of a bulk connection can see: limits of retries and of memory that are not reached,
@@ -104,7 +104,7 @@ fn largest(sizes: &str) -> Option<Bytes> {
 /// `tcp_ecn` of 6.18: 1 asks for classic ECN and accepts it, 2 accepts it; 3 asks for accurate ECN and accepts it, 4 asks for classic
 /// ECN and accepts accurate ECN, 5 accepts it.
 fn by_end(number: &str) -> Option<EcnByEnd> {
-    use ecn::Config::{Accurate, Classic, Off};
+    use ecn::EcnConfig::{Accurate, Classic, Off};
     let (active, passive) = match number {
         "0" => (Off, Off),
         "1" => (Classic, Classic),

@@ -4,7 +4,7 @@ use acklab_base::random::Seed;
 use acklab_packetdrill::{Machine, Verdict, grammar, play};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
-use acklab_transport::tcp::{Config, Preset, Settings};
+use acklab_transport::tcp::{Preset, Settings, TcpConfig};
 
 /// A script has a verdict, in words, and twice the same.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn a_script_has_a_verdict(octets: &[u8]) {
 
 fn verdict(text: &str) -> Verdict {
     let include = |_: &str| Some("sysctl -q net.ipv4.tcp_congestion_control=reno net.ipv4.tcp_ecn=3".to_owned());
-    let strategy = |config: &Config| {
+    let strategy = |config: &TcpConfig| {
         let controller = Controller::new(&config.congestion, &config.controller_start(Seed(1), "script"));
         controller.zip(Policy::new(config.ack)).ok_or_else(|| "not built in".to_owned())
     };

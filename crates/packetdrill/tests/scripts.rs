@@ -7,7 +7,7 @@ use acklab_base::random::Seed;
 use acklab_packetdrill::{Machine, Verdict, grammar, play};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
-use acklab_transport::tcp::{Config, Preset, Settings};
+use acklab_transport::tcp::{Preset, Settings, TcpConfig};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ fn text(name: &str) -> String {
 
 fn verdict(text: &str, settings: &Settings) -> Verdict {
     let include = |name: &str| fs::read_to_string(folder().join(name)).ok();
-    let strategy = |config: &Config| {
+    let strategy = |config: &TcpConfig| {
         let controller = Controller::new(&config.congestion, &config.controller_start(Seed(1), "script"));
         controller.zip(Policy::new(config.ack)).ok_or_else(|| "not built in".to_owned())
     };

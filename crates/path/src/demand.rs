@@ -27,7 +27,7 @@ use slots::Slots;
 /// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct DemandConfig {
     /// Duration of a superframe. Its beginning is the only time at which the terminal requests capacity.
     #[schemars(example = "45ms")]
     pub superframe: Duration,
@@ -64,7 +64,7 @@ const fn default_persistence() -> u32 {
     5
 }
 
-impl Config {
+impl DemandConfig {
     /// The number of slots in a superframe on a carrier of `rate`.
     #[must_use]
     pub fn slots_at(&self, rate: Rate) -> u64 {
@@ -83,7 +83,7 @@ impl Config {
 /// A terminal: the slots that it may use and those for which it waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Terminal {
-    config: Config,
+    config: DemandConfig,
     slots: Slots,
     assignment: Assignment,
     /// The current superframe, counted from 0 at the start of the run.
@@ -108,7 +108,7 @@ pub(crate) enum Event {
 }
 
 impl Terminal {
-    pub(crate) fn new(config: Config, rate: Rate) -> Self {
+    pub(crate) fn new(config: DemandConfig, rate: Rate) -> Self {
         let slots = Slots::new(&config, rate);
         let mut assignment = Assignment::new(&config, slots);
         let assigned = assignment.slots_in(0);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The configuration of packet duplication.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct DuplicateConfig {
     /// The share of packets that arrive twice, 0 to 1, among those that are not lost.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Duplicate {
 }
 
 impl Duplicate {
-    pub(crate) fn new(config: Config, stream: Stream) -> Self {
+    pub(crate) fn new(config: DuplicateConfig, stream: Stream) -> Self {
         Self { probability: config.probability, stream }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// At most `quota` packets pass at each multiple of `interval`. Further packets wait for the next slot; unused quota is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct GateConfig {
     /// Time between slots, above zero.
     #[schemars(example = "5ms")]
     pub interval: Duration,
@@ -20,13 +20,13 @@ pub struct Config {
 /// An ACK gate: the slot used last, and the number of packets that passed in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
-    config: Config,
+    config: GateConfig,
     slot: Instant,
     used: u32,
 }
 
 impl Gate {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: GateConfig) -> Self {
         Self { config, slot: Instant::ZERO, used: 0 }
     }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     fn slots(arrivals_ms: &[u64]) -> Vec<u64> {
-        let mut gate = Gate::new(Config { interval: Duration::from_millis(5), quota: 2 });
+        let mut gate = Gate::new(GateConfig { interval: Duration::from_millis(5), quota: 2 });
         arrivals_ms
             .iter()
             .map(|ms| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Extra delay of every packet. Packets keep their order: a packet that would overtake another arrives together with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
+pub enum JitterConfig {
     /// Uniform from zero to `spread`.
     Uniform {
         /// The longest extra delay.
@@ -43,13 +43,17 @@ pub struct Reorder {
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     delay: Duration,
-    jitter: Option<(Config, Stream)>,
+    jitter: Option<(JitterConfig, Stream)>,
     reorder: Option<(Reorder, Stream)>,
     latest_in_order: Instant,
 }
 
 impl Arrivals {
-    pub(crate) fn new(delay: Duration, jitter: Option<(Config, Stream)>, reorder: Option<(Reorder, Stream)>) -> Self {
+    pub(crate) fn new(
+        delay: Duration,
+        jitter: Option<(JitterConfig, Stream)>,
+        reorder: Option<(Reorder, Stream)>,
+    ) -> Self {
         Self { delay, jitter, reorder, latest_in_order: Instant::ZERO }
     }
 
@@ -65,9 +69,11 @@ impl Arrivals {
         let mut arrival = arrival;
         if let Some((config, stream)) = &mut self.jitter {
             arrival += match *config {
-                Config::Uniform { spread } => Duration::from_nanos(stream.below(spread.as_nanos().saturating_add(1))),
-                Config::Exponential { mean } => stream.exponential(mean),
-                Config::Normal { mean, deviation } => {
+                JitterConfig::Uniform { spread } => {
+                    Duration::from_nanos(stream.below(spread.as_nanos().saturating_add(1)))
+                }
+                JitterConfig::Exponential { mean } => stream.exponential(mean),
+                JitterConfig::Normal { mean, deviation } => {
                     Duration::from_secs_f64(stream.normal(mean.as_secs_f64(), deviation.as_secs_f64()))
                 }
             };
@@ -88,7 +94,7 @@ mod tests {
     use super::*;
     use acklab_base::random::Seed;
 
-    fn arrivals(jitter: Option<Config>, reorder: Option<Reorder>) -> Vec<u64> {
+    fn arrivals(jitter: Option<JitterConfig>, reorder: Option<Reorder>) -> Vec<u64> {
         let seed = Seed(5);
         let mut arrivals = Arrivals::new(
             Duration::from_millis(10),
@@ -106,9 +112,9 @@ mod tests {
     #[test]
     fn jitter_keeps_order_and_never_speeds_up() {
         for jitter in [
-            Config::Uniform { spread: Duration::from_millis(20) },
-            Config::Exponential { mean: Duration::from_millis(5) },
-            Config::Normal { mean: Duration::from_millis(5), deviation: Duration::from_millis(5) },
+            JitterConfig::Uniform { spread: Duration::from_millis(20) },
+            JitterConfig::Exponential { mean: Duration::from_millis(5) },
+            JitterConfig::Normal { mean: Duration::from_millis(5), deviation: Duration::from_millis(5) },
         ] {
             let arrivals = arrivals(Some(jitter), None);
             assert!(arrivals.is_sorted());

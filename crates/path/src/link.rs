@@ -5,7 +5,7 @@ mod channel;
 mod config;
 mod device;
 
-pub use config::{Config, TraceFile};
+pub use config::{LinkConfig, TraceFile};
 
 use crate::counters::{Counters, Tally};
 use crate::demand::Terminal;
@@ -44,7 +44,7 @@ impl<D: Datagram + Clone> Link<D> {
     /// A link with this configuration. `name` selects its random streams. The caller makes `server` from `config.rate`, `config.steps`
     /// or `config.trace`, because a link does not read files.
     #[must_use]
-    pub fn new(config: &Config, server: Server, seed: Seed, name: &str) -> Self {
+    pub fn new(config: &LinkConfig, server: Server, seed: Seed, name: &str) -> Self {
         // The packets in a queue decide what capacity is requested, so their departures are not known on arrival.
         let terminal = config.demand.zip(config.rate).map(|(demand, rate)| Terminal::new(demand, rate));
         let queue = match terminal {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A model of loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
+pub enum LossConfig {
     /// Each packet is lost independently.
     Independent {
         /// Probability of loss, 0 to 1.
@@ -43,7 +43,7 @@ fn always() -> f64 {
     1.0
 }
 
-impl Config {
+impl LossConfig {
     /// The names and values of the model's probabilities.
     #[must_use]
     pub fn probabilities(&self) -> Vec<(&'static str, f64)> {
@@ -63,15 +63,15 @@ impl Config {
 /// The model with its state and random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Loss {
-    config: Config,
+    config: LossConfig,
     stream: Stream,
     in_bad_state: bool,
     seen: u64,
 }
 
 impl Loss {
-    pub(crate) fn new(mut config: Config, stream: Stream) -> Self {
-        if let Config::List { packets } = &mut config {
+    pub(crate) fn new(mut config: LossConfig, stream: Stream) -> Self {
+        if let LossConfig::List { packets } = &mut config {
             packets.sort_unstable();
         }
         Self { config, stream, in_bad_state: false, seen: 0 }
@@ -81,13 +81,13 @@ impl Loss {
     pub(crate) fn loses_next(&mut self) -> bool {
         self.seen += 1;
         match &self.config {
-            Config::Independent { probability } => self.stream.chance(*probability),
-            Config::GilbertElliott { good_to_bad, bad_to_good, good_loss, bad_loss } => {
+            LossConfig::Independent { probability } => self.stream.chance(*probability),
+            LossConfig::GilbertElliott { good_to_bad, bad_to_good, good_loss, bad_loss } => {
                 let change = if self.in_bad_state { *bad_to_good } else { *good_to_bad };
                 self.in_bad_state ^= self.stream.chance(change);
                 self.stream.chance(if self.in_bad_state { *bad_loss } else { *good_loss })
             }
-            Config::List { packets } => packets.binary_search(&self.seen).is_ok(),
+            LossConfig::List { packets } => packets.binary_search(&self.seen).is_ok(),
         }
     }
 }
@@ -97,19 +97,19 @@ mod tests {
     use super::*;
     use acklab_base::random::Seed;
 
-    fn lost(config: Config, packets: u64) -> Vec<u64> {
+    fn lost(config: LossConfig, packets: u64) -> Vec<u64> {
         let mut loss = Loss::new(config, Seed(3).stream("loss"));
         (1..=packets).filter(|_| loss.loses_next()).collect()
     }
 
     #[test]
     fn a_list_drops_exactly_those() {
-        assert_eq!(lost(Config::List { packets: vec![9, 2, 3] }, 20), [2, 3, 9]);
+        assert_eq!(lost(LossConfig::List { packets: vec![9, 2, 3] }, 20), [2, 3, 9]);
     }
 
     #[test]
     fn independent_loss_has_its_probability() {
-        let share = lost(Config::Independent { probability: 0.02 }, 200_000).len() as f64 / 200_000.0;
+        let share = lost(LossConfig::Independent { probability: 0.02 }, 200_000).len() as f64 / 200_000.0;
         assert!((share - 0.02).abs() < 0.001, "{share}");
     }
 
@@ -117,7 +117,7 @@ mod tests {
     /// 1/r packets.
     #[test]
     fn gilbert_elliott_has_the_stationary_share_and_run_length() {
-        let config = Config::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.25, good_loss: 0.0, bad_loss: 1.0 };
+        let config = LossConfig::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.25, good_loss: 0.0, bad_loss: 1.0 };
         let lost = lost(config, 400_000);
         let share = lost.len() as f64 / 400_000.0;
         let runs = 1 + lost.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();

@@ -17,7 +17,7 @@ pub(crate) mod sample;
 pub use ack_filter::newest::{Keeps, Place};
 pub use buffer::Buffer;
 pub(crate) use precomputed::{PrecomputedFifo, Waiting};
-pub use registry::Config;
+pub use registry::QueueConfig;
 pub(crate) use registry::{PacketQueue, Settings};
 
 use crate::counters::Tally;
@@ -72,7 +72,7 @@ pub(crate) enum Queue<D> {
 }
 
 impl<D: Datagram> Queue<D> {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: QueueConfig) -> Self {
         config.precomputed().map_or_else(|| Self::Stored(PacketQueue::new(config)), Self::Precomputed)
     }
 }

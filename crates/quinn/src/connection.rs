@@ -13,8 +13,8 @@ use acklab_base::{Event, Instant, StreamEvents};
 use acklab_transport::ack::Ranges;
 use acklab_transport::cc::{self, Controller};
 use acklab_transport::congestion::Congestion;
+use acklab_transport::reading::Reading;
 use acklab_transport::send_buffer::SendBuffer;
-use acklab_transport::tcp::receiver::Reading;
 use quinn_proto::{
     ClientConfig, ConnectionHandle, ConnectionId, ConnectionIdGenerator, Dir, EndpointConfig, NoneTokenStore,
     ServerConfig, StreamEvent, StreamId, TransportConfig,

@@ -5,7 +5,7 @@ use crate::datagram::Datagram;
 use crate::tap::Packet;
 use crate::watch::STREAM;
 use acklab_base::{Ecn, Fate, Instant};
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use acklab_wire::quic::Frame;
 use bytes::BytesMut;
 use quinn_proto::{DatagramEvent, EcnCodepoint};

@@ -6,7 +6,7 @@ use acklab_base::event::Closing;
 use acklab_base::random::Seed;
 use acklab_base::{CounterValue, Duration, Ecn, Endpoint, Event, Instant, Machine, StreamPort};
 use acklab_transport::cc;
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 

@@ -7,7 +7,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, StreamPort};
 use acklab_quinn::{Connection, Settings};
 use acklab_transport::cc::Controller;
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use carried::{BUFFER, carries, one_stream};
 
 one_stream!(Connection, tells_duplicates: false);

@@ -12,10 +12,10 @@ mod script;
 use acklab_app::Traffic;
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_transport::ack;
+use acklab_transport::reading::Reading;
 use acklab_transport::recovery::Detection;
-use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::sender::AfterIdle;
-use acklab_transport::tcp::{Config, Preset, ecn};
+use acklab_transport::tcp::{Preset, TcpConfig, ecn};
 use acklab_wire::tcp::Flags;
 use script::{Line, Machine, Script, What, Written};
 use std::error::Error;
@@ -78,7 +78,7 @@ fn as_script(timeline: &Script, text: &str) -> Result<String, String> {
 fn variables(timeline: &Script) -> Result<Vec<String>, String> {
     let config = &timeline.config;
     let linux = Preset::Linux.config();
-    let sayable = Config {
+    let sayable = TcpConfig {
         mss: config.mss,
         timestamps: config.timestamps.map(|_| Duration::from_millis(1)),
         rtt_clock: config.rtt_clock,
@@ -101,9 +101,11 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
     }
     debug_assert!(matches!(config.ack, ack::Config::Linux(_)));
     let ecn = match config.ecn {
-        ecn::Config::Off => 0,
-        ecn::Config::Classic => 1,
-        ecn::Config::Dctcp | ecn::Config::Accurate => return Err("a use of ECN that kernels differ in".to_owned()),
+        ecn::EcnConfig::Off => 0,
+        ecn::EcnConfig::Classic => 1,
+        ecn::EcnConfig::Dctcp | ecn::EcnConfig::Accurate => {
+            return Err("a use of ECN that kernels differ in".to_owned());
+        }
     };
     let controller = match config.congestion.name() {
         "newreno" => "reno",
@@ -182,7 +184,7 @@ impl Exporter<'_> {
             let scale = if has_scaling { format!(",wscale {}", window_shift(config)) } else { String::new() };
             format!("<mss {DEVICE_MSS}{permitted}{}{scale}>", timestamps(0))
         };
-        let (offer, answer) = if config.ecn == ecn::Config::Off { ("S", "S.") } else { ("SEW", "SE.") };
+        let (offer, answer) = if config.ecn == ecn::EcnConfig::Off { ("S", "S.") } else { ("SEW", "SE.") };
         self.say(Instant::ZERO, "socket(..., SOCK_STREAM, IPPROTO_TCP) = 3");
         self.say(Instant::ZERO, "setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4) = 0");
         if self.is_sender() {
@@ -326,7 +328,7 @@ impl Exporter<'_> {
 }
 
 /// The window scale for the receive buffer (`tcp_select_initial_window`).
-fn window_shift(config: &Config) -> u32 {
+fn window_shift(config: &TcpConfig) -> u32 {
     (config.receive_buffer.get().max(1).ilog2()).saturating_sub(15).min(14)
 }
 

@@ -12,6 +12,7 @@
 //! | [`octets`] | the octets of a stream, for a driver that moves them |
 //! | [`pacing`] | when the next segment may leave |
 //! | [`quic`] | the QUIC transport |
+//! | [`reading`] | when an application reads what has arrived |
 //! | [`recovery`] | loss recovery: what a sender considers lost, and how it repairs it |
 //! | `registry` | the macro that makes the enums of policies and of controllers from a list |
 //! | [`send_buffer`] | what the application has written |
@@ -33,6 +34,7 @@ pub mod mtu;
 pub mod octets;
 pub mod pacing;
 pub mod quic;
+pub mod reading;
 pub mod recovery;
 mod registry;
 pub mod send_buffer;

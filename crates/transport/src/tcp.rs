@@ -26,7 +26,7 @@ pub use connection::Connection;
 pub use receiver::Receiver;
 pub use rules::Rules;
 pub use sender::Sender;
-pub use settings::{Config, Settings};
+pub use settings::{Settings, TcpConfig};
 
 use acklab_base::Content;
 use acklab_wire::tcp::{Flags, Options, Segment};

@@ -7,8 +7,8 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, StreamPort};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
+use acklab_transport::reading::Reading;
 use acklab_transport::streams::StreamOperations;
-use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::{quic, tack, tcp};
 use carried::{BUFFER, Streams, carries, one_stream};
 
@@ -46,7 +46,7 @@ const BUILT_IN: &str = "it is built in";
 
 #[test]
 fn tcp_carries_octets() {
-    let config = tcp::Config {
+    let config = tcp::TcpConfig {
         send_buffer: Bytes(BUFFER),
         receive_buffer: Bytes(BUFFER),
         ..tcp::Settings::of(tcp::Preset::Linux).config()

@@ -3,7 +3,7 @@
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Ecn, Instant, Machine};
 use acklab_transport::ack;
-use acklab_transport::tcp::{Config, Preset, Receiver, ecn};
+use acklab_transport::tcp::{Preset, Receiver, TcpConfig, ecn};
 use acklab_wire::tcp::{AccurateEcn, Flags, Options, Segment, SeqNumber};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,14 +24,14 @@ fn segment(flags: Flags, offset: u64, payload: u32, codepoint: Ecn) -> Segment {
 }
 
 /// The ACKs of segments that come in order, a millisecond apart, marked or not.
-fn acks(agreed: ecn::Config, policy: ack::Config, marks: &[bool]) -> Vec<Segment> {
-    let config = Config { ecn: agreed, ack: policy, timestamps: None, ..Preset::Rfc.config() };
+fn acks(agreed: ecn::EcnConfig, policy: ack::Config, marks: &[bool]) -> Vec<Segment> {
+    let config = TcpConfig { ecn: agreed, ack: policy, timestamps: None, ..Preset::Rfc.config() };
     let policy = ack::Policy::new(config.ack).expect("it is built in");
     let mut receiver = Receiver::new(config, policy, Seed(1), "echo");
     let offer = match agreed {
-        ecn::Config::Off => Flags::NONE,
-        ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE | Flags::CWR,
-        ecn::Config::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
+        ecn::EcnConfig::Off => Flags::NONE,
+        ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp => Flags::ECE | Flags::CWR,
+        ecn::EcnConfig::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
     };
     let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
     receiver.accept(at(0), segment(Flags::SYN | offer, 0, 0, Ecn::NotEct));
@@ -86,7 +86,7 @@ proptest! {
     /// RFC 8257, §3.3: an ACK with ECE counts in full as marked, one without not at all.
     #[test]
     fn dctcp_tells_exactly_what_was_marked(policy in policies(), marks in vec(any::<bool>(), 1..200)) {
-        let acks = acks(ecn::Config::Dctcp, policy, &marks);
+        let acks = acks(ecn::EcnConfig::Dctcp, policy, &marks);
         let mut told = Vec::new();
         for (ack, advance) in acks.iter().zip(advances(&acks)) {
             let segments = advance / u64::from(MSS);
@@ -98,7 +98,7 @@ proptest! {
     /// RFC 9768, §3.2.2.5.1: never more than two marks between ACKs, so the count is never in doubt; and the option agrees with it.
     #[test]
     fn an_accurate_count_never_goes_round_between_acks(policy in policies(), marks in vec(any::<bool>(), 1..200)) {
-        let acks = acks(ecn::Config::Accurate, policy, &marks);
+        let acks = acks(ecn::EcnConfig::Accurate, policy, &marks);
         let (mut count, mut octets, mut acknowledged) = (5_u64, 0_u64, 0_usize);
         for (ack, advance) in acks.iter().zip(advances(&acks)) {
             let step = u64::from(ack.flags.ace()).wrapping_sub(count) % 8;
@@ -117,7 +117,7 @@ proptest! {
     /// RFC 3168, §6.1.3: from the first mark on, for nobody answers.
     #[test]
     fn a_classic_echo_never_ends_by_itself(policy in policies(), marks in vec(any::<bool>(), 1..100)) {
-        let acks = acks(ecn::Config::Classic, policy, &marks);
+        let acks = acks(ecn::EcnConfig::Classic, policy, &marks);
         let first = marks.iter().position(|mark| *mark).unwrap_or(marks.len());
         let mut acknowledged = 0;
         for (ack, advance) in acks.iter().zip(advances(&acks)) {

@@ -6,7 +6,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Machine};
 use acklab_transport::ack::{self, per_packet::PerPacket};
 use acklab_transport::tcp::receiver::ReceiveWindow;
-use acklab_transport::tcp::{Config, Preset, Receiver};
+use acklab_transport::tcp::{Preset, Receiver, TcpConfig};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn segment(flags: Flags, [value, echo]: [u32; 2], offset: u64, payload: u32) -> 
 }
 
 /// The windows that a receiver with this configuration offers, in octets, by what it acknowledges. A segment comes each millisecond.
-fn windows(config: Config) -> BTreeMap<u64, u64> {
+fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
     let mut receiver = Receiver::new(config, ack::Policy::new(config.ack).unwrap(), Seed(1), "window");
     let at = |ms: u32| Instant::ZERO + Duration::from_millis(u64::from(ms));
     let mut windows = BTreeMap::new();
@@ -65,8 +65,8 @@ fn windows(config: Config) -> BTreeMap<u64, u64> {
     windows
 }
 
-fn config(preset: Preset, policy: ack::Config) -> Config {
-    Config { ack: policy, receive_buffer: Bytes(BUFFER), ..preset.config() }
+fn config(preset: Preset, policy: ack::Config) -> TcpConfig {
+    TcpConfig { ack: policy, receive_buffer: Bytes(BUFFER), ..preset.config() }
 }
 
 /// Every policy offers the same window with an ACK of the same octets. It begins with 65,535 octets, and autotuning
@@ -90,7 +90,7 @@ fn autotuning_does_not_depend_on_the_policy() {
 #[test]
 fn a_whole_buffer_is_offered_whatever_the_policy() {
     for policy in ack::Config::built_in() {
-        let fixed = Config { receive_window: ReceiveWindow::WholeBuffer, ..config(Preset::Linux, policy) };
+        let fixed = TcpConfig { receive_window: ReceiveWindow::WholeBuffer, ..config(Preset::Linux, policy) };
         for config in [fixed, config(Preset::Rfc, policy), config(Preset::Ns3, policy)] {
             let windows = windows(config);
             assert!(windows.values().all(|window| *window == BUFFER), "{}: {windows:?}", policy.name());

@@ -10,7 +10,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Event, Instant, Machine};
 use acklab_transport::ack::{Policy, Reason};
 use acklab_transport::cc::Controller;
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use acklab_transport::tcp::{Preset, Receiver};
 use acklab_wire::tcp::Segment;
 use driven::Driven;

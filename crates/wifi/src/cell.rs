@@ -65,7 +65,7 @@ pub use capacity::Cycle;
 pub use observe::QueueView;
 pub use setup::Error;
 
-use crate::config::Config;
+use crate::config::CellConfig;
 use crate::packet::Packet;
 use crate::phy;
 use acklab_base::random::Seed;
@@ -85,7 +85,7 @@ pub const ACCESS_POINT: usize = 0;
 /// An access point and its stations.
 #[derive(Clone, Debug)]
 pub struct Cell<D> {
-    config: Config,
+    config: CellConfig,
     seed: Seed,
     rules: Rules,
     backlog: Backlog<D>,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// An access point and its stations on one channel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct CellConfig {
     /// Its name.
     #[schemars(example = &"cell")]
     pub name: String,
@@ -81,7 +81,7 @@ pub struct Config {
     pub late_sensing: Duration,
     /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hack: Option<hack::Config>,
+    pub hack: Option<hack::HackConfig>,
     /// The EDCA parameters that `access` of cell, AP and station override.
     #[serde(default)]
     pub edca: EdcaSet,
@@ -93,10 +93,10 @@ pub struct Config {
     pub access: Access,
     /// The rate control of all nodes that do not set their own.
     #[serde(default)]
-    pub rate: rate::Config,
+    pub rate: rate::RateConfig,
     /// Which nodes hear each other, and how well.
     #[serde(default)]
-    pub reception: reception::Config,
+    pub reception: reception::ReceptionConfig,
     /// The interval between beacons. Default: no beacons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "102.4ms")]
@@ -194,7 +194,7 @@ const fn one_stream() -> u8 {
     1
 }
 
-impl Config {
+impl CellConfig {
     /// Its band.
     #[must_use]
     pub fn band(&self) -> Band {

@@ -17,7 +17,7 @@ pub mod counters;
 pub(crate) mod driver;
 pub(crate) mod nic;
 
-pub use config::{Config, Variant};
+pub use config::{HackConfig, Variant};
 pub use counters::Counters;
 
 use crate::originator::Mpdu;
@@ -39,7 +39,7 @@ pub(crate) struct End<D> {
 }
 
 impl<D: Packet> End<D> {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: HackConfig) -> Self {
         Self {
             driver: Driver::new(config),
             appended: Vec::new(),

@@ -32,5 +32,5 @@ pub mod reception;
 mod recipient;
 
 pub use cell::Cell;
-pub use config::Config;
+pub use config::CellConfig;
 pub use packet::Packet;

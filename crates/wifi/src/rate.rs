@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | [`Capabilities`] | the capabilities common to both ends, and their modes |
-//! | [`Config`] | the settings |
+//! | [`RateConfig`] | the settings |
 //! | [`RateControl`] | the state: one fixed mode, [`Ideal`] or [`MinstrelHt`] |
 //! | [`Exchange`] | the frame exchange for which the ideal one compares goodputs |
 //! | [`Refusal`] | why settings are refused |
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// A rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "control", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
+pub enum RateConfig {
     /// Always the same mode; if neither `rate` nor `mcs` names one, the fastest.
     Fixed {
         /// The rate of the payload, as the tables of the standard print it.
@@ -57,7 +57,7 @@ pub enum Config {
     MinstrelHt {},
 }
 
-impl Default for Config {
+impl Default for RateConfig {
     fn default() -> Self {
         Self::Fixed { rate: None, mcs: None, streams: None }
     }
@@ -83,19 +83,21 @@ impl RateControl {
     /// # Errors
     /// If the standard does not define the configured mode, or none at all.
     pub fn new(
-        config: Config,
+        config: RateConfig,
         capabilities: Capabilities,
         exchange: Exchange,
         success: impl Fn(Mode, f64, Bytes) -> f64,
         stream: &mut Stream,
     ) -> Result<Self, Refusal> {
         match config {
-            Config::Fixed { rate, mcs, streams } => fixed::named(capabilities, rate, mcs, streams).map(Self::Fixed),
-            Config::Ideal { bit_errors: None } => Ideal::by_goodput(capabilities, exchange, success).map(Self::Ideal),
-            Config::Ideal { bit_errors: Some(target) } => {
+            RateConfig::Fixed { rate, mcs, streams } => fixed::named(capabilities, rate, mcs, streams).map(Self::Fixed),
+            RateConfig::Ideal { bit_errors: None } => {
+                Ideal::by_goodput(capabilities, exchange, success).map(Self::Ideal)
+            }
+            RateConfig::Ideal { bit_errors: Some(target) } => {
                 Ideal::by_bit_errors(capabilities, target, exchange.frame, success).map(Self::Ideal)
             }
-            Config::MinstrelHt {} => MinstrelHt::new(capabilities, stream).map(Self::MinstrelHt),
+            RateConfig::MinstrelHt {} => MinstrelHt::new(capabilities, stream).map(Self::MinstrelHt),
         }
     }
 
@@ -171,11 +173,11 @@ mod tests {
         is_short_preamble: false,
     };
 
-    fn parse(fields: &[(&str, &str)]) -> Result<Config, Error> {
-        Config::deserialize(MapDeserializer::new(fields.iter().copied()))
+    fn parse(fields: &[(&str, &str)]) -> Result<RateConfig, Error> {
+        RateConfig::deserialize(MapDeserializer::new(fields.iter().copied()))
     }
 
-    fn control(config: Config) -> RateControl {
+    fn control(config: RateConfig) -> RateControl {
         let exchange = Exchange {
             frame: Bytes(1_536),
             most: Bytes(1_536),
@@ -190,17 +192,17 @@ mod tests {
         let rate = Some(Rate::from_mbps(24));
         assert_eq!(
             parse(&[("control", "fixed"), ("rate", "24Mbps")]),
-            Ok(Config::Fixed { rate, mcs: None, streams: None })
+            Ok(RateConfig::Fixed { rate, mcs: None, streams: None })
         );
-        assert_eq!(parse(&[("control", "ideal")]), Ok(Config::Ideal { bit_errors: None }));
-        assert_eq!(parse(&[("control", "minstrel-ht")]), Ok(Config::MinstrelHt {}));
+        assert_eq!(parse(&[("control", "ideal")]), Ok(RateConfig::Ideal { bit_errors: None }));
+        assert_eq!(parse(&[("control", "minstrel-ht")]), Ok(RateConfig::MinstrelHt {}));
         assert!(parse(&[("control", "minstrel-ht"), ("rate", "24Mbps")]).is_err());
         assert!(parse(&[("control", "ideal"), ("target", "1e-6")]).is_err());
     }
 
     #[test]
     fn a_fixed_one_ignores_reports() {
-        let mut fixed = control(Config::Fixed { rate: Some(Rate::from_mbps(24)), mcs: None, streams: None });
+        let mut fixed = control(RateConfig::Fixed { rate: Some(Rate::from_mbps(24)), mcs: None, streams: None });
         let mode = fixed.choose(Instant::ZERO, 0);
         assert_eq!(mode, Mode::ofdm(4));
         fixed.report(Instant::ZERO, mode, 1, 0);
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_ideal_one_follows_the_reported_snr() {
-        let mut ideal = control(Config::Ideal { bit_errors: None });
+        let mut ideal = control(RateConfig::Ideal { bit_errors: None });
         assert_eq!(ideal.choose(Instant::ZERO, 0), Mode::ofdm(0));
         ideal.update_snr(Instant::ZERO, 40.0);
         ideal.report(Instant::ZERO, Mode::ofdm(7), 1, 0);
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn minstrel_asks_for_rts_at_fallback_rates() {
-        let mut minstrel = control(Config::MinstrelHt {});
+        let mut minstrel = control(RateConfig::MinstrelHt {});
         let first = minstrel.choose(Instant::ZERO, 0);
         assert!(!minstrel.wants_rts());
         for attempt in 1..=6 {

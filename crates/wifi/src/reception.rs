@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`config`] | the settings: [`Config`] |
+//! | [`config`] | the settings: [`ReceptionConfig`] |
 //! | [`error`] | frame error rates by signal-to-noise ratio |
 //! | [`place`], [`path_loss`] | positions of nodes, path loss, and noise |
 //! | [`capture`] | which frame survives when several overlap |
@@ -18,7 +18,7 @@ pub mod path_loss;
 pub mod place;
 pub mod schedule;
 
-pub use config::{Channel, Config};
+pub use config::{Channel, ReceptionConfig};
 pub use error::ErrorTable;
 pub use link::Link;
 pub use schedule::Presence;
@@ -96,9 +96,9 @@ struct Air {
 }
 
 impl Reception {
-    /// Reception in a cell. The configuration has no [`fault`](Config::fault).
+    /// Reception in a cell. The configuration has no [`fault`](ReceptionConfig::fault).
     #[must_use]
-    pub fn new(config: &Config, cell: Cell<'_>, seed: Seed) -> Self {
+    pub fn new(config: &ReceptionConfig, cell: Cell<'_>, seed: Seed) -> Self {
         let nodes = cell.stations + 1;
         let mut hears = vec![true; nodes * nodes];
         let model = match &config.channel {

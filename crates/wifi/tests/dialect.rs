@@ -4,7 +4,7 @@ use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::ppdu::{Frame, Ppdu};
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use serde_json::{Value, json};
 
 /// The places of the two flows in [`sources`].
@@ -23,7 +23,7 @@ fn quiet_with(standard: &str, dialect: &str, seed: Seed) -> Cell<Packet> {
     quiet_of(&cell_of(1, json!({"standard": standard, "dialect": dialect})), seed)
 }
 
-fn quiet_of(config: &Config, seed: Seed) -> Cell<Packet> {
+fn quiet_of(config: &CellConfig, seed: Seed) -> Cell<Packet> {
     let mut cell = Cell::new(config, seed).unwrap_or_else(|error| panic!("{error:?}"));
     attach_nodes(&mut cell);
     for source in sources() {

@@ -4,14 +4,14 @@ use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, Machine, NodeId};
 use acklab_wifi::access::Category;
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use serde_json::json;
 
 /// An access point and two stations, which are the nodes 0 to 2 of the network.
 fn cell() -> Cell<Packet> {
     let settings =
         json!({"name": "cell", "standard": "802.11n", "ap": {"name": "ap"}, "station": [{"name": "sta", "count": 2}]});
-    let config: Config = serde_json::from_value(settings).unwrap_or_else(|error| panic!("{error}"));
+    let config: CellConfig = serde_json::from_value(settings).unwrap_or_else(|error| panic!("{error}"));
     let mut cell = Cell::new(&config, Seed(1)).unwrap_or_else(|error| panic!("{error}"));
     attach_nodes(&mut cell);
     cell

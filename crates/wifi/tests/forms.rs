@@ -8,9 +8,9 @@ use crate::common::nodes::attach_nodes;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowKey, Instant};
 use acklab_path::link;
-use acklab_path::queue::{Config as Queue, Keeps, Place};
+use acklab_path::queue::{Keeps, Place, QueueConfig as Queue};
 use acklab_wifi::airtime::Use;
-use acklab_wifi::{Cell, Config, counters, hack};
+use acklab_wifi::{Cell, CellConfig, counters, hack};
 use acklab_wire::IpPacket;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -28,7 +28,7 @@ impl<D: Form> Carrier<D> for Cell<D> {
 }
 
 /// What comes of an exchange over a wire.
-fn over_wire<D: Form>(config: &link::Config, flows: &[Flow]) -> (Trace, [duplex::Counts; 2]) {
+fn over_wire<D: Form>(config: &link::LinkConfig, flows: &[Flow]) -> (Trace, [duplex::Counts; 2]) {
     let mut wire: Duplex<D> = Duplex::new(config);
     let trace = run(&mut wire, flows);
     (trace, wire.counts(END))
@@ -45,7 +45,8 @@ struct InCell {
 }
 
 fn in_cell<D: Form>(settings: &Value, flows: &[Flow]) -> InCell {
-    let config: Config = serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"));
+    let config: CellConfig =
+        serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"));
     let mut cell: Cell<D> = Cell::new(&config, Seed(3)).unwrap_or_else(|error| panic!("{error}"));
     attach_nodes(&mut cell);
     for flow in flows {
@@ -63,7 +64,7 @@ fn in_cell<D: Form>(settings: &Value, flows: &[Flow]) -> InCell {
     }
 }
 
-fn wire_config(settings: &Value) -> link::Config {
+fn wire_config(settings: &Value) -> link::LinkConfig {
     serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"))
 }
 

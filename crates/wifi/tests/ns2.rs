@@ -7,13 +7,13 @@ use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Instant, Machine};
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use serde_json::{Value, json};
 
 const DIFS: u64 = 50;
 const EIFS: u64 = 364;
 
-fn ns2(stations: u32, more: Value) -> Config {
+fn ns2(stations: u32, more: Value) -> CellConfig {
     let mut settings = json!({"standard": "802.11b", "dialect": "ns2", "basic_rates": ["1Mbps"]});
     for (key, value) in more.as_object().into_iter().flatten() {
         settings[key] = value.clone();
@@ -21,7 +21,7 @@ fn ns2(stations: u32, more: Value) -> Config {
     cell_of(stations, settings)
 }
 
-fn quiet(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
+fn quiet(config: &CellConfig, sources: &[Source], seed: u64) -> Cell<Packet> {
     let mut cell = Cell::new(config, Seed(seed)).unwrap();
     attach_nodes(&mut cell);
     for source in sources {
@@ -32,7 +32,7 @@ fn quiet(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
 }
 
 /// The PPDUs of `sources`, of which each has `packets` from the first instant on.
-fn log(config: &Config, sources: &[Source], packets: usize, seed: u64) -> Vec<Ppdu<Packet>> {
+fn log(config: &CellConfig, sources: &[Source], packets: usize, seed: u64) -> Vec<Ppdu<Packet>> {
     let mut cell = quiet(config, sources, seed);
     for (place, source) in sources.iter().enumerate() {
         (0..packets).for_each(|_| cell.accept(Instant::ZERO, (source.from, source.packet(place))));

@@ -8,7 +8,7 @@ use acklab_wifi::access::Category;
 use acklab_wifi::airtime::Use;
 use acklab_wifi::counters::Counters;
 use acklab_wifi::phy::{Band, Standard};
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn flow() -> impl Strategy<Value = Flow> {
     })
 }
 
-fn config(value: &Value) -> Config {
+fn config(value: &Value) -> CellConfig {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 

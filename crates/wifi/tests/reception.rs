@@ -9,7 +9,7 @@ use acklab_wifi::reception::capture::Capture;
 use acklab_wifi::reception::config::{Snr, Streams};
 use acklab_wifi::reception::place::Place;
 use acklab_wifi::reception::schedule::{Absence, Fade};
-use acklab_wifi::reception::{Cell, Channel, Config, Interferer, Kind, Link, Presence, Reception};
+use acklab_wifi::reception::{Cell, Channel, Interferer, Kind, Link, Presence, Reception, ReceptionConfig};
 
 const AC: Cell<'_> = Cell { name: "cell", stations: 3, standard: Standard::Ac, band: Band::Ghz5, width: Width::Mhz20 };
 const NOW: Instant = Instant::ZERO;
@@ -28,7 +28,7 @@ fn snr() -> Snr {
 }
 
 fn reception(snr: Snr) -> Reception {
-    Reception::new(&Config { channel: Channel::Snr(snr), ..Config::default() }, AC, Seed(1))
+    Reception::new(&ReceptionConfig { channel: Channel::Snr(snr), ..ReceptionConfig::default() }, AC, Seed(1))
 }
 
 fn other(from: usize, is_earlier: bool) -> Interferer {
@@ -41,7 +41,7 @@ fn close(got: f64, expected: f64) {
 
 #[test]
 fn all_frames_of_a_perfect_channel_arrive_unless_they_collide() {
-    let reception = Reception::new(&Config::default(), AC, Seed(1));
+    let reception = Reception::new(&ReceptionConfig::default(), AC, Seed(1));
     let success = |octets| reception.success(NOW, 1, 0, vht(9, 4, Width::Mhz160), Kind::Data, Bytes(octets));
     assert_eq!((success(1), success(1_000_000)), (1.0, 1.0));
     assert_eq!(reception.snr_db(NOW, 1, 0, Mode::ofdm(0)), None);
@@ -54,7 +54,7 @@ fn all_frames_of_a_perfect_channel_arrive_unless_they_collide() {
 #[test]
 fn a_fixed_rate_tells_data_from_control_and_no_lengths() {
     let channel = Channel::Fixed { frame_error_rate: 0.02, control_error_rate: 0.005 };
-    let reception = Reception::new(&Config { channel, ..Config::default() }, AC, Seed(1));
+    let reception = Reception::new(&ReceptionConfig { channel, ..ReceptionConfig::default() }, AC, Seed(1));
     let success = |kind, octets| reception.success(NOW, 1, 0, vht(9, 1, Width::Mhz80), kind, Bytes(octets));
     assert_eq!([success(Kind::Data, 14), success(Kind::Data, 1500)], [0.98, 0.98]);
     assert_eq!(success(Kind::Control, 14), 0.995);
@@ -105,7 +105,7 @@ fn who_is_too_far_is_not_heard() {
     let keen = reception(Snr { carrier_sense: Some(-90.0), ..snr() });
     assert!(keen.hears(3, 1) && keen.hears(0, 3));
     let wide = Reception::new(
-        &Config { channel: Channel::Snr(snr()), ..Config::default() },
+        &ReceptionConfig { channel: Channel::Snr(snr()), ..ReceptionConfig::default() },
         Cell { width: Width::Mhz80, ..AC },
         Seed(1),
     );
@@ -114,7 +114,7 @@ fn who_is_too_far_is_not_heard() {
 
 #[test]
 fn pairs_that_are_told_do_not_hear_each_other() {
-    let config = Config { hidden: vec![[1, 2]], ..Config::default() };
+    let config = ReceptionConfig { hidden: vec![[1, 2]], ..ReceptionConfig::default() };
     let reception = Reception::new(&config, AC, Seed(1));
     assert!(!reception.hears(1, 2) && !reception.hears(2, 1));
     assert!(reception.hears(1, 3) && reception.hears(0, 1) && reception.hears(0, 2));
@@ -154,7 +154,7 @@ fn the_stronger_frame_survives_where_capture_is_on() {
 #[test]
 fn a_fade_weakens_both_directions_while_it_lasts() {
     let fade = Fade { node: 1, from: Duration::from_millis(10), until: Some(Duration::from_millis(20)), loss: 25.0 };
-    let config = Config { channel: Channel::Snr(snr()), fades: vec![fade], ..Config::default() };
+    let config = ReceptionConfig { channel: Channel::Snr(snr()), fades: vec![fade], ..ReceptionConfig::default() };
     let reception = Reception::new(&config, AC, Seed(1));
     let ratio = |now, from, to| reception.snr_db(now, from, to, Mode::ofdm(0)).unwrap();
     for (from, to) in [(0, 1), (1, 0), (1, 2)] {
@@ -175,7 +175,7 @@ fn an_absent_node_neither_sends_nor_receives() {
         announced,
     };
     for (announced, presence) in [(false, Presence::Away), (true, Presence::AwayAnnounced)] {
-        let config = Config { absences: vec![away(announced)], ..Config::default() };
+        let config = ReceptionConfig { absences: vec![away(announced)], ..ReceptionConfig::default() };
         let reception = Reception::new(&config, AC, Seed(1));
         let success = |now, from, to| reception.success(now, from, to, Mode::ofdm(0), Kind::Control, Bytes(14));
         assert_eq!([9, 10, 20].map(|ms| success(at(ms), 0, 1)), [1.0, 0.0, 1.0]);
@@ -203,20 +203,29 @@ fn a_link_remembers_only_the_last_length() {
 
 #[test]
 fn values_that_make_no_sense_are_found() {
-    let path = |config: Config| config.fault(3).map(|fault| fault.path);
-    assert_eq!(path(Config::default()), None);
-    let with = |snr: Snr| Config { channel: Channel::Snr(snr), ..Config::default() };
+    let path = |config: ReceptionConfig| config.fault(3).map(|fault| fault.path);
+    assert_eq!(path(ReceptionConfig::default()), None);
+    let with = |snr: Snr| ReceptionConfig { channel: Channel::Snr(snr), ..ReceptionConfig::default() };
     assert_eq!(path(with(snr())), None);
-    assert_eq!(path(Config { hidden: vec![[0, 3], [1, 4]], ..Config::default() }), Some("hidden.1".to_owned()));
-    assert_eq!(path(Config { hidden: vec![[2, 2]], ..Config::default() }), Some("hidden.0".to_owned()));
+    assert_eq!(
+        path(ReceptionConfig { hidden: vec![[0, 3], [1, 4]], ..ReceptionConfig::default() }),
+        Some("hidden.1".to_owned())
+    );
+    assert_eq!(
+        path(ReceptionConfig { hidden: vec![[2, 2]], ..ReceptionConfig::default() }),
+        Some("hidden.0".to_owned())
+    );
     let fade = |node, until, loss| Fade {
         node,
         from: Duration::from_millis(5),
         until: Some(Duration::from_millis(until)),
         loss,
     };
-    assert_eq!(path(Config { fades: vec![fade(1, 9, 3.0)], ..Config::default() }), Some("fades.0".to_owned()));
-    let faded = |fade| Config { fades: vec![fade], ..with(snr()) };
+    assert_eq!(
+        path(ReceptionConfig { fades: vec![fade(1, 9, 3.0)], ..ReceptionConfig::default() }),
+        Some("fades.0".to_owned())
+    );
+    let faded = |fade| ReceptionConfig { fades: vec![fade], ..with(snr()) };
     assert_eq!(path(faded(fade(1, 9, 3.0))), None);
     assert_eq!(path(faded(fade(4, 9, 3.0))), Some("fades.0.node".to_owned()));
     assert_eq!(path(faded(fade(1, 5, 3.0))), Some("fades.0.until".to_owned()));
@@ -225,15 +234,18 @@ fn values_that_make_no_sense_are_found() {
     assert_eq!(path(with(two_points)), Some("channel.place.points".to_owned()));
     assert_eq!(path(with(Snr { frequency: Some(0.0), ..snr() })), Some("channel.frequency".to_owned()));
     let channel = Channel::Fixed { frame_error_rate: 0.1, control_error_rate: 1.5 };
-    assert_eq!(path(Config { channel, ..Config::default() }), Some("channel.control_error_rate".to_owned()));
+    assert_eq!(
+        path(ReceptionConfig { channel, ..ReceptionConfig::default() }),
+        Some("channel.control_error_rate".to_owned())
+    );
 }
 
 /// The language: all settings of each model, and no others.
 #[test]
 fn a_configuration_reads_as_it_is_written() {
-    let read = |text: &str| serde_json::from_str::<Config>(text);
-    assert_eq!(read("{}").unwrap(), Config::default());
-    assert_eq!(read(r#"{"channel": {"model": "perfect"}}"#).unwrap(), Config::default());
+    let read = |text: &str| serde_json::from_str::<ReceptionConfig>(text);
+    assert_eq!(read("{}").unwrap(), ReceptionConfig::default());
+    assert_eq!(read(r#"{"channel": {"model": "perfect"}}"#).unwrap(), ReceptionConfig::default());
     let fixed = read(r#"{"channel": {"model": "fixed", "frame_error_rate": 0.02}}"#).unwrap();
     assert_eq!(fixed.channel, Channel::Fixed { frame_error_rate: 0.02, control_error_rate: 0.0 });
     let text = r#"{
@@ -267,7 +279,7 @@ fn a_configuration_reads_as_it_is_written() {
 #[test]
 fn the_schema_knows_the_tag_and_the_settings_together() {
     let settings = schemars::generate::SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
+    let schema = settings.into_generator().into_root_schema_for::<ReceptionConfig>().to_value();
     let models = schema["properties"]["channel"]["oneOf"].as_array().unwrap();
     let snr = models.iter().find(|model| model["properties"]["model"]["const"] == "snr").unwrap();
     assert!(snr["properties"]["place"].is_object() && snr["properties"]["noise_figure"].is_object(), "{snr:#}");

@@ -8,7 +8,7 @@ use acklab_base::{Bytes, Duration, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::phy::{Guard, Mode, Standard, Width};
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use serde_json::{Value, json};
 
 const PACKET: u64 = 1_500;
@@ -26,7 +26,7 @@ fn with(settings: &Value, more: Value) -> Value {
 }
 
 /// A cell without packets, which logs its PPDUs.
-fn quiet(config: &Config, sources: &[Source]) -> Cell<Packet> {
+fn quiet(config: &CellConfig, sources: &[Source]) -> Cell<Packet> {
     let mut cell = Cell::new(config, Seed(7)).unwrap_or_else(|error| panic!("{error}"));
     attach_nodes(&mut cell);
     for source in sources {
@@ -305,7 +305,7 @@ fn eifs_after_collisions_costs_its_length_once_a_collision() {
 
 /// Microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of one of them, and to the earliest of station 3, a
 /// bystander.
-fn earliest_after_collision(config: &Config) -> [u64; 2] {
+fn earliest_after_collision(config: &CellConfig) -> [u64; 2] {
     let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
     let mut cell = quiet(config, &sources);
     let mut earliest = [u64::MAX; 2];

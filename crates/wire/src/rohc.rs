@@ -4,7 +4,7 @@
 //!
 //! A [`Compressor`] takes the header of a pure ACK ([`Ack`]) and writes a few octets, from which the [`Decompressor`] of the
 //! peer restores the header. Each has a context for a flow, which holds the last headers. The compressor uses the shortest
-//! format that is unambiguous whichever of the last [references](Config::references) the peer has received last.
+//! format that is unambiguous whichever of the last [references](RohcConfig::references) the peer has received last.
 //!
 //! | module | contents |
 //! |---|---|
@@ -77,7 +77,7 @@ pub enum Checksum {
 
 /// The configuration, which must be the same at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct RohcConfig {
     /// The rules of compression.
     pub profile: Profile,
     /// Does each header carry the TCP checksum?
@@ -87,7 +87,7 @@ pub struct Config {
     pub references: u8,
 }
 
-impl Config {
+impl RohcConfig {
     /// RFC 6846 with the repetitions of librohc 2.3 (`MAX_IR_COUNT`, `MAX_FO_COUNT`).
     #[must_use]
     pub const fn standard() -> Self {

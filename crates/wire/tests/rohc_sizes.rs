@@ -3,7 +3,9 @@
 use acklab_base::random::Seed;
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::Ipv4Fields;
-use acklab_wire::rohc::{Ack, Checksum, Compressor, Config, Decompressor, FRAME_HEADER, Octets, Profile, write_frame};
+use acklab_wire::rohc::{
+    Ack, Checksum, Compressor, Decompressor, FRAME_HEADER, Octets, Profile, RohcConfig, write_frame,
+};
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
 /// ACKs of a stream, as in the measurements of librohc that are quoted here.
@@ -34,7 +36,7 @@ fn means(sizes: &[u64]) -> [u64; 2] {
 }
 
 /// Octets of each ACK of a stream, which `next` turns into the next ACK. In TCP/HACK an uncompressed ACK of each flow comes first.
-fn sizes(config: Config, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
+fn sizes(config: RohcConfig, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
     for ack in &acks {
@@ -133,7 +135,7 @@ fn sequential(count: u16) -> u16 {
 /// The comments quote the sizes of librohc 2.4.0-dev for streams of the same description, in hundredths of an octet.
 #[test]
 fn the_standard_takes_no_more_than_librohc() {
-    let means = |flows, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(Config::standard(), flows, next));
+    let means = |flows, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(RohcConfig::standard(), flows, next));
     // Base header of two octets, checksum of two; three IRs and a co_common at the beginning, one IR after 1700.
     assert_eq!(means(1, &mut constant), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(sequential)), [408, 404], "librohc: 409");
@@ -164,8 +166,9 @@ fn the_standard_takes_no_more_than_librohc() {
 /// ACKs.
 #[test]
 fn hack_takes_three_octets() {
-    let of =
-        |checksum, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(Config { checksum, ..Config::hack() }, 1, next));
+    let of = |checksum, next: &mut dyn FnMut(&mut Ack, u32)| {
+        means(&sizes(RohcConfig { checksum, ..RohcConfig::hack() }, 1, next))
+    };
     let elided = |next: &mut dyn FnMut(&mut Ack, u32)| of(Checksum::Elided, next);
     assert_eq!(elided(&mut constant), [301, 300], "the paper: 3 at constant payload, 4.36 in all");
     assert_eq!(elided(&mut identified(sequential)), [301, 300]);

@@ -1,7 +1,7 @@
 //! Streams that librohc compressed (`vectors/rohc_tcp.txt`): a decompressor of RFC 6846 returns every header of a stream from which no more
 //! packets are lost in a row than the compressor repeats changes.
 
-use acklab_wire::rohc::{Ack, Compressor, Config, Decompressor, Octets};
+use acklab_wire::rohc::{Ack, Compressor, Decompressor, Octets, RohcConfig};
 
 struct Packet {
     is_delivered: bool,
@@ -49,7 +49,7 @@ fn streams() -> Vec<Stream> {
 #[test]
 fn each_header_of_another_compressor_is_decompressed() {
     for Stream { name, packets } in streams() {
-        let mut decompressor = Decompressor::new(Config::standard());
+        let mut decompressor = Decompressor::new(RohcConfig::standard());
         for (number, packet) in packets.iter().enumerate().filter(|(_, packet)| packet.is_delivered) {
             let mut header = None;
             let outcome = decompressor.decompress(&packet.compressed, |_, ack| header = ack.headers().ok());
@@ -64,7 +64,7 @@ fn each_header_of_another_compressor_is_decompressed() {
 fn no_stream_takes_more_octets_than_by_the_other_compressor() {
     for Stream { name, packets } in streams() {
         let (mut compressor, mut decompressor) =
-            (Compressor::new(Config::standard()), Decompressor::new(Config::standard()));
+            (Compressor::new(RohcConfig::standard()), Decompressor::new(RohcConfig::standard()));
         let (mut ours, mut theirs, mut octets) = (0, 0, Octets::new());
         for packet in &packets {
             let ack = Ack::of_octets(&packet.header).expect("a pure ACK");

@@ -137,7 +137,7 @@ pub(super) fn links(scenario: &Scenario) -> Vec<LinkInfo> {
 }
 
 pub(super) fn cells(scenario: &Scenario, flows: &[FlowPlan]) -> Vec<CellInfo> {
-    let info = |(index, config): (usize, &acklab_wifi::Config)| {
+    let info = |(index, config): (usize, &acklab_wifi::CellConfig)| {
         let nodes: Vec<String> = [config.ap.name.clone()].into_iter().chain(config.station_names()).collect();
         let capacity = |node: usize| {
             let of_flows = flows.iter().flat_map(|flow| &flow.capacities);

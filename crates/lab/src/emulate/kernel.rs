@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::scenario::{Flow, Transport};
 use acklab_live::netlink::Metrics;
 use acklab_live::socket::Options;
-use acklab_transport::tcp::{Config, Preset, Settings, ecn};
+use acklab_transport::tcp::{Preset, Settings, TcpConfig, ecn};
 use acklab_transport::{ack, cc};
 use std::collections::BTreeMap;
 
@@ -115,9 +115,11 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     parameters.insert("net/ipv4/tcp_timestamps", switch(config.timestamps.is_some()));
     parameters.insert("net/ipv4/tcp_window_scaling", switch(config.window_scaling));
     let ecn = match config.ecn {
-        ecn::Config::Off => "0",
-        ecn::Config::Classic | ecn::Config::Dctcp => "1",
-        ecn::Config::Accurate => return Err(refuse("ecn", "\"accurate\"".into(), "\"off\", \"classic\" or \"dctcp\"")),
+        ecn::EcnConfig::Off => "0",
+        ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp => "1",
+        ecn::EcnConfig::Accurate => {
+            return Err(refuse("ecn", "\"accurate\"".into(), "\"off\", \"classic\" or \"dctcp\""));
+        }
     };
     parameters.insert("net/ipv4/tcp_ecn", ecn.to_owned());
     if config.mss != usual.mss {
@@ -136,7 +138,7 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
 }
 
 /// The kernel acknowledges as it does, or, on a route that says so, every segment.
-fn quick_ack(config: &Config, request: &mut Request) -> Result<(), (String, &'static str)> {
+fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &'static str)> {
     match config.ack {
         ack::Config::Linux(_) => Ok(()),
         ack::Config::PerPacket(_) => {

@@ -123,7 +123,7 @@ impl Stage {
             hosts.insert(self.node(&foreground.node)?);
             hosts.extend(foreground.words.iter().flat_map(|word| command::nodes_in(word, &self.nodes)));
             let links = scenario.link.iter().flat_map(|link| [link.from.clone(), link.to.clone()]);
-            let cells = scenario.wifi.iter().flat_map(acklab_wifi::Config::station_names);
+            let cells = scenario.wifi.iter().flat_map(acklab_wifi::CellConfig::station_names);
             let mut degrees: BTreeMap<String, usize> = BTreeMap::new();
             links.chain(cells).for_each(|name| *degrees.entry(name).or_default() += 1);
             let edge = degrees.iter().filter(|(_, degree)| **degree == 1);

@@ -165,7 +165,7 @@ const fn one() -> u32 {
 impl Flow {
     /// The TCP configuration. Returns `None` for another transport.
     #[must_use]
-    pub fn tcp(&self) -> Option<tcp::Config> {
+    pub fn tcp(&self) -> Option<tcp::TcpConfig> {
         self.transport.tcp().map(tcp::Settings::config)
     }
 

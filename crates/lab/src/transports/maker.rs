@@ -10,7 +10,7 @@ use acklab_measure::Role;
 use acklab_measure::subjects::back_name;
 use acklab_transport::custom::Custom;
 use acklab_transport::quic::ask::{self, AskRule};
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use acklab_transport::{ack, cc};
 use acklab_wire::pdu::Pdu;
 

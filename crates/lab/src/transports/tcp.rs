@@ -14,7 +14,8 @@ use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::custom::Name;
 use acklab_transport::fault::Fault;
-use acklab_transport::tcp::{Config, Connection, Receiver, Sender, Settings, receiver};
+use acklab_transport::reading::Reading;
+use acklab_transport::tcp::{Connection, Receiver, Sender, Settings, TcpConfig};
 use acklab_wire::IpVersion;
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::tcp::TCP_HEADER;
@@ -79,17 +80,17 @@ impl Protocol for Settings {
 
 impl Maker<'_> {
     /// The congestion controller of a connection with this configuration, for the data of the direction or connection called `name`.
-    fn controller_of(&self, config: &Config, name: &str) -> Result<Controller, Error> {
+    fn controller_of(&self, config: &TcpConfig, name: &str) -> Result<Controller, Error> {
         self.controller(&config.congestion, &config.controller_start(self.seed, name))
     }
 
     /// Its ACK policy for the data of the direction or connection called `name`.
-    fn policy_of(&self, config: &Config, name: &str) -> Result<Policy, Error> {
+    fn policy_of(&self, config: &TcpConfig, name: &str) -> Result<Policy, Error> {
         self.policy(config.ack, &config.policy_start(self.seed, name))
     }
 
     /// The congestion controller and the ACK policy of a connection with this configuration, as those of the flow.
-    pub(crate) fn strategies_of(&self, config: &Config) -> Result<(Controller, Policy), Error> {
+    pub(crate) fn strategies_of(&self, config: &TcpConfig) -> Result<(Controller, Policy), Error> {
         let name = &self.flow.name;
         Ok((self.controller_of(config, name)?, self.policy_of(config, name)?))
     }
@@ -118,7 +119,7 @@ pub(crate) fn relay(
     let RelayPlan { handshake, settings, routes, arriving_key, name } = plan;
     let [before, behind] = settings.map(Settings::config);
     let (policy, controller) = (maker.policy_of(&before, &name)?, maker.controller_of(&behind, &name)?);
-    let receiver = Receiver::new(before, policy, maker.seed, &name).with_reading(receiver::Reading::OnDemand);
+    let receiver = Receiver::new(before, policy, maker.seed, &name).with_reading(Reading::OnDemand);
     let sender = Sender::new(behind, controller, maker.seed, &name);
     Ok(Box::new(Spliced::new(handshake, (receiver, sender), routes, arriving_key, probe, pool)))
 }

@@ -132,7 +132,7 @@ fn queue() -> impl Strategy<Value = String> {
     let keeps = select(vec!["news", "duplicates", "nothing"]);
     // Each discipline as it is, and below with settings.
     let built_in: Vec<String> =
-        queue::Config::built_in().map(|discipline| format!("\"{}\"", discipline.name())).collect();
+        queue::QueueConfig::built_in().map(|discipline| format!("\"{}\"", discipline.name())).collect();
     let kind = prop_oneof![
         4 => Just("\"fifo\"".to_owned()),
         1 => select(built_in),

@@ -238,5 +238,5 @@ fn marks_and_those_who_need_them() {
         ),
     ]);
     let asked = read(FULL, &["flow.0.congestion=dctcp", "flow.0.ecn="]).unwrap();
-    assert_eq!(asked.flow[0].tcp().unwrap().ecn, acklab_transport::tcp::ecn::Config::Dctcp, "it asks by itself");
+    assert_eq!(asked.flow[0].tcp().unwrap().ecn, acklab_transport::tcp::ecn::EcnConfig::Dctcp, "it asks by itself");
 }

@@ -60,7 +60,7 @@ fn tables_are_made_on_the_way() {
         settings(&scenario, 1).ack,
         Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))
     ));
-    assert_eq!(scenario.link[2].forward.queue, queue::Config::default().with_limit(Some(Limit::Packets(9))));
+    assert_eq!(scenario.link[2].forward.queue, queue::QueueConfig::default().with_limit(Some(Limit::Packets(9))));
 }
 
 #[test]
@@ -83,8 +83,11 @@ fn changing_the_kind_drops_the_settings_of_the_old_kind() {
     ]);
     assert_eq!(settings(&scenario, 0).ack, Some(ack::per_packet::PerPacket {}.into()));
     assert_eq!(scenario.flow[0].traffic, Traffic::Greedy {});
-    assert_eq!(scenario.link[0].reverse.queue, queue::Config::default().with_limit(Some(Limit::Bytes(Bytes(30_000)))));
-    assert_eq!(scenario.link[0].forward.loss, Some(loss::Config::Independent { probability: 0.5 }));
+    assert_eq!(
+        scenario.link[0].reverse.queue,
+        queue::QueueConfig::default().with_limit(Some(Limit::Bytes(Bytes(30_000))))
+    );
+    assert_eq!(scenario.link[0].forward.loss, Some(loss::LossConfig::Independent { probability: 0.5 }));
 }
 
 #[test]

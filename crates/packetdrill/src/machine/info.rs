@@ -68,7 +68,7 @@ pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i
 }
 
 fn has_accurate_ecn(connection: &Connection) -> bool {
-    connection.receiving().agreement().is_some_and(|agreement| agreement.ecn == ecn::Config::Accurate)
+    connection.receiving().agreement().is_some_and(|agreement| agreement.ecn == ecn::EcnConfig::Accurate)
 }
 
 /// The options in use, a bit each.
@@ -78,7 +78,7 @@ fn options(connection: &Connection) -> i64 {
         (agreement.timestamps, "TCPI_OPT_TIMESTAMPS"),
         (agreement.sack, "TCPI_OPT_SACK"),
         (agreement.window_scaling, "TCPI_OPT_WSCALE"),
-        (agreement.ecn != ecn::Config::Off, "TCPI_OPT_ECN"),
+        (agreement.ecn != ecn::EcnConfig::Off, "TCPI_OPT_ECN"),
     ];
     bits.iter().filter(|(is_used, _)| *is_used).filter_map(|(_, name)| names::number(name)).sum()
 }

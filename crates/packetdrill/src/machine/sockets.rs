@@ -7,9 +7,9 @@ use crate::script::{Argument, Call, O_NONBLOCK, O_RDWR};
 use crate::stack::Answer;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, StreamPort};
+use acklab_transport::reading::Reading;
 use acklab_transport::tcp::Connection;
 use acklab_transport::tcp::connection::State;
-use acklab_transport::tcp::receiver::Reading;
 use acklab_transport::tcp::sender::SendFlags;
 use std::collections::BTreeMap;
 

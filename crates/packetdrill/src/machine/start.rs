@@ -7,7 +7,7 @@ use crate::sysctl;
 use acklab_base::{Bytes, Duration};
 use acklab_transport::fault::{Complaint, Fault};
 use acklab_transport::tcp::sender::SendBufferLimit;
-use acklab_transport::tcp::{Config, Settings, ecn};
+use acklab_transport::tcp::{Settings, TcpConfig, ecn};
 
 /// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: what a script's device carries.
 const DEVICE_MSS: u64 = 1460;
@@ -56,7 +56,7 @@ impl Start {
 
     /// The settings of the end that opens the connection, or of the end that is opened. The error says which of the caller's make no
     /// sense beside those of the script.
-    pub(super) fn config(&self, is_active: bool) -> Result<Config, String> {
+    pub(super) fn config(&self, is_active: bool) -> Result<TcpConfig, String> {
         let mut settings = self.settings.clone();
         let mut by_end = None;
         for order in self.orders.iter().rev() {
@@ -71,7 +71,7 @@ impl Start {
         if settings.config().timestamps.is_some() {
             settings.timestamp_tick = settings.timestamp_tick.or(self.tick);
         }
-        if settings.config().ecn != ecn::Config::Accurate {
+        if settings.config().ecn != ecn::EcnConfig::Accurate {
             settings.ecn_option = None;
         }
         settings.receive_buffer = self.receive_buffer.map(|size| self.window_of(size)).or(settings.receive_buffer);

@@ -1,6 +1,6 @@
 //! The network control centre: requests on their way to it, and the slots that it assigns.
 
-use super::Config;
+use super::DemandConfig;
 use super::request::Request;
 use super::slots::Slots;
 use acklab_base::Rate;
@@ -29,7 +29,7 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    pub(super) fn new(config: &Config, slots: Slots) -> Self {
+    pub(super) fn new(config: &DemandConfig, slots: Slots) -> Self {
         Self {
             slots,
             constant: config.constant,

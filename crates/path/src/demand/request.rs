@@ -4,7 +4,7 @@
 //! rate and volume; here, the rate is then that of the arrivals, and volume is requested for the rest. And it requests volume anew if the
 //! control centre may have forgotten it, which cannot happen here.
 
-use super::Config;
+use super::DemandConfig;
 use super::assignment::Assignment;
 
 /// A capacity request.
@@ -24,7 +24,7 @@ const LARGEST: u64 = 255;
 
 /// The request of a terminal in whose queue `waiting` octets wait, `joined` of which have arrived since the last superframe began. Returns
 /// `None` if nothing needs to be requested.
-pub(super) fn capacity(config: &Config, assignment: &Assignment, waiting: u64, joined: u64) -> Option<Request> {
+pub(super) fn capacity(config: &DemandConfig, assignment: &Assignment, waiting: u64, joined: u64) -> Option<Request> {
     let slots = assignment.slots;
     let constant = config.constant.map_or(0, acklab_base::Rate::bits_per_second);
     let rate_under_way = assignment.rate_under_way();

@@ -1,6 +1,6 @@
 //! The slots of a carrier.
 
-use super::Config;
+use super::DemandConfig;
 use acklab_base::{Duration, Instant, Rate};
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn new(config: &Config, rate: Rate) -> Self {
+    pub(super) fn new(config: &DemandConfig, rate: Rate) -> Self {
         let count = Self::in_superframe(config, rate).max(1);
         Self { superframe: config.superframe, octets: config.slot.get(), count }
     }
 
     /// The number of slots of a superframe on a carrier of `rate`.
-    pub(super) fn in_superframe(config: &Config, rate: Rate) -> u64 {
+    pub(super) fn in_superframe(config: &DemandConfig, rate: Rate) -> u64 {
         let octets = product(rate, config.superframe.as_nanos()) / UNITS_PER_OCTET;
         octets as u64 / config.slot.get().max(1)
     }

@@ -1,7 +1,7 @@
 //! A carrier of 160 kbit/s: ten slots of 100 octets, 5 ms each, in a superframe of 50 ms. An assignment can be used twelve superframes
 //! after its request: 560 ms are 11.2.
 
-use super::{Config, Terminal};
+use super::{DemandConfig, Terminal};
 use crate::Link;
 use crate::counters::{Counters, Tally};
 use crate::link;
@@ -20,7 +20,7 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-const NOTHING: Config = Config {
+const NOTHING: DemandConfig = DemandConfig {
     superframe: Duration::from_millis(50),
     assignment: Duration::from_millis(560),
     slot: Bytes(100),
@@ -31,16 +31,16 @@ const NOTHING: Config = Config {
     background: None,
 };
 
-fn by_volume() -> Config {
-    Config { volume_based: Some(Bytes(100_000)), ..NOTHING }
+fn by_volume() -> DemandConfig {
+    DemandConfig { volume_based: Some(Bytes(100_000)), ..NOTHING }
 }
 
-fn by_rate() -> Config {
-    Config { rate_based: kbps(160), ..NOTHING }
+fn by_rate() -> DemandConfig {
+    DemandConfig { rate_based: kbps(160), ..NOTHING }
 }
 
-fn link(demand: Config) -> Link<Packet> {
-    let config = link::Config { rate: kbps(160), demand: Some(demand), ..link::Config::default() };
+fn link(demand: DemandConfig) -> Link<Packet> {
+    let config = link::LinkConfig { rate: kbps(160), demand: Some(demand), ..link::LinkConfig::default() };
     Link::new(&config, Server::Unlimited, Seed(1), "return")
 }
 
@@ -65,7 +65,7 @@ fn drain(link: &mut Link<Packet>, until: Instant, out: &mut Vec<(Instant, u64)>)
 }
 
 /// Runs for four seconds. Returns the milliseconds of the departures, and the counters.
-fn times(demand: Config, arrivals: &[(u64, u64)]) -> (Vec<u64>, Counters) {
+fn times(demand: DemandConfig, arrivals: &[(u64, u64)]) -> (Vec<u64>, Counters) {
     let mut link = link(demand);
     let out = run(&mut link, arrivals, ms(4000));
     (out.into_iter().map(|(at, _)| at.as_nanos() / 1_000_000).collect(), link.counters(ms(4000)))
@@ -110,7 +110,7 @@ fn a_packet_spans_slots_and_slots_hold_several_packets() {
 
 #[test]
 fn constant_capacity_needs_no_request() {
-    let constant = Config { constant: kbps(16), ..NOTHING };
+    let constant = DemandConfig { constant: kbps(16), ..NOTHING };
     let (times, counters) = times(constant, &[(10, 40), (10, 100)]);
     assert_eq!(times, [55, 105], "one slot in each superframe; the first 60 octets of the second packet share a slot");
     assert_eq!(capacity(&counters), (0, 80 * 100, 80 * 100 - 140), "80 superframes ended by 4 s");
@@ -142,25 +142,32 @@ fn a_rate_that_lasts_is_carried_after_the_first_assignment() {
 #[test]
 fn requests_are_limited() {
     let saturated: Vec<(u64, u64)> = (0..400).map(|packet| (5 + 5 * packet, 100)).collect();
-    let carried = |demand: Config| {
+    let carried = |demand: DemandConfig| {
         let out = run(&mut link(demand), &saturated, ms(2000));
         out.iter().filter(|(at, _)| *at >= ms(1000)).map(|(_, size)| size * 8).sum::<u64>()
     };
-    assert_eq!(carried(Config { rate_based: kbps(48), ..NOTHING }), 48_000, "three slots in each superframe");
-    assert_eq!(carried(Config { background: kbps(64), ..by_volume() }), 96_000, "what others leave of 160 kbit/s");
-    assert_eq!(carried(Config { constant: kbps(16), ..Config { rate_based: kbps(48), ..NOTHING } }), 64_000);
+    assert_eq!(carried(DemandConfig { rate_based: kbps(48), ..NOTHING }), 48_000, "three slots in each superframe");
+    assert_eq!(
+        carried(DemandConfig { background: kbps(64), ..by_volume() }),
+        96_000,
+        "what others leave of 160 kbit/s"
+    );
+    assert_eq!(
+        carried(DemandConfig { constant: kbps(16), ..DemandConfig { rate_based: kbps(48), ..NOTHING } }),
+        64_000
+    );
 }
 
 #[test]
 fn a_volume_beyond_the_limit_is_requested_when_earlier_volume_is_assigned() {
-    let (times, counters) = times(Config { volume_based: Some(Bytes(200)), ..NOTHING }, &[(10, 500)]);
+    let (times, counters) = times(DemandConfig { volume_based: Some(Bytes(200)), ..NOTHING }, &[(10, 500)]);
     assert_eq!(times, [650 + 2 * 650 + 5], "200 octets at a time, and the next request when the first is assigned");
     assert_eq!(counters.capacity_requests, 3);
 }
 
 #[test]
 fn a_long_idle_time_takes_no_steps_and_is_counted() {
-    let mut link = link(Config { constant: kbps(24), ..by_volume() });
+    let mut link = link(DemandConfig { constant: kbps(24), ..by_volume() });
     run(&mut link, &[(10, 40)], ms(100));
     assert_eq!(link.deadline(), None, "nothing waits");
     let counters = link.counters(ms(86_400_000 * 365));
@@ -170,17 +177,17 @@ fn a_long_idle_time_takes_no_steps_and_is_counted() {
 
 #[test]
 fn only_superframes_that_end_in_the_window_count() {
-    let mut link = link(Config { constant: kbps(16), ..NOTHING });
+    let mut link = link(DemandConfig { constant: kbps(16), ..NOTHING });
     link.measure(ms(1001)..ms(1999));
     run(&mut link, &[(10, 40), (1500, 40), (3000, 40)], ms(4000));
     assert_eq!(capacity(&link.counters(ms(4000))), (0, 1900, 1860), "those that ended from 1050 to 1950 ms");
 }
 
-fn config() -> impl Strategy<Value = Config> {
+fn config() -> impl Strategy<Value = DemandConfig> {
     let constant = prop::option::of(1u64..80);
     let kinds = (any::<bool>(), any::<bool>(), prop::option::of(1u64..60));
     (10u64..100, 0u64..700, 20u64..200, constant, kinds, 1u32..8).prop_map(
-        |(superframe, assignment, slot, constant, (rate, volume, background), persistence)| Config {
+        |(superframe, assignment, slot, constant, (rate, volume, background), persistence)| DemandConfig {
             superframe: Duration::from_millis(superframe),
             assignment: Duration::from_millis(assignment),
             slot: Bytes(slot),

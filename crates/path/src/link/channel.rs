@@ -1,6 +1,6 @@
 //! The propagation of packets from the server to the far end.
 
-use super::Config;
+use super::LinkConfig;
 use crate::counters::Tally;
 use crate::duplicate::Duplicate;
 use crate::jitter::Arrivals;
@@ -21,7 +21,7 @@ pub(super) struct Channel<D> {
 
 impl<D: Datagram + Clone> Channel<D> {
     /// The channel of `config`. `stream` returns the random stream of the component that it is given by name.
-    pub(super) fn new(config: &Config, stream: impl Fn(&str) -> Stream) -> Self {
+    pub(super) fn new(config: &LinkConfig, stream: impl Fn(&str) -> Stream) -> Self {
         Self {
             in_flight: VecDeque::new(),
             arrivals: Arrivals::new(

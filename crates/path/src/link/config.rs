@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// One direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub struct LinkConfig {
     /// Serialisation rate. Without `rate`, `steps` or `trace`, packets take no time to send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -35,26 +35,26 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_steps: Option<Vec<MtuStep>>,
     /// The queue in front of the link.
-    pub queue: queue::Config,
+    pub queue: queue::QueueConfig,
     /// The number of packets that the device takes from the queue before it sends them, as the transmit rings of drivers and ns-3's
     /// devices do. They count neither towards the queue's limit nor towards its length.
     #[serde(skip_serializing_if = "is_zero")]
     pub device_queue: u32,
     /// Releases packets in bursts, as an ACK-compressing link does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gate: Option<gate::Config>,
+    pub gate: Option<gate::GateConfig>,
     /// Capacity that is requested and assigned, as on the return channel of a satellite terminal; `rate` is that of the carrier.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub demand: Option<demand::Config>,
+    pub demand: Option<demand::DemandConfig>,
     /// Loss of packets after they have been sent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<loss::Config>,
+    pub loss: Option<loss::LossConfig>,
     /// Packets that arrive twice.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<duplicate::Config>,
+    pub duplicate: Option<duplicate::DuplicateConfig>,
     /// Extra delay that keeps the order of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<jitter::Config>,
+    pub jitter: Option<jitter::JitterConfig>,
     /// Extra delay for some packets, so that later ones overtake them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<jitter::Reorder>,

@@ -1,6 +1,6 @@
 //! A queue whose owner dequeues the packets.
 
-use super::{Config, PacketQueue, Verdict};
+use super::{PacketQueue, QueueConfig, Verdict};
 use crate::counters::{Counters, Tally};
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub struct Buffer<D> {
 impl<D: Datagram> Buffer<D> {
     /// An empty buffer.
     #[must_use]
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: QueueConfig) -> Self {
         Self { packets: PacketQueue::new(config), tally: Tally::new() }
     }
 

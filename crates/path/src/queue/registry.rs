@@ -1,7 +1,7 @@
 //! The registry of queue disciplines.
 //!
 //! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list below, from which the macro generates
-//! [`Config`], [`PacketQueue`] and everything that enumerates disciplines.
+//! [`QueueConfig`], [`PacketQueue`] and everything that enumerates disciplines.
 
 use super::{Discipline, PrecomputedFifo, Verdict};
 use crate::counters::Tally;
@@ -34,7 +34,7 @@ macro_rules! disciplines {
         /// A queue discipline.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "discipline", deny_unknown_fields)]
-        pub enum Config {
+        pub enum QueueConfig {
             $(
                 $(#[$doc])*
                 #[serde(rename = $name)]
@@ -42,7 +42,7 @@ macro_rules! disciplines {
             )*
         }
 
-        impl Config {
+        impl QueueConfig {
             /// All disciplines with their default settings, in the order of the registry.
             pub fn built_in() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant(super::$($module)::+::Config::default()),)*].into_iter()
@@ -89,7 +89,7 @@ macro_rules! disciplines {
         }
 
         $(
-            impl From<super::$($module)::+::Config> for Config {
+            impl From<super::$($module)::+::Config> for QueueConfig {
                 fn from(settings: super::$($module)::+::Config) -> Self {
                     Self::$Variant(settings)
                 }
@@ -103,9 +103,9 @@ macro_rules! disciplines {
         }
 
         impl<D: Datagram> PacketQueue<D> {
-            pub(crate) fn new(config: Config) -> Self {
+            pub(crate) fn new(config: QueueConfig) -> Self {
                 match config {
-                    $(Config::$Variant(settings) => Self::$Variant(settings.discipline()),)*
+                    $(QueueConfig::$Variant(settings) => Self::$Variant(settings.discipline()),)*
                 }
             }
         }
@@ -135,13 +135,13 @@ disciplines! {
     "cake-ack-filter" => CakeAckFilter(ack_filter::cake),
 }
 
-impl Default for Config {
+impl Default for QueueConfig {
     fn default() -> Self {
         super::fifo::Config::default().into()
     }
 }
 
-impl Config {
+impl QueueConfig {
     /// The same discipline without a limit, for an owner that enforces the limit itself.
     #[must_use]
     pub const fn without_limit(self) -> Self {
@@ -214,16 +214,16 @@ mod tests {
 
     #[test]
     fn the_schema_names_every_discipline() {
-        let schema = schemars::schema_for!(Config);
+        let schema = schemars::schema_for!(QueueConfig);
         let kinds = schema.get("oneOf").and_then(|kinds| kinds.as_array()).cloned().unwrap_or_default();
         let described: Vec<_> = kinds.iter().map(|kind| kind["properties"]["discipline"]["const"].as_str()).collect();
-        let built_in: Vec<_> = Config::built_in().map(|config| Some(config.name())).collect();
+        let built_in: Vec<_> = QueueConfig::built_in().map(|config| Some(config.name())).collect();
         assert_eq!(described, built_in);
     }
 
     #[test]
     fn defaults_are_settings_that_may_be_set() {
-        for config in Config::built_in() {
+        for config in QueueConfig::built_in() {
             assert!(config.times().iter().all(|(_, time)| !time.is_zero()), "{}", config.name());
             assert_eq!(config.limit(), None, "{}", config.name());
         }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_limit_is_set_and_lifted_in_any_discipline() {
         let limit = Some(Limit::Packets(3));
-        for config in Config::built_in() {
+        for config in QueueConfig::built_in() {
             assert_eq!(config.with_limit(limit).limit(), limit, "{}", config.name());
             assert_eq!(config.with_limit(limit).without_limit(), config);
         }

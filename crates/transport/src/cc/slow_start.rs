@@ -48,6 +48,15 @@ impl SlowStart {
     /// ns-3's with its constants.
     pub const NS3_HYSTART: Self = Self::Ns3Hystart(ns3::Config::PUBLISHED);
 
+    /// The rule of the RFCs with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC.
+    #[must_use]
+    pub const fn standard(congestion: &super::Config) -> Self {
+        match congestion {
+            super::Config::Cubic(_) => Self::HYSTART_PLUS_PLUS,
+            _ => Self::Classic {},
+        }
+    }
+
     /// The rule of this name with its published constants, if there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

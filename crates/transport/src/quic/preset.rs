@@ -18,7 +18,7 @@ use super::flow::{FlowControl, Growth};
 use crate::ack::{self, quic::Quic};
 use crate::cc::slow_start::quiche;
 use crate::recovery::packets::Thresholds;
-use crate::{cc, pacing, tcp};
+use crate::{cc, pacing};
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration};
 use acklab_wire::quic::OUTER_HEADERS;
@@ -130,7 +130,7 @@ impl Preset {
     /// What ends slow start with this controller. RFC 9438, §4.10, wants `HyStart++` for CUBIC; a stack has what it has.
     pub(super) fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
         match self {
-            Self::Rfc => tcp::Preset::Rfc.slow_start(congestion),
+            Self::Rfc => cc::SlowStart::standard(congestion),
             _ => self.stack().slow_start,
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Settings of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Config {
+pub struct RtoConfig {
     /// Before the first measurement (RFC 6298, §2.1).
     pub initial: Duration,
     /// Lower bound (§2.4).
@@ -33,7 +33,7 @@ pub enum Floor {
     Deviation,
 }
 
-impl Config {
+impl RtoConfig {
     /// How the deviation follows the samples: where the floor is a part of it, as Linux computes both.
     #[must_use]
     pub const fn deviation(&self) -> Deviation {
@@ -59,7 +59,7 @@ pub enum Restart {
 /// The timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
-    config: Config,
+    config: RtoConfig,
     alarm: Alarm,
     /// How often the timeout has been doubled (§5.5).
     backoff: u32,
@@ -70,14 +70,14 @@ pub struct Timer {
 impl Timer {
     /// A timer that does not run.
     #[must_use]
-    pub const fn new(config: Config) -> Self {
+    pub const fn new(config: RtoConfig) -> Self {
         Self { config, alarm: Alarm::NEVER, backoff: 0, expiries: 0 }
     }
 
     /// The timeout without backoff.
     #[must_use]
     pub fn base(&self, rtt: &Estimator) -> Duration {
-        let Config { initial, min, floor, max, granularity, .. } = self.config;
+        let RtoConfig { initial, min, floor, max, granularity, .. } = self.config;
         let Some(srtt) = rtt.srtt() else { return initial };
         let deviation = rtt.deviation().max(granularity);
         let timeout = match floor {
@@ -167,8 +167,8 @@ impl Timer {
 mod tests {
     use super::*;
 
-    fn config(floor: Floor) -> Config {
-        Config {
+    fn config(floor: Floor) -> RtoConfig {
+        RtoConfig {
             initial: Duration::from_secs(1),
             min: Duration::from_millis(200),
             floor,

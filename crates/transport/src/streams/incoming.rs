@@ -7,7 +7,7 @@
 
 use super::Violation;
 use crate::ack::Ranges;
-use crate::tcp::receiver::Reading;
+use crate::reading::Reading;
 use std::ops::Range;
 
 #[derive(Debug)]

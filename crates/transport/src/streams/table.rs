@@ -4,7 +4,7 @@
 //! from the start and stays. Which further streams may be opened is the transport's affair.
 
 use super::{Incoming, Outgoing, Side};
-use crate::tcp::receiver::Reading;
+use crate::reading::Reading;
 use acklab_base::StreamEvents;
 
 /// Both halves of a stream.

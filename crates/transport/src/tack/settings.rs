@@ -6,7 +6,6 @@ use super::rate::RateSource;
 use super::timing::Timing;
 use crate::ack::tack::Law;
 use crate::fault::{Fault, above_zero};
-use crate::tcp::Preset;
 use crate::{ack, cc, pacing};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
@@ -186,7 +185,7 @@ impl Settings {
             initial_window: u64::from(self.initial_window.0) * self.mss(),
             // A TACK acknowledges many packets, and pacing spreads what it lets go.
             growth: cc::Growth::PerSegment,
-            slow_start: Preset::Rfc.slow_start(&self.congestion),
+            slow_start: cc::SlowStart::standard(&self.congestion),
             dialect: cc::Dialect::Reference,
             paced: true,
             random: seed.stream(&format!("flow/{flow}/congestion")),

@@ -3,7 +3,7 @@
 //! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
 //! stack; each value carries its source. The list of settings stands in [`settings`](super::settings).
 
-pub use super::settings::Config;
+pub use super::settings::TcpConfig;
 
 use super::ecn;
 use super::receiver::ReceiveWindow;
@@ -50,7 +50,7 @@ pub enum Dialect {
     Ns3,
 }
 
-impl Config {
+impl TcpConfig {
     /// What the controller of the flow called `flow` is given at its birth.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
@@ -86,7 +86,7 @@ impl Preset {
 
     /// The stack's settings.
     #[must_use]
-    pub const fn config(self) -> Config {
+    pub const fn config(self) -> TcpConfig {
         match self {
             Self::Linux => LINUX,
             Self::Ns3 => NS3,
@@ -94,21 +94,19 @@ impl Preset {
         }
     }
 
-    /// What ends slow start with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC, and where `HyStart` is a part of CUBIC
-    /// it is that one.
+    /// What ends slow start with this controller: the [standard](cc::SlowStart::standard), except where `HyStart` is a part of CUBIC.
     #[must_use]
     pub const fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
         match (self, congestion) {
             (Self::Linux, cc::Config::Cubic(_)) => cc::SlowStart::LINUX_HYSTART,
             (Self::Ns3, cc::Config::Cubic(_)) => cc::SlowStart::NS3_HYSTART,
-            (Self::Rfc, cc::Config::Cubic(_)) => cc::SlowStart::HYSTART_PLUS_PLUS,
-            _ => cc::SlowStart::Classic {},
+            _ => cc::SlowStart::standard(congestion),
         }
     }
 }
 
 /// RFC 9293 and those it names; each field's own RFC stands at the field.
-const RFC: Config = Config {
+const RFC: TcpConfig = TcpConfig {
     mss: Bytes(1448),
     // RFC 6928, §2.
     initial_window: Segments(10),
@@ -140,10 +138,10 @@ const RFC: Config = Config {
     limited_transmit: true,
     dialect: Dialect::Rfc,
     // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
-    ecn: ecn::Config::Off,
+    ecn: ecn::EcnConfig::Off,
     // RFC 9768, §3.2.3: recommended.
     ecn_option: true,
-    rto: rto::Config {
+    rto: rto::RtoConfig {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),
         floor: rto::Floor::Timeout,
@@ -155,7 +153,7 @@ const RFC: Config = Config {
 };
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
-const LINUX: Config = Config {
+const LINUX: TcpConfig = TcpConfig {
     // tcp_wmem[2] is 4 MiB, and tcp_sndbuf_expand grows sk_sndbuf up to it.
     send_buffer_limit: SendBufferLimit::Memory,
     // tcp_moderate_rcvbuf = 1.
@@ -175,7 +173,7 @@ const LINUX: Config = Config {
     // TCP_TIMEOUT_MIN_US, since 6.7.
     timer_slack: Duration::from_millis(2),
     dialect: Dialect::Linux,
-    rto: rto::Config {
+    rto: rto::RtoConfig {
         // TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX.
         initial: Duration::from_secs(1),
         min: Duration::from_millis(200),
@@ -189,7 +187,7 @@ const LINUX: Config = Config {
 };
 
 /// ns-3.37: `tcp-socket-base.cc`, `tcp-congestion-ops.cc`, `tcp-prr-recovery.cc`, `tcp-tx-buffer.cc`.
-const NS3: Config = Config {
+const NS3: TcpConfig = TcpConfig {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,
     congestion_dialect: cc::Dialect::Ns3,
@@ -206,7 +204,7 @@ const NS3: Config = Config {
     tail_loss_probe: false,
     undo: false,
     dialect: Dialect::Ns3,
-    rto: rto::Config {
+    rto: rto::RtoConfig {
         initial: Duration::from_secs(1),
         min: Duration::from_secs(1),
         floor: rto::Floor::Timeout,

@@ -13,28 +13,29 @@
 //! | `reset` | RST: sent for what belongs to no connection, and received |
 //! | `challenge` | the limit of challenge ACKs |
 //! | `state` | where the connection stands, by the names of RFC 9293 |
-//! | `tell` | vitals, counters and events |
+//! | `endpoint` | vitals, counters and events |
 //! | `watch` | what has happened to the stream, for a driver that holds its octets |
 //!
 //! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one and a [`Receiver`] at the other.
 
 mod challenge;
+mod endpoint;
 mod handshake;
 mod input;
 mod output;
 mod port;
 mod reset;
 mod state;
-mod tell;
 mod watch;
 
 pub use state::State;
 
-use super::config::Config;
-use super::receiver::{Reading, Receiver};
+use super::config::TcpConfig;
+use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::ack::Policy;
 use crate::cc::Controller;
+use crate::reading::Reading;
 use acklab_base::random::Seed;
 use acklab_base::{Event, Fate, Instant, Machine, StreamEvents};
 use acklab_wire::tcp::{Segment, SeqNumber};
@@ -71,19 +72,19 @@ enum Way {
 impl Connection {
     /// The end that opens the connection. `name` names its random streams.
     #[must_use]
-    pub fn active(config: Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+    pub fn active(config: TcpConfig, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "isn");
         Self::of(&config, Sender::opening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
     /// The end that listens. `name` is that of the end that opens.
     #[must_use]
-    pub fn passive(config: Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+    pub fn passive(config: TcpConfig, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "receiver-isn");
         Self::of(&config, Sender::listening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
-    fn of(config: &Config, sending: Sender, mut receiving: Receiver) -> Self {
+    fn of(config: &TcpConfig, sending: Sender, mut receiving: Receiver) -> Self {
         receiving.set_may_send(true);
         let rules = config.dialect.rules();
         Self {

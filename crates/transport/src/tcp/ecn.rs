@@ -21,7 +21,7 @@ const ACCURATE_SYNS: u32 = 2;
 /// How a connection uses explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Config {
+pub enum EcnConfig {
     /// Not at all: neither end offers or accepts it.
     Off,
     /// A mark is echoed until the sender has reduced its window (RFC 3168, §6.1).
@@ -32,7 +32,7 @@ pub enum Config {
     Accurate,
 }
 
-impl Config {
+impl EcnConfig {
     /// Its name, as scenarios spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -173,10 +173,10 @@ pub(super) const FIRST_COUNT: u64 = 5;
 mod tests {
     use super::*;
 
-    const ALL: [Config; 4] = [Config::Off, Config::Classic, Config::Dctcp, Config::Accurate];
+    const ALL: [EcnConfig; 4] = [EcnConfig::Off, EcnConfig::Classic, EcnConfig::Dctcp, EcnConfig::Accurate];
 
     /// What both ends come to believe.
-    fn agreed(sender: Config, receiver: Config) -> (Config, Config) {
+    fn agreed(sender: EcnConfig, receiver: EcnConfig) -> (EcnConfig, EcnConfig) {
         let accepted = receiver.accept(sender.offer(0));
         (sender.conclude(accepted.answer(Ecn::NotEct)), accepted)
     }
@@ -185,42 +185,42 @@ mod tests {
     fn both_ends_agree_whatever_they_speak() {
         for config in ALL {
             assert_eq!(agreed(config, config), (config, config));
-            assert_eq!(agreed(config, Config::Off), (Config::Off, Config::Off));
-            assert_eq!(agreed(Config::Off, config), (Config::Off, Config::Off));
+            assert_eq!(agreed(config, EcnConfig::Off), (EcnConfig::Off, EcnConfig::Off));
+            assert_eq!(agreed(EcnConfig::Off, config), (EcnConfig::Off, EcnConfig::Off));
         }
-        assert_eq!(agreed(Config::Accurate, Config::Classic), (Config::Classic, Config::Classic));
-        assert_eq!(agreed(Config::Classic, Config::Accurate), (Config::Classic, Config::Classic));
+        assert_eq!(agreed(EcnConfig::Accurate, EcnConfig::Classic), (EcnConfig::Classic, EcnConfig::Classic));
+        assert_eq!(agreed(EcnConfig::Classic, EcnConfig::Accurate), (EcnConfig::Classic, EcnConfig::Classic));
     }
 
     #[test]
     fn a_reflection_is_no_answer() {
-        assert_eq!(Config::Classic.conclude(Config::Classic.offer(0)), Config::Off);
-        assert_eq!(Config::Accurate.conclude(Config::Accurate.offer(0)), Config::Off);
+        assert_eq!(EcnConfig::Classic.conclude(EcnConfig::Classic.offer(0)), EcnConfig::Off);
+        assert_eq!(EcnConfig::Accurate.conclude(EcnConfig::Accurate.offer(0)), EcnConfig::Off);
     }
 
     #[test]
     fn the_reserved_answer_agrees_on_accurate() {
-        assert_eq!(Config::Accurate.conclude(Flags::from_ace(0b101)), Config::Accurate);
+        assert_eq!(EcnConfig::Accurate.conclude(Flags::from_ace(0b101)), EcnConfig::Accurate);
     }
 
     /// RFC 9768, §3.1.4.1; a classic offer is repeated as it is.
     #[test]
     fn the_third_syn_does_not_ask_for_accurate() {
-        let offers = [0, 1, 2, 3].map(|unanswered| Config::Accurate.offer(unanswered).ace());
+        let offers = [0, 1, 2, 3].map(|unanswered| EcnConfig::Accurate.offer(unanswered).ace());
         assert_eq!(offers, [0b111, 0b111, 0, 0]);
-        assert_eq!(Config::Classic.offer(5), Config::Classic.offer(0));
+        assert_eq!(EcnConfig::Classic.offer(5), EcnConfig::Classic.offer(0));
     }
 
     #[test]
     fn unknown_offers_ask_for_no_less_than_accurate() {
         for ace in [0b001, 0b010, 0b100, 0b101, 0b110, 0b111] {
-            assert_eq!(Config::Accurate.accept(Flags::from_ace(ace)), Config::Accurate, "{ace:03b}");
+            assert_eq!(EcnConfig::Accurate.accept(Flags::from_ace(ace)), EcnConfig::Accurate, "{ace:03b}");
         }
     }
 
     #[test]
     fn the_answer_says_how_the_syn_arrived() {
-        let answers = Ecn::ALL.map(|codepoint| Config::Accurate.answer(codepoint).ace());
+        let answers = Ecn::ALL.map(|codepoint| EcnConfig::Accurate.answer(codepoint).ace());
         assert_eq!(answers, [0b010, 0b011, 0b100, 0b110]);
     }
 }

@@ -2,17 +2,17 @@
 
 mod autotuning;
 mod ecn;
+mod endpoint;
 mod input;
 mod measure;
 mod output;
 mod piggyback;
 mod port;
 mod sack;
-mod tell;
 mod window;
 
 use super::clock::TickClock;
-use super::config::Config;
+use super::config::TcpConfig;
 use super::sender::announced_mss;
 use crate::ack::{Acknowledger, Policy, Ranges, Reason, TcpEvents};
 use acklab_base::random::Seed;
@@ -22,7 +22,6 @@ use autotuning::Autotuning;
 pub use autotuning::ReceiveWindow;
 use ecn::Echo;
 use std::ops::Range;
-pub use window::Reading;
 use window::Window;
 
 /// Counts of one receiver; octets are payload.
@@ -55,7 +54,7 @@ impl Counters {
 /// One end of a connection: the one that is opened and acknowledges.
 #[derive(Debug)]
 pub struct Receiver {
-    config: Config,
+    config: TcpConfig,
     /// This end's initial sequence number.
     initial: SeqNumber,
     /// The window scale that this end offers (RFC 7323, §2.3).
@@ -109,19 +108,19 @@ pub struct Agreement {
     /// Window scale.
     pub window_scaling: bool,
     /// Explicit congestion notification.
-    pub ecn: super::ecn::Config,
+    pub ecn: super::ecn::EcnConfig,
 }
 
 impl Receiver {
     /// A receiver that listens. `name` names its random streams.
     #[must_use]
-    pub fn new(config: Config, policy: Policy, seed: Seed, name: &str) -> Self {
+    pub fn new(config: TcpConfig, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32;
         Self::numbered(config, policy, SeqNumber(initial))
     }
 
     /// A receiver whose end of the connection has this initial sequence number.
-    pub(super) fn numbered(config: Config, policy: Policy, initial: SeqNumber) -> Self {
+    pub(super) fn numbered(config: TcpConfig, policy: Policy, initial: SeqNumber) -> Self {
         let buffer = config.receive_buffer.get();
         let acknowledger = Acknowledger::new(policy);
         let is_measured = acknowledger.ledger().round_trip.is_some();
@@ -139,7 +138,7 @@ impl Receiver {
             last_ack_sent: 0,
             fin: None,
             may_send: false,
-            echo: Echo::new(super::ecn::Config::Off, false, &config.dialect.rules()),
+            echo: Echo::new(super::ecn::EcnConfig::Off, false, &config.dialect.rules()),
             syn: Ecn::NotEct,
             stream: Ranges::default(),
             duplicate: None,

@@ -1,7 +1,7 @@
 //! Where stacks depart from the RFCs in loss recovery and ECN feedback, as data: one field per rule, one value per reading of it, with its source.
 //!
 //! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole table. Differences that scenarios may want
-//! to combine are settings of their own in [`Config`](super::Config).
+//! to combine are settings of their own in [`TcpConfig`](super::TcpConfig).
 
 use super::config::Dialect;
 use crate::recovery::scoreboard::SackedRetransmission;

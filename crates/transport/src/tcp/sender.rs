@@ -37,6 +37,7 @@ mod detect;
 mod displacement;
 mod dsack;
 mod ecn;
+mod endpoint;
 mod fast_recovery;
 mod hold;
 mod idle;
@@ -56,7 +57,6 @@ mod records;
 mod sample;
 mod send_memory;
 mod summary;
-mod tell;
 mod timers;
 mod timing;
 mod transmission;
@@ -71,7 +71,7 @@ pub use idle::AfterIdle;
 pub use send_memory::SendBufferLimit;
 
 use self::ack_ratio::AckRatio;
-use super::config::Config;
+use super::config::TcpConfig;
 use super::rules::Rules;
 use crate::cc::{CongestionControl, Controller, Window};
 use crate::recovery::CongestionState;
@@ -128,7 +128,7 @@ pub struct Counters {
 /// One end of a connection: the one that opens it and sends.
 #[derive(Debug)]
 pub struct Sender {
-    config: Config,
+    config: TcpConfig,
     rules: Rules,
     buffer: SendBuffer,
     /// If memory is what limits the buffer, once the connection is established.
@@ -157,14 +157,14 @@ pub struct Sender {
 impl Sender {
     /// A sender that its application has not opened yet. `name` names its random streams.
     #[must_use]
-    pub fn new(config: Config, controller: Controller, seed: Seed, name: &str) -> Self {
+    pub fn new(config: TcpConfig, controller: Controller, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/isn")).below(1 << 32) as u32;
         let sender = Self::numbered(config, controller, SeqNumber(initial), Phase::Closed);
         Self { peer_window: sender.peer_window.of_silent_peer(), ..sender }
     }
 
     /// A sender with this initial sequence number, which opens the connection or listens.
-    fn numbered(config: Config, controller: Controller, initial: SeqNumber, phase: Phase) -> Self {
+    fn numbered(config: TcpConfig, controller: Controller, initial: SeqNumber, phase: Phase) -> Self {
         let rules = config.dialect.rules();
         Self {
             config,

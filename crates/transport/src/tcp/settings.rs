@@ -1,6 +1,6 @@
 //! The settings of a connection, each written once.
 //!
-//! One list makes two types: [`Settings`], in which a scenario names a preset and what it overrides, and [`Config`], which holds
+//! One list makes two types: [`Settings`], in which a scenario names a preset and what it overrides, and [`TcpConfig`], which holds
 //! every value of a connection. To add a setting, add a line to `shared` below and a value to the presets of [`config`](super::config);
 //! what the scenario language, its schema and its canonical form say of it follows from here.
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// The tick of the timestamp clock if timestamps are requested and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
-/// Makes [`Config`] and [`Settings`] from four lists:
+/// Makes [`TcpConfig`] and [`Settings`] from four lists:
 ///
 /// * `shared`: settings that a scenario says as the connection holds them;
 /// * `parts`: settings that a scenario says one by one, and the connection holds as members of a group (`key: Type => group.member`);
@@ -35,7 +35,7 @@ macro_rules! settings {
     ) => {
         /// One connection's settings, all of them.
         #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct Config {
+        pub struct TcpConfig {
             $($(#[doc = $doc])+ pub $name: $type,)+
             $($(#[doc = $held_doc])+ pub $held: $held_type,)+
         }
@@ -59,14 +59,14 @@ macro_rules! settings {
             }
 
             /// `defaults`, but for what is said here.
-            fn over(&self, mut defaults: Config) -> Config {
+            fn over(&self, mut defaults: TcpConfig) -> TcpConfig {
                 $(if let Some(value) = self.$name { defaults.$name = value; })+
                 $(if let Some(value) = self.$part { defaults.$group.$member = value; })+
                 defaults
             }
 
             /// All of `config` that a scenario says as the connection holds it, or member by member.
-            const fn spelled(preset: Preset, config: &Config) -> Self {
+            const fn spelled(preset: Preset, config: &TcpConfig) -> Self {
                 Self {
                     $($name: Some(config.$name),)+
                     $($part: Some(config.$group.$member),)+
@@ -140,7 +140,7 @@ settings! {
         /// Which reading of loss recovery applies (RFC 6675, §5).
         dialect: Dialect,
         /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
-        ecn: ecn::Config,
+        ecn: ecn::EcnConfig,
         /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
         ecn_option: bool,
         /// When the receiver acknowledges.
@@ -173,7 +173,7 @@ settings! {
     }
     held {
         /// Retransmission timer.
-        rto: rto::Config,
+        rto: rto::RtoConfig,
         /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
         timestamps: Option<Duration>,
     }
@@ -182,12 +182,12 @@ settings! {
 impl Settings {
     /// The settings of the connection: those of the preset, and what is said otherwise.
     #[must_use]
-    pub fn config(&self) -> Config {
+    pub fn config(&self) -> TcpConfig {
         self.over(self.defaults())
     }
 
     /// The settings of the preset, where they depend on what is said of others.
-    fn defaults(&self) -> Config {
+    fn defaults(&self) -> TcpConfig {
         let preset = self.preset.config();
         let congestion = self.congestion.unwrap_or(preset.congestion);
         let timestamps = match self.timestamps {
@@ -195,10 +195,10 @@ impl Settings {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
-        Config {
+        TcpConfig {
             slow_start: self.preset.slow_start(&congestion),
             // Linux's tcp_ca_needs_ecn.
-            ecn: if congestion.counts_marks() { ecn::Config::Dctcp } else { preset.ecn },
+            ecn: if congestion.counts_marks() { ecn::EcnConfig::Dctcp } else { preset.ecn },
             dsack: preset.dsack && self.sack.unwrap_or(preset.sack),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock },
@@ -213,7 +213,7 @@ impl Settings {
         Self {
             timestamps: Some(config.timestamps.is_some()),
             timestamp_tick: config.timestamps,
-            ecn_option: (config.ecn == ecn::Config::Accurate).then_some(config.ecn_option),
+            ecn_option: (config.ecn == ecn::EcnConfig::Accurate).then_some(config.ecn_option),
             ..Self::spelled(self.preset, &config)
         }
     }
@@ -257,7 +257,7 @@ mod tests {
         let config = said.config();
         assert_eq!((config.dsack, config.timestamps, config.rtt_clock), (false, None, RttClock::SendTimes));
         let marks = Settings { congestion: cc::Config::named("dctcp"), ..Settings::of(Preset::Linux) };
-        assert_eq!(marks.config().ecn, ecn::Config::Dctcp, "tcp_ca_needs_ecn");
+        assert_eq!(marks.config().ecn, ecn::EcnConfig::Dctcp, "tcp_ca_needs_ecn");
         let cubic = Settings { congestion: cc::Config::named("cubic"), ..Settings::of(Preset::Linux) };
         assert_eq!(cubic.config().slow_start, cc::SlowStart::LINUX_HYSTART);
     }

@@ -5,7 +5,7 @@ use acklab_base::random::Seed;
 use acklab_base::{Endpoint, Fate, Instant, Machine};
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::sender::Phase;
-use acklab_transport::tcp::{Config, Sender};
+use acklab_transport::tcp::{Sender, TcpConfig};
 use acklab_wire::tcp::Segment;
 use std::ops::Deref;
 
@@ -19,7 +19,7 @@ pub(crate) struct Driven {
 impl Driven {
     /// The application stops at `stop`. `name` names the random streams of both.
     pub(crate) fn new(
-        config: Config,
+        config: TcpConfig,
         controller: Controller,
         traffic: Traffic,
         stop: Option<Instant>,

@@ -7,9 +7,9 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Duration, Ecn, Endpoint, Instant, Machine, StreamPort};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
+use acklab_transport::reading::Reading;
 use acklab_transport::tcp::Connection;
 use acklab_transport::tcp::connection::State;
-use acklab_transport::tcp::receiver::Reading;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 

@@ -5,16 +5,17 @@ use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Instant, Rate};
 use acklab_transport::cc::{self, Dialect, FlightMeasure, Growth, SlowStart};
+use acklab_transport::reading::Reading;
 use acklab_transport::recovery::{self, Detection, prr, rto};
-use acklab_transport::tcp::config::{Config, Preset, RttClock};
+use acklab_transport::tcp::config::{Preset, RttClock, TcpConfig};
 use acklab_transport::tcp::ecn;
-use acklab_transport::tcp::receiver::{Reading, ReceiveWindow};
+use acklab_transport::tcp::receiver::ReceiveWindow;
 use acklab_transport::tcp::sender::{AfterIdle, SendBufferLimit};
 use acklab_transport::{ack, pacing};
 
 /// What the two endpoints are made of.
 pub(crate) struct Setting {
-    pub(crate) config: Config,
+    pub(crate) config: TcpConfig,
     pub(crate) traffic: Traffic,
     pub(crate) stop: Option<Instant>,
     pub(crate) reading: Reading,
@@ -62,7 +63,7 @@ impl Setting {
     #[allow(dead_code, reason = "the fuzz target has inputs instead")]
     pub(crate) fn slowest() -> Self {
         let (window, mss) = (70_002, 1);
-        let config = Config { mss: Bytes(mss), receive_buffer: Bytes(window), ..Preset::Linux.config() };
+        let config = TcpConfig { mss: Bytes(mss), receive_buffer: Bytes(window), ..Preset::Linux.config() };
         let stop = Some(Instant::ZERO + longest_greedy(window, mss));
         Self { config, traffic: Traffic::Greedy {}, stop, reading: Reading::AtOnce, seed: 1 }
     }
@@ -77,7 +78,7 @@ fn longest_greedy(window: u64, mss: u64) -> Duration {
 }
 
 /// What is on in one setting of four is off, and the other way round.
-fn switches(octets: &mut Octets<'_>, config: &mut Config) {
+fn switches(octets: &mut Octets<'_>, config: &mut TcpConfig) {
     let flips = octets.word() & octets.word();
     let flags = [
         &mut config.sack,
@@ -99,7 +100,7 @@ fn switches(octets: &mut Octets<'_>, config: &mut Config) {
     }
 }
 
-fn policies(octets: &mut Octets<'_>, config: &mut Config) {
+fn policies(octets: &mut Octets<'_>, config: &mut TcpConfig) {
     let controllers: Vec<cc::Config> = cc::Config::built_in().collect();
     config.congestion = octets.one_of(&controllers);
     config.slow_start = octets.one_of(&[
@@ -109,7 +110,8 @@ fn policies(octets: &mut Octets<'_>, config: &mut Config) {
         SlowStart::NS3_HYSTART,
     ]);
     config.congestion_dialect = octets.one_of(&[Dialect::Reference, Dialect::Linux, Dialect::Ns3]);
-    config.ecn = octets.one_of(&[ecn::Config::Off, ecn::Config::Classic, ecn::Config::Dctcp, ecn::Config::Accurate]);
+    config.ecn =
+        octets.one_of(&[ecn::EcnConfig::Off, ecn::EcnConfig::Classic, ecn::EcnConfig::Dctcp, ecn::EcnConfig::Accurate]);
     if octets.once_in(3) {
         config.growth = octets.one_of(&[Growth::PerAck, Growth::PerSegment, Growth::ByteCounting]);
         config.halves = octets.one_of(&[FlightMeasure::FlightSize, FlightMeasure::Pipe, FlightMeasure::Window]);
@@ -164,7 +166,7 @@ fn acknowledgments(octets: &mut Octets<'_>, preset: ack::Config) -> ack::Config 
     drawn
 }
 
-fn timers(octets: &mut Octets<'_>, config: &mut Config) {
+fn timers(octets: &mut Octets<'_>, config: &mut TcpConfig) {
     if octets.once_in(3) {
         config.rto.min = Duration::from_millis(octets.one_of(&[1, 10, 200, 1000]));
         config.rto.max = Duration::from_secs(octets.one_of(&[2, 60, 120]));

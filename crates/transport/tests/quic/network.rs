@@ -6,7 +6,7 @@ use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::quic::settings::CONNECTION_ID;
 use acklab_transport::quic::{Connection, Phase, Settings};
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
 use acklab_wire::quic::{Datagram, decode};
 use acklab_wire::{Endpoints, Pdu};

@@ -203,15 +203,15 @@ impl Player<'_> {
             ack_ratio: None,
         };
         let offer = match self.script.config.ecn {
-            ecn::Config::Off => Flags::NONE,
-            ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE | Flags::CWR,
-            ecn::Config::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
+            ecn::EcnConfig::Off => Flags::NONE,
+            ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp => Flags::ECE | Flags::CWR,
+            ecn::EcnConfig::Accurate => Flags::AE | Flags::ECE | Flags::CWR,
         };
         // RFC 9768, Table 2: the SYN was not ECN-capable.
         let answer = match self.script.config.ecn {
-            ecn::Config::Off => Flags::NONE,
-            ecn::Config::Classic | ecn::Config::Dctcp => Flags::ECE,
-            ecn::Config::Accurate => Flags::CWR,
+            ecn::EcnConfig::Off => Flags::NONE,
+            ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp => Flags::ECE,
+            ecn::EcnConfig::Accurate => Flags::CWR,
         };
         let syn = Written {
             flags: Flags::SYN | offer,

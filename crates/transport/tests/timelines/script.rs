@@ -3,9 +3,9 @@
 use acklab_app::Traffic;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn, Instant, Rate};
-use acklab_transport::tcp::receiver::Reading;
+use acklab_transport::reading::Reading;
 use acklab_transport::tcp::sender::SendFlags;
-use acklab_transport::tcp::{Config, Preset};
+use acklab_transport::tcp::{Preset, TcpConfig};
 use acklab_transport::{ack, cc};
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags};
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub(crate) enum Machine {
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) machine: Machine,
-    pub(crate) config: Config,
+    pub(crate) config: TcpConfig,
     pub(crate) traffic: Traffic,
     pub(crate) stop: Option<Instant>,
     pub(crate) handshake: Option<Instant>,

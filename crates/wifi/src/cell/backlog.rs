@@ -69,7 +69,7 @@ pub(super) struct Edcaf {
     pub(super) window: Window,
     pub(super) status: Status,
     pub(super) ready: Ready,
-    pub(super) config: queue::Config,
+    pub(super) config: queue::QueueConfig,
     pub(super) queues: Queues,
     pub(super) counts: QueueCounts,
     pub(super) occupancy: Occupancy,

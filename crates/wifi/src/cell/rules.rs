@@ -3,7 +3,7 @@
 use super::dialect::{self, BackoffRange, CollidingSenders, DialectRules, Durations, EifsEnd, Encapsulation, Sensing};
 use super::exchange::Exchange;
 use crate::access::RxEnd;
-use crate::config::{Access, AfterMissed, Config, Delivery, EifsAfterCollision, Protection, Queues, Retries};
+use crate::config::{Access, AfterMissed, CellConfig, Delivery, EifsAfterCollision, Protection, Queues, Retries};
 use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
@@ -48,10 +48,10 @@ pub(super) struct Rules {
 /// The settings of one node.
 pub(super) struct NodeSettings<'a> {
     pub(super) name: &'a str,
-    pub(super) queue: queue::Config,
+    pub(super) queue: queue::QueueConfig,
     pub(super) queues: Queues,
     pub(super) access: &'a Access,
-    pub(super) rate: rate::Config,
+    pub(super) rate: rate::RateConfig,
 }
 
 /// The response frame that a PPDU elicits.
@@ -65,7 +65,7 @@ pub(super) enum Response {
 
 impl Rules {
     /// Returns `None` if a basic rate is no rate of the standard.
-    pub(super) fn new(config: &Config) -> Option<Self> {
+    pub(super) fn new(config: &CellConfig) -> Option<Self> {
         let standard = config.standard;
         let control = ControlRates::new(standard, config.short_preamble, config.basic_rates.as_deref())?;
         // The highest basic rate of HR/DSSS (10.6.9), when none is given: 2 Mbps.
@@ -111,7 +111,7 @@ impl Rules {
         })
     }
 
-    pub(super) fn node_settings<'a>(&self, config: &'a Config, node: usize) -> NodeSettings<'a> {
+    pub(super) fn node_settings<'a>(&self, config: &'a CellConfig, node: usize) -> NodeSettings<'a> {
         let mut before = 0;
         for station in &config.station {
             before += usize::from(station.count);

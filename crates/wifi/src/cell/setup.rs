@@ -11,7 +11,7 @@ use super::rules::{Response, Rules};
 use super::timers::Timers;
 use super::{Arrivals, Cell};
 use crate::access::{Category, EdcafId, Parameters, Window};
-use crate::config::Config;
+use crate::config::CellConfig;
 use crate::originator::Originator;
 use crate::packet::Packet;
 use crate::rate::{self, RateControl};
@@ -56,7 +56,7 @@ impl<D: Packet> Cell<D> {
     ///
     /// # Errors
     /// If the standard does not define a configured mode, or if the configuration of reception is faulty.
-    pub fn new(config: &Config, seed: Seed) -> Result<Self, Error> {
+    pub fn new(config: &CellConfig, seed: Seed) -> Result<Self, Error> {
         let nodes = 1 + config.station_names().len();
         let rules = Rules::new(config).ok_or(Error::BasicRate)?;
         if let Some(fault) = config.reception.fault(nodes - 1) {

@@ -42,7 +42,7 @@ pub struct AccessPoint {
     pub name: String,
     /// The queue of each category. What counts towards its limit is said by the cell's `queue_counts`.
     #[serde(default)]
-    pub queue: queue::Config,
+    pub queue: queue::QueueConfig,
     /// Do stations share the queue's limit?
     #[serde(default)]
     pub queues: Queues,
@@ -51,7 +51,7 @@ pub struct AccessPoint {
     pub access: Access,
     /// Its rate control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<rate::Config>,
+    pub rate: Option<rate::RateConfig>,
 }
 
 /// How an access point queues packets for several stations.
@@ -89,13 +89,13 @@ pub struct Station {
     pub count: u16,
     /// The queue of each category.
     #[serde(default)]
-    pub queue: queue::Config,
+    pub queue: queue::QueueConfig,
     /// Its channel access parameters.
     #[serde(default)]
     pub access: Access,
     /// Its rate control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<rate::Config>,
+    pub rate: Option<rate::RateConfig>,
 }
 
 const fn one() -> u16 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// TCP's ACKs are sent inside the acknowledgements of the link (Salameh et al., ATC '14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub struct HackConfig {
     /// When ACKs are held for a response frame.
     pub variant: Variant,
     /// The longest that an ACK is held: the timer of `timer`. With `more-data` it ends the wait if the peer announces more data and
@@ -25,7 +25,7 @@ pub struct Config {
     pub split: bool,
 }
 
-impl Default for Config {
+impl Default for HackConfig {
     fn default() -> Self {
         Self {
             variant: Variant::default(),
@@ -61,14 +61,14 @@ pub enum Checksum {
     Carried,
 }
 
-impl Config {
+impl HackConfig {
     /// How ACKs are compressed.
     #[must_use]
-    pub const fn compression(&self) -> rohc::Config {
+    pub const fn compression(&self) -> rohc::RohcConfig {
         let checksum = match self.checksum {
             Checksum::Elided => rohc::Checksum::Elided,
             Checksum::Carried => rohc::Checksum::Carried,
         };
-        rohc::Config { checksum, ..rohc::Config::hack() }
+        rohc::RohcConfig { checksum, ..rohc::RohcConfig::hack() }
     }
 }

@@ -9,7 +9,7 @@
 //! A plain ACK supersedes retained ACKs of its flow whose delivery is unconfirmed: they are cleared. The paper has one flow. ACKs of
 //! other flows among the cleared ones are deferred, and sent plain if the next PPDU does not confirm the response that carried them.
 
-use super::config::{Config, Variant};
+use super::config::{HackConfig, Variant};
 use super::nic::Nic;
 use crate::packet::Packet;
 use acklab_base::{Bytes, FlowKey, Instant};
@@ -24,7 +24,7 @@ const MAX_UNCONFIRMED: u16 = 128;
 /// One direction of ACKs between two nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Driver<D> {
-    config: Config,
+    config: HackConfig,
     compressor: Compressor,
     nic: Nic,
     /// The ACKs that the NIC has, in the same order.
@@ -81,7 +81,7 @@ pub(crate) struct Appended {
 }
 
 impl<D: Packet> Driver<D> {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: HackConfig) -> Self {
         Self {
             config,
             compressor: Compressor::new(config.compression()),
@@ -96,7 +96,7 @@ impl<D: Packet> Driver<D> {
         }
     }
 
-    pub(crate) const fn config(&self) -> Config {
+    pub(crate) const fn config(&self) -> HackConfig {
         self.config
     }
 

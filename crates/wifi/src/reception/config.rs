@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Which frames are received. Nodes are given by number: 0 is the access point, stations count from 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub struct ReceptionConfig {
     /// Which frames are received that overlap with no other.
     pub channel: Channel,
     /// Pairs of nodes that do not hear each other.
@@ -131,7 +131,7 @@ pub struct Fault {
     pub expected: String,
 }
 
-impl Config {
+impl ReceptionConfig {
     /// The first invalid value, by itself or in a cell with this number of stations.
     #[must_use]
     pub fn fault(&self, stations: usize) -> Option<Fault> {

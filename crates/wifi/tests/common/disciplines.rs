@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-use acklab_path::queue::Config;
+use acklab_path::queue::QueueConfig;
 use serde_json::{Map, Value};
 
 /// Queues that are full before an exchange is over.
@@ -14,8 +14,8 @@ const DURATION: &str = "2ms";
 ///
 /// # Panics
 /// If the schema has something that is not known here.
-pub fn all() -> Vec<Config> {
-    let schema = schemars::schema_for!(Config).to_value();
+pub fn all() -> Vec<QueueConfig> {
+    let schema = schemars::schema_for!(QueueConfig).to_value();
     let disciplines = schema["oneOf"].as_array().unwrap_or_else(|| panic!("no disciplines: {schema}"));
     let settings = disciplines.iter().flat_map(|discipline| settings(discipline, &schema["$defs"]));
     settings

@@ -6,7 +6,7 @@ use super::exchange::Carrier;
 use super::form::Form;
 use acklab_base::random::Seed;
 use acklab_base::{Datagram, FlowKey, Instant, Machine};
-use acklab_path::link::Config;
+use acklab_path::link::LinkConfig;
 use acklab_path::server::Server;
 use acklab_path::{Counters, Link};
 
@@ -17,7 +17,7 @@ pub type Counts = (Counters, Vec<(Instant, u64)>);
 pub struct Duplex<D>([Link<D>; 2]);
 
 impl<D: Datagram + Clone> Duplex<D> {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &LinkConfig) -> Self {
         let server = || config.rate.map_or(Server::Unlimited, Server::constant);
         Self(["there", "back"].map(|name| {
             let mut link = Link::new(config, server(), Seed(5), name);

@@ -7,7 +7,7 @@ pub use super::packet::{Packet, attach_nodes};
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, Machine};
 use acklab_wifi::access::Category;
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 
 /// A flow that always has packets of one size waiting.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +41,12 @@ impl Source {
 }
 
 /// A cell as it stands in a scenario.
-pub fn config(value: serde_json::Value) -> Config {
+pub fn config(value: serde_json::Value) -> CellConfig {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
 /// A cell with these settings, and so many stations.
-pub fn cell_of(stations: u32, settings: serde_json::Value) -> Config {
+pub fn cell_of(stations: u32, settings: serde_json::Value) -> CellConfig {
     let mut cell = serde_json::json!({
         "name": "cell",
         "ap": {"name": "ap"},
@@ -78,11 +78,11 @@ impl Outcome {
 }
 
 /// A cell with all `sources` full, to be woken.
-pub fn saturated(config: &Config, sources: &[Source]) -> Cell<Packet> {
+pub fn saturated(config: &CellConfig, sources: &[Source]) -> Cell<Packet> {
     start(config, sources, 1)
 }
 
-fn start(config: &Config, sources: &[Source], seed: u64) -> Cell<Packet> {
+fn start(config: &CellConfig, sources: &[Source], seed: u64) -> Cell<Packet> {
     // More than twice the largest window of frames with two packets in each.
     const BACKLOG: usize = 1_200;
     let mut cell = Cell::new(config, Seed(seed)).unwrap_or_else(|error| panic!("{error:?}"));
@@ -110,7 +110,7 @@ pub fn wake(cell: &mut Cell<Packet>, sources: &[Source], now: Instant, mut arriv
 }
 
 /// Runs the cell for `seconds` with all `sources` saturated.
-pub fn run(config: &Config, sources: &[Source], seconds: f64, seed: u64) -> Outcome {
+pub fn run(config: &CellConfig, sources: &[Source], seconds: f64, seed: u64) -> Outcome {
     let mut cell = start(config, sources, seed);
     let end = Instant::from_nanos((seconds * 1e9) as u64);
     cell.measure(Instant::ZERO..end);

@@ -6,7 +6,7 @@ use super::nodes::attach_nodes;
 use acklab_base::random::Seed;
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, Machine, NodeId};
 use acklab_wifi::access::Category;
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use acklab_wire::rohc::Ack;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use acklab_wire::{Endpoints, Pdu};
@@ -132,7 +132,8 @@ pub fn ack(connection: u32, to: usize, number: usize, segments: usize, timestamp
 /// # Panics
 /// If it does not fall silent, or is none.
 pub fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> (Cell<Packet>, Vec<Acks>) {
-    let config: Config = serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"));
+    let config: CellConfig =
+        serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"));
     let mut cell: Cell<Packet> = Cell::new(&config, Seed(3)).unwrap_or_else(|error| panic!("{error}"));
     attach_nodes(&mut cell);
     let mut joins = Vec::new();

@@ -7,7 +7,7 @@ use super::formats::Base;
 use super::ip_id::Behavior;
 use super::octets::Reader;
 use super::options::{self, ItemTable, Received};
-use super::{Checksum, Cid, Config, Error, Profile};
+use super::{Checksum, Cid, Error, Profile, RohcConfig};
 use crate::tcp::Flags;
 use acklab_base::Ecn;
 
@@ -44,7 +44,7 @@ impl Context {
         base: &Base,
         next: &mut State,
         cid: Cid,
-        config: Config,
+        config: RohcConfig,
         reader: &mut Reader,
         accept: impl FnOnce(&Reader) -> Result<(), Error>,
     ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use super::ip_id::{Behavior, BehaviorEstimator};
 use super::octets::{Octets, put};
 use super::options::{self, List};
 use super::stride::StrideEstimator;
-use super::{Ack, Checksum, Cid, Config, Profile, ir};
+use super::{Ack, Checksum, Cid, Profile, RohcConfig, ir};
 use crate::Endpoints;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const ECN_SWITCH: u16 = 10;
 /// The sending end, one for each peer.
 #[derive(Clone, Debug)]
 pub struct Compressor {
-    config: Config,
+    config: RohcConfig,
     cids: BTreeMap<Endpoints, Cid>,
     /// The CID of the last ACK. The next one is most likely of the same flow, which needs no search then.
     recent: Cid,
@@ -50,7 +50,7 @@ struct Context {
 }
 
 impl Context {
-    fn new(first: State, config: Config) -> Self {
+    fn new(first: State, config: RohcConfig) -> Self {
         Self {
             references: References::new(first, config.references),
             stride: StrideEstimator::default(),
@@ -73,7 +73,7 @@ impl Context {
     /// Bits that are not zero are carried until that has cost as much as to omit them for a while: the rule for the ski rental problem,
     /// which costs at most twice as much as the best decision. Bits of zero are omitted at once, because congestion is rare, and later if
     /// that has not been worth it.
-    fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: Config) -> bool {
+    fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: RohcConfig) -> bool {
         let switch = ECN_SWITCH * u16::from(config.references);
         if is_unchanged {
             self.ecn_quiet = self.ecn_quiet.saturating_add(1);
@@ -87,7 +87,7 @@ impl Context {
     }
 
     /// The state after `ack`. `ip_id_msn` is the number that a sequential IP-ID is relative to.
-    fn next(&mut self, ack: &Ack, list: List, (msn, ip_id_msn): (u16, u16), config: Config) -> State {
+    fn next(&mut self, ack: &Ack, list: List, (msn, ip_id_msn): (u16, u16), config: RohcConfig) -> State {
         let last = self.references.newest();
         let ecn_used = last.ecn_used;
         let (before, after) = (last.ack.ip.identification, ack.ip.identification);
@@ -104,7 +104,7 @@ impl Context {
 impl Compressor {
     /// A compressor with this configuration.
     #[must_use]
-    pub const fn new(config: Config) -> Self {
+    pub const fn new(config: RohcConfig) -> Self {
         Self {
             config,
             cids: BTreeMap::new(),
@@ -157,7 +157,7 @@ impl Compressor {
         let encoded = ack.headers();
         let headers = encoded.as_ref().ok()?;
         let list = List::of_headers(ack, headers)?;
-        let Config { profile, checksum, .. } = self.config;
+        let RohcConfig { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
         let context = self.contexts.get_mut(cid).filter(|context| context.is_of(ack.endpoints) && !context.is_lost)?;
 

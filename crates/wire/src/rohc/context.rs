@@ -50,7 +50,7 @@ impl State {
     }
 }
 
-/// The maximum of [`Config::references`](super::Config::references).
+/// The maximum of [`RohcConfig::references`](super::RohcConfig::references).
 pub const MOST_REFERENCES: usize = 4;
 
 /// The last headers that were sent, any of which may be the last one that the decompressor received: the sliding window of W-LSB

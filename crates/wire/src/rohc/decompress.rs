@@ -10,14 +10,14 @@ use super::frame::Received;
 use super::ir::Established;
 use super::octets::Reader;
 use super::options::{ItemTable, List};
-use super::{Ack, Cid, Config, Error, Profile, ir, ir_cr};
+use super::{Ack, Cid, Error, Profile, RohcConfig, ir, ir_cr};
 use crate::Endpoints;
 use std::collections::BTreeMap;
 
 /// The receiving end, one for each peer.
 #[derive(Clone, Debug)]
 pub struct Decompressor {
-    config: Config,
+    config: RohcConfig,
     /// The computed CIDs of flows observed uncompressed.
     cids: BTreeMap<Endpoints, Cid>,
     contexts: Contexts<Context>,
@@ -36,7 +36,7 @@ pub struct Decompressed {
 impl Decompressor {
     /// A decompressor for the output of a compressor with the same configuration.
     #[must_use]
-    pub const fn new(config: Config) -> Self {
+    pub const fn new(config: RohcConfig) -> Self {
         Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received: Received::new() }
     }
 

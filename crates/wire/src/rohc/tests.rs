@@ -40,7 +40,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn new(config: Config) -> Self {
+    fn new(config: RohcConfig) -> Self {
         let (compressor, decompressor) = (Compressor::new(config), Decompressor::new(config));
         Self { compressor, decompressor, octets: Octets::new() }
     }
@@ -76,8 +76,8 @@ fn repair(octets: &mut [u8]) {
     octets[2] = crc::Crc::Eight.of(octets);
 }
 
-fn once() -> Config {
-    Config { references: 1, ..Config::standard() }
+fn once() -> RohcConfig {
+    RohcConfig { references: 1, ..RohcConfig::standard() }
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_constant_stride_takes_two_octets_and_the_checksum() {
 
 #[test]
 fn one_of_ten_is_lost_and_the_others_come_out() {
-    let mut ends = Ends::new(Config::standard());
+    let mut ends = Ends::new(RohcConfig::standard());
     let mut next = ack(0);
     for count in 0..200 {
         next = advanced(&next, 2896);

@@ -4,7 +4,8 @@ use acklab_base::Ecn;
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{
-    Ack, Checksum, Compressor, Config, Decompressed, Decompressor, Error, MOST_REFERENCES, Octets, Profile, write_frame,
+    Ack, Checksum, Compressor, Decompressed, Decompressor, Error, MOST_REFERENCES, Octets, Profile, RohcConfig,
+    write_frame,
 };
 use acklab_wire::tcp::{
     AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
@@ -181,13 +182,13 @@ pub(crate) fn acks_come_out_as_they_went_in(octets: &[u8]) -> (u64, u64) {
     let references = 1 + choices.below(MOST_REFERENCES as u8);
     let checksum = if choices.rarely(2) { Checksum::Carried } else { Checksum::Elided };
     if choices.rarely(2) {
-        packets(Config { profile: Profile::Standard, checksum, references }, &mut choices)
+        packets(RohcConfig { profile: Profile::Standard, checksum, references }, &mut choices)
     } else {
-        frames(Config { profile: Profile::Hack, checksum, references }, &mut choices)
+        frames(RohcConfig { profile: Profile::Hack, checksum, references }, &mut choices)
     }
 }
 
-fn packets(config: Config, choices: &mut Choices) -> (u64, u64) {
+fn packets(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut flows = flows(choices);
     let (mut acks, mut sum, mut octets) = (0, 0, Octets::new());
@@ -245,7 +246,7 @@ const MAX_UNCONFIRMED: u32 = 128;
 
 /// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or discards them and continues with
 /// uncompressed ones.
-fn frames(config: Config, choices: &mut Choices) -> (u64, u64) {
+fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut flows = flows(choices);
     // The number, the octets, the ACK, and whether it has been delivered.
@@ -320,7 +321,7 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
 /// # Panics
 /// If the property does not hold.
 pub(crate) fn any_octets_are_accepted_or_refused(octets: &[u8]) {
-    for config in [Config::standard(), Config::hack()] {
+    for config in [RohcConfig::standard(), RohcConfig::hack()] {
         let mut choices = Choices(octets);
         let ack = first(0, &mut choices);
         let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));

@@ -52,7 +52,7 @@ pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
+fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     let speeds =
         [("rate", config.rate.is_some()), ("steps", config.steps.is_some()), ("trace", config.trace.is_some())];
@@ -84,9 +84,9 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
     }
     if let Some(jitter) = config.jitter {
         match jitter {
-            jitter::Config::Uniform { spread } => above_zero(&at("jitter.spread"), spread)?,
-            jitter::Config::Exponential { mean } => above_zero(&at("jitter.mean"), mean)?,
-            jitter::Config::Normal { mean, deviation } => {
+            jitter::JitterConfig::Uniform { spread } => above_zero(&at("jitter.spread"), spread)?,
+            jitter::JitterConfig::Exponential { mean } => above_zero(&at("jitter.mean"), mean)?,
+            jitter::JitterConfig::Normal { mean, deviation } => {
                 not_too_long(&at("jitter.mean"), mean)?;
                 above_zero(&at("jitter.deviation"), deviation)?;
             }
@@ -99,7 +99,7 @@ fn direction(path: &str, config: &link::Config) -> Result<(), Problem> {
 }
 
 /// Checks capacity on demand, which takes the place of gate and server, except that `rate` is the rate of the carrier.
-fn on_demand(path: &str, config: &link::Config, demand: &demand::Config) -> Result<(), Problem> {
+fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.demand.{key}");
     let others = [
         ("steps", config.steps.is_some()),
@@ -156,7 +156,7 @@ fn on_demand(path: &str, config: &link::Config, demand: &demand::Config) -> Resu
 }
 
 /// Checks that the limit and the times of a queue are above zero.
-pub(super) fn limit(path: &str, queue: &queue::Config) -> Result<(), Problem> {
+pub(super) fn limit(path: &str, queue: &queue::QueueConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     for (key, time) in queue.times() {
         above_zero(&at(key), time)?;
@@ -185,7 +185,7 @@ fn schedule(path: &str, steps: &[server::RateStep]) -> Result<(), Problem> {
 }
 
 /// Checks the largest packet of a link.
-fn mtu(path: &str, config: &link::Config) -> Result<(), Problem> {
+fn mtu(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     let least = |path: String, mtu: Bytes| {
         if mtu < LEAST_MTU { Err(Problem::at(path, format!("at least {LEAST_MTU}"))) } else { Ok(()) }

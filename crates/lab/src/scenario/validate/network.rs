@@ -62,7 +62,7 @@ impl<'a> Network<'a> {
     }
 }
 
-fn takes_no_time(direction: &link::Config) -> bool {
+fn takes_no_time(direction: &link::LinkConfig) -> bool {
     let has_rate = direction.rate.is_some() || direction.steps.is_some() || direction.trace.is_some();
     !has_rate && direction.delay == Duration::ZERO && direction.gate.is_none() && direction.jitter.is_none()
 }

@@ -54,6 +54,6 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
 fn links_at<'a>(scenario: &'a Scenario, node: &str) -> Vec<&'a str> {
     let links = scenario.link.iter().filter(|link| link.from == node || link.to == node).map(|link| link.name.as_str());
     let is_in =
-        |cell: &&acklab_wifi::Config| cell.ap.name == node || cell.station_names().iter().any(|name| name == node);
+        |cell: &&acklab_wifi::CellConfig| cell.ap.name == node || cell.station_names().iter().any(|name| name == node);
     links.chain(scenario.wifi.iter().filter(is_in).map(|cell| cell.name.as_str())).collect()
 }

@@ -7,7 +7,7 @@ use crate::scenario::refuse::Problem;
 use acklab_base::random::Seed;
 use acklab_wifi::access::{Category, Overrides};
 use acklab_wifi::config::{Access, Dialect};
-use acklab_wifi::{Cell, Config};
+use acklab_wifi::{Cell, CellConfig};
 use std::collections::BTreeSet;
 
 /// The maximum number of stations of a cell: the largest association identifier (9.4.1.8).
@@ -57,14 +57,14 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
 
 /// The stations of all cells, each with its access point.
 pub(super) fn stations(scenario: &Scenario) -> Vec<(String, String)> {
-    let of_cell = |cell: &Config| {
+    let of_cell = |cell: &CellConfig| {
         let ap = cell.ap.name.clone();
         cell.station_names().into_iter().map(move |station| (station, ap.clone()))
     };
     scenario.wifi.iter().flat_map(of_cell).collect()
 }
 
-fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
+fn settings(path: &str, cell: &CellConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     if let Some(lifetime) = cell.lifetime {
         above_zero(&at("lifetime"), lifetime)?;
@@ -106,7 +106,7 @@ fn settings(path: &str, cell: &Config) -> Result<(), Problem> {
     }
 }
 
-fn refusal(path: &str, cell: &Config, error: &acklab_wifi::cell::Error) -> Problem {
+fn refusal(path: &str, cell: &CellConfig, error: &acklab_wifi::cell::Error) -> Problem {
     use acklab_wifi::cell::Error;
     match error {
         Error::Rate { node, source } => {

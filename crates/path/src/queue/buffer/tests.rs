@@ -12,13 +12,13 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-fn fifo(limit: Limit) -> Config {
-    Config::default().with_limit(Some(limit))
+fn fifo(limit: Limit) -> QueueConfig {
+    QueueConfig::default().with_limit(Some(limit))
 }
 
 #[test]
 fn packets_leave_in_order_with_their_arrival_times() {
-    let mut buffer = Buffer::new(Config::default());
+    let mut buffer = Buffer::new(QueueConfig::default());
     assert_eq!(buffer.take(ms(0)), None);
     assert_eq!(buffer.offer(ms(1), data(1500), true), Queued);
     assert_eq!(buffer.offer(ms(2), data(40), true), Queued);
@@ -50,7 +50,7 @@ fn a_dropped_packet_is_returned() {
 fn without_room_only_an_ack_that_replaces_another_is_queued() {
     // CAKE's filter leaves two ACKs of a flow unless it is aggressive.
     let aggressive = cake::Config { aggressive: true, ..Default::default() };
-    for config in Config::built_in().chain([aggressive.into()]) {
+    for config in QueueConfig::built_in().chain([aggressive.into()]) {
         let mut buffer = Buffer::new(config);
         assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
         let verdict = buffer.offer(ms(1), ack(1, 20), false);
@@ -103,7 +103,7 @@ fn codel_drops_packets_at_the_head() {
 
 #[test]
 fn only_the_window_counts_and_the_length_is_logged_on_request() {
-    let mut buffer = Buffer::new(Config::default());
+    let mut buffer = Buffer::new(QueueConfig::default());
     buffer.measure(ms(10)..ms(20));
     buffer.log_queue();
     for at in [5, 15, 25] {

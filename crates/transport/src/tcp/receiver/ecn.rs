@@ -18,7 +18,7 @@ const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 /// The echo of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    agreed: ecn::Config,
+    agreed: ecn::EcnConfig,
     mark_acks: MarkAcks,
     /// What ACKs without data are sent with.
     codepoint: Ecn,
@@ -51,8 +51,8 @@ pub(super) struct Notice {
 
 impl Echo {
     /// The echo of a connection that has `agreed` on this. `has_option`: it sends the AccECN option.
-    pub(super) const fn new(agreed: ecn::Config, has_option: bool, rules: &Rules) -> Self {
-        let is_accurate = matches!(agreed, ecn::Config::Accurate);
+    pub(super) const fn new(agreed: ecn::EcnConfig, has_option: bool, rules: &Rules) -> Self {
+        let is_accurate = matches!(agreed, ecn::EcnConfig::Accurate);
         let acks_are_capable = is_accurate && matches!(rules.ect_packets, EctPackets::All);
         Self {
             agreed,
@@ -69,12 +69,12 @@ impl Echo {
     }
 
     /// What both ends have agreed on.
-    pub(super) const fn agreed(&self) -> ecn::Config {
+    pub(super) const fn agreed(&self) -> ecn::EcnConfig {
         self.agreed
     }
 
     fn is_accurate(&self) -> bool {
-        self.agreed == ecn::Config::Accurate
+        self.agreed == ecn::EcnConfig::Accurate
     }
 
     /// What ACKs without data are sent with.
@@ -117,7 +117,7 @@ impl Echo {
     /// Returns `true` if what is unacknowledged must be acknowledged before this segment counts. RFC 8257, §3.2: so that an ACK never covers both marked and
     /// unmarked data (the second of the two ACKs that it allows; Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
-        self.agreed == ecn::Config::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
+        self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
 
     /// A segment with data or a FIN has arrived. `is_in_window`: part of it could be new.
@@ -127,18 +127,18 @@ impl Echo {
         let mut notice = Notice { due: None, first_mark: false, reduced: false };
         match self.agreed {
             // RFC 3168, §6.1.5: the field of a segment outside the window is ignored.
-            ecn::Config::Classic | ecn::Config::Dctcp if !is_in_window => {}
-            ecn::Config::Classic => {
+            ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp if !is_in_window => {}
+            ecn::EcnConfig::Classic => {
                 notice.reduced = segment.flags.contains(Flags::CWR);
                 notice.first_mark = is_ce && (!was_marked || notice.reduced);
                 self.is_marked = is_ce || (was_marked && !notice.reduced);
             }
-            ecn::Config::Dctcp => {
+            ecn::EcnConfig::Dctcp => {
                 self.is_marked = is_ce;
                 notice.due = (is_ce != was_marked).then_some(Reason::MarkChange);
             }
-            ecn::Config::Accurate => notice.due = self.take_accurate(segment),
-            ecn::Config::Off => {}
+            ecn::EcnConfig::Accurate => notice.due = self.take_accurate(segment),
+            ecn::EcnConfig::Off => {}
         }
         notice
     }
@@ -193,8 +193,8 @@ impl Echo {
     pub(super) fn flags(&mut self) -> Flags {
         (self.since_ack, self.has_changed) = (0, false);
         match self.agreed {
-            ecn::Config::Accurate => Flags::from_ace((self.count % 8) as u8),
-            ecn::Config::Classic | ecn::Config::Dctcp if self.is_marked => Flags::ECE,
+            ecn::EcnConfig::Accurate => Flags::from_ace((self.count % 8) as u8),
+            ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp if self.is_marked => Flags::ECE,
             _ => Flags::NONE,
         }
     }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     /// The echo after each of these arrivals: its flags, and the reason for an immediate ACK.
-    fn echoes(agreed: ecn::Config, arrivals: &[(Ecn, Flags)]) -> Vec<(Flags, Option<Reason>)> {
+    fn echoes(agreed: ecn::EcnConfig, arrivals: &[(Ecn, Flags)]) -> Vec<(Flags, Option<Reason>)> {
         let mut echo = Echo::new(agreed, true, &Rules::RFC);
         arrivals
             .iter()
@@ -240,7 +240,7 @@ mod tests {
     fn a_classic_echo_lasts_until_the_sender_answers() {
         let plain = (Ecn::Ect0, Flags::NONE);
         let arrivals = [plain, (Ecn::Ce, Flags::NONE), plain, (Ecn::Ect0, Flags::CWR), plain, (Ecn::Ce, Flags::CWR)];
-        let flags: Vec<Flags> = echoes(ecn::Config::Classic, &arrivals).iter().map(|(flags, _)| *flags).collect();
+        let flags: Vec<Flags> = echoes(ecn::EcnConfig::Classic, &arrivals).iter().map(|(flags, _)| *flags).collect();
         assert_eq!(flags, [Flags::NONE, Flags::ECE, Flags::ECE, Flags::NONE, Flags::NONE, Flags::ECE]);
     }
 
@@ -250,12 +250,12 @@ mod tests {
         let change = Some(Reason::MarkChange);
         let expected =
             [(Flags::NONE, None), (Flags::ECE, change), (Flags::ECE, None), (Flags::NONE, change), (Flags::NONE, None)];
-        assert_eq!(echoes(ecn::Config::Dctcp, &arrivals), expected);
+        assert_eq!(echoes(ecn::EcnConfig::Dctcp, &arrivals), expected);
     }
 
     #[test]
     fn accurate_counts_from_five_and_around() {
-        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::RFC);
+        let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::RFC);
         let mut counts = Vec::new();
         for _ in 0..5 {
             let _ = echo.take(&segment(Ecn::Ce, Flags::NONE), true);
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn accurate_tells_the_first_mark_and_every_second() {
-        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::RFC);
+        let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::RFC);
         let reasons: Vec<Option<Reason>> = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ce]
             .iter()
             .map(|codepoint| {
@@ -284,7 +284,7 @@ mod tests {
     /// A control packet demands no ACK, but the next segment of data gets one at once.
     #[test]
     fn linux_tells_every_change_and_the_sixth_mark() {
-        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::LINUX);
+        let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::LINUX);
         echo.take_control(&segment(Ecn::Ect0, Flags::NONE));
         let mut reasons = |arrivals: &[Ecn]| -> Vec<Option<Reason>> {
             let due = arrivals.iter().map(|codepoint| echo.take(&segment(*codepoint, Flags::NONE), true).due);
@@ -302,12 +302,12 @@ mod tests {
 
     #[test]
     fn the_field_of_old_segments_is_ignored_but_counted() {
-        for agreed in [ecn::Config::Classic, ecn::Config::Dctcp] {
+        for agreed in [ecn::EcnConfig::Classic, ecn::EcnConfig::Dctcp] {
             let mut echo = Echo::new(agreed, true, &Rules::RFC);
             let _ = echo.take(&segment(Ecn::Ce, Flags::NONE), false);
             assert_eq!(echo.flags(), Flags::NONE);
         }
-        let mut echo = Echo::new(ecn::Config::Accurate, true, &Rules::RFC);
+        let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::RFC);
         let _ = echo.take(&segment(Ecn::Ce, Flags::NONE), false);
         assert_eq!(echo.flags().ace(), 6);
     }

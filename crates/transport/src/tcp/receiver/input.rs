@@ -29,7 +29,7 @@ impl Receiver {
     }
 
     /// Adopts what the peer's SYN or SYN-ACK `segment` negotiates, with this use of ECN.
-    pub(super) fn agree(&mut self, segment: &Segment, ecn: crate::tcp::ecn::Config) {
+    pub(super) fn agree(&mut self, segment: &Segment, ecn: crate::tcp::ecn::EcnConfig) {
         let options = &segment.options;
         let has_scaling = self.config.window_scaling && options.window_scale.is_some();
         self.agreed = Some(Agreed {

@@ -4,17 +4,8 @@ use super::super::rules::BeyondWindow;
 use super::Receiver;
 use super::autotuning::Autotuning;
 use crate::ack::Reason;
+use crate::reading::Reading;
 use acklab_base::Instant;
-
-/// When the application reads what has arrived in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reading {
-    /// At once, so the window always stands open by the whole buffer, or as much of it as autotuning offers.
-    #[default]
-    AtOnce,
-    /// When it calls [`read`](Receiver::read). Unread data occupies the buffer.
-    OnDemand,
-}
 
 /// The receive window that this end offers.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@
 //! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once that segment is acknowledged, and
 //!   only then may the next follow (§4.2, §4.5). Meanwhile an ACK may cover as many as either ratio allows.
 
-use super::super::config::Config;
+use super::super::config::TcpConfig;
 use super::Sender;
 use crate::ack;
 use crate::recovery::CongestionState;
@@ -156,7 +156,7 @@ fn lower_after(ratio: u64, view: &View) -> u64 {
 }
 
 /// Returns `true` if the sender of a connection with these settings offers ACK congestion control.
-pub(super) const fn is_offered(config: &Config) -> bool {
+pub(super) const fn is_offered(config: &TcpConfig) -> bool {
     matches!(config.ack, ack::Config::AckCongestionControl { .. })
 }
 

@@ -1,6 +1,6 @@
 //! The congestion window, its controller, and the state of congestion control.
 
-use super::super::config::Config;
+use super::super::config::TcpConfig;
 use super::summary::AckSummary;
 use crate::cc::{Acked, CongestionControl, Controller, FlightMeasure, Growth, Signal, Window};
 use crate::recovery::delivery_rate::Sampler;
@@ -31,7 +31,7 @@ pub(super) struct Congestion {
 }
 
 impl Congestion {
-    pub(super) fn new(config: &Config, controller: Controller) -> Self {
+    pub(super) fn new(config: &TcpConfig, controller: Controller) -> Self {
         let mss = config.mss.get();
         Self {
             window: Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss },
@@ -49,7 +49,7 @@ impl Congestion {
     }
 
     /// A full-sized segment has `mss` octets of payload, and the window starts with as many of them.
-    pub(super) fn adopt_mss(&mut self, config: &Config, mss: u64) {
+    pub(super) fn adopt_mss(&mut self, config: &TcpConfig, mss: u64) {
         (self.window.mss, self.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
         self.prr = Prr::new(config.prr_bound, mss, 0);
     }
@@ -72,7 +72,7 @@ impl Congestion {
     }
 
     /// The flight that is to be reduced, on an ACK that advances by `advance` octets.
-    pub(super) fn flight_to_reduce(&self, config: &Config, board: &Scoreboard, advance: u64) -> u64 {
+    pub(super) fn flight_to_reduce(&self, config: &TcpConfig, board: &Scoreboard, advance: u64) -> u64 {
         match config.halves {
             FlightMeasure::FlightSize => board.flight_size() + advance,
             FlightMeasure::Pipe => board.pipe(),
@@ -89,7 +89,7 @@ impl Congestion {
     pub(super) fn begin_reduction(
         &mut self,
         now: Instant,
-        config: &Config,
+        config: &TcpConfig,
         board: &Scoreboard,
         summary: &AckSummary,
         signal: Signal,

@@ -1,7 +1,7 @@
 //! The phase of the connection, its sequence numbers and its clock, and the segments that carry them.
 
 use super::super::clock::TickClock;
-use super::super::config::{Config, RttClock};
+use super::super::config::{RttClock, TcpConfig};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 
@@ -55,7 +55,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(config: &Config, initial: SeqNumber, phase: Phase) -> Self {
+    pub(super) fn new(config: &TcpConfig, initial: SeqNumber, phase: Phase) -> Self {
         Self {
             phase,
             first: SeqNumber::at(initial, 1),
@@ -197,7 +197,7 @@ impl Connection {
     }
 
     /// A SYN that offers what `config` wants.
-    pub(super) fn syn(&mut self, now: Instant, config: &Config) -> Segment {
+    pub(super) fn syn(&mut self, now: Instant, config: &TcpConfig) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         let offer = config.ecn.offer(self.syns);
         self.syns += 1;
@@ -231,7 +231,7 @@ pub(super) struct Data {
 
 /// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less. It says what this end can take, before
 /// anything is agreed on.
-pub(in crate::tcp) fn announced_mss(config: &Config) -> u16 {
+pub(in crate::tcp) fn announced_mss(config: &TcpConfig) -> u16 {
     let with_options = config.mss.get() + if config.timestamps.is_some() { TIMESTAMPS_OCTETS } else { 0 };
     u16::try_from(with_options).unwrap_or(u16::MAX)
 }

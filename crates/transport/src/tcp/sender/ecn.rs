@@ -1,6 +1,6 @@
 //! The sender's reaction to echoed marks, and its CWR.
 
-use super::super::config::Config;
+use super::super::config::TcpConfig;
 use super::super::ecn::{self, FIRST_COUNT, OctetReport, Verdict, reflect};
 use super::super::room_beside;
 use super::super::rules::{AceAmbiguity, EctPackets, Rules};
@@ -22,7 +22,7 @@ const THIN_COVER: u64 = 4 << COVER_PRECISION;
 /// The sender's side of explicit congestion notification.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
-    agreed: ecn::Config,
+    agreed: ecn::EcnConfig,
     ect_packets: EctPackets,
     ambiguity: AceAmbiguity,
     /// What new data is sent with, and what any other packet.
@@ -90,7 +90,7 @@ pub struct ReportedMarks {
 impl Marks {
     pub(super) const fn new(rules: &Rules) -> Self {
         Self {
-            agreed: ecn::Config::Off,
+            agreed: ecn::EcnConfig::Off,
             ect_packets: rules.ect_packets,
             ambiguity: rules.ace_ambiguity,
             codepoint: Ecn::NotEct,
@@ -110,12 +110,12 @@ impl Marks {
     }
 
     /// Both ends have agreed on this.
-    fn agree(&mut self, agreed: ecn::Config, config: &Config, rules: &Rules) {
-        let is_accurate = agreed == ecn::Config::Accurate;
+    fn agree(&mut self, agreed: ecn::EcnConfig, config: &TcpConfig, rules: &Rules) {
+        let is_accurate = agreed == ecn::EcnConfig::Accurate;
         self.agreed = agreed;
         self.report = OctetReport::new(rules, is_accurate && config.ecn_option);
         // RFC 3168, §5: ECT(0) where one codepoint is used.
-        self.codepoint = if agreed == ecn::Config::Off { Ecn::NotEct } else { Ecn::Ect0 };
+        self.codepoint = if agreed == ecn::EcnConfig::Off { Ecn::NotEct } else { Ecn::Ect0 };
         let others_are_capable = is_accurate && self.ect_packets == EctPackets::All;
         self.codepoint_of_others = if others_are_capable { Ecn::Ect0 } else { Ecn::NotEct };
     }
@@ -126,10 +126,10 @@ impl Marks {
     }
 
     /// The SYN-ACK has come, after `config` had offered ECN in a SYN that was not ECN-capable.
-    pub(super) fn conclude(&mut self, config: &Config, rules: &Rules, syn_ack: &Segment) {
+    pub(super) fn conclude(&mut self, config: &TcpConfig, rules: &Rules, syn_ack: &Segment) {
         self.agree(config.ecn.conclude(syn_ack.flags), config, rules);
         self.syn_ack = syn_ack.ecn;
-        if self.agreed == ecn::Config::Accurate {
+        if self.agreed == ecn::EcnConfig::Accurate {
             self.received += u64::from(syn_ack.ecn == Ecn::Ce);
             self.report.watch(syn_ack);
             if !Verdict::of_syn_ack(syn_ack).may_send_ect {
@@ -139,9 +139,9 @@ impl Marks {
     }
 
     /// The peer's `syn` has arrived, and the SYN-ACK accepts what it offers as far as `config` does.
-    pub(super) fn accept(&mut self, config: &Config, rules: &Rules, syn: &Segment) {
+    pub(super) fn accept(&mut self, config: &TcpConfig, rules: &Rules, syn: &Segment) {
         self.agree(config.ecn.accept(syn.flags), config, rules);
-        self.awaits_ack_of_syn_ack = self.agreed == ecn::Config::Accurate;
+        self.awaits_ack_of_syn_ack = self.agreed == ecn::EcnConfig::Accurate;
     }
 
     /// The end that was opened has sent or received `packet`, another SYN or SYN-ACK. RFC 9768, §3.1.5: if one is without ECN, it sends no ECN-capable
@@ -159,13 +159,13 @@ impl Marks {
 
     /// The flags of the ACK of a SYN-ACK (RFC 9768, §3.2.2.1).
     pub(super) fn first_flags(&self) -> Flags {
-        if self.agreed == ecn::Config::Accurate { reflect(self.syn_ack) } else { Flags::NONE }
+        if self.agreed == ecn::EcnConfig::Accurate { reflect(self.syn_ack) } else { Flags::NONE }
     }
 
     /// The flags of any other segment: its own count of marked packets.
     pub(super) fn flags(&self) -> Flags {
         match self.agreed {
-            ecn::Config::Accurate => Flags::from_ace((self.received % 8) as u8),
+            ecn::EcnConfig::Accurate => Flags::from_ace((self.received % 8) as u8),
             _ => Flags::NONE,
         }
     }
@@ -190,12 +190,12 @@ impl Marks {
     pub(super) fn on_ack(&mut self, ack: &Segment, acknowledged: Acknowledged) -> Echoed {
         let has_ece = ack.flags.contains(Flags::ECE);
         match self.agreed {
-            ecn::Config::Off => Echoed::default(),
-            ecn::Config::Classic => Echoed { marked: 0, is_congested: has_ece },
-            ecn::Config::Dctcp => {
+            ecn::EcnConfig::Off => Echoed::default(),
+            ecn::EcnConfig::Classic => Echoed { marked: 0, is_congested: has_ece },
+            ecn::EcnConfig::Dctcp => {
                 Echoed { marked: if has_ece { acknowledged.octets } else { 0 }, is_congested: has_ece }
             }
-            ecn::Config::Accurate => self.on_accurate_ack(ack, acknowledged),
+            ecn::EcnConfig::Accurate => self.on_accurate_ack(ack, acknowledged),
         }
     }
 
@@ -299,7 +299,7 @@ impl Marks {
     /// The window has been reduced, for whatever reason, while everything below `nxt` had been sent.
     pub(super) fn on_reduction(&mut self, nxt: u64) {
         self.settled_until = Some(nxt);
-        self.cwr_due = matches!(self.agreed, ecn::Config::Classic | ecn::Config::Dctcp);
+        self.cwr_due = matches!(self.agreed, ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp);
     }
 
     /// Returns `true` if the marks that an echo reports have been reacted to, with everything below `una` acknowledged.
@@ -353,7 +353,7 @@ mod tests {
     use acklab_wire::tcp::{Options, SeqNumber};
 
     fn accurate() -> Marks {
-        Marks { agreed: ecn::Config::Accurate, codepoint: Ecn::Ect0, ..Marks::new(&Rules::RFC) }
+        Marks { agreed: ecn::EcnConfig::Accurate, codepoint: Ecn::Ect0, ..Marks::new(&Rules::RFC) }
     }
 
     /// So many packets of 1000 octets.
@@ -432,7 +432,7 @@ mod tests {
     /// not make them thin.
     #[test]
     fn linux_trusts_the_count_if_acks_are_thin_throughout() {
-        let linux = Marks { agreed: ecn::Config::Accurate, ..Marks::new(&Rules::LINUX) };
+        let linux = Marks { agreed: ecn::EcnConfig::Accurate, ..Marks::new(&Rules::LINUX) };
         assert_eq!(reported(linux, &[(10, 0), (10, 1)]), [0, 1]);
         assert_eq!(reported(linux, &[(1, 0), (9, 0)]), [0, 8]);
     }
@@ -465,8 +465,8 @@ mod tests {
     fn a_classic_echo_tells_that_but_not_how_much() {
         let reported =
             |agreed| Marks { agreed, ..Marks::new(&Rules::RFC) }.on_ack(&ack(Flags::ECE, None), of_packets(2));
-        assert_eq!(reported(ecn::Config::Classic), Echoed { marked: 0, is_congested: true });
-        assert_eq!(reported(ecn::Config::Dctcp), Echoed { marked: 2000, is_congested: true });
-        assert_eq!(reported(ecn::Config::Off), Echoed::default());
+        assert_eq!(reported(ecn::EcnConfig::Classic), Echoed { marked: 0, is_congested: true });
+        assert_eq!(reported(ecn::EcnConfig::Dctcp), Echoed { marked: 2000, is_congested: true });
+        assert_eq!(reported(ecn::EcnConfig::Off), Echoed::default());
     }
 }

@@ -1,19 +1,19 @@
 //! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
 
 use super::chronograph::Condition;
-use super::{Config, Controller, Phase, Sender, announced_mss};
+use super::{Controller, Phase, Sender, TcpConfig, announced_mss};
 use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
     /// A sender with this initial sequence number that opens the connection.
-    pub(in crate::tcp) fn opening(config: Config, controller: Controller, initial: SeqNumber) -> Self {
+    pub(in crate::tcp) fn opening(config: TcpConfig, controller: Controller, initial: SeqNumber) -> Self {
         Self::numbered(config, controller, initial, Phase::Closed)
     }
 
     /// A sender with this initial sequence number that waits for the peer's SYN.
-    pub(in crate::tcp) fn listening(config: Config, controller: Controller, initial: SeqNumber) -> Self {
+    pub(in crate::tcp) fn listening(config: TcpConfig, controller: Controller, initial: SeqNumber) -> Self {
         Self::numbered(config, controller, initial, Phase::Listen)
     }
 

@@ -14,7 +14,7 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    pub(super) fn new(config: rto::Config, backoff_end: BackoffEnd) -> Self {
+    pub(super) fn new(config: rto::RtoConfig, backoff_end: BackoffEnd) -> Self {
         Self { rtt: Estimator::new(config.deviation()), rto: Timer::new(config), backoff_end }
     }
 

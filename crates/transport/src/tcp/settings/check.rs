@@ -92,7 +92,7 @@ impl Settings {
             );
             return Err(Fault::misplaced("ecn", reason));
         }
-        if self.ecn_option == Some(true) && ecn != ecn::Config::Accurate {
+        if self.ecn_option == Some(true) && ecn != ecn::EcnConfig::Accurate {
             let reason = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", ecn.name());
             return Err(Fault::misplaced("ecn_option", reason));
         }

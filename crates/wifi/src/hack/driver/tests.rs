@@ -88,7 +88,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn new(config: Config) -> Self {
+    fn new(config: HackConfig) -> Self {
         let decompressor = Decompressor::new(config.compression());
         let mut ends = Self { driver: Driver::new(config), decompressor };
         [A, B].into_iter().for_each(|flow| ends.goes_plain(ack(flow, 0)));
@@ -139,7 +139,7 @@ impl Ends {
 
 #[test]
 fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
-    let of = |variant| Driver::<Sent>::new(Config { variant, ..Config::default() });
+    let of = |variant| Driver::<Sent>::new(HackConfig { variant, ..HackConfig::default() });
     for (variant, expected) in
         [(Variant::MoreData, [false, true, false]), (Variant::Timer, [true; 3]), (Variant::Opportunistic, [false; 3])]
     {
@@ -155,7 +155,7 @@ fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
 
 #[test]
 fn a_flow_begins_with_a_plain_ack() {
-    let mut driver: Driver<Sent> = Driver::new(Config::default());
+    let mut driver: Driver<Sent> = Driver::new(HackConfig::default());
     assert!(!driver.can_compress(&ack(A, 1)));
     assert_eq!(driver.compress(NOW, ack(A, 1)), Err(ack(A, 1)));
     driver.arrived(&of(&ack(A, 1)));
@@ -176,7 +176,7 @@ fn acks_of_a_response_are_retained_until_a_ppdu_confirms_it() {
         (None, SYNC, false),
         (Some(7), ReceivedPpdu { is_sync: true, ..single(8) }, false),
     ] {
-        let mut ends = Ends::new(Config::default());
+        let mut ends = Ends::new(HackConfig::default());
         ends.hold(&[ack(A, 1), ack(A, 2)]);
         ends.append_to_response(answered);
         ends.hold(&[ack(A, 3)]);
@@ -195,7 +195,7 @@ fn acks_of_a_response_are_retained_until_a_ppdu_confirms_it() {
 /// The request confirms nothing (Figure 6): the peer recognizes the first two by their MSNs.
 #[test]
 fn a_request_elicits_all_retained_acks() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     ends.hold(&[ack(A, 1), ack(A, 2)]);
     let first = ends.append_to_response(None);
     assert_eq!(ends.arrives(&first), (vec![ack(A, 1), ack(A, 2)], 0));
@@ -208,7 +208,7 @@ fn a_request_elicits_all_retained_acks() {
 
 #[test]
 fn acks_that_no_response_carried_are_released_and_their_msns_reused() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     ends.hold(&[ack(A, 1)]);
     let octets = ends.append_to_response(None);
     ends.arrives(&octets);
@@ -231,7 +231,7 @@ fn acks_that_no_response_carried_are_released_and_their_msns_reused() {
 /// Figure 7: unconfirmed ACKs are cleared, and the gap in the MSNs does no harm.
 #[test]
 fn a_plain_ack_clears_those_that_it_supersedes() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     ends.hold(&[ack(A, 1), ack(A, 2)]);
     ends.append_to_response(None);
     assert_eq!(ends.driver.overtakes(key(A)), (2, Vec::new()));
@@ -248,7 +248,7 @@ fn a_plain_ack_clears_those_that_it_supersedes() {
 #[test]
 fn an_ack_of_another_flow_is_deferred_until_it_is_confirmed() {
     let overtaken = || {
-        let mut ends = Ends::new(Config::default());
+        let mut ends = Ends::new(HackConfig::default());
         ends.hold(&[ack(B, 1), ack(B, 2), ack(A, 1)]);
         ends.append_to_response(Some(7));
         assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
@@ -266,7 +266,7 @@ fn an_ack_of_another_flow_is_deferred_until_it_is_confirmed() {
 
 #[test]
 fn a_deferred_ack_that_the_last_response_did_not_repeat_goes_plain() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     ends.hold(&[ack(A, 1), ack(B, 1), ack(A, 2)]);
     ends.append_to_response(None);
     ends.driver.ppdu_received(SYNC);
@@ -280,7 +280,7 @@ fn a_deferred_ack_that_the_last_response_did_not_repeat_goes_plain() {
 /// The second of B was compressed against the first, which may not arrive.
 #[test]
 fn an_ack_compressed_against_a_cleared_one_is_cleared() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     ends.hold(&[ack(B, 1), ack(A, 1), ack(B, 2)]);
     ends.append_to_response(None);
     assert_eq!(ends.driver.overtakes(key(A)), (3, Vec::new()));
@@ -289,7 +289,7 @@ fn an_ack_compressed_against_a_cleared_one_is_cleared() {
 
 #[test]
 fn an_ack_compressed_against_a_cleared_one_goes_plain_if_no_response_carried_it() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     ends.hold(&[ack(B, 1), ack(A, 1)]);
     ends.append_to_response(None);
     ends.hold(&[ack(B, 2)]);
@@ -299,7 +299,7 @@ fn an_ack_compressed_against_a_cleared_one_goes_plain_if_no_response_carried_it(
 
 #[test]
 fn numbers_run_out_at_128_and_come_back() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     let acks: Vec<Sent> = (1..=128).map(|number| ack(A, number)).collect();
     ends.hold(&acks);
     assert_eq!(ends.driver.msns_left(), 0);
@@ -319,7 +319,7 @@ fn numbers_run_out_at_128_and_come_back() {
 
 #[test]
 fn cleared_unconfirmed_msns_halve_the_space_for_others() {
-    let mut ends = Ends::new(Config::default());
+    let mut ends = Ends::new(HackConfig::default());
     let left: Vec<u16> = (0..4)
         .map(|_| {
             let left = ends.driver.msns_left();
@@ -342,7 +342,7 @@ fn cleared_unconfirmed_msns_halve_the_space_for_others() {
 
 #[test]
 fn a_response_is_cut_where_its_room_ends() {
-    let mut ends = Ends::new(Config { split: true, ..Config::default() });
+    let mut ends = Ends::new(HackConfig { split: true, ..HackConfig::default() });
     ends.hold(&[ack(A, 1), ack(A, 2), ack(A, 3)]);
     let two = ends.octets_of(2);
     let mut out = Vec::new();
@@ -359,7 +359,7 @@ fn a_response_is_cut_where_its_room_ends() {
 #[test]
 fn a_descriptor_that_is_late_waits_for_the_next_response() {
     let delay = Duration::from_micros(30);
-    let mut ends = Ends::new(Config { delay, ..Config::default() });
+    let mut ends = Ends::new(HackConfig { delay, ..HackConfig::default() });
     ends.hold(&[ack(A, 1)]);
     assert_eq!(ends.driver.compress(NOW + delay, ack(A, 2)), Ok(()));
     assert_eq!(ends.driver.held_since(), Some(NOW));

@@ -6,7 +6,7 @@ use crate::rohc::*;
 
 #[test]
 fn hack_needs_an_uncompressed_ack_first() {
-    let mut ends = Ends::new(Config::hack());
+    let mut ends = Ends::new(RohcConfig::hack());
     assert_eq!(ends.compressor.compress(&ack(0), &mut ends.octets), None);
     ends.observe(&ack(0));
     let cid = Cid::of(ack(0).endpoints).0;
@@ -17,7 +17,7 @@ fn hack_needs_an_uncompressed_ack_first() {
 
 #[test]
 fn a_frame_that_comes_again_with_more_is_taken_from_where_it_was() {
-    let mut ends = Ends::new(Config::hack());
+    let mut ends = Ends::new(RohcConfig::hack());
     ends.observe(&ack(0));
     ends.observe(&ack(7));
     let acks = [
@@ -46,7 +46,7 @@ fn a_frame_that_comes_again_with_more_is_taken_from_where_it_was() {
 
 #[test]
 fn two_hundred_acks_thrown_away_are_not_missed() {
-    let mut ends = Ends::new(Config::hack());
+    let mut ends = Ends::new(RohcConfig::hack());
     let mut next = ack(0);
     ends.observe(&next);
     for round in 0..20 {
@@ -67,7 +67,7 @@ fn two_hundred_acks_thrown_away_are_not_missed() {
 
 #[test]
 fn frames_that_cannot_be_are_refused() {
-    let mut ends = Ends::new(Config::hack());
+    let mut ends = Ends::new(RohcConfig::hack());
     ends.observe(&ack(0));
     let cid = Cid::of(ack(0).endpoints);
     assert_eq!(ends.received(&[]), Err(Error::Truncated { wanted: 1, left: 0 }));
@@ -83,7 +83,7 @@ fn frames_that_cannot_be_are_refused() {
 fn of_two_flows_with_one_cid_the_first_keeps_it() {
     let of = |connection: u32| Cid::of(ack(connection).endpoints);
     let other = (1..).find(|connection| of(*connection) == of(0)).unwrap();
-    let mut ends = Ends::new(Config::hack());
+    let mut ends = Ends::new(RohcConfig::hack());
     ends.observe(&ack(0));
     ends.observe(&ack(other));
     assert_eq!(ends.compressor.compress(&ack(other), &mut ends.octets), None);
