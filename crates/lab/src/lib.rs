@@ -9,7 +9,7 @@
 //! | [`check`] | what a run needs besides a valid scenario, without the run |
 //! | [`run()`] | one run of a scenario: [`RunOptions`] and [`Results`] |
 //! | [`emulate()`] | the same scenario in real time, with the packets of real applications and of the kernel's TCP |
-//! | `build` | the network of a scenario: links, cells, flows and observers |
+//! | `assemble` | the network of a scenario: links, cells, flows and observers |
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
 //! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |

@@ -7,7 +7,8 @@ const HEAD: &str = "# Tables and their metrics
 <!-- This page is made by `cargo run -p acklab-measure --example metrics > docs/models/metrics.md`; a test holds it against the code. -->
 
 A column is named as CCperf names its metrics: statistic, quantity, layer. Means \"over time\" weigh a value by how long it held. What has no
-meaning for a transport, or was not seen in the window of measurement, is null. How windows, bins and means are taken is told on the page of
+meaning for a transport, or was not seen in the window of measurement, is null. So is, where one end of a connection is measured alone
+(`acklab_measure::Recorder`), what only its peer can know. How windows, bins and means are taken is told on the page of
 [TCP](tcp.md#metrics-of-a-flow).
 ";
 

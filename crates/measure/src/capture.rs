@@ -91,7 +91,7 @@ pub struct Capture {
 impl Capture {
     /// Creates or replaces the file `path` for a capture of `point`.
     ///
-    /// The scenario's `title`, if any, becomes the comment of the file. `extent` says how much of each packet is written.
+    /// `title`, if any, becomes the comment of the file. `extent` says how much of each packet is written.
     ///
     /// # Errors
     /// If the file cannot be created.

@@ -13,7 +13,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`link`] | [`Link`]: the machine, and its [`Config`](link::LinkConfig) |
+//! | [`link`] | [`Link`]: the machine, and its [`LinkConfig`](link::LinkConfig) |
 //! | [`queue`] | queue disciplines: which packets wait, are dropped or are marked; [`Buffer`]: a queue whose owner dequeues |
 //! | [`gate`] | the ACK gate: a quota of packets at each multiple of an interval |
 //! | [`demand`] | capacity on demand, in place of gate and server: the return channel of a satellite terminal |

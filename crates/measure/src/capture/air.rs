@@ -72,7 +72,7 @@ pub struct AirCapture {
 impl AirCapture {
     /// Creates or replaces the file `path` for a capture of the cell called `cell`, whose access point is node `access_point`.
     ///
-    /// The scenario's `title`, if any, becomes the comment of the file. `extent` says how much of each frame is written.
+    /// `title`, if any, becomes the comment of the file. `extent` says how much of each frame is written.
     ///
     /// # Errors
     /// If the file cannot be created.

@@ -79,4 +79,16 @@ mod tests {
         delay.finish(at(30));
         assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
     }
+
+    /// Nothing ever removes such writes, and a connection may last for days.
+    #[test]
+    fn writes_whose_deliveries_are_not_seen_are_not_kept() {
+        let mut delay = ApplicationDelay::unknown();
+        for octets in 1..1000 {
+            delay.written(Instant::from_nanos(octets), octets);
+        }
+        assert!(delay.writes.is_empty() && delay.reopened(Instant::ZERO).is_unknown);
+        delay.finish(Instant::from_nanos(2000));
+        assert_eq!(delay.mean_ms(), None);
+    }
 }
