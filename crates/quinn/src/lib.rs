@@ -6,7 +6,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`Connection`] | one end: its parts, and what follows each call |
-//! | `input`, `output`, `port`, `tell` | datagrams arrive, datagrams leave, the application, counters and state |
+//! | `input`, `output`, `port`, `vitals` | datagrams arrive, datagrams leave, the application, counters and state |
 //! | `sender` | the packets sent: acknowledged, lost, in flight |
 //! | `control` | quinn-proto's congestion controller, which asks the shelf of `acklab_transport` |
 //! | [`Settings`] | what a scenario sets |
@@ -26,9 +26,9 @@ mod port;
 mod sender;
 mod settings;
 mod tap;
-mod tell;
 mod time;
 mod tls;
+mod vitals;
 mod watch;
 
 #[cfg(test)]

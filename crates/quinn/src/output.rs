@@ -65,10 +65,8 @@ impl Connection {
             return None;
         };
         let is_mtu_probe = octets.len() as u64 > packet_size;
-        let (samples, _) = self.sender.rtt_samples();
-        let srtt = (samples > 0).then(|| crate::time::duration(connection.rtt()));
         for packet in &packets {
-            self.sender.on_sent(now, packet, is_mtu_probe, srtt);
+            self.sender.on_sent(now, packet, is_mtu_probe);
             self.count(packet);
         }
         self.counters.udp_bytes += octets.len() as u64;

@@ -6,53 +6,56 @@
 //! one for which they hold).
 
 use crate::control::{Control, Loss, Reports};
-use crate::tap::{Packet, Space};
+use crate::tap::{self, Space};
 use crate::time::Epoch;
 use acklab_base::{Duration, Event, Instant};
 use acklab_transport::ack::Ranges;
-use acklab_transport::cc::{self, Position};
-use acklab_transport::congestion::{Change, Congestion, News};
-use acklab_transport::recovery::delivery_rate::{Newest, Stamp};
-use acklab_transport::recovery::transmission::{Outcome, Transmission};
+use acklab_transport::congestion::Congestion;
+use acklab_transport::recovery::manager::{Context, Manager, PersistentCongestion, Report};
+use acklab_transport::recovery::packets::timeout::probe_timeout;
+use acklab_transport::recovery::packets::{Lost, Packet, Progress};
+use acklab_transport::recovery::rtt::{Estimator, RoundTripTimes};
 use acklab_wire::quic::Frame;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The number of lost packets that are remembered to recognise a late acknowledgment.
-const REMEMBERED: usize = 1000;
+/// Lost packets are remembered for this many probe timeouts, to recognise late acknowledgments: twice the duration of persistent congestion
+/// (RFC 9002, §7.6.1).
+const REMEMBERED: u64 = 2 * 3;
+/// `max_ack_delay` of quinn-proto's peers (RFC 9000, §18.2): its default.
+const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// A packet that is neither acknowledged nor lost.
-#[derive(Clone, Debug)]
-struct Outstanding {
-    at: Instant,
-    /// Octets in flight: zero if it only acknowledges.
-    size: u64,
+/// What a packet carried.
+#[derive(Debug)]
+struct Content {
+    space: Space,
     /// A probe for a larger packet size, whose loss is no congestion.
     is_mtu_probe: bool,
-    is_ack_eliciting: bool,
     /// The octets of the stream.
     octets: Range<u64>,
     /// More of them.
     more: Vec<Range<u64>>,
-    stamp: Stamp,
 }
 
-/// What the acknowledgments since the last report have brought.
-#[derive(Debug, Default)]
-struct Progress {
-    delivered: u64,
-    newest: Option<(Newest, Stamp)>,
-    /// The round trip of the largest newly acknowledged packet, if that is a sample (RFC 9002, §5.1).
-    rtt: Option<Duration>,
-    spuriously_lost: u64,
-    outcomes: Vec<Transmission>,
-}
-
-/// quinn-proto's estimates of the round trip.
+/// quinn-proto's estimates of the round trip, once there was a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundTrip {
     pub(crate) smoothed: Duration,
     pub(crate) least: Duration,
+}
+
+/// The round-trip times that congestion control goes by.
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundTrips(Option<RoundTrip>);
+
+impl RoundTripTimes for RoundTrips {
+    fn srtt(&self) -> Option<Duration> {
+        self.0.map(|round_trip| round_trip.smoothed)
+    }
+
+    fn least(&self) -> Option<Duration> {
+        self.0.map(|round_trip| round_trip.least)
+    }
 }
 
 /// Counts of one sender.
@@ -69,57 +72,43 @@ pub(crate) struct Counters {
 #[derive(Debug)]
 pub(crate) struct Sender {
     epoch: Epoch,
-    /// By packet number space.
-    outstanding: [BTreeMap<u64, Outstanding>; 3],
-    /// The largest packet number acknowledged in each space.
-    largest: [Option<u64>; 3],
-    next_number: u64,
-    /// Lost packets of the data space.
-    lost: BTreeSet<u64>,
+    /// With the controller of the shelf; without it, quinn's own is at work.
+    recovery: Manager<Content, RoundTrips, Option<Congestion>, 3>,
+    /// What the acknowledgments since the last report have brought.
+    progress: Progress,
     /// Octets of the stream that are acknowledged.
     acknowledged: Ranges,
     /// Octets of the stream below this offset were sent.
     sent: u64,
-    in_flight: u64,
-    delivered: u64,
-    progress: Progress,
-    /// The controller of the shelf; without it, quinn's own is at work.
-    congestion: Option<Congestion>,
     /// Reductions for losses that were none are undone.
     undoes: bool,
     control: Control,
     rtt_samples: u64,
     latest_rtt: Duration,
     /// Packets of data that are declared lost are events.
-    pub(crate) records_losses: bool,
-    pub(crate) counters: Counters,
+    records_losses: bool,
+    counters: Counters,
 }
 
 impl Sender {
     pub(crate) fn new(epoch: Epoch, congestion: Option<Congestion>, undoes: bool, control: Control) -> Self {
         Self {
             epoch,
-            outstanding: Default::default(),
-            largest: [None; 3],
-            next_number: 0,
-            lost: BTreeSet::new(),
-            records_losses: false,
+            recovery: Manager::new(RoundTrips::default(), congestion).with_reported_flight(),
+            progress: Progress::default(),
             acknowledged: Ranges::default(),
             sent: 0,
-            in_flight: 0,
-            delivered: 0,
-            progress: Progress::default(),
-            congestion,
             undoes,
             control,
             rtt_samples: 0,
             latest_rtt: Duration::ZERO,
+            records_losses: false,
             counters: Counters::default(),
         }
     }
 
-    pub(crate) const fn in_flight(&self) -> u64 {
-        self.in_flight
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.recovery.in_flight()
     }
 
     pub(crate) const fn acknowledged(&self) -> &Ranges {
@@ -137,11 +126,20 @@ impl Sender {
     }
 
     pub(crate) const fn congestion(&self) -> Option<&Congestion> {
-        self.congestion.as_ref()
+        self.recovery.congestion.as_ref()
+    }
+
+    pub(crate) const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// From now on, packets of data that are declared lost are events.
+    pub(crate) const fn record_losses(&mut self) {
+        self.records_losses = true;
     }
 
     pub(crate) fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
-        if let Some(congestion) = &mut self.congestion {
+        if let Some(congestion) = &mut self.recovery.congestion {
             congestion.on_established(now, rtt);
             self.control.set_window(allowed(congestion));
         }
@@ -149,34 +147,36 @@ impl Sender {
 
     /// When the controller lets the next packet leave, if it sets a rate and holds it back now. quinn-proto paces by the window only.
     pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
-        self.congestion.as_ref().filter(|congestion| congestion.names_rate())?.holds_until(now)
+        self.congestion().filter(|congestion| congestion.names_rate())?.holds_until(now)
     }
 
-    /// Has the window room for a packet of `octets`?
+    /// Returns `true` if the window has room for a packet of `octets`.
     pub(crate) fn has_room(&self, octets: u64) -> bool {
-        self.congestion.as_ref().is_none_or(|congestion| congestion.has_room(self.in_flight, octets))
+        self.congestion().is_none_or(|congestion| congestion.has_room(self.in_flight(), octets))
     }
 
     /// The application has nothing more to send, and the window would let it.
     pub(crate) fn on_app_limited(&mut self) {
-        if let Some(congestion) = &mut self.congestion {
-            congestion.on_app_limited(self.in_flight);
+        let in_flight = self.in_flight();
+        if let Some(congestion) = &mut self.recovery.congestion {
+            congestion.on_app_limited(in_flight);
         }
     }
 
     /// Nothing leaves for now, with `delayed` octets that only pacing keeps back; a full-sized packet has `packet` octets.
     pub(crate) fn note_limit(&mut self, packet: u64, delayed: u64) {
-        if let Some(congestion) = &mut self.congestion {
-            congestion.note_limit(self.in_flight, packet, delayed);
+        let in_flight = self.in_flight();
+        if let Some(congestion) = &mut self.recovery.congestion {
+            congestion.note_limit(in_flight, packet, delayed);
         }
     }
 
     /// `packet` leaves. `is_mtu_probe`: it is larger than the packet size in use.
-    pub(crate) fn on_sent(&mut self, now: Instant, packet: &Packet, is_mtu_probe: bool, srtt: Option<Duration>) {
+    pub(crate) fn on_sent(&mut self, now: Instant, packet: &tap::Packet, is_mtu_probe: bool) {
         let is_ack_eliciting = packet.frames.is_ack_eliciting();
         let counts = is_ack_eliciting || packet.frames.iter().any(|frame| matches!(frame, Frame::Padding(_)));
         let is_close = packet.frames.iter().any(|frame| matches!(frame, Frame::Close(_)));
-        let size = if counts && !is_close { u64::from(packet.length) } else { 0 };
+        let is_in_flight = counts && !is_close && packet.length > 0;
         let mut ranges = packet.frames.iter().filter_map(|frame| match frame {
             Frame::Stream(stream) => Some(stream.offset..stream.end()),
             _ => None,
@@ -184,27 +184,15 @@ impl Sender {
         let octets = ranges.next().unwrap_or(0..0);
         let more: Vec<_> = ranges.collect();
         let is_retransmission = self.count(&octets, &more);
-        self.in_flight += size;
-        let mut stamp = Stamp::default();
-        if let Some(congestion) = self.congestion.as_mut().filter(|_| size > 0) {
-            stamp = congestion.stamp(now, self.in_flight, size);
-            congestion.on_sent(
-                cc::Sent {
-                    now,
-                    bytes: size,
-                    in_flight: self.in_flight,
-                    end: Position(packet.number + 1),
-                    is_retransmission,
-                    is_app_limited: false,
-                },
-                srtt,
-            );
+        let (space, octets_in_flight) = (packet.space as usize, u64::from(packet.length));
+        // quinn-proto leaves out numbers (RFC 9000, §21.4).
+        while self.recovery.space(space).next_number() < packet.number {
+            self.recovery.space_mut(space).skip();
         }
-        if packet.space == Space::Data {
-            self.next_number = packet.number + 1;
-        }
-        let sent = Outstanding { at: now, size, is_mtu_probe, is_ack_eliciting, octets, more, stamp };
-        self.outstanding[packet.space as usize].insert(packet.number, sent);
+        let content = Content { space: packet.space, is_mtu_probe, octets, more };
+        let sent = Packet { at: now, octets: octets_in_flight, is_ack_eliciting, is_in_flight, content };
+        let number = self.recovery.send(space, sent, is_retransmission);
+        debug_assert_eq!(number, packet.number);
     }
 
     /// Counts a packet with these octets of the stream. Returns `true` if some of them were sent before.
@@ -224,176 +212,144 @@ impl Sender {
 
     /// The peer acknowledges these packets of `space`.
     pub(crate) fn on_acked(&mut self, now: Instant, space: Space, ranges: &[Range<u64>]) {
-        let mut largest_new = None;
-        let mut is_ack_eliciting = false;
-        for range in ranges.iter().rev() {
-            if space == Space::Data {
-                self.refute(range);
-            }
-            while let Some((&number, _)) = self.outstanding[space as usize].range(range.clone()).next() {
-                let Some(packet) = self.outstanding[space as usize].remove(&number) else { break };
-                self.acknowledge(number, &packet);
-                is_ack_eliciting |= packet.is_ack_eliciting;
-                largest_new = Some((number, packet.at));
-            }
-        }
-        let listed = ranges.first().map(|range| range.end - 1);
-        if let Some((number, at)) = largest_new
-            && listed == Some(number)
-            && is_ack_eliciting
-            && self.largest[space as usize] < listed
-        {
-            let rtt = now.since(at);
+        // quinn-proto closes the connection if the peer acknowledges what was never sent.
+        let Ok(progress) = self.recovery.acknowledge(now, space as usize, ranges.iter().rev().cloned()) else { return };
+        self.recovery.space_mut(space as usize).settle();
+        if let Some(rtt) = progress.rtt {
             self.progress.rtt = Some(rtt);
             self.rtt_samples += 1;
             self.latest_rtt = rtt;
         }
-        self.largest[space as usize] = self.largest[space as usize].max(listed);
+        // quinn-proto does not count what arrives after it was declared lost.
+        self.progress.octets += progress.octets - progress.late_octets;
+        if let Some((newest, stamp)) = progress.newest_in_flight
+            && self.progress.newest.is_none_or(|before| (before.at, before.number) < (newest.at, newest.number))
+        {
+            (self.progress.newest, self.progress.stamp) = (Some(newest), stamp);
+        }
         if space == Space::Data {
+            self.progress.spuriously_lost += progress.spuriously_lost;
+            self.counters.lost_needlessly += progress.spuriously_lost;
             // The keys of the handshake are discarded, and with them what was in flight under them.
-            self.outstanding[Space::Initial as usize].clear();
-            self.outstanding[Space::Handshake as usize].clear();
-        }
-    }
-
-    /// Packets in `range` that had been declared lost have arrived.
-    fn refute(&mut self, range: &Range<u64>) {
-        while let Some(&number) = self.lost.range(range.clone()).next() {
-            self.lost.remove(&number);
-            self.progress.spuriously_lost += 1;
-            self.counters.lost_needlessly += 1;
-        }
-    }
-
-    fn acknowledge(&mut self, number: u64, packet: &Outstanding) {
-        for range in std::iter::once(&packet.octets).chain(&packet.more) {
-            if !range.is_empty() {
-                self.acknowledged.insert(range.clone());
+            for handshake in [Space::Initial, Space::Handshake] {
+                self.recovery.space_mut(handshake as usize).abandon().for_each(drop);
             }
-        }
-        if packet.size == 0 {
-            return;
-        }
-        self.progress.delivered += packet.size;
-        self.delivered += packet.size;
-        let is_newer = |newest: &Newest| (newest.at, newest.number) < (packet.at, number);
-        if self.progress.newest.as_ref().is_none_or(|(newest, _)| is_newer(newest)) {
-            // A packet number is never used again, so that no round trip is ambiguous.
-            let newest = Newest { at: packet.at, number, is_retransmission: false };
-            self.progress.newest = Some((newest, packet.stamp));
-        }
-        if self.congestion.as_ref().is_some_and(Congestion::wants_outcomes) {
-            let outcome = Outcome::Delivered { was_lost: false };
-            self.progress.outcomes.push(Transmission { sent_at: packet.at, outcome });
         }
     }
 
     /// Informs the controller of what quinn-proto has reported, and quinn-proto of the new window. Appends to `events`.
     pub(crate) fn settle(&mut self, now: Instant, round_trip: RoundTrip, events: &mut VecDeque<Event>) {
         let Reports { in_flight, losses, is_marked } = self.control.take_reports();
+        // What quinn-proto reports nothing of is no news to the controller either.
         let progress = std::mem::take(&mut self.progress);
-        let prior_in_flight = self.in_flight;
-        if let Some(in_flight) = in_flight {
-            self.in_flight = in_flight;
-        }
-        let mut lost = Vec::new();
-        let mut is_persistent = false;
-        for loss in &losses {
-            is_persistent |= loss.is_persistent;
-            self.in_flight = self.in_flight.saturating_sub(loss.octets);
-            self.lose(now, loss, &mut lost, events);
-        }
-        self.counters.lost += lost.len() as u64;
-        self.counters.marks += u64::from(is_marked);
-        let Some(congestion) = &mut self.congestion else { return };
         if in_flight.is_none() && losses.is_empty() && !is_marked {
             return;
         }
-        let largest = self.largest[Space::Data as usize];
-        if is_marked && congestion.on_mark(now, self.in_flight, largest.unwrap_or(0), self.next_number) {
-            events.push_back(Event::WindowReduced { until: self.sent });
+        *self.recovery.round_trips_at(now) = RoundTrips((self.rtt_samples > 0).then_some(round_trip));
+        let prior_in_flight = self.in_flight();
+        if let Some(in_flight) = in_flight {
+            self.recovery.set_in_flight(in_flight);
         }
-        let has_sample = self.rtt_samples > 0;
-        let news = News {
-            now,
-            delivered: progress.delivered,
-            total_delivered: self.delivered,
-            lost: &lost,
-            spuriously_lost: if self.undoes { progress.spuriously_lost } else { 0 },
-            in_flight: self.in_flight,
+        losses.iter().for_each(|loss| self.lose(loss));
+        self.counters.marks += u64::from(is_marked);
+        let report = Report {
+            progress: Progress { spuriously_lost: if self.undoes { progress.spuriously_lost } else { 0 }, ..progress },
             prior_in_flight,
-            largest_acknowledged: largest,
-            next_number: self.next_number,
-            rtt: progress.rtt,
-            srtt: has_sample.then_some(round_trip.smoothed),
-            min_rtt: has_sample.then_some(round_trip.least),
-            newest: progress.newest,
-            reported: None,
-            outcomes: &progress.outcomes,
-            is_persistent,
+            marked: is_marked.then_some(0),
+            rate: None,
+            persistent: PersistentCongestion::Reported(losses.iter().any(|loss| loss.is_persistent)),
         };
-        for change in congestion.on_feedback(&news) {
-            events.push_back(match change {
-                Change::Entered => Event::RecoveryEntered { until: self.sent },
-                Change::Exited => Event::RecoveryExited,
-                Change::Undone => Event::Undone,
-            });
+        let mut contents = Contents {
+            acknowledged: &mut self.acknowledged,
+            sent: self.sent,
+            records_losses: self.records_losses,
+            counters: &mut self.counters,
+            events,
+        };
+        self.recovery.settle(now, Space::Data as usize, &report, &mut contents);
+        self.forget_lost(now);
+        if let Some(congestion) = &self.recovery.congestion {
+            self.control.set_window(allowed(congestion));
         }
-        self.control.set_window(allowed(congestion));
     }
 
-    /// Moves the packets of `loss` from the outstanding ones to `lost`.
-    fn lose(&mut self, now: Instant, loss: &Loss, lost: &mut Vec<cc::Lost>, events: &mut VecDeque<Event>) {
+    /// The packets of `loss` are lost: the oldest outstanding ones of a space.
+    fn lose(&mut self, loss: &Loss) {
         let sent_at = self.epoch.of_std(loss.sent_at);
-        for space in Space::ALL.into_iter().rev() {
-            let Some(last) = self.last_of(space, loss.octets, sent_at) else { continue };
-            let outstanding = &mut self.outstanding[space as usize];
-            let later = outstanding.split_off(&(last + 1));
-            for (number, packet) in std::mem::replace(outstanding, later) {
-                if packet.is_mtu_probe {
-                    continue;
-                }
-                if space == Space::Data {
-                    self.lost.insert(number);
-                    if self.records_losses {
-                        events.push_back(Event::PacketLost { number });
-                    }
-                }
-                if packet.size > 0 {
-                    lost.push(cc::Lost {
-                        now,
-                        sent_at: packet.at,
-                        bytes: packet.size,
-                        start: Position(number),
-                        end: Position(number + 1),
-                        stamp: packet.stamp,
-                        total_delivered: 0,
-                        total_lost: 0,
-                    });
-                }
-            }
-            while self.lost.len() > REMEMBERED {
-                self.lost.pop_first();
-            }
-            return;
+        let mut spaces = Space::ALL.into_iter().rev();
+        let found = spaces.find_map(|space| Some((space as usize, self.last_of(space, loss.octets, sent_at)?)));
+        debug_assert!(found.is_some(), "no outstanding packets make up the loss {loss:?}");
+        let Some((space, last)) = found else { return };
+        let packets = self.recovery.space_mut(space);
+        let outstanding = packets.outstanding().take_while(|(number, _)| *number <= last);
+        let probes: Vec<u64> =
+            outstanding.filter(|(_, packet)| packet.content.is_mtu_probe).map(|(number, _)| number).collect();
+        for number in probes {
+            packets.retire(number);
         }
-        debug_assert!(false, "no outstanding packets make up the loss {loss:?}");
+        self.recovery.lose(space, 0..last + 1);
+        self.recovery.space_mut(space).settle();
     }
 
     /// The number of the last of the oldest outstanding packets of `space` that have `octets` together and of which the last left at
     /// `sent_at`.
     fn last_of(&self, space: Space, octets: u64, sent_at: Instant) -> Option<u64> {
         let (mut sum, mut last) = (0, None);
-        for (number, packet) in &self.outstanding[space as usize] {
-            sum += if packet.is_mtu_probe { 0 } else { packet.size };
+        for (number, packet) in self.recovery.space(space as usize).outstanding() {
+            let counts = packet.is_in_flight && !packet.content.is_mtu_probe;
+            sum += if counts { packet.octets } else { 0 };
             if sum > octets || packet.at > sent_at {
                 break;
             }
             if sum == octets && packet.at == sent_at {
-                last = Some(*number);
+                last = Some(number);
             }
         }
         last
+    }
+
+    fn forget_lost(&mut self, now: Instant) {
+        let Some(srtt) = self.recovery.round_trips().srtt() else { return };
+        // Of the deviation quinn-proto tells nothing: it is taken for that of a first sample.
+        let timeout = probe_timeout(&Estimator::default(), srtt, MAX_ACK_DELAY, 0).saturating_mul(REMEMBERED);
+        let before = now.as_nanos().saturating_sub(timeout.as_nanos());
+        self.recovery.space_mut(Space::Data as usize).forget_lost(Instant::from_nanos(before));
+    }
+}
+
+/// Who learns what becomes of packets.
+struct Contents<'a> {
+    acknowledged: &'a mut Ranges,
+    sent: u64,
+    records_losses: bool,
+    counters: &'a mut Counters,
+    events: &'a mut VecDeque<Event>,
+}
+
+impl Context<Content> for Contents<'_> {
+    fn on_acked(&mut self, _number: u64, packet: &Packet<Content>) -> bool {
+        for range in std::iter::once(&packet.content.octets).chain(&packet.content.more) {
+            if !range.is_empty() {
+                self.acknowledged.insert(range.clone());
+            }
+        }
+        packet.is_in_flight
+    }
+
+    fn on_lost(&mut self, lost: Lost<Content>) -> bool {
+        if self.records_losses && lost.packet.content.space == Space::Data {
+            self.events.push_back(Event::PacketLost { number: lost.number });
+        }
+        self.counters.lost += u64::from(lost.packet.is_in_flight);
+        lost.packet.is_in_flight
+    }
+
+    fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push_back(event);
     }
 }
 

@@ -10,9 +10,10 @@ use crate::limit::Limit;
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Newest, Sampler, Stamp};
+use crate::recovery::packets;
 use crate::recovery::transmission::Transmission;
 use acklab_base::endpoint::counter;
-use acklab_base::{CounterValue, Duration, Instant, Rate};
+use acklab_base::{CounterValue, Duration, Event, Instant, Rate};
 
 /// Counts of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,9 +35,76 @@ impl Counters {
     }
 }
 
-/// What an acknowledgment or a timer has brought, after the board has drawn its conclusions. Sizes in octets.
+/// Who may have congestion control: TACK and QUIC have, and quinn-proto may use its own.
+pub trait Controlled {
+    /// It, if there is any.
+    fn get(&self) -> Option<&Congestion>;
+
+    /// It, if there is any.
+    fn get_mut(&mut self) -> Option<&mut Congestion>;
+}
+
+impl Controlled for Congestion {
+    #[inline]
+    fn get(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    #[inline]
+    fn get_mut(&mut self) -> Option<&mut Self> {
+        Some(self)
+    }
+}
+
+impl Controlled for Option<Congestion> {
+    fn get(&self) -> Option<&Congestion> {
+        self.as_ref()
+    }
+
+    fn get_mut(&mut self) -> Option<&mut Congestion> {
+        self.as_mut()
+    }
+}
+
+/// A packet that leaves. Sizes in octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// The present.
+    pub now: Instant,
+    /// Its size.
+    pub octets: u64,
+    /// In flight, this packet included.
+    pub in_flight: u64,
+    /// Its number.
+    pub number: u64,
+    /// Does it carry octets that left before?
+    pub is_retransmission: bool,
+}
+
+/// A packet that was lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LostPacket {
+    /// Its number.
+    pub number: u64,
+    /// When it left.
+    pub sent_at: Instant,
+    /// Its size.
+    pub octets: u64,
+    /// Its stamp, if stamps are kept.
+    pub stamp: Stamp,
+}
+
+impl LostPacket {
+    /// What congestion control has to know of it.
+    #[must_use]
+    pub const fn of<T>(lost: &packets::Lost<T>) -> Self {
+        Self { number: lost.number, sent_at: lost.packet.at, octets: lost.packet.octets, stamp: lost.stamp }
+    }
+}
+
+/// What an acknowledgment or a timer has brought, once it is known which packets it acknowledges and which are lost. Sizes in octets.
 #[derive(Debug)]
-pub struct News<'a> {
+pub struct Feedback<'a> {
     /// The present.
     pub now: Instant,
     /// Newly acknowledged.
@@ -44,7 +112,7 @@ pub struct News<'a> {
     /// Acknowledged since the connection began.
     pub total_delivered: u64,
     /// Packets that are lost, in the order of their numbers.
-    pub lost: &'a [cc::Lost],
+    pub lost: &'a [LostPacket],
     /// Packets that had been taken for lost and were not.
     pub spuriously_lost: u64,
     /// In flight after it.
@@ -66,21 +134,38 @@ pub struct News<'a> {
     /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement, as far as it
     /// is not above the rate of sending.
     pub reported: Option<(u64, Duration)>,
+    /// Newly reported as marked, if a mark was reported.
+    pub marked: Option<u64>,
     /// Outcomes of packets, if the controller [wants](Congestion::wants_outcomes) them.
     pub outcomes: &'a [Transmission],
-    /// Everything was lost for so long that the window says nothing any more.
+    /// Everything was lost for so long that the window is no longer valid (RFC 9002, §7.6).
     pub is_persistent: bool,
 }
 
-/// What has happened to congestion control.
+/// A change of the state of congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum Transition {
+    /// A mark has reduced the window.
+    Reduced,
     /// A recovery began.
     Entered,
     /// A recovery ended.
     Exited,
     /// The last reduction was undone.
     Undone,
+}
+
+impl Transition {
+    /// The event that tells of it, with the first stream sent up to the offset `sent`.
+    #[must_use]
+    pub const fn event(self, sent: u64) -> Event {
+        match self {
+            Self::Reduced => Event::WindowReduced { until: sent },
+            Self::Entered => Event::RecoveryEntered { until: sent },
+            Self::Exited => Event::RecoveryExited,
+            Self::Undone => Event::Undone,
+        }
+    }
 }
 
 /// A reduction that may turn out to have been for nothing.
@@ -212,12 +297,20 @@ impl Congestion {
 
     /// A packet has left.
     #[inline]
-    pub fn on_sent(&mut self, mut sent: cc::Sent, srtt: Option<Duration>) {
-        sent.is_app_limited = self.sampler.as_ref().is_some_and(Sampler::is_app_limited);
+    pub fn on_sent(&mut self, departure: &Departure, srtt: Option<Duration>) {
+        let Departure { now, octets, in_flight, number, is_retransmission } = *departure;
+        let sent = cc::Sent {
+            now,
+            bytes: octets,
+            in_flight,
+            end: Position(number + 1),
+            is_retransmission,
+            is_app_limited: self.sampler.as_ref().is_some_and(Sampler::is_app_limited),
+        };
         self.controller.on_sent(&mut self.window, &sent);
         match self.pacing_rate(srtt) {
-            Some(rate) => self.pacer.on_sent(sent.now, sent.bytes, rate),
-            None => self.pacer.on_unpaced(sent.bytes),
+            Some(rate) => self.pacer.on_sent(now, octets, rate),
+            None => self.pacer.on_unpaced(octets),
         }
     }
 
@@ -253,28 +346,23 @@ impl Congestion {
         }
     }
 
-    /// The receiver reports `octets` as marked. The controller is told with those that are delivered next.
-    pub const fn note_marked(&mut self, octets: u64) {
-        self.marked += octets;
-    }
-
     /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like after a loss, unless the last reduction was
-    /// within the round trip. `largest` is the largest packet number acknowledged. Returns whether the window was reduced.
-    pub fn on_mark(&mut self, now: Instant, in_flight: u64, largest: u64, next_number: u64) -> bool {
-        if largest < self.recover {
+    /// within the round trip. Returns `true` if the window was reduced.
+    fn on_mark(&mut self, feedback: &Feedback<'_>) -> bool {
+        if feedback.largest_acknowledged.unwrap_or(0) < self.recover {
             return false;
         }
         self.reduction = None;
-        let reduced = self.reduced(in_flight);
-        self.window.ssthresh = self.controller.ssthresh(now, &self.window, reduced, Signal::Mark);
+        let reduced = self.reduced(feedback.in_flight);
+        self.window.ssthresh = self.controller.ssthresh(feedback.now, &self.window, reduced, Signal::Mark);
         if self.state == CongestionState::Open {
-            self.recovery_began = now;
-            self.set_state(now, CongestionState::Reduced);
+            self.recovery_began = feedback.now;
+            self.set_state(feedback.now, CongestionState::Reduced);
         }
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         }
-        self.recover = next_number;
+        self.recover = feedback.next_number;
         true
     }
 
@@ -284,57 +372,64 @@ impl Congestion {
         self.controller.pacing_rate().is_some()
     }
 
-    /// Feedback has come. Returns what has changed by it.
-    pub fn on_feedback(&mut self, news: &News<'_>) -> impl Iterator<Item = Change> + use<> {
-        let mut changes = [None; 3];
-        let is_past = news.largest_acknowledged.is_some_and(|largest| largest >= self.recover);
-        if self.state != CongestionState::Open && is_past {
-            self.exit(news.now);
-            changes[0] = Some(Change::Exited);
-        }
-        if news.spuriously_lost > 0 && self.refute(news) {
-            changes[1] = Some(Change::Undone);
-        }
-        if let Some(newest) = news.lost.last() {
-            if newest.start.0 >= self.recover {
-                self.enter(news);
-                changes[2] = Some(Change::Entered);
+    /// Feedback has come. Returns what it has changed.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> impl Iterator<Item = Transition> + use<> {
+        let mut transitions = [None; 4];
+        if let Some(octets) = feedback.marked {
+            // The controller is told of them with those that are delivered next.
+            self.marked += octets;
+            if self.on_mark(feedback) {
+                transitions[0] = Some(Transition::Reduced);
             }
-            self.tell_losses(news);
         }
-        if news.is_persistent {
-            self.collapse(news);
+        let is_past = feedback.largest_acknowledged.is_some_and(|largest| largest >= self.recover);
+        if self.state != CongestionState::Open && is_past {
+            self.exit(feedback.now);
+            transitions[1] = Some(Transition::Exited);
         }
-        self.tell(news);
-        changes.into_iter().flatten()
+        if feedback.spuriously_lost > 0 && self.refute(feedback) {
+            transitions[2] = Some(Transition::Undone);
+        }
+        if let Some(newest) = feedback.lost.last() {
+            if newest.number >= self.recover {
+                self.enter(feedback);
+                transitions[3] = Some(Transition::Entered);
+            }
+            self.tell_losses(feedback);
+        }
+        if feedback.is_persistent {
+            self.collapse(feedback);
+        }
+        self.tell(feedback);
+        transitions.into_iter().flatten()
     }
 
-    fn enter(&mut self, news: &News<'_>) {
+    fn enter(&mut self, feedback: &Feedback<'_>) {
         let Window { cwnd, ssthresh, .. } = self.window;
         self.reduction = Some(Reduction { cwnd, ssthresh, lost: 0 });
-        let flight = news.in_flight + news.lost.iter().map(|lost| lost.bytes).sum::<u64>();
+        let flight = feedback.in_flight + feedback.lost.iter().map(|lost| lost.octets).sum::<u64>();
         let reduced = self.reduced(flight);
-        self.window.ssthresh = self.controller.ssthresh(news.now, &self.window, reduced, Signal::Loss);
+        self.window.ssthresh = self.controller.ssthresh(feedback.now, &self.window, reduced, Signal::Loss);
         if self.state == CongestionState::Open {
-            self.recovery_began = news.now;
+            self.recovery_began = feedback.now;
         }
-        self.set_state(news.now, CongestionState::Recovery);
+        self.set_state(feedback.now, CongestionState::Recovery);
         if !self.controller.governs_window() {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         }
-        self.recover = news.next_number;
+        self.recover = feedback.next_number;
     }
 
     /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is. The threshold stays what the loss has made of it
     /// (appendix B.8), so that slow start leads back to half the window.
-    fn collapse(&mut self, news: &News<'_>) {
+    fn collapse(&mut self, feedback: &Feedback<'_>) {
         self.reduction = None;
-        self.set_state(news.now, CongestionState::Loss);
+        self.set_state(feedback.now, CongestionState::Loss);
         if !self.controller.governs_window() {
             // kMinimumWindow (§7.2).
             self.window.cwnd = 2 * self.window.mss;
         }
-        self.recover = news.next_number;
+        self.recover = feedback.next_number;
     }
 
     fn exit(&mut self, now: Instant) {
@@ -348,9 +443,9 @@ impl Congestion {
     }
 
     /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns whether it was.
-    fn refute(&mut self, news: &News<'_>) -> bool {
+    fn refute(&mut self, feedback: &Feedback<'_>) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
-        reduction.lost = reduction.lost.saturating_sub(news.spuriously_lost);
+        reduction.lost = reduction.lost.saturating_sub(feedback.spuriously_lost);
         if reduction.lost > 0 {
             return false;
         }
@@ -359,10 +454,10 @@ impl Congestion {
         }
         self.window.ssthresh = self.window.ssthresh.max(reduction.ssthresh);
         self.reduction = None;
-        self.controller.on_undo(news.now, &mut self.window);
+        self.controller.on_undo(feedback.now, &mut self.window);
         self.counters.undone += 1;
         if self.state != CongestionState::Open {
-            self.exit(news.now);
+            self.exit(feedback.now);
         }
         true
     }
@@ -374,63 +469,73 @@ impl Congestion {
         }
     }
 
-    fn tell_losses(&mut self, news: &News<'_>) {
+    fn tell_losses(&mut self, feedback: &Feedback<'_>) {
         if let Some(reduction) = &mut self.reduction {
-            reduction.lost += news.lost.len() as u64;
+            reduction.lost += feedback.lost.len() as u64;
         }
-        for lost in news.lost {
-            let mut lost = *lost;
-            lost.total_delivered = news.total_delivered;
-            if let Some(sampler) = &mut self.sampler {
-                sampler.on_lost(lost.bytes);
-                lost.total_lost = sampler.lost();
-            }
+        for &LostPacket { number, sent_at, octets, stamp } in feedback.lost {
+            let total_lost = self.sampler.as_mut().map_or(0, |sampler| {
+                sampler.on_lost(octets);
+                sampler.lost()
+            });
+            let lost = cc::Lost {
+                now: feedback.now,
+                sent_at,
+                bytes: octets,
+                start: Position(number),
+                end: Position(number + 1),
+                stamp,
+                total_delivered: feedback.total_delivered,
+                total_lost,
+            };
             self.controller.on_lost(&self.window, &lost);
         }
     }
 
-    fn tell(&mut self, news: &News<'_>) {
+    fn tell(&mut self, feedback: &Feedback<'_>) {
         let grows = self.state == CongestionState::Open;
-        let bytes = if grows { news.delivered } else { 0 };
+        let bytes = if grows { feedback.delivered } else { 0 };
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
         self.acked_remainder = total % mss;
         // In slow start, half a window in flight is enough (RFC 7661, §4.3; Linux's `tcp_is_cwnd_limited`).
-        let is_used =
-            self.limit.uses_window() || (self.window.in_slow_start() && self.window.cwnd < 2 * news.prior_in_flight);
-        let marked = self.marked.min(news.delivered);
+        let is_used = self.limit.uses_window()
+            || (self.window.in_slow_start() && self.window.cwnd < 2 * feedback.prior_in_flight);
+        let marked = self.marked.min(feedback.delivered);
         self.marked -= marked;
         let mut ack = cc::Ack {
-            now: news.now,
+            now: feedback.now,
             acked: Acked { bytes, segments: total / mss },
-            delivered: news.delivered,
-            total_delivered: news.total_delivered,
-            lost: news.lost.iter().map(|lost| lost.bytes).sum(),
+            delivered: feedback.delivered,
+            total_delivered: feedback.total_delivered,
+            lost: feedback.lost.iter().map(|lost| lost.octets).sum(),
             marked,
-            in_flight: news.in_flight,
-            prior_in_flight: news.prior_in_flight,
-            acked_to: Position(news.largest_acknowledged.map_or(0, |largest| largest + 1)),
-            sent_to: Position(news.next_number),
-            rtt: news.rtt,
-            newest_rtt: news.rtt,
-            srtt: news.srtt,
-            min_rtt: news.min_rtt,
+            in_flight: feedback.in_flight,
+            prior_in_flight: feedback.prior_in_flight,
+            acked_to: Position(feedback.largest_acknowledged.map_or(0, |largest| largest + 1)),
+            sent_to: Position(feedback.next_number),
+            rtt: feedback.rtt,
+            newest_rtt: feedback.rtt,
+            srtt: feedback.srtt,
+            min_rtt: feedback.min_rtt,
             rate: None,
             state: self.state,
             has_sack: true,
             window_limited: self.limit == Limit::Window,
-            departure: self.pacer.holds_until(news.now).unwrap_or(news.now),
+            departure: self.pacer.holds_until(feedback.now).unwrap_or(feedback.now),
             may_grow: bytes > 0 && is_used,
         };
         if let Some(sampler) = &mut self.sampler {
-            let newest = news.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
-            let sample = sampler.on_ack(news.now, news.delivered, newest, news.min_rtt);
-            ack.rate = sample.map(|sample| match news.reported {
-                Some((delivered, interval)) => sample.reported(delivered, interval, news.min_rtt.unwrap_or_default()),
+            let newest = feedback.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
+            let sample = sampler.on_ack(feedback.now, feedback.delivered, newest, feedback.min_rtt);
+            ack.rate = sample.map(|sample| match feedback.reported {
+                Some((delivered, interval)) => {
+                    sample.reported(delivered, interval, feedback.min_rtt.unwrap_or_default())
+                }
                 None => sample,
             });
         }
-        if !news.outcomes.is_empty() {
-            self.controller.on_outcomes(news.outcomes);
+        if !feedback.outcomes.is_empty() {
+            self.controller.on_outcomes(feedback.outcomes);
         }
         self.controller.on_ack(&mut self.window, &ack);
         if let Some(sampler) = &mut self.sampler

@@ -28,6 +28,7 @@ pub mod ack;
 pub mod cc;
 pub mod congestion;
 pub mod custom;
+mod events;
 pub mod fault;
 pub mod limit;
 pub mod mtu;

@@ -11,39 +11,46 @@
 //! | when 1-RTT packets are acknowledged | `acks` |
 //! | what the sender of data asks of its peer's ACKs | [`ask`] |
 //! | streams, and the flow control of a stream and of the connection | `streams`, `flow` |
-//! | what was sent, and what ACKs and timers say of it | `sent`, `feedback` |
-//! | what must be said besides data | `control` |
+//! | what was sent, and what ACKs and timers say of it | `sender`, with the [manager](crate::recovery::manager) |
+//! | octets of streams and frames that are to be sent | `data` |
 //! | the probe timeout and the loss timer | `timers` |
+//! | connection ids | `ids` |
+//! | ECN counts and their validation | `ecn` |
+//! | the size of datagrams | `mtu` |
+//! | the idle timeout | `idle` |
 //! | the end of a connection | `close` |
 //!
 //! | verb | module |
 //! |---|---|
-//! | a datagram arrives | `input` |
+//! | a datagram arrives | `input`; `feedback` for its ACK frames |
 //! | time passes | `timers` |
 //! | a datagram leaves | `output` |
-//! | a probe of the path's MTU leaves | `mtu` |
 //! | an application writes and reads | `port` |
+//! | the connection is observed | `vitals` |
 
 mod acks;
 mod arrived;
 pub mod ask;
 mod close;
 mod connection;
-mod control;
+mod data;
+mod ecn;
 mod feedback;
 mod flow;
 mod handshake;
+mod idle;
+mod ids;
 mod input;
 mod mtu;
 mod output;
 mod port;
 mod preset;
-mod sent;
+mod sender;
 pub mod settings;
 mod space;
 mod streams;
-mod tell;
 mod timers;
+mod vitals;
 
 pub use close::Ended;
 pub use connection::{Connection, Phase};

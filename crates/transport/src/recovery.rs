@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, retransmitted (RFC 6675) |
 //! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
+//! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its congestion control |
 //! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
 //! | [`reordering`] | by how many segments the path displaces packets |
 //! | [`undo`] | whether a reduction was spurious (RFC 3522, RFC 3708) |
@@ -16,6 +17,7 @@
 
 pub mod alarm;
 pub mod delivery_rate;
+pub mod manager;
 pub mod packets;
 pub mod prr;
 pub mod rack;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | opening and closing a connection | `handshake`, `close` |
 //! | streams and their flow control | `streams` |
-//! | what was sent, and what feedback says of it | `sender`, `feedback` |
+//! | what was sent, and what feedback says of it | `sender`, with the [manager](crate::recovery::manager) |
 //! | what has arrived, and what is owed for it | `receiver` |
 //! | receiver-based loss detection, and the IACKs that follow | `loss` |
 //! | blocks of acked and unacked lists, and TACKs that they do not fit | [`lists`], `sweep` |
@@ -25,10 +25,11 @@
 //!
 //! | verb | module |
 //! |---|---|
-//! | a packet arrives | `input` |
+//! | a packet arrives | `input`; `feedback` for TACKs and IACKs |
 //! | time passes | `timers` |
 //! | a packet leaves | `output` |
 //! | an application writes and reads | `port` |
+//! | the connection is observed | `vitals` |
 //!
 //! The frequency of TACKs is that of [`ack::tack::Law`](crate::ack::tack::Law).
 
@@ -43,6 +44,7 @@ mod idle;
 mod input;
 pub mod lists;
 mod loss;
+mod mtu;
 mod output;
 mod port;
 mod probe;
@@ -55,9 +57,9 @@ mod skip;
 mod streams;
 mod sweep;
 mod sync;
-mod tell;
 mod timers;
 pub mod timing;
+mod vitals;
 
 pub use connection::{Connection, Phase};
 pub use refusal::{Refusal, Refusals};

@@ -11,22 +11,13 @@ fn newreno() -> Congestion {
     Congestion::new(controller, 100 * MSS, MSS).with_reduction(FlightMeasure::Window)
 }
 
-fn lost(number: u64) -> cc::Lost {
-    cc::Lost {
-        now: Instant::ZERO,
-        sent_at: Instant::ZERO,
-        bytes: MSS,
-        start: Position(number),
-        end: Position(number + 1),
-        stamp: Stamp::default(),
-        total_delivered: 0,
-        total_lost: 0,
-    }
+fn lost(number: u64) -> LostPacket {
+    LostPacket { number, sent_at: Instant::ZERO, octets: MSS, stamp: Stamp::default() }
 }
 
-/// News of these lost packets, with nothing else in flight and packet 200 next.
-fn news(lost: &[cc::Lost]) -> News<'_> {
-    News {
+/// Feedback on these lost packets, with nothing else in flight and packet 200 next.
+fn feedback(lost: &[LostPacket]) -> Feedback<'_> {
+    Feedback {
         now: Instant::ZERO,
         delivered: 0,
         total_delivered: 0,
@@ -41,6 +32,7 @@ fn news(lost: &[cc::Lost]) -> News<'_> {
         min_rtt: None,
         newest: None,
         reported: None,
+        marked: None,
         outcomes: &[],
         is_persistent: false,
     }
@@ -51,7 +43,7 @@ fn news(lost: &[cc::Lost]) -> News<'_> {
 fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     let mut congestion = newreno();
     let all: Vec<_> = (100..200).map(lost).collect();
-    congestion.on_feedback(&News { is_persistent: true, ..news(&all) }).for_each(drop);
+    congestion.on_feedback(&Feedback { is_persistent: true, ..feedback(&all) }).for_each(drop);
     assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (2 * MSS, 50 * MSS));
 }
 
@@ -60,8 +52,8 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
 fn persistent_congestion_after_a_reduction_leaves_the_threshold() {
     let mut congestion = newreno();
     let all: Vec<_> = (100..199).map(lost).collect();
-    congestion.on_feedback(&news(&all[..1])).for_each(drop);
+    congestion.on_feedback(&feedback(&all[..1])).for_each(drop);
     assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (50 * MSS, 50 * MSS));
-    congestion.on_feedback(&News { is_persistent: true, ..news(&all[1..]) }).for_each(drop);
+    congestion.on_feedback(&Feedback { is_persistent: true, ..feedback(&all[1..]) }).for_each(drop);
     assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (2 * MSS, 50 * MSS));
 }

@@ -22,6 +22,7 @@ pub mod picoquic;
 pub mod quicly;
 pub mod tack;
 
+use crate::ack::Delivery;
 use crate::custom::{Custom, Name};
 use crate::fault::Fault;
 use acklab_base::random::Stream;
@@ -205,13 +206,15 @@ pub(super) struct Asker {
     /// A frame that is under way: its sequence number and what it asks for.
     under_way: Option<(u64, Request)>,
     next_sequence: u64,
+    /// The rate of delivery, by which some rules ask.
+    delivery: Delivery,
     /// Frames sent.
     pub(super) sent: u64,
 }
 
 impl Asker {
     /// `max_ack_delay` is the peer's, and what it does without a request is not known.
-    pub(super) const fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         let rule = match *config {
             // A rule of the user comes later.
             Config::None | Config::Custom { .. } => Rule::None,
@@ -223,7 +226,16 @@ impl Asker {
             Config::AckCongestion(settings) => Rule::AckCongestion(ack_congestion::State::new(settings)),
         };
         let unknown = Request { threshold: 1, max_ack_delay: Duration::ZERO, reordering: 1 };
-        Self { rule, least_delay: None, current: unknown, target: unknown, under_way: None, next_sequence: 0, sent: 0 }
+        Self {
+            rule,
+            least_delay: None,
+            current: unknown,
+            target: unknown,
+            under_way: None,
+            next_sequence: 0,
+            delivery: Delivery::new(1, 10),
+            sent: 0,
+        }
     }
 
     /// Asks by a rule of the user.
@@ -235,6 +247,12 @@ impl Asker {
     pub(super) const fn on_parameters(&mut self, max_ack_delay: Duration, min_ack_delay: Option<Duration>) {
         (self.current.max_ack_delay, self.target.max_ack_delay) = (max_ack_delay, max_ack_delay);
         self.least_delay = min_ack_delay;
+    }
+
+    /// The rate of delivery at `now`, with `delivered` octets delivered in all.
+    pub(super) fn rate(&mut self, now: Instant, delivered: u64, srtt: Duration) -> Option<u64> {
+        self.delivery.on_data(now, delivered, Some(srtt));
+        self.delivery.rate()
     }
 
     /// An ACK has come.
@@ -273,12 +291,14 @@ impl Asker {
         Some(AckFrequency { sequence, threshold, max_ack_delay: max_ack_delay.as_nanos() / 1000, reordering })
     }
 
-    pub(super) fn on_acked(&mut self, _now: Instant, sequence: u64) {
+    /// The frame was acknowledged.
+    pub(super) fn on_acked(&mut self, sequence: u64) {
         if let Some((_, request)) = self.under_way.take_if(|(under_way, _)| *under_way == sequence) {
             self.current = request;
         }
     }
 
+    /// The frame was lost.
     pub(super) fn on_lost(&mut self, sequence: u64) {
         let _ = self.under_way.take_if(|(under_way, _)| *under_way == sequence);
     }
@@ -329,7 +349,7 @@ mod tests {
         let second = asker.take().unwrap();
         assert_eq!((second.sequence, second.threshold, second.max_ack_delay), (1, 19, 50_000));
         assert_eq!(asker.max_ack_delay(), MS * 50, "it may be in force already");
-        asker.on_acked(Instant::ZERO, 1);
+        asker.on_acked(1);
         assert!(asker.take().is_none());
         asker.update(Instant::ZERO, &path(80, 190));
         assert!(!asker.is_due(), "a delay that differs little");

@@ -96,16 +96,16 @@ impl Connection {
     pub(super) fn end(&mut self, ended: Ended) {
         self.phase = Phase::Closed(ended);
         for id in space::Id::ALL {
-            self.spaces[id].board.abandon().for_each(drop);
+            self.sender.abandon(id);
         }
-        self.events.push_back(Event::Closed { reason: ended.reason(), code: ended.code() });
+        self.events.push(Event::Closed { reason: ended.reason(), code: ended.code() });
         self.output.stir();
     }
 
     /// The client says that all is done.
     #[inline]
     pub(super) fn close_if_done(&mut self, now: Instant) {
-        if self.is_finished && self.side == Side::Client && self.phase == Phase::Established && self.is_done() {
+        if self.side == Side::Client && self.phase == Phase::Established && self.is_done() {
             self.abort(now, 0);
         }
     }
@@ -117,9 +117,8 @@ impl Connection {
             None => Ended::Application(close.code),
         };
         // A client that closes without error has received everything, whether or not its last ACK arrived.
-        if ended == Ended::Application(0) && !self.is_finished && self.streams.table.main().outgoing.is_closed() {
-            self.is_finished = true;
-            self.events.push_back(Event::Finished);
+        if ended == Ended::Application(0) && self.data.table().main().outgoing.is_closed() {
+            self.finish();
         }
         self.end(ended);
     }
@@ -152,7 +151,7 @@ impl Connection {
                 ended => (ended.code(), Some(0)),
             };
             let frame = Frame::Close(quic::Close { code, frame_type, reason: 0 });
-            let number = self.spaces[id].board.pass();
+            let number = self.sender.pass(id);
             packets.push(self.packet(id, number, frame.into()));
         }
         self.pad_initial(&mut packets, true);

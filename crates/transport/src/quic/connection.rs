@@ -3,29 +3,25 @@
 use super::acks::Acks;
 use super::ask::{AskRule, Asker};
 use super::close::{Close, Ended};
-use super::control::Due;
-use super::flow::{Credit, Offer};
+use super::data::Data;
+use super::ecn::Validation;
 use super::handshake::{Handshake, Parameters};
+use super::idle::Idle;
+use super::ids::Ids;
+use super::mtu::PathMtu;
 use super::output::Output;
-use super::sent::{Content, Counters};
+use super::sender::Sender;
 use super::settings::{Config, Settings};
 use super::space::Spaces;
-use super::streams::Streams;
-use crate::ack::{Delivery, Policy};
-use crate::cc::{self, Controller};
-use crate::congestion::Congestion;
+use crate::ack::Policy;
+use crate::cc::Controller;
 use crate::custom::Custom;
-use crate::mtu;
-use crate::pacing::Spread;
+use crate::events::Events;
 use crate::reading::Reading;
-use crate::recovery::packets::{Lost, Packet};
-use crate::recovery::rtt::Estimator;
-use crate::recovery::transmission::Transmission;
 use crate::streams::Side;
 use acklab_base::random::Seed;
 use acklab_base::{Event, Fate, Instant, Machine};
-use acklab_wire::quic::{ConnectionId, Datagram, EcnCounts};
-use std::collections::VecDeque;
+use acklab_wire::quic::Datagram;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +38,7 @@ pub enum Phase {
     Closed(Ended),
 }
 
-/// One end of a connection.
+/// One end of a connection. Each part owns its state.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) side: Side,
@@ -50,56 +46,21 @@ pub struct Connection {
     /// The transport parameters of the peer.
     pub(super) peer: Parameters,
     pub(super) phase: Phase,
-    /// What the peer addresses packets to.
-    pub(super) local: ConnectionId,
-    /// What packets to the peer are addressed to.
-    pub(super) remote: ConnectionId,
-    /// Server: what the client addressed its first packet to.
-    pub(super) original: ConnectionId,
-    pub(super) has_remote: bool,
+    pub(super) ids: Ids,
     pub(super) handshake: Handshake,
     pub(super) spaces: Spaces,
-    /// A space whose keys have become available has packets that wait.
-    pub(super) has_waiting: bool,
     pub(super) acks: Acks,
     pub(super) asker: Asker,
-    pub(super) streams: Streams,
-    /// How much the peer lets this end send, and the other way round.
-    pub(super) credit: Credit,
-    pub(super) offer: Offer,
-    pub(super) due: Due,
-    pub(super) estimator: Estimator,
-    /// When the round-trip time was first measured.
-    pub(super) measured_at: Option<Instant>,
-    /// Probe timeouts in a row (`pto_count` of RFC 9002).
-    pub(super) expiries: u32,
-    /// When a datagram last left or arrived that moved the timer of a client without anything in flight.
-    pub(super) active_at: Instant,
-    pub(super) congestion: Congestion,
-    /// The rate of delivery, for what is asked of the peer's ACKs.
-    pub(super) delivery: Delivery,
-    /// Packets by their ECN codepoint, as the peer has reported them.
-    pub(super) reported_ecn: EcnCounts,
-    /// Packets with ECT(0) sent, until validation fails (RFC 9000, §13.4.2).
-    pub(super) sends_ect: bool,
-    pub(super) counters: Counters,
+    pub(super) data: Data,
+    pub(super) sender: Sender,
+    pub(super) ecn: Validation,
     pub(super) output: Output,
-    /// The search for the largest datagram that the path carries. Without it, the largest is taken for granted.
-    pub(super) mtu: Option<Box<mtu::Search>>,
+    pub(super) mtu: PathMtu,
+    pub(super) idle: Idle,
     pub(super) close: Close,
-    /// When the idle timeout was last restarted, and whether something that must be acknowledged has left since then.
-    pub(super) idle_from: Instant,
-    pub(super) has_sent_since: bool,
     pub(super) refused: super::input::Refused,
-    pub(super) events: VecDeque<Event>,
-    /// Packets of data that are declared lost are events.
-    pub(super) records_losses: bool,
-    pub(super) is_finished: bool,
-    /// Memory that each ACK uses again.
-    pub(super) acknowledged: Vec<(u64, Packet<Content>)>,
-    pub(super) lost: Vec<Lost<Content>>,
-    pub(super) told_lost: Vec<cc::Lost>,
-    pub(super) outcomes: Vec<Transmission>,
+    pub(super) events: Events,
+    is_finished: bool,
 }
 
 impl Connection {
@@ -121,63 +82,33 @@ impl Connection {
             Side::Server => Phase::Listening,
         };
         let mut random = seed.stream(&format!("flow/{name}/{}", side.name()));
-        let mut id = || ConnectionId::of_word(random.below(u64::MAX));
-        let (local, remote) = (id(), id());
-        // RFC 9002, §7.3.2: half of the window.
-        let congestion = Congestion::new(controller, config.initial_window, config.first_datagram())
-            .with_pacing(config.pacing, Spread::QUIC)
-            .with_burst(config.burst)
-            .with_reduction(cc::FlightMeasure::Window);
-        let (_, window) = config.flow_control.initial();
-        let (_, tuning) = config.flow_control.tunings(config.updates_per_window);
         Self {
             side,
             config: *config,
             peer: Parameters::of(config),
             phase,
-            local,
-            // A client's first packets are addressed to an id of its own invention (RFC 9000, §7.2).
-            remote,
-            original: local,
-            has_remote: false,
+            ids: Ids::new(&mut random),
             handshake: Handshake::default(),
-            spaces: Spaces::new(congestion.wants_stamps()),
-            has_waiting: false,
+            spaces: Spaces::new(),
             acks: Acks::new(policy, config),
             asker: Asker::new(&config.ask),
-            streams: Streams::new(side, config),
-            credit: Credit::default(),
-            offer: Offer::new(window, tuning),
-            due: Due::default(),
-            estimator: Estimator::default(),
-            measured_at: None,
-            expiries: 0,
-            active_at: Instant::ZERO,
-            congestion,
-            delivery: Delivery::new(1, 10),
-            reported_ecn: EcnCounts::default(),
-            sends_ect: config.ecn,
-            counters: Counters::default(),
-            output: Output::new(config.datagram),
-            mtu: config.mtu_discovery.then(|| Box::new(mtu::Search::new(config.first_datagram(), config.datagram))),
+            data: Data::new(side, config),
+            sender: Sender::new(config, controller),
+            ecn: Validation::new(config.ecn),
+            output: Output::new(),
+            mtu: PathMtu::new(config),
+            idle: Idle::new(),
             close: Close::default(),
-            idle_from: Instant::ZERO,
-            has_sent_since: false,
             refused: super::input::Refused::default(),
-            events: VecDeque::new(),
-            records_losses: false,
+            events: Events::default(),
             is_finished: false,
-            acknowledged: Vec::new(),
-            lost: Vec::new(),
-            told_lost: Vec::new(),
-            outcomes: Vec::new(),
         }
     }
 
     /// This end, whose application reads so. To be said before the connection opens.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
-        self.streams.table.set_reading(reading);
+        self.data.table_mut().set_reading(reading);
         self
     }
 
@@ -206,28 +137,35 @@ impl Connection {
     /// Returns `true` if the handshake is confirmed (RFC 9001, §4.1.2).
     #[must_use]
     pub const fn is_confirmed(&self) -> bool {
-        self.handshake.is_confirmed
+        self.handshake.is_confirmed()
     }
 
     /// Octets in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.spaces.in_flight()
+        self.sender.in_flight()
     }
 
     /// Returns `true` if all streams have ended: what this end sends is acknowledged, and what the peer sends is read.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.is_finished && self.streams.table.all_received()
+        self.is_finished && self.data.table().all_received()
     }
 
     /// Notes whether all octets and ends of streams of this end are acknowledged.
     pub(super) fn note_finished(&mut self, now: Instant) {
-        if !self.is_finished && self.streams.table.main().outgoing.is_closed() && self.streams.table.all_sent() {
-            self.is_finished = true;
-            self.events.push_back(Event::Finished);
+        if !self.is_finished && self.data.is_all_acknowledged() {
+            self.finish();
         }
         self.close_if_done(now);
+    }
+
+    /// The peer has all that this end sends.
+    pub(super) fn finish(&mut self) {
+        if !self.is_finished {
+            self.is_finished = true;
+            self.events.push(Event::Finished);
+        }
     }
 }
 

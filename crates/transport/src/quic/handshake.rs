@@ -137,16 +137,39 @@ impl Parameters {
 pub(super) struct Handshake {
     has_answered: bool,
     /// This end has sent its Finished and has verified that of its peer (RFC 9001, §4.1.1).
-    pub(super) is_complete: bool,
+    is_complete: bool,
     /// Both ends know that it is complete (§4.1.2).
-    pub(super) is_confirmed: bool,
+    is_confirmed: bool,
     /// The peer has acknowledged a Handshake packet, so it knows this end's address.
-    pub(super) is_acknowledged: bool,
+    is_acknowledged: bool,
     /// Server: the client's address is validated.
-    pub(super) is_validated: bool,
+    is_validated: bool,
     /// Server: octets received and sent before that.
     received: u64,
     sent: u64,
+}
+
+impl Handshake {
+    /// This end has sent its Finished and has verified that of its peer.
+    pub(super) const fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Both ends know that it is complete.
+    #[inline]
+    pub(super) const fn is_confirmed(&self) -> bool {
+        self.is_confirmed
+    }
+
+    /// The peer has acknowledged a Handshake packet.
+    pub(super) const fn on_acknowledged(&mut self) {
+        self.is_acknowledged = true;
+    }
+
+    /// Server: the client's address is its own.
+    pub(super) const fn on_validated(&mut self) {
+        self.is_validated = true;
+    }
 }
 
 impl Connection {
@@ -156,7 +179,7 @@ impl Connection {
             self.phase = Phase::Handshaking;
             let hello = self.config.tls.client_hello.get();
             self.spaces[space::Id::Initial].crypto.write(hello);
-            self.idle_from = now;
+            self.idle.begin(now);
             self.output.stir();
         }
     }
@@ -192,7 +215,7 @@ impl Connection {
         match self.side {
             Side::Client => {
                 if has(self, space::Id::Initial, tls.server_hello) {
-                    self.install(space::Id::Handshake);
+                    self.spaces.install(space::Id::Handshake);
                 }
                 if !self.handshake.is_complete && has(self, space::Id::Handshake, tls.server_flight) {
                     self.spaces[space::Id::Handshake].crypto.write(tls.client_finished.get());
@@ -204,22 +227,14 @@ impl Connection {
                     self.handshake.has_answered = true;
                     self.spaces[space::Id::Initial].crypto.write(tls.server_hello.get());
                     self.spaces[space::Id::Handshake].crypto.write(tls.server_flight.get());
-                    self.install(space::Id::Handshake);
+                    self.spaces.install(space::Id::Handshake);
                 }
                 if !self.handshake.is_complete && has(self, space::Id::Handshake, tls.client_finished) {
                     self.complete(now);
-                    self.due.handshake_done = true;
+                    self.data.owe_handshake_done();
                     self.confirm(now);
                 }
             }
-        }
-    }
-
-    fn install(&mut self, id: space::Id) {
-        let space = &mut self.spaces[id];
-        if space.keys == Keys::NotYet {
-            space.keys = Keys::Available;
-            self.has_waiting |= !space.waiting.is_empty();
         }
     }
 
@@ -227,19 +242,15 @@ impl Connection {
         self.handshake.is_complete = true;
         self.phase = Phase::Established;
         let peer = self.peer;
-        self.streams.on_parameters(peer.stream_window, peer.streams);
-        self.credit.on_limit(peer.connection_window);
+        self.data.on_parameters(&peer);
         self.asker.on_parameters(peer.max_ack_delay, peer.min_ack_delay);
-        self.output.limit_datagrams(peer.datagram);
-        if let Some(mtu) = &mut self.mtu {
-            mtu.start(peer.datagram);
-        }
-        self.install(space::Id::Application);
-        self.congestion.on_established(now, self.estimator.min());
-        if let (Some(round_trip), Some(sample)) = (self.acks.acknowledger.round_trip(), self.estimator.min()) {
+        self.mtu.on_parameters(peer.datagram);
+        self.spaces.install(space::Id::Application);
+        self.sender.on_established(now);
+        if let (Some(round_trip), Some(sample)) = (self.acks.acknowledger.round_trip(), self.sender.rtt().min()) {
             round_trip.on_handshake(now, sample);
         }
-        self.events.push_back(Event::Established);
+        self.events.push(Event::Established);
         self.update_asker(now);
     }
 
@@ -255,8 +266,7 @@ impl Connection {
     pub(super) fn discard(&mut self, now: Instant, id: space::Id) {
         if self.spaces[id].keys != Keys::Discarded {
             self.spaces[id].discard();
-            self.expiries = 0;
-            self.active_at = now;
+            self.sender.discard(now, id);
         }
     }
 }

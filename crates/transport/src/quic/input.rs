@@ -35,14 +35,16 @@ impl Connection {
             self.refused.strangers += 1;
             return Fate::Refused(STRANGER);
         }
-        let was_confirmed = self.handshake.is_confirmed;
+        let was_confirmed = self.is_confirmed();
         self.count_unvalidated(datagram.udp_payload(), 0);
-        self.counters.acks += u64::from(datagram.acknowledges());
+        if datagram.acknowledges() {
+            self.sender.count_ack();
+        }
         let mut packets = datagram.packets.iter();
         let first =
             packets.next().map_or(Fate::Refused(UNREADABLE), |packet| self.take_packet(now, datagram.ecn, packet));
         let fate = packets.fold(first, |fate, packet| fate.with(self.take_packet(now, datagram.ecn, packet)));
-        while std::mem::take(&mut self.has_waiting) {
+        while self.spaces.take_waiting() {
             for id in space::Id::ALL {
                 if self.spaces[id].is_usable() {
                     for packet in std::mem::take(&mut self.spaces[id].waiting) {
@@ -64,7 +66,7 @@ impl Connection {
         let Some(Packet { header, .. }) = initial.filter(|_| datagram.udp_payload() >= LEAST_INITIAL) else {
             return false;
         };
-        self.original = *header.destination();
+        self.ids.accept(*header.destination());
         self.phase = Phase::Handshaking;
         true
     }
@@ -73,8 +75,7 @@ impl Connection {
         if let Phase::Closed(_) = self.phase {
             return Fate::Refused(CLOSED);
         }
-        let destination = packet.header.destination();
-        if *destination != self.local && *destination != self.original {
+        if !self.ids.are_mine(packet.header.destination()) {
             self.refused.strangers += 1;
             return Fate::Refused(STRANGER);
         }
@@ -102,14 +103,12 @@ impl Connection {
 
     /// What follows from a packet that could be read, whatever it carries.
     fn note_header(&mut self, now: Instant, header: &Header) {
-        (self.idle_from, self.has_sent_since) = (now, false);
+        self.idle.on_arrival(now);
         if let Header::Long(long) = header {
-            if !self.has_remote {
-                (self.remote, self.has_remote) = (long.source, true);
-            }
+            self.ids.learn(long.source);
             if self.side == Side::Server && header.packet_type() == PacketType::Handshake {
                 // RFC 9000, §8.1, and RFC 9001, §4.9.1.
-                self.handshake.is_validated = true;
+                self.handshake.on_validated();
                 self.discard(now, space::Id::Initial);
             }
         }
@@ -151,19 +150,7 @@ impl Connection {
     fn take_frame(&mut self, now: Instant, id: space::Id, frame: &Frame) -> Result<(), TransportError> {
         match frame {
             Frame::Padding(_) | Frame::Ping => {}
-            Frame::Stream(stream) => {
-                let was_over = self.streams.of_peer(stream.id)?.incoming.is_finished();
-                let offer = &self.offer;
-                let (used, read) =
-                    self.streams.insert(now, stream.id, stream.offset, stream.end(), stream.is_end, |octets| {
-                        offer.admits(octets)
-                    })?;
-                self.offer.on_used(used);
-                self.offer.on_read(now, read);
-                if stream.is_end && !was_over {
-                    self.note_stream_end();
-                }
-            }
+            Frame::Stream(stream) => self.data.on_stream(now, stream)?,
             Frame::Ack(ack) => self.on_ack(now, id, ack)?,
             Frame::Crypto(crypto) => {
                 let end = crypto.offset + u64::from(crypto.length);
@@ -174,26 +161,14 @@ impl Connection {
                 let _ = space.crypto_arrived.insert(crypto.offset..end);
                 self.advance_handshake(now);
             }
-            Frame::ResetStream { stream, code, size } => {
-                let offer = &self.offer;
-                let (used, read) = self.streams.on_reset(*stream, *size, *code, |octets| offer.admits(octets))?;
-                self.offer.on_used(used);
-                self.offer.on_read(now, read);
-                self.note_stream_end();
-            }
-            Frame::StopSending { stream, code } => {
-                // RFC 9000, §3.5: the stream is reset with the code that the peer names.
-                let code = u32::try_from(*code).unwrap_or(u32::MAX);
-                self.streams.of_peer(*stream)?.outgoing.reset(crate::streams::ResetCode::of(code));
-            }
-            Frame::MaxData(limit) => self.credit.on_limit(*limit),
-            Frame::MaxStreamData { stream, limit } => self.streams.of_peer(*stream)?.outgoing.on_window(*limit),
-            Frame::MaxStreams { direction, limit } => {
-                if *direction == Direction::Bidirectional {
-                    self.streams.on_max_streams(*limit);
-                }
-            }
-            Frame::StreamDataBlocked { stream, .. } => _ = self.streams.of_peer(*stream)?,
+            Frame::ResetStream { stream, code, size } => self.data.on_reset(now, *stream, *size, *code)?,
+            Frame::StopSending { stream, code } => self.data.on_stop_sending(*stream, *code)?,
+            Frame::MaxData(limit) => self.data.on_max_data(*limit),
+            Frame::MaxStreamData { stream, limit } => self.data.on_max_stream_data(*stream, *limit)?,
+            Frame::MaxStreams { direction: Direction::Bidirectional, limit } => self.data.on_max_streams(*limit),
+            // Nothing here opens unidirectional streams.
+            Frame::MaxStreams { direction: Direction::Unidirectional, .. } => {}
+            Frame::StreamDataBlocked { stream, .. } => self.data.on_stream_data_blocked(*stream)?,
             Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}
             Frame::HandshakeDone if self.side == Side::Client => self.confirm(now),
             // Only a server says so, and only a server hands out tokens (RFC 9000, §19.7 and §19.20).
@@ -202,17 +177,12 @@ impl Connection {
             // There is no migration: a connection keeps its ids.
             Frame::NewToken(_) | Frame::NewConnectionId(_) => {}
             Frame::RetireConnectionId(_) => return Err(TransportError::ProtocolViolation),
-            Frame::PathChallenge(data) => self.due.path_responses.push(*data),
+            Frame::PathChallenge(data) => self.data.on_path_challenge(*data),
             Frame::PathResponse(_) => return Err(TransportError::ProtocolViolation),
             Frame::Close(close) => self.on_close(close),
             Frame::AckFrequency(request) => self.acks.on_request(request)?,
             Frame::ImmediateAck => self.acks.on_demand(now),
         }
         Ok(())
-    }
-
-    /// A half of a stream has ended.
-    pub(super) fn note_stream_end(&mut self) {
-        self.due.max_streams |= self.streams.may_offer_more();
     }
 }

@@ -2,63 +2,122 @@
 
 use super::connection::Connection;
 use super::output::{Draft, pad_by};
-use super::sent::Content;
+use super::sender::Content;
+use super::settings::Config;
 use super::space;
-use acklab_base::{Event, Instant};
-use acklab_wire::quic::{Datagram, Frame, Frames};
+use crate::mtu::Search;
+use acklab_base::Instant;
+use acklab_wire::quic::{Datagram, Frame, Frames, LEAST_INITIAL};
 use acklab_wire::sequence::Sequence;
 
-impl Connection {
+/// The sizes of datagrams.
+#[derive(Debug)]
+pub(super) struct PathMtu {
+    /// The largest datagram that this end sends.
+    largest: u64,
+    /// The largest that both ends take.
+    most: u64,
+    /// The search for the largest that the path carries. Without it, `most` is taken for granted.
+    search: Option<Box<Search>>,
+    black_holes: u64,
+}
+
+impl PathMtu {
+    pub(super) fn new(config: &Config) -> Self {
+        let search = || Box::new(Search::new(config.first_datagram(), config.datagram));
+        Self {
+            largest: config.datagram,
+            most: config.datagram,
+            search: config.mtu_discovery.then(search),
+            black_holes: 0,
+        }
+    }
+
+    /// The largest datagram that this end sends.
+    pub(super) const fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    /// Times that the path no longer carried the size of datagrams in use.
+    pub(super) const fn black_holes(&self) -> u64 {
+        self.black_holes
+    }
+
+    /// `max_udp_payload_size` of the peer (RFC 9000, §18.2): the search for larger datagrams begins.
+    pub(super) fn on_parameters(&mut self, most: u64) {
+        self.most = self.most.min(most.max(LEAST_INITIAL));
+        if let Some(search) = &mut self.search {
+            search.start(most);
+        }
+    }
+
     /// The largest datagram that may leave now. Probes of the probe timeout have the size that every path carries, since the loss of larger
     /// packets may be what the timeout is due to.
     #[inline]
+    fn room(&self, is_probing: bool) -> u64 {
+        self.search.as_ref().map_or(self.most, |search| if is_probing { search.base() } else { self.size(search) })
+    }
+
+    fn size(&self, search: &Search) -> u64 {
+        search.size().min(self.most)
+    }
+
+    /// The packet of this number was acknowledged.
+    #[inline]
+    pub(super) fn on_acknowledged(&mut self, number: u64, octets: u64) {
+        if let Some(search) = &mut self.search {
+            search.on_acknowledged(number, octets);
+        }
+    }
+
+    /// The packet of this number was lost. Returns `true` if it was a probe of the path's MTU.
+    pub(super) fn on_lost(&mut self, number: u64, octets: u64) -> bool {
+        self.search.as_mut().is_some_and(|search| search.on_lost(number, octets))
+    }
+
+    /// An ACK or a timer has been dealt with. Returns the size of datagrams, which may have changed, and with it that of a packet in the
+    /// eyes of congestion control (RFC 9002, §7.2).
+    #[inline]
+    pub(super) fn settle(&mut self) -> Option<u64> {
+        let finds_black_hole = self.search.as_mut()?.finds_black_hole();
+        self.black_holes += u64::from(finds_black_hole);
+        self.search.as_ref().map(|search| self.size(search))
+    }
+}
+
+impl Connection {
+    /// The largest datagram that may leave now.
+    #[inline]
     pub(super) fn room_of_datagram(&self) -> u64 {
-        self.mtu.as_ref().map_or(self.output.most(), |mtu| {
-            let is_probing = self.spaces.iter().any(|space| space.probes > 0);
-            if is_probing { mtu.base() } else { mtu.size().min(self.output.most()) }
-        })
+        self.mtu.room(self.spaces.are_probing())
     }
 
     /// A probe of the path's MTU, if one is due and the window lets it leave (RFC 9000, §14.4). An end that sends no data needs none.
-    #[inline(never)]
+    #[inline]
     pub(super) fn mtu_probe(&mut self, now: Instant) -> Option<Datagram> {
-        let may_probe = self.handshake.is_confirmed
-            && self.counters.packets > 0
-            && self.spaces.iter().all(|space| space.probes == 0)
-            && self.window_is_open(now);
-        let octets = self.mtu.as_mut().filter(|_| may_probe)?.due(now)?;
+        if self.mtu.search.is_none() { None } else { self.due_mtu_probe(now) }
+    }
+
+    #[inline(never)]
+    fn due_mtu_probe(&mut self, now: Instant) -> Option<Datagram> {
+        let may_probe = self.is_confirmed()
+            && self.sender.counters().packets > 0
+            && !self.spaces.are_probing()
+            && self.sender.may_send(now);
+        let search = self.mtu.search.as_mut().filter(|_| may_probe)?;
+        let octets = search.due(now)?;
         let id = space::Id::Application;
-        let number = self.spaces[id].board.next_number();
+        let number = self.sender.next_number(id);
+        search.on_sent(number);
         let mut frames = Frames::default();
         frames.push(Frame::Ping);
         let mut packet = self.packet(id, number, frames);
         let missing = octets.saturating_sub(packet.wire_len());
         pad_by(&mut packet, missing);
-        if let Some(mtu) = &mut self.mtu {
-            mtu.on_sent(number);
-        }
         let content = Content::default();
         let draft = Draft { id, number, packet, content, reason: None, octets_of_streams: 0, repeats: false };
         let mut packets = Sequence::default();
         packets.push(self.commit(now, draft));
         Some(self.datagram(now, packets))
-    }
-
-    /// Returns `true` if the lost packet was a probe of the path's MTU.
-    pub(super) fn is_lost_probe(&mut self, id: space::Id, number: u64, octets: u64) -> bool {
-        id == space::Id::Application && self.mtu.as_mut().is_some_and(|mtu| mtu.on_lost(number, octets))
-    }
-
-    /// What an ACK or a timer has brought is settled: the size of datagrams may have changed, and with it that of a packet in the eyes of
-    /// congestion control (RFC 9002, §7.2).
-    #[inline(never)]
-    pub(super) fn settle_mtu(&mut self) {
-        let Some(mtu) = &mut self.mtu else { return };
-        self.counters.black_holes += u64::from(mtu.finds_black_hole());
-        let size = mtu.size().min(self.output.most());
-        if size != self.congestion.window.mss {
-            self.congestion.window.mss = size;
-            self.events.push_back(Event::DatagramSize { octets: size });
-        }
     }
 }

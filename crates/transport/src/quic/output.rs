@@ -5,19 +5,15 @@
 //! pacing; one that is not due yet leaves with whatever else does.
 
 use super::connection::{Connection, Phase};
+use super::data::LEAST_PIECE;
 use super::feedback::ACK_DELAY_EXPONENT;
-use super::sent::Content;
+use super::sender::Content;
 use super::space;
 use crate::ack::Reason;
-use crate::cc::{self, Position};
-use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::packets;
 use crate::streams::Side;
-use acklab_base::{Ecn, Instant};
-use acklab_wire::quic::{
-    Crypto, Datagram, Frame, Frames, Header, LEAST_INITIAL, LEAST_SAMPLED, Long, LongKind, Packet, PacketNumber, Short,
-    Stream, TAG,
-};
+use acklab_base::Instant;
+use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG};
 use acklab_wire::sequence::Sequence;
 
 /// A packet is begun only if its frames have so much room.
@@ -25,29 +21,25 @@ const LEAST_ROOM: u64 = 64;
 /// Octets of a packet number, at least. A packet that is overtaken by 128 others would be taken for another if its number had one octet;
 /// with encryption it would fail authentication.
 const LEAST_NUMBER: u8 = 2;
-/// Another stream frame is begun only if it has so much room.
-const LEAST_PIECE: u64 = 16;
 
 /// What output keeps from one datagram to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
     /// Nothing leaves until something happens.
     is_idle: bool,
-    /// The largest datagram that the peer takes.
-    most: u64,
     /// When the last datagram was asked for.
-    pub(super) polled_at: Instant,
+    polled_at: Instant,
     /// When what the last datagram tells came into being.
-    pub(super) told: Instant,
+    told: Instant,
     /// Datagrams sent that acknowledge and carry no data.
-    pub(super) acks: u64,
+    acks: u64,
     /// Datagrams sent.
-    pub(super) datagrams: u64,
+    datagrams: u64,
 }
 
 impl Output {
-    pub(super) const fn new(datagram: u64) -> Self {
-        Self { is_idle: false, most: datagram, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
+    pub(super) const fn new() -> Self {
+        Self { is_idle: false, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
     }
 
     /// Something has happened.
@@ -61,15 +53,26 @@ impl Output {
         self.is_idle
     }
 
-    /// The largest datagram that both ends take.
+    /// When the last datagram was asked for.
     #[inline]
-    pub(super) const fn most(&self) -> u64 {
-        self.most
+    pub(super) const fn polled_at(&self) -> Instant {
+        self.polled_at
     }
 
-    /// `max_udp_payload_size` of the peer (RFC 9000, §18.2).
-    pub(super) fn limit_datagrams(&mut self, most: u64) {
-        self.most = self.most.min(most.max(LEAST_INITIAL));
+    /// When what the last datagram tells came into being.
+    #[inline]
+    pub(super) const fn told(&self) -> Instant {
+        self.told
+    }
+
+    /// Datagrams sent that acknowledge and carry no data.
+    pub(super) const fn acks(&self) -> u64 {
+        self.acks
+    }
+
+    /// Datagrams sent.
+    pub(super) const fn datagrams(&self) -> u64 {
+        self.datagrams
     }
 }
 
@@ -101,9 +104,7 @@ impl Connection {
     }
 
     fn build(&mut self, now: Instant) -> Option<Datagram> {
-        if self.mtu.is_some()
-            && let Some(probe) = self.mtu_probe(now)
-        {
+        if let Some(probe) = self.mtu_probe(now) {
             return Some(probe);
         }
         let unvalidated = self.unvalidated_room();
@@ -166,8 +167,7 @@ impl Connection {
 
     /// The datagram of these packets, which leaves now.
     pub(super) fn datagram(&mut self, now: Instant, packets: Sequence<Packet>) -> Datagram {
-        let ecn = if self.sends_ect { Ecn::Ect0 } else { Ecn::NotEct };
-        let datagram = Datagram { ecn, packets };
+        let datagram = Datagram { ecn: self.ecn.codepoint(), packets };
         self.count_unvalidated(0, datagram.udp_payload());
         self.output.datagrams += 1;
         let payload: u32 = datagram.packets.iter().map(|packet| packet.frames.payload()).sum();
@@ -180,21 +180,14 @@ impl Connection {
 
     /// A packet of a space, without padding.
     pub(super) fn packet(&self, id: space::Id, number: u64, frames: Frames) -> Packet {
-        let (destination, source) = (self.remote, self.local);
-        let long = |kind| Header::Long(Box::new(Long { kind, destination, source }));
-        let header = match id {
-            space::Id::Initial => long(LongKind::Initial { token: Vec::new() }),
-            space::Id::Handshake => long(LongKind::Handshake),
-            space::Id::Application => Header::Short(Short { destination, ..Short::default() }),
-        };
-        let least = PacketNumber::truncate(number, self.spaces[id].board.largest_acknowledged());
+        let least = PacketNumber::truncate(number, self.sender.largest_acknowledged(id));
         let number = PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER));
-        Packet { header, number, frames }
+        Packet { header: self.ids.header(id), number, frames }
     }
 
     /// What a space has to say in `room` octets.
     fn draft(&mut self, now: Instant, id: space::Id, room: u64) -> Option<Draft> {
-        let number = self.spaces[id].board.next_number();
+        let number = self.sender.next_number(id);
         let mut packet = self.packet(id, number, Frames::default());
         let overhead = packet.header.wire_len() + u64::from(packet.number.length()) + TAG;
         let mut room = room.saturating_sub(overhead);
@@ -202,11 +195,11 @@ impl Connection {
             return None;
         }
         let is_probe = self.spaces[id].probes > 0;
-        let mut may_send = is_probe || self.window_is_open(now);
-        if id == space::Id::Handshake && !may_send && self.congestion.holds_until(now).is_none() {
+        let mut may_send = is_probe || self.sender.may_send(now);
+        if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
             // The end of the handshake may be smaller than a full packet, and must not wait for a window with room for one: until it is
             // confirmed, no timer repairs what application data hold of the window (RFC 9002, §6.2.1).
-            let left = self.congestion.window.cwnd.saturating_sub(self.in_flight() + overhead);
+            let left = self.sender.room().saturating_sub(overhead);
             may_send = left >= LEAST_ROOM;
             room = if may_send { room.min(left) } else { room };
         }
@@ -225,7 +218,7 @@ impl Connection {
             self.crypto(id, &mut room, &mut packet.frames, &mut content);
             if id == space::Id::Application {
                 self.controls(now, &mut room, &mut packet.frames, &mut content);
-                (octets_of_streams, repeats) = self.pieces(room, &mut packet.frames, &mut content);
+                (octets_of_streams, repeats) = self.data.take(room, &mut packet.frames, &mut content);
             }
         } else if id == space::Id::Application && !is_probe {
             self.note_limit(may_send);
@@ -243,25 +236,12 @@ impl Connection {
         Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats })
     }
 
-    /// Returns `true` if window and pacing let a packet leave.
-    #[inline]
-    pub(super) fn window_is_open(&self, now: Instant) -> bool {
-        self.congestion.holds_until(now).is_none() && self.has_room()
-    }
-
-    #[inline]
-    pub(super) fn has_room(&self) -> bool {
-        self.congestion.has_room(self.in_flight(), self.congestion.window.mss)
-    }
-
     /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
     fn note_limit(&mut self, let_send: bool) {
-        let in_flight = self.in_flight();
-        let room = self.congestion.window.cwnd.saturating_sub(in_flight);
-        let delayed = if let_send { 0 } else { self.streams.table.due_octets(self.credit.left(), room) };
-        self.congestion.note_limit(in_flight, self.congestion.window.mss, delayed);
+        let delayed = if let_send { 0 } else { self.data.due_octets(self.sender.room()) };
+        self.sender.note_limit(delayed);
         if let_send {
-            self.congestion.on_app_limited(in_flight);
+            self.sender.on_app_limited();
         }
     }
 
@@ -270,26 +250,23 @@ impl Connection {
     pub(super) fn has_due(&self, id: space::Id) -> bool {
         let has_crypto = self.spaces[id].crypto.has_due();
         match id {
-            space::Id::Application => self.streams.table.have_due(self.credit.left()) || self.has_control(),
+            space::Id::Application => self.data.have_due() || self.data.has_control(&self.asker),
             space::Id::Initial | space::Id::Handshake => has_crypto,
         }
     }
 
     /// Lets the oldest that is outstanding leave again (RFC 9002, §6.2.4).
     fn repeat_oldest(&mut self, id: space::Id) {
-        let space = &mut self.spaces[id];
-        let Some((_, packet)) = space.board.outstanding().find(|(_, packet)| packet.is_ack_eliciting) else { return };
-        let (crypto, controls) = (packet.content.crypto, packet.content.controls.clone());
-        let pieces: Vec<_> = packet.content.pieces().copied().collect();
-        if let Some(piece) = crypto {
-            space.crypto.repeat(&piece);
+        let Some(content) = self.sender.oldest(id) else { return };
+        if let Some(piece) = &content.crypto {
+            self.spaces[id].crypto.repeat(piece);
         }
-        for piece in pieces {
-            if let Some(stream) = self.streams.table.get_mut(piece.id) {
-                stream.outgoing.repeat(&piece);
-            }
+        for piece in content.pieces() {
+            self.data.repeat(piece);
         }
-        controls.into_iter().for_each(|control| self.on_control_lost(control));
+        for control in &content.controls {
+            control.lose(&mut self.data, &mut self.asker);
+        }
     }
 
     /// The ACK frame, if one is due or something else leaves anyway. Returns why it leaves.
@@ -335,45 +312,14 @@ impl Connection {
     }
 
     fn controls(&mut self, now: Instant, room: &mut u64, frames: &mut Frames, content: &mut Content) {
-        while self.has_control()
-            && let Some((frame, control)) = self.next_control(now, *room)
+        let srtt = self.sender.rtt().srtt();
+        while self.data.has_control(&self.asker)
+            && let Some((frame, control)) = self.data.next_control(now, *room, srtt, &mut self.asker)
         {
             *room = room.saturating_sub(frame.wire_len());
             frames.push(frame);
             content.controls.extend(control);
         }
-    }
-
-    /// Octets of streams. Returns how many there are, and whether any leave again.
-    #[inline]
-    fn pieces(&mut self, mut room: u64, frames: &mut Frames, content: &mut Content) -> (u64, bool) {
-        let (mut octets, mut repeats) = (0, false);
-        loop {
-            let fresh = self.credit.left();
-            let Some(stream) = self.streams.table.next_due(fresh) else { break };
-            let header = Frame::stream_header(stream.id().into(), stream.outgoing.next_offset());
-            let Some(piece) = stream.outgoing.take_within(room.saturating_sub(header), fresh) else {
-                if stream.outgoing.has_due_within(fresh) {
-                    break;
-                }
-                // All that it was to send again has been acknowledged meanwhile. Others may have something to send.
-                continue;
-            };
-            if !piece.is_again {
-                self.credit.on_used(piece.length.into());
-            }
-            (octets, repeats) = (octets + u64::from(piece.length), repeats || piece.is_again);
-            let stream =
-                Stream { id: piece.id.into(), offset: piece.start, length: piece.length, is_end: piece.is_end };
-            frames.push(Frame::Stream(stream));
-            content.push(piece);
-            // Before another frame, this one needs its length.
-            room = room.saturating_sub(Frame::Stream(stream).wire_len());
-            if room < LEAST_PIECE {
-                break;
-            }
-        }
-        (octets, repeats)
     }
 
     /// Enters what leaves into the board, and tells congestion control.
@@ -391,44 +337,18 @@ impl Connection {
                 self.spaces[id].owes_ack = false;
             }
         }
-        let in_flight = self.in_flight() + octets;
-        let board = &mut self.spaces[id].board;
         // What need not be acknowledged is remembered only while an ACK is to be expected, or if it reports something.
-        if !is_in_flight && !board.has_ack_eliciting() && content.reports.is_none() {
-            let passed = board.pass();
+        if !is_in_flight && !self.sender.has_outstanding(id) && content.reports.is_none() {
+            let passed = self.sender.pass(id);
             debug_assert_eq!(passed, number);
             return packet;
         }
-        let stamp = if is_in_flight { self.congestion.stamp(now, in_flight, octets) } else { Stamp::default() };
         let sent = packets::Packet { at: now, octets, is_ack_eliciting, is_in_flight, content };
-        let entered = board.send(sent, stamp);
+        let entered = self.sender.send(id, sent, octets_of_streams, repeats);
         debug_assert_eq!(entered, number);
         if is_ack_eliciting {
             self.spaces[id].probes = self.spaces[id].probes.saturating_sub(1);
-            self.active_at = now;
-            if !std::mem::replace(&mut self.has_sent_since, true) {
-                // RFC 9000, §10.1.
-                self.idle_from = now;
-            }
-        }
-        if octets_of_streams > 0 {
-            self.counters.packets += 1;
-            self.counters.bytes += octets_of_streams;
-            self.counters.retransmissions += u64::from(repeats);
-        }
-        if is_in_flight && id == space::Id::Application {
-            let sent = cc::Sent {
-                now,
-                bytes: octets,
-                in_flight,
-                end: Position(number + 1),
-                is_retransmission: repeats,
-                is_app_limited: false,
-            };
-            let srtt = self.estimator.srtt();
-            self.congestion.on_sent(sent, srtt);
-        } else if is_in_flight {
-            self.congestion.on_unpaced(octets);
+            self.idle.on_sent(now);
         }
         packet
     }

@@ -12,12 +12,12 @@ impl Multiplexed for Connection {
 
     #[inline]
     fn table(&self) -> &Table<Control> {
-        &self.streams.table
+        self.data.table()
     }
 
     #[inline]
     fn table_mut(&mut self) -> &mut Table<Control> {
-        &mut self.streams.table
+        self.data.table_mut()
     }
 
     #[inline]
@@ -26,13 +26,11 @@ impl Multiplexed for Connection {
     }
 
     fn open_next(&mut self) -> Option<u32> {
-        if self.phase == Phase::Established { self.streams.open() } else { None }
+        if self.phase == Phase::Established { self.data.open() } else { None }
     }
 
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64> {
-        let before = self.delivered_of(stream);
-        let octets = self.streams.read(now, stream, most)?;
-        self.offer.on_read(now, self.delivered_of(stream) - before);
+        let octets = self.data.read(now, stream, most)?;
         self.stir();
         self.close_if_done(now);
         Some(octets)
@@ -45,9 +43,9 @@ impl Connection {
     /// # Errors
     /// If there is no such stream.
     pub fn stop_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream> {
-        let stream = self.streams.table.get_mut(stream).ok_or(NoStream)?;
-        let code = ResetCode::Application(code).code();
-        (stream.own.owes_stop, stream.own.stop_code) = (Some(code), Some(code));
+        if !self.data.stop(stream, ResetCode::Application(code)) {
+            return Err(NoStream);
+        }
         self.stir();
         Ok(())
     }
@@ -79,7 +77,7 @@ impl StreamPort for Connection {
     }
 
     fn truncate(&mut self, now: Instant) {
-        self.streams.table.main_mut().outgoing.truncate();
+        self.data.table_mut().main_mut().outgoing.truncate();
         self.stir();
         self.note_finished(now);
     }

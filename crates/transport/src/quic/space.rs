@@ -1,9 +1,7 @@
 //! Packet number spaces (RFC 9000, §12.3): Initial, Handshake and application data.
 
 use super::arrived::Arrived;
-use super::sent::Content;
 use crate::ack::Ranges;
-use crate::recovery::packets::Packets;
 use crate::streams::Outgoing;
 use acklab_wire::quic::{Packet, PacketType};
 use std::ops::{Index, IndexMut};
@@ -45,7 +43,6 @@ pub(super) enum Keys {
 #[derive(Debug)]
 pub(super) struct Space {
     pub(super) keys: Keys,
-    pub(super) board: Packets<Content>,
     pub(super) arrived: Arrived,
     /// Octets of the handshake that this end sends, and that have arrived.
     pub(super) crypto: Outgoing,
@@ -59,10 +56,9 @@ pub(super) struct Space {
 }
 
 impl Space {
-    fn new(keys: Keys, keeps_stamps: bool) -> Self {
+    fn new(keys: Keys) -> Self {
         Self {
             keys,
-            board: Packets::default().keeping_stamps(keeps_stamps),
             arrived: Arrived::default(),
             crypto: Outgoing::new(0, u64::MAX, u64::MAX),
             crypto_arrived: Ranges::default(),
@@ -90,10 +86,9 @@ impl Space {
         has_room
     }
 
-    /// The keys are discarded (RFC 9001, §4.9), and nothing of the space counts any more (RFC 9002, §6.4).
+    /// The keys are discarded (RFC 9001, §4.9).
     pub(super) fn discard(&mut self) {
         self.keys = Keys::Discarded;
-        self.board.abandon().for_each(drop);
         (self.owes_ack, self.probes) = (false, 0);
         self.waiting.clear();
     }
@@ -104,22 +99,39 @@ pub(super) const MOST_HANDSHAKE: u64 = 1 << 16;
 
 /// The three spaces.
 #[derive(Debug)]
-pub(super) struct Spaces([Space; 3]);
+pub(super) struct Spaces {
+    spaces: [Space; 3],
+    /// A space whose keys have become available has packets that wait.
+    has_waiting: bool,
+}
 
 impl Spaces {
-    pub(super) fn new(keeps_stamps: bool) -> Self {
-        let new = |keys| Space::new(keys, keeps_stamps);
-        Self([new(Keys::Available), new(Keys::NotYet), new(Keys::NotYet)])
+    pub(super) fn new() -> Self {
+        Self { spaces: [Keys::Available, Keys::NotYet, Keys::NotYet].map(Space::new), has_waiting: false }
+    }
+
+    /// The keys of a space become available.
+    pub(super) fn install(&mut self, id: Id) {
+        let space = &mut self.spaces[id as usize];
+        if space.keys == Keys::NotYet {
+            space.keys = Keys::Available;
+            self.has_waiting |= !space.waiting.is_empty();
+        }
+    }
+
+    /// Returns `true` if packets that wait may be read now, and takes the note of it.
+    pub(super) const fn take_waiting(&mut self) -> bool {
+        std::mem::replace(&mut self.has_waiting, false)
+    }
+
+    /// Returns `true` if packets are to leave whatever the window says.
+    #[inline]
+    pub(super) fn are_probing(&self) -> bool {
+        self.spaces.iter().any(|space| space.probes > 0)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Space> {
-        self.0.iter()
-    }
-
-    /// Octets in flight (RFC 9002, appendix B.2).
-    #[inline]
-    pub(super) fn in_flight(&self) -> u64 {
-        self.0.iter().map(|space| space.board.in_flight()).sum()
+        self.spaces.iter()
     }
 }
 
@@ -128,13 +140,13 @@ impl Index<Id> for Spaces {
 
     #[inline]
     fn index(&self, id: Id) -> &Space {
-        &self.0[id as usize]
+        &self.spaces[id as usize]
     }
 }
 
 impl IndexMut<Id> for Spaces {
     #[inline]
     fn index_mut(&mut self, id: Id) -> &mut Space {
-        &mut self.0[id as usize]
+        &mut self.spaces[id as usize]
     }
 }

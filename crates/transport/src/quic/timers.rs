@@ -2,36 +2,21 @@
 
 use super::connection::{Connection, Phase};
 use super::space;
-use crate::recovery::packets::timeout::probe_timeout;
 use crate::streams::Side;
-use acklab_base::{Duration, Event, Instant};
+use acklab_base::{Duration, Instant};
 use acklab_wire::quic::LEAST_INITIAL;
 
 /// Packets that a probe timeout makes leave, at most (RFC 9002, §6.2.4).
 const PROBES: u32 = 2;
-/// The idle timeout is at least so many probe timeouts (RFC 9000, §10.1).
-const IDLE_PROBES: u64 = 3;
 
 impl Connection {
-    /// The probe timeout of a space (RFC 9002, §6.2.1), which doubles with each expiry in a row. The RFC bounds it nowhere.
+    /// The probe timeout of a space (RFC 9002, §6.2.1).
     pub(super) fn probe_timeout(&self, id: space::Id) -> Duration {
-        self.timeout_after(id, self.expiries)
-    }
-
-    /// The probe timeout of a space after so many expiries in a row.
-    fn timeout_after(&self, id: space::Id, expiries: u32) -> Duration {
         let delay = match id {
             space::Id::Application => self.asker.max_ack_delay(),
             space::Id::Initial | space::Id::Handshake => Duration::ZERO,
         };
-        probe_timeout(&self.estimator, self.config.thresholds.initial_rtt, delay, expiries)
-    }
-
-    /// The space whose packets count as lost next, and when (`GetLossTimeAndSpace`).
-    #[inline]
-    fn loss_at(&self) -> Option<(Instant, space::Id)> {
-        let of_space = |id: space::Id| Some((self.spaces[id].board.loss_at()?, id));
-        space::Id::ALL.into_iter().filter_map(of_space).min()
+        self.sender.timeout(delay)
     }
 
     /// When to probe, and in which space (`GetPtoTimeAndSpace`).
@@ -40,39 +25,33 @@ impl Connection {
         if self.unvalidated_room() < LEAST_INITIAL {
             return None;
         }
-        if self.spaces.iter().all(|space| !space.board.has_ack_eliciting()) {
+        if space::Id::ALL.into_iter().all(|id| !self.sender.has_outstanding(id)) {
             if self.peer_has_validated() || self.phase == Phase::Idle {
                 return None;
             }
             let has_handshake = self.spaces[space::Id::Handshake].is_usable();
             let id = if has_handshake { space::Id::Handshake } else { space::Id::Initial };
-            return Some((self.active_at + self.probe_timeout(id), id));
+            return Some((self.sender.lone_probe_at(self.probe_timeout(id)), id));
         }
         let of_space = |id: space::Id| {
             // Where probes are about to leave, nothing is waited for.
-            let is_skipped =
-                (id == space::Id::Application && !self.handshake.is_confirmed) || self.spaces[id].probes > 0;
+            let is_skipped = (id == space::Id::Application && !self.is_confirmed()) || self.spaces[id].probes > 0;
             let timeout = if is_skipped { None } else { Some(self.probe_timeout(id)) }?;
-            Some((self.spaces[id].board.probe_at(timeout)?, id))
+            Some((self.sender.probe_at(id, timeout)?, id))
         };
         space::Id::ALL.into_iter().filter_map(of_space).min()
     }
 
     #[inline]
     fn recovery_at(&self) -> Option<Instant> {
-        self.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
+        self.sender.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
     }
 
-    /// When the connection ends because nothing comes (RFC 9000, §10.1). The probe timeout is that of the restart of the idle timer, when
-    /// none had expired: three times one that doubles would outrun the clock for ever.
+    /// When the connection ends because nothing arrives (RFC 9000, §10.1).
+    #[inline]
     fn idles_until(&self) -> Option<Instant> {
-        let mine = self.config.idle_timeout;
-        let timeout = match (mine, self.peer.idle_timeout) {
-            (Some(mine), Some(peer)) => mine.min(peer),
-            (mine, peer) => mine.or(peer)?,
-        };
-        let least = self.timeout_after(space::Id::Application, 0).saturating_mul(IDLE_PROBES);
-        Some(self.idle_from + timeout.max(least))
+        let probe = || self.sender.timeout_after(self.asker.max_ack_delay(), 0);
+        self.idle.expires_at(self.config.idle_timeout, self.peer.idle_timeout, probe)
     }
 
     /// Wakes timers that were not armed before and are overdue: that of application data until the handshake is confirmed (RFC 9002, §6.2.1),
@@ -95,10 +74,10 @@ impl Connection {
             return self.end(super::close::Ended::IdleTimeout);
         }
         self.acks.acknowledger.wake(now);
-        while let Some((_, id)) = self.loss_at().filter(|(at, _)| *at <= now) {
+        while let Some((_, id)) = self.sender.loss_at().filter(|(at, _)| *at <= now) {
             self.on_loss_timer(now, id);
         }
-        if self.loss_at().is_some() {
+        if self.sender.loss_at().is_some() {
             return;
         }
         // The timer of a server that was not allowed to send may have expired in several spaces.
@@ -113,23 +92,13 @@ impl Connection {
 
     /// Lets probes leave in a space.
     fn probe(&mut self, now: Instant, id: space::Id) {
-        let has_in_flight = self.spaces[id].board.has_ack_eliciting();
-        self.spaces[id].probes = if has_in_flight { PROBES } else { 1 };
-        self.active_at = now;
+        self.spaces[id].probes = if self.sender.has_outstanding(id) { PROBES } else { 1 };
+        self.sender.note_probe(now);
     }
 
     fn on_probe_timeout(&mut self) {
-        self.expiries += 1;
-        if self.expiries == 1 {
-            self.counters.probes += 1;
-        } else {
-            self.counters.timeouts += 1;
-        }
-        self.events.push_back(match self.expiries {
-            _ if !self.handshake.is_complete => Event::SynTimeout,
-            1 => Event::TailLossProbe { is_retransmission: !self.streams.have_new() },
-            backoff => Event::RetransmissionTimeout { backoff: backoff - 1 },
-        });
+        let event = self.sender.on_probe_timeout(self.handshake.is_complete(), !self.data.have_new());
+        self.events.push(event);
     }
 
     #[inline]
@@ -147,11 +116,11 @@ impl Connection {
     /// When pacing lets the next packet leave, if there is one and the window lets it.
     #[inline]
     fn departs_at(&self) -> Option<Instant> {
-        let until = self.congestion.holds_until(self.output.polled_at)?;
+        let until = self.sender.holds_until(self.output.polled_at())?;
         if self.side == Side::Server && self.unvalidated_room() < u64::MAX {
             return None;
         }
         let has_due = |id: space::Id| self.spaces[id].is_usable() && self.has_due(id);
-        (self.has_room() && space::Id::ALL.into_iter().any(has_due)).then_some(until)
+        (self.sender.has_room() && space::Id::ALL.into_iter().any(has_due)).then_some(until)
     }
 }

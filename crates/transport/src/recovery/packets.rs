@@ -15,7 +15,7 @@ pub mod persistent;
 mod reported;
 pub mod timeout;
 
-pub use loss::{Lost, Thresholds};
+pub use loss::{Lost, Thresholds, Verdict};
 
 use super::delivery_rate::{Newest, Stamp};
 use acklab_base::{Duration, Instant};
@@ -65,6 +65,8 @@ pub struct Progress {
     pub packets: u64,
     /// Octets of those that count as in flight.
     pub octets: u64,
+    /// Of those octets, the ones that had been taken for lost.
+    pub late_octets: u64,
     /// Packets that had been declared lost spuriously (RFC 9002, §6.1).
     pub spuriously_lost: u64,
     /// A packet was acknowledged after one with a larger number.
@@ -76,6 +78,8 @@ pub struct Progress {
     pub newest: Option<Newest>,
     /// Its stamp, if stamps are kept.
     pub stamp: Stamp,
+    /// The same of the packets that were in flight.
+    pub newest_in_flight: Option<(Newest, Stamp)>,
 }
 
 /// The packets of one number space.
@@ -225,14 +229,21 @@ impl<T> Packets<T> {
                     State::Lost { octets, .. } => {
                         progress.spuriously_lost += 1;
                         progress.octets += octets;
+                        progress.late_octets += octets;
                     }
                     State::Outstanding(packet) => {
                         self.uncount(&packet);
                         brings_ack_eliciting |= packet.is_ack_eliciting;
                         progress.octets += if packet.is_in_flight { packet.octets } else { 0 };
-                        if progress.newest.is_none_or(|newest| number > newest.number) {
-                            progress.newest = Some(Newest { at: packet.at, number, is_retransmission: false });
-                            progress.stamp = self.stamps.get(index).copied().unwrap_or_default();
+                        let newest = Newest { at: packet.at, number, is_retransmission: false };
+                        let stamp = || self.stamps.get(index).copied().unwrap_or_default();
+                        if progress.newest.is_none_or(|before| number > before.number) {
+                            (progress.newest, progress.stamp) = (Some(newest), stamp());
+                        }
+                        if packet.is_in_flight
+                            && progress.newest_in_flight.is_none_or(|(before, _)| number > before.number)
+                        {
+                            progress.newest_in_flight = Some((newest, stamp()));
                         }
                         acknowledged.push((number, packet));
                     }

@@ -17,6 +17,37 @@ pub enum Deviation {
     },
 }
 
+/// The round-trip times that congestion control goes by.
+pub trait RoundTripTimes {
+    /// Smoothed round-trip time, if there was a measurement.
+    fn srtt(&self) -> Option<Duration>;
+
+    /// The shortest round-trip time.
+    fn least(&self) -> Option<Duration>;
+
+    /// The estimator, if round-trip times are measured by this end.
+    fn estimator(&self) -> Option<&Estimator> {
+        None
+    }
+}
+
+impl RoundTripTimes for Estimator {
+    #[inline]
+    fn srtt(&self) -> Option<Duration> {
+        self.srtt()
+    }
+
+    #[inline]
+    fn least(&self) -> Option<Duration> {
+        self.min()
+    }
+
+    #[inline]
+    fn estimator(&self) -> Option<&Estimator> {
+        Some(self)
+    }
+}
+
 /// SRTT and RTTVAR, in whole nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Estimator {

@@ -58,9 +58,8 @@ impl Connection {
     /// Ends the connection without a word.
     pub(super) fn end(&mut self, reason: Closing, code: u32) {
         self.phase = Phase::Closed { code };
-        let outstanding = self.sender.board.abandon();
-        drop(outstanding);
-        self.events.push_back(Event::Closed { reason, code: code.into() });
+        self.sender.abandon();
+        self.events.push(Event::Closed { reason, code: code.into() });
     }
 
     /// The client says that all is done.

@@ -12,13 +12,13 @@ use super::streams::Streams;
 use crate::ack::Policy;
 use crate::ack::tack::Law;
 use crate::cc::Controller;
+use crate::events::Events;
 use crate::mtu;
 use crate::reading::Reading;
 use crate::streams::Side;
 use acklab_base::random::Seed;
 use acklab_base::{Event, Fate, Instant, Machine};
 use acklab_wire::tack::{ConnectionId, Packet};
-use std::collections::VecDeque;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +62,7 @@ pub struct Connection {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) refusals: Refusals,
-    pub(super) events: VecDeque<Event>,
-    /// Packets of data that are declared lost are events.
-    pub(super) records_losses: bool,
+    pub(super) events: Events,
     pub(super) output: super::output::Output,
     pub(super) is_finished: bool,
 }
@@ -107,8 +105,7 @@ impl Connection {
             sender: Sender::new(settings, controller),
             receiver: Receiver::new(settings, policy),
             refusals: Refusals::default(),
-            events: VecDeque::new(),
-            records_losses: false,
+            events: Events::default(),
             output: super::output::Output::default(),
             is_finished: false,
         }
@@ -135,14 +132,14 @@ impl Connection {
 
     /// Octets in flight.
     #[must_use]
-    pub const fn in_flight(&self) -> u64 {
+    pub fn in_flight(&self) -> u64 {
         self.sender.in_flight()
     }
 
     /// Numbers of packets that this end has used.
     #[must_use]
     pub fn packets_sent(&self) -> u64 {
-        self.sender.board.next_number()
+        self.sender.next_number()
     }
 
     /// From now on, the peer shall send its TACKs by this law. It is told with the next data.
@@ -160,8 +157,8 @@ impl Connection {
     pub(super) fn finish_if_all_sent(&mut self) {
         if !self.is_finished && self.streams.table.main().outgoing.is_closed() && self.streams.table.all_sent() {
             self.is_finished = true;
-            self.events.push_back(Event::Finished);
-            self.sender.probe.on_window();
+            self.events.push(Event::Finished);
+            self.sender.probe_mut().on_window();
         }
     }
 }

@@ -126,7 +126,7 @@ impl Connection {
         let sample = RoundTrips::sample_of(arrived, echo, delay)?;
         self.remote = source;
         self.agree(parameters);
-        self.acknowledge_all(now);
+        self.sender.acknowledge_all(now);
         self.sender.sample(now, sample);
         self.receiver.on_handshake(now, sample);
         self.receiver.acknowledger.demand(now, Reason::Handshake);
@@ -169,15 +169,14 @@ impl Connection {
             self.sender.sample(now, sample);
             self.receiver.on_handshake(now, sample);
         }
-        self.acknowledge_all(now);
+        self.sender.acknowledge_all(now);
         self.establish(now);
     }
 
     fn establish(&mut self, now: Instant) {
         self.phase = Phase::Established;
-        self.sender.refresh_timeout();
-        self.sender.congestion.on_established(now, self.sender.round_trips.least());
-        self.events.push_back(Event::Established);
+        self.sender.on_established(now);
+        self.events.push(Event::Established);
         self.output.stir();
     }
 }

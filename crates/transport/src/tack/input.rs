@@ -136,7 +136,7 @@ impl Connection {
             }
             Frame::Tack(tack) => self.on_tack(now, arrived, number, tack),
             Frame::Loss(loss) => self.on_loss(now, loss),
-            Frame::EcnCounts(counts) => self.sender.ecn.read(*counts),
+            Frame::EcnCounts(counts) => self.sender.read_counts(*counts),
             Frame::Window { stream, limit } => self.streams.on_window(*stream, *limit),
             Frame::Blocked { stream } => {
                 self.streams.owe_window(*stream);

@@ -5,10 +5,7 @@ use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::sender::{Content, Control};
 use crate::ack::Reason;
-use crate::cc::{self, Position};
 use crate::mtu;
-use crate::recovery::delivery_rate::Stamp;
-use crate::recovery::packets;
 use crate::streams::{Piece, Side};
 use acklab_base::{Ecn, Event, Instant};
 use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
@@ -71,7 +68,7 @@ impl Connection {
             return true;
         }
         let acknowledges = self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported();
-        acknowledges || self.sender.probe.is_due() || self.sender.congestion.holds_until(now).is_none()
+        acknowledges || self.sender.probe().is_due() || self.sender.holds_until(now).is_none()
     }
 
     /// The peer takes no packet that is larger.
@@ -95,7 +92,7 @@ impl Connection {
 
     /// A packet that need not be acknowledged.
     fn pass(&mut self, now: Instant, frames: Frames) -> Packet {
-        let number = self.sender.board.pass();
+        let number = self.sender.pass();
         self.packet(now, number, frames)
     }
 
@@ -116,10 +113,8 @@ impl Connection {
         self.idle.on_asked(now);
         self.output.told = now;
         self.output.acks += u64::from(self.side == Side::Server);
-        self.sender.probe.on_sent();
-        let content = Content { piece: None, control: Some(Control::Handshake) };
-        let packet = packets::Packet { at: now, octets: 0, is_ack_eliciting: true, is_in_flight: false, content };
-        let number = self.sender.board.send(packet, Stamp::default());
+        self.sender.probe_mut().on_sent();
+        let number = self.sender.send(now, Content { piece: None, control: Some(Control::Handshake) });
         let packet = self.packet(now, number, frames);
         if self.side == Side::Server {
             self.receiver.acknowledger.count(Reason::Handshake);
@@ -154,8 +149,8 @@ impl Connection {
                     break;
                 }
             }
-            let next = self.sender.board.next_number();
-            if next.is_multiple_of(FORGET_INTERVAL) || self.sender.owes_forget {
+            let next = self.sender.next_number();
+            if next.is_multiple_of(FORGET_INTERVAL) || self.sender.owes_forget() {
                 push(&mut frames, self.sender.forget(now));
             }
             let stamp = self.clock.stamp(now);
@@ -176,15 +171,14 @@ impl Connection {
 
     /// Octets of a stream, and what has to be said besides; a probe goes past window and pacing.
     fn data(&mut self, now: Instant) -> Option<Packet> {
-        let is_probe = self.sender.probe.is_due();
-        if !is_probe && self.sender.congestion.holds_until(now).is_some() {
+        let is_probe = self.sender.probe().is_due();
+        if !is_probe && self.sender.holds_until(now).is_some() {
             self.note_limit(true);
             // Pacing wakes those who have something to send; one whom a window holds back has not.
             self.await_windows(now);
             return None;
         }
-        let in_flight = self.sender.in_flight();
-        let has_room = is_probe || self.sender.congestion.has_room(in_flight, self.settings.mss());
+        let has_room = is_probe || self.sender.has_room();
         let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
         // An end that sends no data needs no larger packets.
         if has_data
@@ -202,7 +196,7 @@ impl Connection {
         if !sends_data && control.is_none() {
             self.note_limit(false);
             if !has_data {
-                self.sender.congestion.on_app_limited(in_flight);
+                self.sender.on_app_limited();
                 self.await_windows(now);
             }
             return None;
@@ -210,34 +204,34 @@ impl Connection {
         let piece = if sends_data { self.piece(&mut frames) } else { None };
         if piece.is_none() && control.is_none() {
             // All that a stream was to send again has been acknowledged meanwhile.
-            self.sender.owes_forget |= !frames.is_empty();
+            if !frames.is_empty() {
+                self.sender.owe_forget();
+            }
             return self.data(now);
         }
-        self.sender.probe.on_sent();
+        self.sender.probe_mut().on_sent();
         self.output.told = now;
         let number = self.send(now, Content { piece, control });
         if piece.is_some() && !self.streams.have_due() {
             self.note_last();
         }
-        let ecn = if piece.is_some() { self.sender.ecn.on_sent() } else { Ecn::NotEct };
+        let ecn = if piece.is_some() { self.sender.mark_capable() } else { Ecn::NotEct };
         Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
     /// The last octets that may be sent have left. What follows is the silence of the application, or of a peer whose window is shut, even
     /// while pacing would delay a packet if there was one.
     fn note_last(&mut self) {
-        let in_flight = self.sender.in_flight();
-        if self.sender.congestion.has_room(in_flight, self.settings.mss()) {
-            self.sender.congestion.on_app_limited(in_flight);
+        if self.sender.has_room() {
+            self.sender.on_app_limited();
         }
     }
 
     /// Nothing leaves for now.
     fn note_limit(&mut self, is_paced: bool) {
-        let in_flight = self.sender.in_flight();
-        let room = self.sender.congestion.window.cwnd.saturating_sub(in_flight);
+        let room = self.sender.window().cwnd.saturating_sub(self.sender.in_flight());
         let delayed = if is_paced { self.streams.due_octets(room) } else { 0 };
-        self.sender.congestion.note_limit(in_flight, self.settings.mss(), delayed);
+        self.sender.note_limit(delayed);
     }
 
     /// Takes what a stream sends next.
@@ -251,56 +245,32 @@ impl Connection {
         Some(piece)
     }
 
-    /// Enters what leaves into the board, and tells congestion control. Returns its number.
+    /// A packet that must be acknowledged leaves. Returns its number.
     #[inline]
     fn send(&mut self, now: Instant, content: Content) -> u64 {
-        let sender = &mut self.sender;
-        let octets = content.piece.map_or(0, |piece| u64::from(piece.length));
-        let is_again = content.piece.is_some_and(|piece| piece.is_again);
-        if self.skip.takes(sender.board.next_number()) {
-            sender.board.skip();
+        if self.skip.takes(self.sender.next_number()) {
+            self.sender.skip_number();
         }
         self.idle.on_asked(now);
-        let in_flight = sender.in_flight() + octets;
-        let stamp = if octets > 0 { sender.congestion.stamp(now, in_flight, octets) } else { Stamp::default() };
-        let packet = packets::Packet { at: now, octets, is_ack_eliciting: true, is_in_flight: octets > 0, content };
-        let number = sender.board.send(packet, stamp);
-        if octets > 0 {
-            sender.counters.packets += 1;
-            sender.counters.bytes += octets;
-            sender.counters.retransmissions += u64::from(is_again);
-            let sent = cc::Sent {
-                now,
-                bytes: octets,
-                in_flight,
-                end: Position(number + 1),
-                is_retransmission: is_again,
-                is_app_limited: false,
-            };
-            let srtt = sender.srtt();
-            sender.congestion.on_sent(sent, srtt);
-        }
-        number
+        self.sender.send(now, content)
     }
 
     /// If no new data may leave, the receiver is told alone what it need not wait for, where it may know more of what is outstanding
     /// than it had room to tell.
     #[inline]
     pub(super) fn forgets_alone(&self) -> bool {
-        let sender = &self.sender;
-        sender.owes_forget && sender.may_forget_alone && sender.unlisted > 0 && !self.sends_new()
+        self.sender.may_forget_alone() && !self.sends_new()
     }
 
     /// Returns `true` if the next packet may carry new octets.
     fn sends_new(&self) -> bool {
-        let has_room = self.sender.congestion.has_room(self.sender.in_flight(), self.settings.mss());
-        has_room && self.streams.have_due() && !self.streams.repeat_next()
+        self.sender.has_room() && self.streams.have_due() && !self.streams.repeat_next()
     }
 
     /// What has to be said besides data: at most one thing that must arrive.
     fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
         let asks = !with_new && self.forgets_alone();
-        if self.sender.owes_forget && (with_new || asks || is_probe) {
+        if self.sender.owes_forget() && (with_new || asks || is_probe) {
             frames.push(self.sender.forget(now));
         }
         // New data ask by themselves.
@@ -321,11 +291,11 @@ impl Connection {
             return Some(Control::Reset(stream));
         }
         if let Some(stream) = self.streams.take_question() {
-            self.events.push_back(Event::WindowProbe);
+            self.events.push(Event::WindowProbe);
             frames.push(Frame::Blocked { stream });
             return Some(Control::Blocked);
         }
-        if with_new && let Some(sync) = self.sender.synced.take(now, self.sender.round_trips.least()) {
+        if with_new && let Some(sync) = self.sender.take_sync(now) {
             frames.push(Frame::Sync(sync));
             return Some(Control::Sync);
         }
@@ -344,13 +314,13 @@ impl Connection {
     fn fills_small_window(&self) -> bool {
         let (sender, mss) = (&self.sender, self.settings.mss());
         let filled = sender.in_flight() + mss;
-        filled < sender.synced.law().octets(mss) && !sender.congestion.has_room(filled, mss)
+        filled < sender.law().octets(mss) && !sender.has_room_beside(filled)
     }
 
     /// A packet that shows whether the path carries its size.
     #[inline(never)]
     fn mtu_probe(&mut self, now: Instant, size: u64) -> Packet {
-        self.sender.probe.on_sent();
+        self.sender.probe_mut().on_sent();
         self.output.told = now;
         let padding = (size - (OVERHEAD + Frame::Ping.wire_len())) as u16;
         let number = self.send(now, Content { piece: None, control: Some(Control::Mtu(size)) });
@@ -360,8 +330,7 @@ impl Connection {
 
     /// Lets the oldest octets that are outstanding leave again. Returns `false` if there are none.
     fn repeat_oldest(&mut self) -> bool {
-        let oldest = self.sender.board.outstanding().find_map(|(_, packet)| packet.content.piece);
-        let Some(piece) = oldest else { return false };
+        let Some(piece) = self.sender.oldest_piece() else { return false };
         let Some(stream) = self.streams.table.get_mut(piece.id) else { return false };
         stream.outgoing.repeat(&piece);
         stream.outgoing.has_due()
@@ -370,10 +339,10 @@ impl Connection {
     /// If only windows hold back sending, they are asked for in time.
     fn await_windows(&mut self, now: Instant) {
         if !self.streams.are_blocked() {
-            self.sender.probe.on_window();
-        } else if !self.sender.board.has_ack_eliciting() {
+            self.sender.probe_mut().on_window();
+        } else if !self.sender.has_outstanding() {
             let timeout = self.sender.probe_timeout();
-            self.sender.probe.await_window(now, timeout);
+            self.sender.probe_mut().await_window(now, timeout);
         }
     }
 }

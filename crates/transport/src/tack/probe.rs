@@ -7,52 +7,23 @@
 use super::settings::Settings;
 use crate::ack::tack::law::{LONGEST_DELAY, Path};
 use crate::recovery::alarm::Alarm;
-use crate::recovery::packets::Thresholds;
-use crate::recovery::packets::timeout::probe_timeout;
-use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
 use crate::ack::tack::Law;
 
 /// Timeouts are doubled so often at most: a minute and more, as TCP's (RFC 6298, §2.5).
-const MOST_DOUBLINGS: u32 = 6;
-
-/// Counts of one sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counters {
-    /// First probes after feedback.
-    pub(super) probes: u64,
-    /// Probes after probes.
-    pub(super) timeouts: u64,
-}
+pub(super) const MOST_DOUBLINGS: u32 = 6;
 
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// Timeouts in a row.
-    expiries: u32,
     /// A probe is to leave, whatever window and pacing say.
     is_due: bool,
     /// When to ask for a window that is shut.
     persist: Alarm,
     questions: u32,
-    pub(super) counters: Counters,
 }
 
 impl Probe {
-    /// What the sender waits for feedback, after the last packet that asks for it.
-    pub(super) fn timeout(&self, estimator: &Estimator, delay: Duration) -> Duration {
-        probe_timeout(estimator, Thresholds::RFC.initial_rtt, delay, self.expiries.min(MOST_DOUBLINGS))
-    }
-
-    /// By how much timeouts in a row make the timeout longer.
-    pub(super) fn factor(&self) -> u32 {
-        1 << self.expiries.min(MOST_DOUBLINGS)
-    }
-
-    pub(super) const fn expiries(&self) -> u32 {
-        self.expiries
-    }
-
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
         self.is_due
@@ -60,12 +31,6 @@ impl Probe {
 
     /// The timeout has passed.
     pub(super) const fn on_timeout(&mut self) {
-        if self.expiries == 0 {
-            self.counters.probes += 1;
-        } else {
-            self.counters.timeouts += 1;
-        }
-        self.expiries += 1;
         self.is_due = true;
     }
 
@@ -75,7 +40,7 @@ impl Probe {
 
     /// Something was acknowledged.
     pub(super) const fn on_progress(&mut self) {
-        (self.expiries, self.is_due) = (0, false);
+        self.is_due = false;
     }
 
     /// Only a window holds back sending, and nothing is in flight whose feedback would tell of it: ask for it after a timeout.
@@ -120,21 +85,6 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
-
-    #[test]
-    fn timeouts_double_until_something_comes() {
-        let (mut probe, mut estimator) = (Probe::default(), Estimator::default());
-        estimator.sample(MS * 100);
-        let timeouts = [(); 3].map(|()| {
-            let timeout = probe.timeout(&estimator, MS * 50);
-            probe.on_timeout();
-            timeout
-        });
-        assert_eq!(timeouts, [MS * 350, MS * 700, MS * 1400], "100 + 4 · 50 + 50");
-        assert_eq!(probe.counters, Counters { probes: 1, timeouts: 2 });
-        probe.on_progress();
-        assert_eq!((probe.timeout(&estimator, MS * 50), probe.is_due()), (MS * 350, false));
-    }
 
     #[test]
     fn a_tack_takes_what_the_law_says() {

@@ -1,19 +1,23 @@
 //! The half that sends: what is outstanding, and all that decides when more may leave.
 
+mod feedback;
+
 use super::ecn::Validation;
 use super::lists;
-use super::probe::{Probe, tack_delay};
+use super::probe::{MOST_DOUBLINGS, Probe, tack_delay};
+use super::refusal::Refusal;
 use super::settings::Settings;
 use super::sync::Synced;
 use super::timing::RoundTrips;
 use crate::ack::tack::Law;
-use crate::cc::{self, Controller};
-use crate::congestion::Congestion;
-use crate::recovery::packets::{Lost, Packet, Packets};
-use crate::recovery::transmission::Transmission;
+use crate::cc::{Controller, Window};
+use crate::congestion::{self, Congestion};
+use crate::recovery::manager::Manager;
+use crate::recovery::packets::timeout::{Expiries, probe_timeout};
+use crate::recovery::packets::{Packet, Thresholds};
 use crate::streams::Piece;
-use acklab_base::{Duration, Instant};
-use acklab_wire::tack::{Frame, PktSeq, Tack};
+use acklab_base::{Duration, Ecn, Event, Instant, Rate};
+use acklab_wire::tack::{EcnCounts, Frame, PktSeq, Sync, Tack};
 
 /// What a packet held that must arrive, or be sent again under a new number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,57 +53,47 @@ pub(super) struct Counters {
     pub(super) bytes: u64,
     /// Packets that the receiver has reported as marked.
     pub(super) marked: u64,
-    /// Reductions of the window for those.
-    pub(super) mark_reductions: u64,
     /// Packets whose octets had left before.
     pub(super) retransmissions: u64,
     /// TACKs and IACKs that arrived.
     pub(super) acks: u64,
     /// Times that the path no longer carried the size of packets.
     pub(super) black_holes: u64,
-    /// Octets that congestion control was told of as delivered.
-    pub(super) delivered: u64,
     /// Octets in packets that were listed as arrived.
     listed: u64,
 }
 
+/// The only packet number space.
+const SPACE: usize = 0;
+
 #[derive(Debug)]
 pub(super) struct Sender {
-    pub(super) settings: Settings,
-    pub(super) board: Packets<Content>,
-    pub(super) congestion: Congestion,
-    pub(super) round_trips: RoundTrips,
-    pub(super) synced: Synced,
-    pub(super) probe: Probe,
-    pub(super) ecn: Validation,
+    settings: Settings,
+    recovery: Manager<Content, RoundTrips, Congestion, 1>,
+    synced: Synced,
+    probe: Probe,
+    ecn: Validation,
     /// Octets of packets that have arrived and that the last TACK had no room to list.
-    pub(super) unlisted: u64,
+    unlisted: u64,
     /// The last TACK listed all that has arrived.
     lists_all: bool,
     /// Octets that are believed to have arrived.
     believed: u64,
     /// The number of the newest packet whose TACK was taken.
-    pub(super) newest_tack: Option<u64>,
+    newest_tack: Option<u64>,
     /// The receiver waits for numbers that nothing is expected of any more.
-    pub(super) owes_forget: bool,
+    owes_forget: bool,
     /// It may be told so in a packet of its own.
-    pub(super) may_forget_alone: bool,
+    may_forget_alone: bool,
     /// It was told so of all numbers below this, and when.
     forgotten: (u64, Instant),
     /// Packets that it has reported lost and that have arrived.
-    pub(super) late: u32,
+    late: u32,
     /// The delivery rate that the receiver has reported last, in octets a second.
-    pub(super) reported_rate: Option<u64>,
+    reported_rate: Option<u64>,
     /// How long feedback may take.
     timeout: Duration,
-    /// When the round-trip time was first measured.
-    pub(super) measured_at: Option<Instant>,
-    pub(super) counters: Counters,
-    /// Memory that each feedback uses again.
-    pub(super) acknowledged: Vec<(u64, Packet<Content>)>,
-    pub(super) lost: Vec<Lost<Content>>,
-    pub(super) told_lost: Vec<cc::Lost>,
-    pub(super) outcomes: Vec<Transmission>,
+    counters: Counters,
 }
 
 impl Sender {
@@ -109,9 +103,7 @@ impl Sender {
                 .with_burst(settings.burst);
         let mut sender = Self {
             settings: *settings,
-            board: Packets::default().keeping_stamps(congestion.wants_stamps()),
-            congestion,
-            round_trips: RoundTrips::new(settings.rtt_window),
+            recovery: Manager::new(RoundTrips::new(settings.rtt_window), congestion),
             synced: Synced::new(settings.law()),
             probe: Probe::default(),
             ecn: Validation::new(settings.uses_ecn()),
@@ -125,14 +117,9 @@ impl Sender {
             late: 0,
             reported_rate: None,
             timeout: Duration::ZERO,
-            measured_at: None,
             counters: Counters::default(),
-            acknowledged: Vec::new(),
-            lost: Vec::new(),
-            told_lost: Vec::new(),
-            outcomes: Vec::new(),
         };
-        sender.congestion.on_frequency(settings.law());
+        sender.recovery.congestion.on_frequency(settings.law());
         sender.refresh_timeout();
         sender
     }
@@ -140,50 +127,237 @@ impl Sender {
     /// From now on, TACKs shall come by this law.
     pub(super) fn set_law(&mut self, law: Law) {
         self.synced.set_law(law);
-        self.congestion.on_frequency(law);
+        self.recovery.congestion.on_frequency(law);
     }
 
     /// Octets in flight: sent and neither acknowledged nor lost, less those that have arrived and are not listed.
     #[inline]
-    pub(super) const fn in_flight(&self) -> u64 {
-        self.board.in_flight().saturating_sub(self.unlisted)
+    pub(super) fn in_flight(&self) -> u64 {
+        self.recovery.in_flight()
+    }
+
+    /// The number of the next packet.
+    #[inline]
+    pub(super) fn next_number(&self) -> u64 {
+        self.recovery.space(SPACE).next_number()
+    }
+
+    /// The next number is skipped.
+    pub(super) fn skip_number(&mut self) {
+        self.recovery.space_mut(SPACE).skip();
+    }
+
+    /// Returns `true` if something is outstanding that must be acknowledged.
+    pub(super) const fn has_outstanding(&self) -> bool {
+        self.recovery.space(SPACE).has_ack_eliciting()
+    }
+
+    /// The oldest octets of a stream that are outstanding.
+    pub(super) fn oldest_piece(&self) -> Option<Piece> {
+        self.recovery.space(SPACE).outstanding().find_map(|(_, packet)| packet.content.piece)
+    }
+
+    /// A packet leaves that need not be acknowledged. Returns its number.
+    pub(super) fn pass(&mut self) -> u64 {
+        self.recovery.space_mut(SPACE).pass()
+    }
+
+    /// A packet leaves that must be acknowledged. Returns its number.
+    #[inline]
+    pub(super) fn send(&mut self, now: Instant, content: Content) -> u64 {
+        let octets = content.piece.map_or(0, |piece| u64::from(piece.length));
+        let is_again = content.piece.is_some_and(|piece| piece.is_again);
+        if octets > 0 {
+            self.counters.packets += 1;
+            self.counters.bytes += octets;
+            self.counters.retransmissions += u64::from(is_again);
+        }
+        let packet = Packet { at: now, octets, is_ack_eliciting: true, is_in_flight: octets > 0, content };
+        self.recovery.send(SPACE, packet, is_again)
+    }
+
+    /// The connection is over, and nothing is outstanding any more.
+    pub(super) fn abandon(&mut self) {
+        self.recovery.space_mut(SPACE).abandon().for_each(drop);
+    }
+
+    /// The peer has accepted the connection, or all that opened it is void.
+    pub(super) fn acknowledge_all(&mut self, now: Instant) {
+        self.recovery.acknowledge_all(now, SPACE);
+        self.on_progress();
+    }
+
+    fn on_progress(&mut self) {
+        self.recovery.expiries.reset();
+        self.probe.on_progress();
+    }
+
+    /// The handshake is complete.
+    pub(super) fn on_established(&mut self, now: Instant) {
+        self.refresh_timeout();
+        let least = self.rtt_min();
+        self.recovery.congestion.on_established(now, least);
+    }
+
+    /// Congestion window and threshold.
+    #[inline]
+    pub(super) const fn window(&self) -> &Window {
+        &self.recovery.congestion.window
+    }
+
+    /// Returns `true` if the window has room for a full packet beside those in flight.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.has_room_beside(self.in_flight())
+    }
+
+    /// Returns `true` if the window has room for a full packet beside `in_flight` octets.
+    #[inline]
+    pub(super) fn has_room_beside(&self, in_flight: u64) -> bool {
+        self.recovery.congestion.has_room(in_flight, self.settings.mss())
+    }
+
+    /// When pacing lets the next packet leave, if not now.
+    #[inline]
+    pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
+        self.recovery.congestion.holds_until(now)
+    }
+
+    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back.
+    pub(super) fn note_limit(&mut self, delayed: u64) {
+        let in_flight = self.in_flight();
+        self.recovery.congestion.note_limit(in_flight, self.settings.mss(), delayed);
+    }
+
+    /// The application has nothing more to send, and the window would let it.
+    pub(super) fn on_app_limited(&mut self) {
+        let in_flight = self.in_flight();
+        self.recovery.congestion.on_app_limited(in_flight);
+    }
+
+    /// The rate of sending.
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.recovery.congestion.pacing_rate(self.srtt())
+    }
+
+    /// What congestion control counts.
+    pub(super) const fn recoveries(&self) -> &congestion::Counters {
+        &self.recovery.congestion.counters
+    }
+
+    /// Reductions of the window in response to marks.
+    pub(super) const fn mark_reductions(&self) -> u64 {
+        self.recovery.counters().mark_reductions
+    }
+
+    /// Probe timeouts.
+    pub(super) const fn expiries(&self) -> &Expiries {
+        &self.recovery.expiries
+    }
+
+    pub(super) const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The path no longer carries the size of packets.
+    pub(super) const fn count_black_hole(&mut self) {
+        self.counters.black_holes += 1;
+    }
+
+    /// Round-trip times.
+    #[inline]
+    pub(super) const fn round_trips(&self) -> &RoundTrips {
+        self.recovery.round_trips()
+    }
+
+    /// RTTmin.
+    #[inline]
+    pub(super) fn rtt_min(&self) -> Option<Duration> {
+        self.round_trips().least()
     }
 
     pub(super) fn srtt(&self) -> Option<Duration> {
-        self.round_trips.estimator().srtt()
+        self.round_trips().estimator().srtt()
     }
 
     /// A round trip was measured.
     pub(super) fn sample(&mut self, now: Instant, sample: Duration) {
-        self.round_trips.take(now, sample);
-        self.measured_at.get_or_insert(now);
+        self.recovery.round_trips_at(now).take(now, sample);
+    }
+
+    /// The law that TACKs shall come by.
+    pub(super) const fn law(&self) -> Law {
+        self.synced.law()
+    }
+
+    /// ρ′.
+    pub(super) fn ack_loss(&self) -> f64 {
+        self.synced.ack_loss()
+    }
+
+    /// The newest TACK has come, with these counts of the peer's packets that were expected and lost.
+    pub(super) fn on_packets_of_peer(&mut self, now: Instant, expected_and_lost: (u64, u64)) {
+        let rtt_min = self.rtt_min();
+        self.synced.on_tack(now, rtt_min, expected_and_lost);
+    }
+
+    /// What is to be told of RTTmin, the law and ρ′, if anything is.
+    pub(super) fn take_sync(&mut self, now: Instant) -> Option<Sync> {
+        let rtt_min = self.rtt_min();
+        self.synced.take(now, rtt_min)
+    }
+
+    /// Marks have been counted by the peer.
+    pub(super) fn read_counts(&mut self, counts: EcnCounts) -> Result<(), Refusal> {
+        self.ecn.read(counts)
+    }
+
+    /// A packet with octets of a stream leaves. Returns its codepoint.
+    #[inline]
+    pub(super) fn mark_capable(&mut self) -> Ecn {
+        self.ecn.on_sent()
+    }
+
+    /// The timers of a silent peer.
+    #[inline]
+    pub(super) const fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    /// The timers of a silent peer.
+    #[inline]
+    pub(super) const fn probe_mut(&mut self) -> &mut Probe {
+        &mut self.probe
     }
 
     /// The longest that the receiver may wait with a TACK.
     pub(super) fn tack_delay(&self) -> Duration {
-        tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.round_trips.least())
+        tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.rtt_min())
     }
 
     /// A TACK lists some packets beyond `next`, and tells how many it does not list. Those that an earlier one listed are known. What this end
     /// has settled is nothing that is in flight, though a receiver that has not yet been told to forget the losses there counts it: so many
     /// are left out as may have arrived of that.
-    pub(super) fn note_unlisted(&mut self, next: u64, tack: &Tack) {
+    fn note_unlisted(&mut self, next: u64, tack: &Tack) {
         (self.unlisted, self.lists_all) = (0, tack.unlisted == 0);
         if tack.unlisted > 0 {
-            let first = self.board.lowest_remembered();
+            let board = self.recovery.space(SPACE);
+            let first = board.lowest_remembered();
             let (mut listed, mut settled) = (0, first.saturating_sub(next));
             for range in lists::ranges(next, &tack.acked) {
                 listed += range.end.saturating_sub(range.start.max(first));
                 settled -= range.end.min(first).saturating_sub(range.start);
             }
-            let known = self.board.remembered_acknowledged().saturating_sub(listed);
+            let known = board.remembered_acknowledged().saturating_sub(listed);
             self.unlisted = u64::from(tack.unlisted).saturating_sub(known + settled) * self.settings.mss();
         }
+        self.recovery.set_arrived(self.unlisted);
     }
 
     /// An IACK tells how many octets have arrived, which the last TACK may have left out.
-    pub(super) const fn note_listed(&mut self, octets: u64) {
+    const fn note_listed(&mut self, octets: u64) {
         self.unlisted = self.unlisted.saturating_sub(octets);
+        self.recovery.set_arrived(self.unlisted);
     }
 
     /// Octets in packets that have arrived, each packet counted once, whether or not they were listed.
@@ -193,20 +367,19 @@ impl Sender {
     }
 
     /// `listed` octets of packets are newly listed. Returns how many were not known to have arrived.
-    pub(super) fn count_delivered(&mut self, listed: u64) -> u64 {
+    fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
         let arrived = self.arrived();
         let delivered = arrived.saturating_sub(self.believed);
         // The number of unlisted packets also counts those whose fate this end has settled, so too much may have been believed. It must
         // not count against what arrives after that.
         self.believed = if self.lists_all { arrived } else { self.believed + delivered };
-        self.counters.delivered += delivered;
         delivered
     }
 
     /// Tells the receiver what it need not wait for.
     pub(super) fn forget(&mut self, now: Instant) -> Frame {
-        let below = self.board.lowest_remembered();
+        let below = self.recovery.space(SPACE).lowest_remembered();
         (self.owes_forget, self.forgotten) = (false, (below, now));
         Frame::Forget { below: PktSeq::of(below) }
     }
@@ -214,11 +387,29 @@ impl Sender {
     /// The receiver waits for `next`. It is told what it need not wait for, and after a round trip told again.
     pub(super) fn note_wait(&mut self, now: Instant, next: u64) {
         let (below, at) = self.forgotten;
-        let lowest = self.board.lowest_remembered();
+        let lowest = self.recovery.space(SPACE).lowest_remembered();
         let was_told = lowest <= below && now < at + self.srtt().unwrap_or_default();
         self.owes_forget |= lowest > next && !was_told;
         // No more often than TACKs come by the law, whatever losses report.
-        self.may_forget_alone = now >= at + self.synced.law().period(self.round_trips.least());
+        self.may_forget_alone = now >= at + self.synced.law().period(self.rtt_min());
+    }
+
+    /// Returns `true` if the receiver is to be told what it need not wait for.
+    #[inline]
+    pub(super) const fn owes_forget(&self) -> bool {
+        self.owes_forget
+    }
+
+    /// The receiver is to be told what it need not wait for.
+    pub(super) const fn owe_forget(&mut self) {
+        self.owes_forget = true;
+    }
+
+    /// Returns `true` if the receiver may be told alone what it need not wait for: it may know more of what is outstanding than it had room
+    /// to tell.
+    #[inline]
+    pub(super) const fn may_forget_alone(&self) -> bool {
+        self.owes_forget && self.may_forget_alone && self.unlisted > 0
     }
 
     /// How long feedback may take.
@@ -228,20 +419,37 @@ impl Sender {
 
     /// The same before it was doubled for what nobody has answered.
     pub(super) fn base_timeout(&self) -> Duration {
-        self.timeout / u64::from(self.probe.factor())
+        self.timeout / (1 << self.doublings())
+    }
+
+    fn doublings(&self) -> u32 {
+        self.recovery.expiries.in_a_row().min(MOST_DOUBLINGS)
+    }
+
+    /// The probe timeout has passed.
+    pub(super) fn on_probe_timeout(&mut self) {
+        self.recovery.expiries.on_timeout();
+        self.probe.on_timeout();
+        self.refresh_timeout();
+    }
+
+    /// The event of the last probe timeout. `is_open`: the handshake is over; `repeats`: the probe has no new data to carry.
+    pub(super) const fn timeout_event(&self, is_open: bool, repeats: bool) -> Event {
+        self.recovery.expiries.event(is_open, repeats)
     }
 
     /// What the timeout follows from has changed.
-    pub(super) fn refresh_timeout(&mut self) {
+    fn refresh_timeout(&mut self) {
         // Before the round trip is known, no TACK is waited for (RFC 9002, §6.2.1).
         let delay = if self.srtt().is_some() { self.tack_delay() } else { Duration::ZERO };
-        self.timeout = self.probe.timeout(self.round_trips.estimator(), delay);
+        let estimator = self.round_trips().estimator();
+        self.timeout = probe_timeout(estimator, Thresholds::RFC.initial_rtt, delay, self.doublings());
     }
 
     /// When to probe.
     #[inline]
     pub(super) fn probe_at(&self) -> Option<Instant> {
-        self.board.probe_at(self.timeout)
+        self.recovery.space(SPACE).probe_at(self.timeout)
     }
 }
 

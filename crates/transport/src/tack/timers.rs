@@ -2,8 +2,8 @@
 
 use super::amplification::LEAST_PACKET;
 use super::connection::{Connection, Phase};
-use acklab_base::{Event, Instant};
-use acklab_wire::tack::BELOW;
+use super::mtu::datagram_size;
+use acklab_base::Instant;
 
 impl Connection {
     pub(super) fn wake_timers(&mut self, now: Instant) {
@@ -22,7 +22,7 @@ impl Connection {
         if self.probe_at().is_some_and(|at| at <= now) {
             self.on_probe_timeout();
         }
-        if self.sender.probe.take_question(now) {
+        if self.sender.probe_mut().take_question(now) {
             self.streams.ask_for_windows();
         }
         if self.streams.expires_at().is_some_and(|at| at <= now) {
@@ -39,21 +39,16 @@ impl Connection {
     }
 
     fn on_probe_timeout(&mut self) {
-        self.sender.probe.on_timeout();
-        if self.mtu.on_timeout(self.sender.probe.expiries()) {
-            self.sender.counters.black_holes += 1;
-            self.events.push_back(Event::DatagramSize { octets: self.mtu.size() - BELOW });
+        self.sender.on_probe_timeout();
+        if self.mtu.on_timeout(self.sender.expiries().in_a_row()) {
+            self.sender.count_black_hole();
+            self.events.push(datagram_size(&self.mtu));
         }
-        self.sender.refresh_timeout();
-        if self.phase != Phase::Established {
+        let is_open = self.phase == Phase::Established;
+        if !is_open {
             self.handshake.repeat();
-            self.events.push_back(Event::SynTimeout);
-            return;
         }
-        self.events.push_back(match self.sender.probe.expiries() {
-            1 => Event::TailLossProbe { is_retransmission: !self.streams.have_due() },
-            backoff => Event::RetransmissionTimeout { backoff: backoff - 1 },
-        });
+        self.events.push(self.sender.timeout_event(is_open, !self.streams.have_due()));
     }
 
     #[inline]
@@ -65,7 +60,7 @@ impl Connection {
             Phase::Established => {
                 let owed = Instant::earliest(self.receiver.deadline(), self.sender.probe_at());
                 let owed = Instant::earliest(owed, self.idle_deadline());
-                let awaited = Instant::earliest(self.sender.probe.persists_until(), self.streams.expires_at());
+                let awaited = Instant::earliest(self.sender.probe().persists_until(), self.streams.expires_at());
                 Instant::earliest(Instant::earliest(owed, awaited), self.departs_at())
             }
         }
@@ -75,7 +70,7 @@ impl Connection {
     #[inline]
     fn departs_at(&self) -> Option<Instant> {
         let sender = &self.sender;
-        let has_data = self.streams.have_due() && sender.congestion.has_room(sender.in_flight(), self.settings.mss());
-        if has_data || self.owes_control() { sender.congestion.holds_until(Instant::ZERO) } else { None }
+        let has_data = self.streams.have_due() && sender.has_room();
+        if has_data || self.owes_control() { sender.holds_until(Instant::ZERO) } else { None }
     }
 }

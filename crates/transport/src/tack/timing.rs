@@ -8,7 +8,7 @@
 //! before the TACK is not seen, and the least sample is larger (Figure 6).
 
 use super::refusal::Refusal;
-use crate::recovery::rtt::Estimator;
+use crate::recovery::rtt::{Estimator, RoundTripTimes};
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::Timestamp;
@@ -115,6 +115,23 @@ impl RoundTrips {
     pub(super) fn take(&mut self, now: Instant, sample: Duration) {
         self.estimator.sample(sample);
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
+    }
+}
+
+impl RoundTripTimes for RoundTrips {
+    #[inline]
+    fn srtt(&self) -> Option<Duration> {
+        self.estimator.srtt()
+    }
+
+    #[inline]
+    fn least(&self) -> Option<Duration> {
+        self.least()
+    }
+
+    #[inline]
+    fn estimator(&self) -> Option<&Estimator> {
+        Some(&self.estimator)
     }
 }
 

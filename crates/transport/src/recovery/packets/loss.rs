@@ -28,6 +28,26 @@ impl Thresholds {
     }
 }
 
+/// What the thresholds say of a packet that left before one that was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is lost.
+    Lost,
+    /// It is lost from this instant on, unless it is acknowledged before.
+    LostAt(Instant),
+}
+
+impl Verdict {
+    /// The judgement at `now` on packet `number`, which left at `sent_at`, where `largest` was acknowledged: it is lost if its number is
+    /// smaller by `packets`, or if it left `time` ago (RFC 9002, §6.1).
+    #[must_use]
+    #[inline]
+    pub fn on(now: Instant, (number, sent_at): (u64, Instant), largest: u64, packets: u64, time: Duration) -> Self {
+        let due = sent_at + time;
+        if number.saturating_add(packets) <= largest || due <= now { Self::Lost } else { Self::LostAt(due) }
+    }
+}
+
 /// A packet that was lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost<T> {
@@ -50,12 +70,13 @@ impl<T> Packets<T> {
             let number = self.settled;
             let index = (number - self.first) as usize;
             if let State::Outstanding(Packet { at, .. }) = self.states[index] {
-                let due = at + time;
-                if number.saturating_add(packets) > largest && due > now {
-                    self.loss_at = Some(due);
-                    break;
+                match Verdict::on(now, (number, at), largest, packets, time) {
+                    Verdict::Lost => self.mark_lost(number, lost),
+                    Verdict::LostAt(due) => {
+                        self.loss_at = Some(due);
+                        break;
+                    }
                 }
-                self.mark_lost(number, lost);
             }
             self.settled += 1;
         }

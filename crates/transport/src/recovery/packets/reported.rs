@@ -24,6 +24,21 @@ impl<T> Packets<T> {
         }
     }
 
+    /// Nothing is expected any more of the packet with this number: it is neither acknowledged nor lost.
+    pub fn retire(&mut self, number: u64) {
+        if number < self.first || number >= self.next_number() {
+            return;
+        }
+        let index = (number - self.first) as usize;
+        if !matches!(self.states[index], State::Outstanding(_)) {
+            return;
+        }
+        if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], State::Acknowledged) {
+            self.uncount(&packet);
+            self.acknowledged += 1;
+        }
+    }
+
     /// Forgets what lies below the lowest number that is outstanding, but for what was lost and not yet
     /// [forgotten](Self::forget_lost).
     pub fn settle(&mut self) {
@@ -92,6 +107,16 @@ mod tests {
         board.settle();
         assert_eq!(board.lowest_remembered(), 3);
         assert_eq!(lose(&mut board, 0..3), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_retired_is_neither_lost_nor_acknowledged() {
+        let mut board = board(3);
+        [1, 1, 7].into_iter().for_each(|number| board.retire(number));
+        assert_eq!(board.in_flight(), 200);
+        assert_eq!(lose(&mut board, 0..2), [0]);
+        let progress = board.acknowledge(Instant::ZERO, std::iter::once(0..3), &mut Vec::new()).unwrap();
+        assert_eq!((progress.packets, progress.octets, progress.late_octets), (2, 200, 100));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{GRANULARITY, Packets};
 use crate::recovery::rtt::Estimator;
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Event, Instant};
 
 /// PTO (§6.2.1): smoothed_rtt + max(4 · rttvar, kGranularity) + max_ack_delay, doubled for each of `expiries` in a row. Before the first
 /// sample, smoothed_rtt is `initial_rtt` and rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces, `max_ack_delay`
@@ -14,6 +14,51 @@ pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Dura
     timeout.saturating_mul(1u64.checked_shl(expiries).unwrap_or(u64::MAX))
 }
 
+/// Probe timeouts in a row (`pto_count` of RFC 9002, appendix A.3), and all that there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expiries {
+    in_a_row: u32,
+    /// First timeouts after an acknowledgment.
+    pub probes: u64,
+    /// Timeouts after timeouts.
+    pub timeouts: u64,
+}
+
+impl Expiries {
+    /// How many there were in a row.
+    #[must_use]
+    #[inline]
+    pub const fn in_a_row(&self) -> u32 {
+        self.in_a_row
+    }
+
+    /// The timeout has passed.
+    pub const fn on_timeout(&mut self) {
+        if self.in_a_row == 0 {
+            self.probes += 1;
+        } else {
+            self.timeouts += 1;
+        }
+        self.in_a_row += 1;
+    }
+
+    /// Something was acknowledged, or there is nothing to wait for any more.
+    #[inline]
+    pub const fn reset(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// The event of the last timeout. `is_open`: the handshake is over; `repeats`: the probe has no new data to carry.
+    #[must_use]
+    pub const fn event(&self, is_open: bool, repeats: bool) -> Event {
+        match self.in_a_row {
+            _ if !is_open => Event::SynTimeout,
+            0 | 1 => Event::TailLossProbe { is_retransmission: repeats },
+            backoff => Event::RetransmissionTimeout { backoff: backoff - 1 },
+        }
+    }
+}
+
 impl<T> Packets<T> {
     /// When to probe: a timeout after the last packet left that must be acknowledged, while one of those is outstanding (§6.2.1). A
     /// time threshold that is being waited for goes before it (§6.2.1: the timer is not set while a loss timer is).
@@ -21,5 +66,33 @@ impl<T> Packets<T> {
     pub fn probe_at(&self, timeout: Duration) -> Option<Instant> {
         let last = self.last_ack_eliciting_at().filter(|_| self.has_ack_eliciting() && self.loss_at().is_none())?;
         Some(Instant::from_nanos(last.as_nanos().saturating_add(timeout.as_nanos())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn timeouts_double_until_something_is_acknowledged() {
+        let (mut expiries, mut estimator) = (Expiries::default(), Estimator::default());
+        estimator.sample(MS * 100);
+        let timeout = |expiries: &Expiries| probe_timeout(&estimator, MS * 333, MS * 50, expiries.in_a_row());
+        let timeouts = [(); 3].map(|()| {
+            let timeout = timeout(&expiries);
+            expiries.on_timeout();
+            (timeout, expiries.event(true, true))
+        });
+        let repeated = |backoff| Event::RetransmissionTimeout { backoff };
+        let first = Event::TailLossProbe { is_retransmission: true };
+        let expected = [(MS * 350, first), (MS * 700, repeated(1)), (MS * 1400, repeated(2))];
+        assert_eq!(timeouts, expected, "100 + 4 · 50 + 50");
+        assert_eq!((expiries.probes, expiries.timeouts), (1, 2));
+        expiries.reset();
+        assert_eq!(timeout(&expiries), MS * 350);
+        expiries.on_timeout();
+        assert_eq!(expiries.event(false, true), Event::SynTimeout, "a probe of the handshake");
     }
 }

@@ -18,16 +18,16 @@ impl Endpoint for Connection {
 
     #[inline]
     fn vitals(&self) -> Vitals {
-        let (estimator, window) = (&self.estimator, &self.congestion.window);
-        let outgoing = || self.streams.table.iter().map(|stream| &stream.outgoing);
+        let (estimator, window) = (self.sender.rtt(), self.sender.window());
+        let outgoing = || self.data.table().iter().map(|stream| &stream.outgoing);
         Vitals {
             window: Some(window.cwnd),
             threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
             written: outgoing().map(Outgoing::written).sum(),
             acknowledged: outgoing().map(Outgoing::una).sum(),
-            received: self.streams.table.received,
-            read: Some(self.delivered()),
+            received: self.data.table().received,
+            read: Some(self.data.delivered()),
             ..estimator.vitals()
         }
     }
@@ -40,7 +40,7 @@ impl Endpoint for Connection {
     #[inline]
     fn offset(&self, datagram: &Datagram) -> u64 {
         let offset = |frame: &Frame| if let Frame::Stream(stream) = frame { Some(stream.offset) } else { None };
-        datagram.frames().find_map(offset).unwrap_or_else(|| self.streams.table.main().outgoing.una())
+        datagram.frames().find_map(offset).unwrap_or_else(|| self.data.table().main().outgoing.una())
     }
 
     fn report_octets(&self, datagram: &Datagram, to: &mut dyn FnMut(u32, Range<u64>)) {
@@ -52,16 +52,16 @@ impl Endpoint for Connection {
     }
 
     fn record_streams(&mut self) {
-        self.streams.table.events.record();
+        self.data.table_mut().events.record();
     }
 
     fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
-        self.streams.table.events.take()
+        self.data.table_mut().events.take()
     }
 
     #[inline]
     fn content_origin(&self, _now: Instant) -> Instant {
-        self.output.told
+        self.output.told()
     }
 
     #[inline]
@@ -70,15 +70,15 @@ impl Endpoint for Connection {
     }
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
-        let (sent, arrived) = (&self.counters, &self.acks.counters);
+        let (sent, expiries, arrived) = (self.sender.counters(), self.sender.expiries(), &self.acks.counters);
         let duplicates = self.spaces.iter().map(|space| space.arrived.duplicates).sum();
         for (name, unit, count) in [
             (counter::DATA_PACKETS, "packets", sent.packets),
             (counter::DATA_BYTES, "B", sent.bytes),
             (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
-            (counter::TIMEOUTS, "", sent.timeouts),
-            (counter::TAIL_LOSS_PROBES, "", sent.probes),
-            (counter::MARK_REDUCTIONS, "", sent.mark_reductions),
+            (counter::TIMEOUTS, "", expiries.timeouts),
+            (counter::TAIL_LOSS_PROBES, "", expiries.probes),
+            (counter::MARK_REDUCTIONS, "", self.sender.mark_reductions()),
             (counter::MARKED_BYTES, "B", sent.marked * self.config.datagram),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
             (counter::ACKNOWLEDGED_BYTES, "B", sent.acknowledged),
@@ -86,13 +86,13 @@ impl Endpoint for Connection {
             (counter::REORDERED_PACKETS, "packets", arrived.reordered),
             (counter::DUPLICATE_PACKETS, "packets", duplicates),
             (counter::MARKED_PACKETS, "packets", arrived.marked),
-            (counter::ACKS_SENT, "packets", self.output.acks),
-            (counter::DELIVERED_BYTES, "B", self.delivered()),
-            ("datagrams", "packets", self.output.datagrams),
+            (counter::ACKS_SENT, "packets", self.output.acks()),
+            (counter::DELIVERED_BYTES, "B", self.data.delivered()),
+            ("datagrams", "packets", self.output.datagrams()),
             ("packets_declared_lost", "packets", sent.lost),
             (counter::NEEDLESS_LOSSES, "packets", sent.spurious),
             (counter::PERSISTENT_CONGESTION, "", sent.persistent),
-            (counter::BLACK_HOLES, "", sent.black_holes),
+            (counter::BLACK_HOLES, "", self.mtu.black_holes()),
             (counter::ACK_FREQUENCY_SENT, "", self.asker.sent),
             (counter::ACK_FREQUENCY_RECEIVED, "", arrived.requests),
             // Nothing here asks for an ACK at once.
@@ -103,8 +103,8 @@ impl Endpoint for Connection {
         ] {
             to(name, unit, CounterValue::Count(count));
         }
-        self.congestion.counters.report(to);
-        let rtt_min = self.estimator.min().map(|rtt| rtt.as_nanos() as f64);
+        self.sender.recoveries().report(to);
+        let rtt_min = self.sender.rtt().min().map(|rtt| rtt.as_nanos() as f64);
         to("rtt_min", "ns", CounterValue::Gauge(rtt_min));
     }
 
@@ -115,7 +115,7 @@ impl Endpoint for Connection {
     #[inline]
     fn take_event(&mut self) -> Option<Event> {
         let decided = self.acks.acknowledger.take_decision().map(|decided| decided.event());
-        decided.or_else(|| self.events.pop_front())
+        decided.or_else(|| self.events.take())
     }
 
     fn record_decisions(&mut self) {
@@ -127,11 +127,11 @@ impl Endpoint for Connection {
     }
 
     fn record_losses(&mut self) {
-        self.records_losses = true;
+        self.events.record_losses();
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        self.congestion.pacing_rate(self.estimator.srtt())
+        self.sender.pacing_rate()
     }
 
     fn port(&mut self) -> Port<'_> {
@@ -140,14 +140,9 @@ impl Endpoint for Connection {
 }
 
 impl Connection {
-    /// Octets that applications have been given of all streams.
-    fn delivered(&self) -> u64 {
-        self.streams.table.iter().map(|stream| stream.incoming.delivered()).sum()
-    }
-
     /// Packets of application data that this end has sent, by their numbers.
     #[must_use]
     pub fn packets_sent(&self) -> u64 {
-        self.spaces[space::Id::Application].board.next_number()
+        self.sender.next_number(space::Id::Application)
     }
 }

@@ -95,7 +95,7 @@ impl Endpoint for Connection {
     }
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
-        let (sent, count) = (&self.sender.counters, &self.counters);
+        let (sent, count) = (self.sender.counters(), &self.counters);
         let stats = self.connection.as_ref().map(|(_, connection)| connection.stats()).unwrap_or_default();
         for (name, unit, value) in [
             (counter::DATA_PACKETS, "packets", sent.data_packets),
@@ -144,7 +144,7 @@ impl Endpoint for Connection {
     }
 
     fn record_losses(&mut self) {
-        self.sender.records_losses = true;
+        self.sender.record_losses();
     }
 
     fn port(&mut self) -> Port<'_> {

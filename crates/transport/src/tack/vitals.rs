@@ -14,7 +14,7 @@ impl Endpoint for Connection {
 
     #[inline]
     fn vitals(&self) -> Vitals {
-        let (estimator, window) = (self.sender.round_trips.estimator(), &self.sender.congestion.window);
+        let (estimator, window) = (self.sender.round_trips().estimator(), self.sender.window());
         let main = self.streams.table.main();
         Vitals {
             window: Some(window.cwnd),
@@ -67,21 +67,21 @@ impl Endpoint for Connection {
     }
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
-        let sent = &self.sender.counters;
-        let (probe, arrived) = (&self.sender.probe.counters, &self.receiver.counters);
+        let (sent, expiries) = (self.sender.counters(), self.sender.expiries());
+        let arrived = &self.receiver.counters;
         let late = self.receiver.loss().counters();
         for (name, unit, count) in [
             (counter::DATA_PACKETS, "packets", sent.packets),
             (counter::DATA_BYTES, "B", sent.bytes),
             (counter::RETRANSMISSIONS, "packets", sent.retransmissions),
-            (counter::TIMEOUTS, "", probe.timeouts),
-            (counter::TAIL_LOSS_PROBES, "", probe.probes),
+            (counter::TIMEOUTS, "", expiries.timeouts),
+            (counter::TAIL_LOSS_PROBES, "", expiries.probes),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
             (counter::ACKNOWLEDGED_BYTES, "B", self.sender.arrived()),
             (counter::ARRIVED_PACKETS, "packets", arrived.packets),
             (counter::MARKED_PACKETS, "packets", arrived.ecn.ce.into()),
             (counter::MARKED_BYTES, "B", sent.marked * self.settings.mss()),
-            (counter::MARK_REDUCTIONS, "", sent.mark_reductions),
+            (counter::MARK_REDUCTIONS, "", self.sender.mark_reductions()),
             (counter::ACKS_SENT, "packets", self.output.acks),
             (counter::DELIVERED_BYTES, "B", self.streams.table.delivered()),
             ("tacks", "packets", arrived.tacks),
@@ -92,13 +92,13 @@ impl Endpoint for Connection {
         ] {
             to(name, unit, CounterValue::Count(count));
         }
-        self.sender.congestion.counters.report(to);
+        self.sender.recoveries().report(to);
         for (name, count) in self.refusals.iter() {
             to(name, "", CounterValue::Count(count));
         }
-        let rtt_min = self.sender.round_trips.least().map(|rtt| rtt.as_nanos() as f64);
+        let rtt_min = self.sender.rtt_min().map(|rtt| rtt.as_nanos() as f64);
         to("rtt_min", "ns", CounterValue::Gauge(rtt_min));
-        to("ack_loss", "", CounterValue::Gauge(Some(self.sender.synced.ack_loss())));
+        to("ack_loss", "", CounterValue::Gauge(Some(self.sender.ack_loss())));
     }
 
     fn report_ack_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
@@ -108,7 +108,7 @@ impl Endpoint for Connection {
     #[inline]
     fn take_event(&mut self) -> Option<Event> {
         let decided = self.receiver.acknowledger.take_decision().map(|decided| decided.event());
-        decided.or_else(|| self.events.pop_front())
+        decided.or_else(|| self.events.take())
     }
 
     fn record_decisions(&mut self) {
@@ -116,11 +116,11 @@ impl Endpoint for Connection {
     }
 
     fn record_losses(&mut self) {
-        self.records_losses = true;
+        self.events.record_losses();
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        self.sender.congestion.pacing_rate(self.sender.srtt())
+        self.sender.pacing_rate()
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -1,15 +1,16 @@
 //! What must be said besides octets of streams: frames that are sent again, in their present form, if their packet is lost
 //! (RFC 9000, §13.3).
 
-use super::connection::Connection;
-use super::flow::Window;
-use super::streams::Streams;
+use super::Data;
+use crate::quic::ask::Asker;
+use crate::quic::flow::Window;
+use crate::quic::streams::Streams;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::{Direction, Frame};
 
 /// A frame that must arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Control {
+pub(in crate::quic) enum Control {
     HandshakeDone,
     AckFrequency { sequence: u64 },
     MaxData,
@@ -21,35 +22,97 @@ pub(super) enum Control {
     StopSending(u32),
 }
 
+impl Control {
+    /// The packet with this frame was acknowledged.
+    pub(in crate::quic) fn acknowledge(self, data: &mut Data, asker: &mut Asker) {
+        match self {
+            Self::AckFrequency { sequence } => asker.on_acked(sequence),
+            Self::Reset(id) => {
+                if let Some(stream) = data.streams.table.get_mut(id) {
+                    stream.outgoing.on_reset_acked();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The packet with this frame was lost: the frame is due again, in its present form.
+    pub(in crate::quic) fn lose(self, data: &mut Data, asker: &mut Asker) {
+        match self {
+            Self::HandshakeDone => data.due.handshake_done = true,
+            Self::AckFrequency { sequence } => asker.on_lost(sequence),
+            Self::MaxData => data.offer.on_lost(),
+            Self::MaxStreams => data.due.max_streams = true,
+            Self::DataBlocked => data.credit.on_lost(),
+            Self::MaxStreamData(id) => {
+                if let Some(stream) = data.streams.table.get_mut(id) {
+                    stream.incoming.owe_window();
+                    stream.own.owes_window = true;
+                }
+            }
+            Self::StreamDataBlocked(id) => {
+                if let Some(stream) = data.streams.table.get_mut(id) {
+                    stream.own.complained = None;
+                }
+            }
+            Self::Reset(id) => {
+                if let Some(stream) = data.streams.table.get_mut(id) {
+                    stream.outgoing.on_reset_lost();
+                }
+            }
+            Self::StopSending(id) => {
+                if let Some(stream) = data.streams.table.get_mut(id) {
+                    stream.own.owes_stop = stream.own.stop_code;
+                }
+            }
+        }
+    }
+}
+
 /// Frames that are due, besides those of streams.
 #[derive(Debug, Default)]
 pub(super) struct Due {
-    pub(super) handshake_done: bool,
+    handshake_done: bool,
     pub(super) max_streams: bool,
-    pub(super) path_responses: Vec<[u8; 8]>,
+    path_responses: Vec<[u8; 8]>,
 }
 
-impl Connection {
-    /// Returns `true` if a control frame is due.
-    pub(super) fn has_control(&self) -> bool {
+impl Data {
+    /// The handshake is confirmed, which the client is to be told.
+    pub(in crate::quic) const fn owe_handshake_done(&mut self) {
+        self.due.handshake_done = true;
+    }
+
+    /// The peer wants these octets back (RFC 9000, §8.2).
+    pub(in crate::quic) fn on_path_challenge(&mut self, data: [u8; 8]) {
+        self.due.path_responses.push(data);
+    }
+
+    /// Returns `true` if a control frame is due, of the connection, of its streams or of `asker`.
+    pub(in crate::quic) fn has_control(&self, asker: &Asker) -> bool {
         let due = &self.due;
         due.handshake_done
             || due.max_streams
             || !due.path_responses.is_empty()
-            || self.asker.is_due()
+            || asker.is_due()
             || self.offer.is_due()
             || (self.credit.complaint().is_some() && self.streams.have_new())
             || self.streams.have_control()
     }
 
     /// The next control frame that fits into `room`, and what it is remembered as.
-    pub(super) fn next_control(&mut self, now: Instant, room: u64) -> Option<(Frame, Option<Control>)> {
+    pub(in crate::quic) fn next_control(
+        &mut self,
+        now: Instant,
+        room: u64,
+        srtt: Option<Duration>,
+        asker: &mut Asker,
+    ) -> Option<(Frame, Option<Control>)> {
         // No frame below takes more.
         const MOST: u64 = 1 + 8 + 8 + 8;
         if room < MOST {
             return None;
         }
-        let srtt = self.estimator.srtt();
         if std::mem::take(&mut self.due.handshake_done) {
             return Some((Frame::HandshakeDone, Some(Control::HandshakeDone)));
         }
@@ -57,7 +120,7 @@ impl Connection {
             return Some((Frame::PathResponse(data), None));
         }
         if room >= 2 * MOST
-            && let Some(frequency) = self.asker.take()
+            && let Some(frequency) = asker.take()
         {
             let sequence = frequency.sequence;
             return Some((Frame::AckFrequency(frequency), Some(Control::AckFrequency { sequence })));
@@ -75,51 +138,6 @@ impl Connection {
             return Some((Frame::DataBlocked(limit), Some(Control::DataBlocked)));
         }
         stream_control(&mut self.streams, now, srtt).map(|(frame, control)| (frame, Some(control)))
-    }
-
-    /// The packet with this frame was acknowledged.
-    pub(super) fn on_control_acked(&mut self, now: Instant, control: Control) {
-        match control {
-            Control::Reset(id) => {
-                if let Some(stream) = self.streams.table.get_mut(id) {
-                    stream.outgoing.on_reset_acked();
-                }
-            }
-            Control::AckFrequency { sequence } => self.asker.on_acked(now, sequence),
-            _ => {}
-        }
-    }
-
-    /// The packet with this frame was lost.
-    pub(super) fn on_control_lost(&mut self, control: Control) {
-        match control {
-            Control::HandshakeDone => self.due.handshake_done = true,
-            Control::AckFrequency { sequence } => self.asker.on_lost(sequence),
-            Control::MaxData => self.offer.on_lost(),
-            Control::MaxStreams => self.due.max_streams = true,
-            Control::DataBlocked => self.credit.on_lost(),
-            Control::MaxStreamData(id) => {
-                if let Some(stream) = self.streams.table.get_mut(id) {
-                    stream.incoming.owe_window();
-                    stream.own.owes_window = true;
-                }
-            }
-            Control::StreamDataBlocked(id) => {
-                if let Some(stream) = self.streams.table.get_mut(id) {
-                    stream.own.complained = None;
-                }
-            }
-            Control::Reset(id) => {
-                if let Some(stream) = self.streams.table.get_mut(id) {
-                    stream.outgoing.on_reset_lost();
-                }
-            }
-            Control::StopSending(id) => {
-                if let Some(stream) = self.streams.table.get_mut(id) {
-                    stream.own.owes_stop = stream.own.stop_code;
-                }
-            }
-        }
     }
 }
 

@@ -1,0 +1,87 @@
+//! The idle timeout (RFC 9000, §10.1).
+
+use acklab_base::{Duration, Instant};
+
+/// The idle timeout is at least so many probe timeouts (§10.1).
+const PROBES: u64 = 3;
+
+/// When the idle timeout began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Idle {
+    began: Instant,
+    /// Something that must be acknowledged has left since a packet arrived.
+    has_sent: bool,
+}
+
+impl Idle {
+    pub(super) const fn new() -> Self {
+        Self { began: Instant::ZERO, has_sent: false }
+    }
+
+    /// The connection opens.
+    pub(super) const fn begin(&mut self, now: Instant) {
+        self.began = now;
+    }
+
+    /// A packet has arrived.
+    #[inline]
+    pub(super) const fn on_arrival(&mut self, now: Instant) {
+        (self.began, self.has_sent) = (now, false);
+    }
+
+    /// A packet leaves that must be acknowledged: the first since an arrival restarts the timeout.
+    #[inline]
+    pub(super) const fn on_sent(&mut self, now: Instant) {
+        if !std::mem::replace(&mut self.has_sent, true) {
+            self.began = now;
+        }
+    }
+
+    /// When the connection ends because nothing arrives, by the timeouts of this end and of its peer. `probe` is the probe timeout when none
+    /// had expired: three times one that doubles would exceed any time.
+    #[inline]
+    pub(super) fn expires_at(
+        &self,
+        mine: Option<Duration>,
+        peer: Option<Duration>,
+        probe: impl FnOnce() -> Duration,
+    ) -> Option<Instant> {
+        let timeout = match (mine, peer) {
+            (Some(mine), Some(peer)) => mine.min(peer),
+            (mine, peer) => mine.or(peer)?,
+        };
+        Some(self.began + timeout.max(probe().saturating_mul(PROBES)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn the_first_packet_after_an_arrival_restarts_the_timeout() {
+        let at = |ms| Instant::ZERO + MS * ms;
+        let expires = |idle: &Idle| idle.expires_at(Some(MS * 100), None, || MS * 10);
+        let mut idle = Idle::new();
+        idle.begin(at(5));
+        assert_eq!(expires(&idle), Some(at(105)));
+        idle.on_sent(at(10));
+        idle.on_sent(at(20));
+        assert_eq!(expires(&idle), Some(at(110)));
+        idle.on_arrival(at(30));
+        idle.on_sent(at(40));
+        assert_eq!(expires(&idle), Some(at(140)));
+    }
+
+    #[test]
+    fn the_shorter_timeout_holds_and_three_probe_timeouts_at_least() {
+        let idle = Idle::new();
+        let expires =
+            |mine, peer, probe: u64| idle.expires_at(mine, peer, || MS * probe).map(|at| at.since(Instant::ZERO));
+        assert_eq!(expires(Some(MS * 100), Some(MS * 50), 10), Some(MS * 50));
+        assert_eq!(expires(None, Some(MS * 50), 20), Some(MS * 60));
+        assert_eq!(expires(None, None, 20), None);
+    }
+}

@@ -1,0 +1,270 @@
+//! The half that sends: what is outstanding in each packet number space, and when more may leave.
+
+mod content;
+mod feedback;
+
+pub(super) use content::{Content, Counters};
+pub(super) use feedback::Owners;
+
+use super::settings::Config;
+use super::space::Id;
+use crate::cc::{self, Controller, Window};
+use crate::congestion::{self, Congestion};
+use crate::pacing::Spread;
+use crate::recovery::manager::Manager;
+use crate::recovery::packets::timeout::{Expiries, probe_timeout};
+use crate::recovery::packets::{NeverSent, Packet, Packets, Progress, Thresholds};
+use crate::recovery::rtt::Estimator;
+use acklab_base::{Duration, Event, Instant, Rate};
+use acklab_wire::quic::Ack;
+
+/// Recovery in all spaces, and congestion control.
+#[derive(Debug)]
+pub(super) struct Sender {
+    thresholds: Thresholds,
+    /// Reductions for losses that were none are undone.
+    undoes: bool,
+    recovery: Manager<Content, Estimator, Congestion, 3>,
+    /// When a packet last left or was acknowledged that moved the timer of a client without anything in flight.
+    active_at: Instant,
+    counters: Counters,
+}
+
+impl Sender {
+    pub(super) fn new(config: &Config, controller: Controller) -> Self {
+        // RFC 9002, §7.3.2: half of the window.
+        let congestion = Congestion::new(controller, config.initial_window, config.first_datagram())
+            .with_pacing(config.pacing, Spread::QUIC)
+            .with_burst(config.burst)
+            .with_reduction(cc::FlightMeasure::Window);
+        Self {
+            thresholds: config.thresholds,
+            undoes: config.undo,
+            // A window that was never used up by the handshake says nothing about it.
+            recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),
+            active_at: Instant::ZERO,
+            counters: Counters::default(),
+        }
+    }
+
+    #[inline]
+    const fn space(&self, id: Id) -> &Packets<Content> {
+        self.recovery.space(id as usize)
+    }
+
+    #[inline]
+    const fn space_mut(&mut self, id: Id) -> &mut Packets<Content> {
+        self.recovery.space_mut(id as usize)
+    }
+
+    /// Octets in flight.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u64 {
+        self.recovery.in_flight()
+    }
+
+    /// The number of the next packet of a space.
+    #[inline]
+    pub(super) fn next_number(&self, id: Id) -> u64 {
+        self.space(id).next_number()
+    }
+
+    /// The largest number of a space that was acknowledged.
+    #[inline]
+    pub(super) const fn largest_acknowledged(&self, id: Id) -> Option<u64> {
+        self.space(id).largest_acknowledged()
+    }
+
+    /// Returns `true` if a packet of a space is outstanding that must be acknowledged.
+    #[inline]
+    pub(super) const fn has_outstanding(&self, id: Id) -> bool {
+        self.space(id).has_ack_eliciting()
+    }
+
+    /// The oldest packet of a space that is outstanding and must be acknowledged.
+    pub(super) fn oldest(&self, id: Id) -> Option<&Content> {
+        let mut outstanding = self.space(id).outstanding();
+        outstanding.find(|(_, packet)| packet.is_ack_eliciting).map(|(_, packet)| &packet.content)
+    }
+
+    /// A packet leaves that nothing is remembered of. Returns its number.
+    pub(super) fn pass(&mut self, id: Id) -> u64 {
+        self.space_mut(id).pass()
+    }
+
+    /// A packet leaves. `octets_of_streams` of its octets are of streams, and `repeats` says if some of those left before. Returns its
+    /// number.
+    #[inline]
+    pub(super) fn send(&mut self, id: Id, packet: Packet<Content>, octets_of_streams: u64, repeats: bool) -> u64 {
+        if packet.is_ack_eliciting {
+            self.active_at = packet.at;
+        }
+        if octets_of_streams > 0 {
+            self.counters.packets += 1;
+            self.counters.bytes += octets_of_streams;
+            self.counters.retransmissions += u64::from(repeats);
+        }
+        self.recovery.send(id as usize, packet, repeats)
+    }
+
+    /// The packets of a space no longer count (RFC 9002, §6.4).
+    pub(super) fn abandon(&mut self, id: Id) {
+        self.space_mut(id).abandon().for_each(drop);
+    }
+
+    /// The keys of a space are discarded, and its timers with them (RFC 9002, §6.2.2 and §6.4).
+    pub(super) fn discard(&mut self, now: Instant, id: Id) {
+        self.abandon(id);
+        self.recovery.expiries.reset();
+        self.active_at = now;
+    }
+
+    /// Probes are about to leave.
+    pub(super) const fn note_probe(&mut self, now: Instant) {
+        self.active_at = now;
+    }
+
+    /// The handshake is complete.
+    pub(super) fn on_established(&mut self, now: Instant) {
+        let least = self.rtt().min();
+        self.recovery.congestion.on_established(now, least);
+    }
+
+    /// A datagram with an ACK frame has arrived.
+    pub(super) const fn count_ack(&mut self) {
+        self.counters.acks += 1;
+    }
+
+    pub(super) const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What congestion control counts.
+    pub(super) const fn recoveries(&self) -> &congestion::Counters {
+        &self.recovery.congestion.counters
+    }
+
+    /// Reductions of the window in response to marks.
+    pub(super) const fn mark_reductions(&self) -> u64 {
+        self.recovery.counters().mark_reductions
+    }
+
+    /// Octets of packets that were acknowledged, as congestion control counts them.
+    pub(super) const fn delivered(&self) -> u64 {
+        self.recovery.counters().delivered
+    }
+
+    /// Round-trip times.
+    #[inline]
+    pub(super) const fn rtt(&self) -> &Estimator {
+        self.recovery.round_trips()
+    }
+
+    /// A round trip was measured, of which the peer says that it waited `delay`.
+    pub(super) fn sample(&mut self, now: Instant, rtt: Duration, delay: Duration) {
+        self.recovery.round_trips_at(now).sample_with_delay(rtt, delay);
+    }
+
+    /// Congestion window and threshold.
+    #[inline]
+    pub(super) const fn window(&self) -> &Window {
+        &self.recovery.congestion.window
+    }
+
+    /// Octets that the window has room for.
+    pub(super) fn room(&self) -> u64 {
+        self.window().cwnd.saturating_sub(self.in_flight())
+    }
+
+    /// Returns `true` if the window has room for a full packet.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.recovery.congestion.has_room(self.in_flight(), self.window().mss)
+    }
+
+    /// Returns `true` if window and pacing let a packet leave.
+    #[inline]
+    pub(super) fn may_send(&self, now: Instant) -> bool {
+        self.holds_until(now).is_none() && self.has_room()
+    }
+
+    /// When pacing lets the next packet leave, if not now.
+    #[inline]
+    pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
+        self.recovery.congestion.holds_until(now)
+    }
+
+    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back.
+    pub(super) fn note_limit(&mut self, delayed: u64) {
+        let (in_flight, packet) = (self.in_flight(), self.window().mss);
+        self.recovery.congestion.note_limit(in_flight, packet, delayed);
+    }
+
+    /// The application has nothing more to send, and the window would let it.
+    pub(super) fn on_app_limited(&mut self) {
+        let in_flight = self.in_flight();
+        self.recovery.congestion.on_app_limited(in_flight);
+    }
+
+    /// The rate of sending.
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.recovery.congestion.pacing_rate(self.rtt().srtt())
+    }
+
+    /// Probe timeouts.
+    pub(super) const fn expiries(&self) -> &Expiries {
+        &self.recovery.expiries
+    }
+
+    /// A probe timeout has passed. Returns the event that tells of it. `is_open`: the handshake is over; `repeats`: the probe has no new data
+    /// to carry.
+    pub(super) const fn on_probe_timeout(&mut self, is_open: bool, repeats: bool) -> Event {
+        self.recovery.expiries.on_timeout();
+        self.recovery.expiries.event(is_open, repeats)
+    }
+
+    /// The probe timeout (RFC 9002, §6.2.1) of a space whose packets the peer may let wait for `delay`, after this number of expiries in a
+    /// row. It doubles with each, and the RFC sets no bound.
+    pub(super) fn timeout_after(&self, delay: Duration, expiries: u32) -> Duration {
+        probe_timeout(self.rtt(), self.thresholds.initial_rtt, delay, expiries)
+    }
+
+    /// The probe timeout after those that have expired.
+    #[inline]
+    pub(super) fn timeout(&self, delay: Duration) -> Duration {
+        self.timeout_after(delay, self.recovery.expiries.in_a_row())
+    }
+
+    /// When a space is to be probed whose timeout is this.
+    #[inline]
+    pub(super) fn probe_at(&self, id: Id, timeout: Duration) -> Option<Instant> {
+        self.space(id).probe_at(timeout)
+    }
+
+    /// When a client without anything in flight probes, whose timeout is this.
+    pub(super) fn lone_probe_at(&self, timeout: Duration) -> Instant {
+        self.active_at + timeout
+    }
+
+    /// The space whose packets count as lost next, and when (`GetLossTimeAndSpace`).
+    #[inline]
+    pub(super) fn loss_at(&self) -> Option<(Instant, Id)> {
+        Id::ALL.into_iter().filter_map(|id| Some((self.space(id).loss_at()?, id))).min()
+    }
+
+    /// An ACK frame has come in a packet of a space.
+    ///
+    /// # Errors
+    /// If it acknowledges a number that was never used.
+    pub(super) fn acknowledge(&mut self, now: Instant, id: Id, ack: &Ack) -> Result<Progress, NeverSent> {
+        self.recovery.acknowledge(now, id as usize, ack.ranges.iter().cloned())
+    }
+
+    /// Something was acknowledged. `is_validated`: the peer knows that this end receives what it sends (RFC 9002, §6.2.1).
+    pub(super) const fn on_progress(&mut self, now: Instant, is_validated: bool) {
+        self.active_at = now;
+        if is_validated {
+            self.recovery.expiries.reset();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What an ACK frame or the loss timer tells the sender (RFC 9002, appendix A.7).
+
+use super::{Content, Counters, Sender};
+use crate::events::Events;
+use crate::quic::ask::Asker;
+use crate::quic::data::Data;
+use crate::quic::mtu::PathMtu;
+use crate::quic::space::{Id, Space};
+use crate::recovery::manager::{Context, PersistentCongestion, Report};
+use crate::recovery::packets::{Lost, Packet, Progress};
+use acklab_base::{Duration, Event, Instant};
+
+/// Who owns what packets hold.
+pub(in crate::quic) struct Owners<'a> {
+    pub(in crate::quic) data: &'a mut Data,
+    pub(in crate::quic) asker: &'a mut Asker,
+    pub(in crate::quic) space: &'a mut Space,
+    pub(in crate::quic) mtu: &'a mut PathMtu,
+    pub(in crate::quic) events: &'a mut Events,
+}
+
+impl Sender {
+    /// Packets of a space were acknowledged, or its loss timer has expired. `marks` packets are newly reported as marked, and before all
+    /// that, `prior_in_flight` octets were in flight.
+    pub(in crate::quic) fn settle(
+        &mut self,
+        now: Instant,
+        id: Id,
+        progress: &Progress,
+        prior_in_flight: u64,
+        marks: u64,
+        owners: Owners<'_>,
+    ) {
+        let is_application = id == Id::Application;
+        let spurious = if is_application { progress.spuriously_lost } else { 0 };
+        self.counters.spurious += spurious;
+        self.counters.marked += marks;
+        let max_ack_delay = owners.asker.max_ack_delay();
+        let report = Report {
+            progress: Progress { spuriously_lost: if self.undoes { spurious } else { 0 }, ..*progress },
+            prior_in_flight,
+            marked: (marks > 0).then(|| marks * owners.mtu.largest()),
+            rate: None,
+            persistent: PersistentCongestion::Detected { max_ack_delay },
+        };
+        self.recovery.detect(now, id as usize, &self.thresholds);
+        let mut contents = Contents { is_application, owners, counters: &mut self.counters, has_ended: false };
+        let is_persistent = self.recovery.settle(now, id as usize, &report, &mut contents);
+        if contents.has_ended {
+            // A stream of the peer is over only once the peer has all of the answer.
+            contents.owners.data.note_stream_end();
+        }
+        if is_application {
+            self.forget_lost(now, max_ack_delay, is_persistent);
+        }
+    }
+
+    /// Losses are remembered for as long as they may make up persistent congestion, and until they have.
+    fn forget_lost(&mut self, now: Instant, max_ack_delay: Duration, is_persistent: bool) {
+        let before = match self.recovery.persistent_duration(max_ack_delay) {
+            Some(longest) if !is_persistent => now.as_nanos().saturating_sub(2 * longest.as_nanos()),
+            _ => u64::MAX,
+        };
+        self.space_mut(Id::Application).forget_lost(Instant::from_nanos(before));
+    }
+}
+
+/// What the packets of a space hold.
+struct Contents<'a> {
+    is_application: bool,
+    owners: Owners<'a>,
+    counters: &'a mut Counters,
+    /// The end of a stream was acknowledged.
+    has_ended: bool,
+}
+
+impl Context<Content> for Contents<'_> {
+    #[inline]
+    fn on_acked(&mut self, number: u64, packet: &Packet<Content>) -> bool {
+        let Owners { data, asker, space, mtu, .. } = &mut self.owners;
+        if self.is_application {
+            mtu.on_acknowledged(number, packet.octets);
+        }
+        let Content { crypto, controls, reports, .. } = &packet.content;
+        for piece in packet.content.pieces() {
+            self.counters.acknowledged += data.on_acked(piece);
+            self.has_ended |= piece.is_end;
+        }
+        if let Some(piece) = crypto {
+            space.crypto.on_acked(piece);
+        }
+        if let Some(largest) = reports {
+            space.arrived.on_reported(*largest);
+        }
+        for control in controls {
+            control.acknowledge(data, asker);
+        }
+        packet.is_in_flight
+    }
+
+    fn on_lost(&mut self, lost: Lost<Content>) -> bool {
+        let Owners { data, asker, space, mtu, events } = &mut self.owners;
+        let Packet { octets, is_in_flight, content, .. } = lost.packet;
+        if self.is_application {
+            events.push_loss(lost.number);
+        }
+        for piece in content.pieces() {
+            data.on_lost(piece);
+        }
+        if let Some(piece) = &content.crypto {
+            space.crypto.on_lost(piece);
+        }
+        for control in content.controls {
+            control.lose(data, asker);
+        }
+        let is_probe = self.is_application && mtu.on_lost(lost.number, octets);
+        let counts = is_in_flight && !is_probe;
+        self.counters.lost += u64::from(counts);
+        counts
+    }
+
+    #[inline]
+    fn packet_size(&mut self) -> Option<u64> {
+        self.owners.mtu.settle()
+    }
+
+    fn on_persistent_congestion(&mut self) {
+        self.counters.persistent += 1;
+        self.owners.events.push(Event::PersistentCongestion);
+    }
+
+    #[inline]
+    fn sent(&self) -> u64 {
+        self.owners.data.table().main().outgoing.sent()
+    }
+
+    fn push(&mut self, event: Event) {
+        self.owners.events.push(event);
+    }
+}

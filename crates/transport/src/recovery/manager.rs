@@ -1,0 +1,355 @@
+//! Loss recovery of a connection whose packets are numbered (RFC 9002), with its congestion control.
+//!
+//! A [`Manager`] owns the [packets](super::packets) of each packet number space, the round-trip times, the count of probe timeouts and
+//! [`Congestion`]. It knows nothing of what packets hold: what becomes of them is for its owner, the [`Context`].
+//!
+//! The owner of a manager calls, for each feedback: [`acknowledge`](Manager::acknowledge), then [`detect`](Manager::detect) or
+//! [`lose`](Manager::lose), then [`settle`](Manager::settle), which calls the context and then congestion control.
+
+use super::delivery_rate::Stamp;
+use super::packets::timeout::Expiries;
+use super::packets::{Lost, NeverSent, Packet, Packets, Progress, Thresholds, persistent};
+use super::rtt::RoundTripTimes;
+use super::transmission::{Outcome, Transmission};
+use crate::congestion::{Congestion, Controlled, Departure, Feedback, LostPacket, Transition};
+use acklab_base::{Duration, Event, Instant};
+use std::ops::Range;
+
+/// The owner of the packets of a [`Manager`]. All its methods are called by [`Manager::settle`].
+pub trait Context<T> {
+    /// The packet of this number was acknowledged. Returns `true` if controllers that rate each transmission shall know.
+    fn on_acked(&mut self, number: u64, packet: &Packet<T>) -> bool;
+
+    /// A packet was lost. Returns `true` if that is a sign of congestion.
+    fn on_lost(&mut self, lost: Lost<T>) -> bool;
+
+    /// The size of a full packet, if it may have changed with what was acknowledged and lost. Called after [`on_acked`](Self::on_acked) and
+    /// [`on_lost`](Self::on_lost).
+    fn packet_size(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Everything was lost for so long that the window is no longer valid (RFC 9002, §7.6).
+    fn on_persistent_congestion(&mut self) {}
+
+    /// The octets of the first stream that have left so far: a recovery lasts until they are acknowledged.
+    fn sent(&self) -> u64;
+
+    /// An event for those who observe the connection.
+    fn push(&mut self, event: Event);
+}
+
+/// How persistent congestion is known (RFC 9002, §7.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PersistentCongestion {
+    /// From the packets that were lost, with this `max_ack_delay` of the peer.
+    Detected {
+        /// The longest that the peer waits with an acknowledgment.
+        max_ack_delay: Duration,
+    },
+    /// From elsewhere.
+    Reported(bool),
+}
+
+/// What feedback or a timer has brought besides losses. Sizes in octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// What was acknowledged.
+    pub progress: Progress,
+    /// In flight before it.
+    pub prior_in_flight: u64,
+    /// Newly reported as marked; `None` if no mark was reported. Zero if the peer does not tell how much was marked.
+    pub marked: Option<u64>,
+    /// The delivery rate that the receiver reports: octets, and the time that they took.
+    pub rate: Option<(u64, Duration)>,
+    /// How persistent congestion is known.
+    pub persistent: PersistentCongestion,
+}
+
+/// The octets in flight.
+#[derive(Clone, Copy, Debug)]
+enum InFlight {
+    /// Those of all spaces, less those that are known to have arrived although no feedback listed them.
+    Counted { arrived: u64 },
+    /// As reported by the implementation that sends the packets, with what has left and was lost since.
+    Reported(u64),
+}
+
+/// Counts of one sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Octets delivered, as congestion control counts them.
+    pub delivered: u64,
+    /// Reductions of the window in response to marks.
+    pub mark_reductions: u64,
+}
+
+/// Recovery and congestion control of one sender with `SPACES` packet number spaces, of packets with contents `T`.
+#[derive(Debug)]
+pub struct Manager<T, R, C, const SPACES: usize> {
+    spaces: [Packets<T>; SPACES],
+    /// Congestion control counts packets of this space and of those after it. For the others it only paces.
+    first_controlled: usize,
+    in_flight: InFlight,
+    round_trips: R,
+    /// When the round-trip time was first measured.
+    measured_at: Option<Instant>,
+    /// Probe timeouts in a row.
+    pub expiries: Expiries,
+    /// Congestion control, unless it takes place elsewhere.
+    pub congestion: C,
+    counters: Counters,
+    /// Memory that each feedback uses again.
+    acknowledged: Vec<(u64, Packet<T>)>,
+    lost: Vec<Lost<T>>,
+    signals: Vec<LostPacket>,
+    outcomes: Vec<Transmission>,
+}
+
+impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, SPACES> {
+    /// A manager whose congestion control counts the packets of all spaces.
+    #[must_use]
+    pub fn new(round_trips: R, congestion: C) -> Self {
+        let keeps_stamps = congestion.get().is_some_and(Congestion::wants_stamps);
+        Self {
+            spaces: std::array::from_fn(|_| Packets::default().keeping_stamps(keeps_stamps)),
+            first_controlled: 0,
+            in_flight: InFlight::Counted { arrived: 0 },
+            round_trips,
+            measured_at: None,
+            expiries: Expiries::default(),
+            congestion,
+            counters: Counters::default(),
+            acknowledged: Vec::new(),
+            lost: Vec::new(),
+            signals: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// The same, whose congestion control counts no packets of the spaces before `first`.
+    #[must_use]
+    pub fn controlling_from(self, first: usize) -> Self {
+        Self { first_controlled: first, ..self }
+    }
+
+    /// The same, which is [told](Self::set_in_flight) how much is in flight after each feedback.
+    #[must_use]
+    pub fn with_reported_flight(self) -> Self {
+        Self { in_flight: InFlight::Reported(0), ..self }
+    }
+
+    /// The packets of a space.
+    #[must_use]
+    #[inline]
+    pub const fn space(&self, space: usize) -> &Packets<T> {
+        &self.spaces[space]
+    }
+
+    /// The packets of a space.
+    #[inline]
+    pub const fn space_mut(&mut self, space: usize) -> &mut Packets<T> {
+        &mut self.spaces[space]
+    }
+
+    /// Octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2), of all spaces.
+    #[must_use]
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        match self.in_flight {
+            InFlight::Counted { arrived } => {
+                let in_flight: u64 = self.spaces.iter().map(Packets::in_flight).sum();
+                in_flight.saturating_sub(arrived)
+            }
+            InFlight::Reported(in_flight) => in_flight,
+        }
+    }
+
+    /// Sets how much is in flight, where that is [reported](Self::with_reported_flight).
+    pub const fn set_in_flight(&mut self, octets: u64) {
+        self.in_flight = InFlight::Reported(octets);
+    }
+
+    /// Of what counts as in flight, `octets` are known to have arrived.
+    #[inline]
+    pub const fn set_arrived(&mut self, octets: u64) {
+        self.in_flight = InFlight::Counted { arrived: octets };
+    }
+
+    /// The round-trip times.
+    #[must_use]
+    #[inline]
+    pub const fn round_trips(&self) -> &R {
+        &self.round_trips
+    }
+
+    /// The round-trip times, in which a sample is taken at `now`.
+    pub const fn round_trips_at(&mut self, now: Instant) -> &mut R {
+        if self.measured_at.is_none() {
+            self.measured_at = Some(now);
+        }
+        &mut self.round_trips
+    }
+
+    /// What it counts.
+    #[must_use]
+    #[inline]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// A packet leaves. Congestion control learns of it if it counts as in flight. Returns its number.
+    #[inline]
+    pub fn send(&mut self, space: usize, packet: Packet<T>, is_retransmission: bool) -> u64 {
+        let (now, octets) = (packet.at, packet.octets);
+        let number = self.spaces[space].next_number();
+        let mut stamp = Stamp::default();
+        if packet.is_in_flight {
+            let in_flight = self.in_flight() + octets;
+            if let InFlight::Reported(reported) = &mut self.in_flight {
+                *reported = in_flight;
+            }
+            if let Some(congestion) = self.congestion.get_mut() {
+                stamp = congestion.stamp(now, in_flight, octets);
+                if space >= self.first_controlled {
+                    let departure = Departure { now, octets, in_flight, number, is_retransmission };
+                    congestion.on_sent(&departure, self.round_trips.srtt());
+                } else {
+                    congestion.on_unpaced(octets);
+                }
+            }
+        }
+        self.spaces[space].send(packet, stamp)
+    }
+
+    /// These ranges of numbers of a space are acknowledged.
+    ///
+    /// # Errors
+    /// If one of the numbers was never used. The state is then unchanged.
+    #[inline]
+    pub fn acknowledge(
+        &mut self,
+        now: Instant,
+        space: usize,
+        ranges: impl Iterator<Item = Range<u64>> + Clone,
+    ) -> Result<Progress, NeverSent> {
+        self.spaces[space].acknowledge(now, ranges, &mut self.acknowledged)
+    }
+
+    /// Nobody waits for the packets of a space any more, nor has to be told what becomes of them: they are taken for acknowledged.
+    pub fn acknowledge_all(&mut self, now: Instant, space: usize) {
+        let packets = &mut self.spaces[space];
+        let all = std::iter::once(0..packets.next_number());
+        let acknowledged: Result<_, NeverSent> = packets.acknowledge(now, all, &mut self.acknowledged);
+        debug_assert!(acknowledged.is_ok(), "no number was left out");
+        self.acknowledged.clear();
+        packets.settle();
+    }
+
+    /// The packets of these numbers are reported lost.
+    pub fn lose(&mut self, space: usize, range: Range<u64>) {
+        self.spaces[space].lose(range, &mut self.lost);
+    }
+
+    /// Finds the packets of a space that count as lost by now (RFC 9002, §6.1).
+    #[inline]
+    pub fn detect(&mut self, now: Instant, space: usize, thresholds: &Thresholds) {
+        let Some(estimator) = self.round_trips.estimator() else { return };
+        let time = thresholds.time_threshold(estimator);
+        self.spaces[space].detect_losses(now, thresholds.packets, time, &mut self.lost);
+    }
+
+    /// Tells `context` what was acknowledged and lost, and congestion control what follows from that. Returns `true` if that was persistent
+    /// congestion.
+    pub fn settle(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
+        self.tell(context);
+        if let (Some(size), Some(congestion)) = (context.packet_size(), self.congestion.get_mut())
+            && size != congestion.window.mss
+        {
+            congestion.window.mss = size;
+            context.push(Event::DatagramSize { octets: size });
+        }
+        // A window that was never used up by the handshake says nothing about it.
+        let is_controlled = space >= self.first_controlled;
+        let is_persistent = is_controlled && self.control(now, space, report, context);
+        self.signals.clear();
+        self.outcomes.clear();
+        is_persistent
+    }
+
+    #[inline]
+    fn tell(&mut self, context: &mut impl Context<T>) {
+        let wants_outcomes = self.congestion.get().is_some_and(Congestion::wants_outcomes);
+        for (number, packet) in self.acknowledged.drain(..) {
+            if context.on_acked(number, &packet) && wants_outcomes {
+                let outcome = Outcome::Delivered { was_lost: false };
+                self.outcomes.push(Transmission { sent_at: packet.at, outcome });
+            }
+        }
+        for lost in self.lost.drain(..) {
+            let signal = LostPacket::of(&lost);
+            if context.on_lost(lost) {
+                if let InFlight::Reported(in_flight) = &mut self.in_flight {
+                    *in_flight = in_flight.saturating_sub(signal.octets);
+                }
+                self.signals.push(signal);
+            }
+        }
+    }
+
+    /// Tells congestion control. Returns `true` if everything was lost for too long.
+    #[inline]
+    fn control(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
+        self.counters.delivered += report.progress.octets;
+        let is_persistent = match report.persistent {
+            PersistentCongestion::Detected { max_ack_delay } => {
+                !self.signals.is_empty() && self.is_persistent(space, max_ack_delay)
+            }
+            PersistentCongestion::Reported(is_persistent) => is_persistent,
+        };
+        if is_persistent {
+            context.on_persistent_congestion();
+        }
+        let in_flight = self.in_flight();
+        let (packets, progress) = (&self.spaces[space], &report.progress);
+        let Some(congestion) = self.congestion.get_mut() else { return is_persistent };
+        let feedback = Feedback {
+            now,
+            delivered: progress.octets,
+            total_delivered: self.counters.delivered,
+            lost: &self.signals,
+            spuriously_lost: progress.spuriously_lost,
+            in_flight,
+            prior_in_flight: report.prior_in_flight,
+            largest_acknowledged: packets.largest_acknowledged(),
+            next_number: packets.next_number(),
+            rtt: progress.rtt,
+            srtt: self.round_trips.srtt(),
+            min_rtt: self.round_trips.least(),
+            newest: progress.newest.map(|newest| (newest, progress.stamp)),
+            reported: report.rate,
+            marked: report.marked,
+            outcomes: &self.outcomes,
+            is_persistent,
+        };
+        for transition in congestion.on_feedback(&feedback) {
+            self.counters.mark_reductions += u64::from(transition == Transition::Reduced);
+            context.push(transition.event(context.sent()));
+        }
+        is_persistent
+    }
+
+    /// RFC 9002, §7.6.
+    fn is_persistent(&self, space: usize, max_ack_delay: Duration) -> bool {
+        let (Some(since), Some(longest)) = (self.measured_at, self.persistent_duration(max_ack_delay)) else {
+            return false;
+        };
+        self.spaces[space].longest_loss(since) >= longest
+    }
+
+    /// For how long everything must be lost to be [persistent congestion](persistent), if the round-trip time was measured here.
+    #[must_use]
+    pub fn persistent_duration(&self, max_ack_delay: Duration) -> Option<Duration> {
+        persistent::duration(self.round_trips.estimator()?, max_ack_delay)
+    }
+}

@@ -1,0 +1,223 @@
+//! What a TACK or an IACK tells the sender.
+//!
+//! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
+//! and no rate is zero, infinite or of more than was sent.
+
+use super::{Content, Control, SPACE, Sender};
+use crate::events::Events;
+use crate::mtu;
+use crate::recovery::manager::{Context, PersistentCongestion, Report};
+use crate::recovery::packets::{Lost, Packet, Progress};
+use crate::tack::ecn::Validation;
+use crate::tack::lists;
+use crate::tack::mtu::datagram_size;
+use crate::tack::rate::{self, RateSource};
+use crate::tack::refusal::Refusal;
+use crate::tack::streams::Streams;
+use crate::tack::sync::Synced;
+use crate::tack::timing::RoundTrips;
+use acklab_base::{Duration, Event, Instant};
+use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
+
+/// What of a TACK has passed the checks.
+#[derive(Clone, Copy, Debug)]
+struct Checked {
+    next: u64,
+    rtt: Duration,
+    rate: Option<(u64, Duration)>,
+}
+
+/// What feedback has told, for those besides the sender.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tack) struct Told {
+    /// What recovery and congestion control have yet to learn.
+    pub(in crate::tack) report: Report,
+    /// The receiver has all numbers below; zero if the feedback does not say.
+    pub(in crate::tack) next: u64,
+    /// The round-trip time, if this is the newest TACK.
+    pub(in crate::tack) rtt: Option<Duration>,
+}
+
+impl Sender {
+    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of this end.
+    ///
+    /// # Errors
+    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the TACK cannot be true.
+    pub(in crate::tack) fn on_tack(
+        &mut self,
+        now: Instant,
+        arrived: Timestamp,
+        number: u64,
+        tack: &Tack,
+    ) -> Result<Told, Refusal> {
+        let Checked { next, rtt, rate } = self.check(arrived, tack)?;
+        // Times, rates and marks of a TACK that was overtaken are out of date.
+        let is_newest = self.newest_tack.is_none_or(|newest| number > newest);
+        let marked = if is_newest { self.ecn.on_tack()? } else { 0 };
+        self.counters.acks += 1;
+        let prior_in_flight = self.in_flight();
+        let mut late = 0;
+        if is_newest {
+            self.newest_tack = Some(number);
+            late = tack.late.saturating_sub(std::mem::replace(&mut self.late, tack.late));
+            self.sample(now, rtt);
+            if let Some((octets, interval)) = rate {
+                let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
+                self.reported_rate = Some(u64::try_from(per_second).unwrap_or(u64::MAX));
+            }
+        }
+        let acked = std::iter::once(0..next).chain(lists::ranges(next, &tack.acked));
+        let progress = self.recovery.acknowledge(now, SPACE, acked).map_err(|_| Refusal::Skipped)?;
+        for range in lists::ranges(next, &tack.lost) {
+            self.recovery.lose(SPACE, range);
+        }
+        self.recovery.space_mut(SPACE).settle();
+        if is_newest {
+            self.note_unlisted(next, tack);
+        }
+        let rtt = is_newest.then_some(rtt);
+        let progress = Progress { rtt, spuriously_lost: late.into(), ..progress };
+        let rate = rate.filter(|_| is_newest && self.settings.rate == RateSource::Receiver);
+        Ok(Told { report: self.report(progress, prior_in_flight, marked, rate), next, rtt })
+    }
+
+    fn check(&self, arrived: Timestamp, tack: &Tack) -> Result<Checked, Refusal> {
+        let sent = self.next_number();
+        let next = tack.next.near(sent);
+        let reach = |runs: &[Run]| runs.iter().map(|run| u64::from(run.skip) + u64::from(run.length)).sum::<u64>();
+        if next > sent || next + reach(&tack.acked).max(reach(&tack.lost)) > sent {
+            return Err(Refusal::NeverSent);
+        }
+        let rtt = RoundTrips::sample_of(arrived, tack.echo, tack.delay)?;
+        let rate = rate::check(tack.delivered, tack.interval, self.counters.bytes)?;
+        Ok(Checked { next, rtt, rate })
+    }
+
+    /// A loss-event-driven IACK has come.
+    ///
+    /// # Errors
+    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the IACK cannot be true.
+    pub(in crate::tack) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<Told, Refusal> {
+        let sent = self.next_number();
+        let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
+        let arrived = range.end..range.end + u64::from(loss.arrived);
+        if range.is_empty() || arrived.is_empty() || arrived.end > sent {
+            return Err(Refusal::NeverSent);
+        }
+        let prior_in_flight = self.in_flight();
+        let arrived = std::iter::once(arrived);
+        let progress = self.recovery.acknowledge(now, SPACE, arrived).map_err(|_| Refusal::Skipped)?;
+        self.counters.acks += 1;
+        self.recovery.lose(SPACE, range);
+        self.recovery.space_mut(SPACE).settle();
+        self.note_listed(progress.octets);
+        // An IACK carries no time, and rates are those of TACKs.
+        let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
+        Ok(Told { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })
+    }
+
+    fn report(
+        &mut self,
+        progress: Progress,
+        prior_in_flight: u64,
+        marked: u64,
+        rate: Option<(u64, Duration)>,
+    ) -> Report {
+        let delivered = self.count_delivered(progress.octets);
+        if progress.packets > 0 || delivered > 0 {
+            self.on_progress();
+        }
+        self.counters.marked += marked;
+        Report {
+            progress: Progress { octets: delivered, ..progress },
+            prior_in_flight,
+            marked: (marked > 0).then(|| marked * self.settings.mss()),
+            rate,
+            persistent: PersistentCongestion::Detected { max_ack_delay: self.tack_delay() },
+        }
+    }
+
+    /// Streams and congestion control learn of `report`.
+    pub(in crate::tack) fn settle(
+        &mut self,
+        now: Instant,
+        report: &Report,
+        streams: &mut Streams,
+        mtu: &mut mtu::Search,
+        events: &mut Events,
+    ) {
+        let mut contents = Contents { streams, mtu, events, ecn: &mut self.ecn, synced: &mut self.synced };
+        self.recovery.settle(now, SPACE, report, &mut contents);
+        // The receiver counts what arrives late, so lost packets need not be remembered.
+        self.recovery.space_mut(SPACE).forget_lost(Instant::FAR_FUTURE);
+        self.refresh_timeout();
+    }
+}
+
+/// What the packets of a connection hold.
+struct Contents<'a> {
+    streams: &'a mut Streams,
+    mtu: &'a mut mtu::Search,
+    events: &'a mut Events,
+    ecn: &'a mut Validation,
+    synced: &'a mut Synced,
+}
+
+impl Context<Content> for Contents<'_> {
+    #[inline]
+    fn on_acked(&mut self, number: u64, packet: &Packet<Content>) -> bool {
+        let Content { piece, control } = packet.content;
+        if let Some(piece) = piece {
+            self.streams.table.on_acked(&piece);
+            self.ecn.on_acknowledged();
+        }
+        match control {
+            Some(Control::Reset(id)) => {
+                if let Some(stream) = self.streams.table.get_mut(id) {
+                    stream.outgoing.on_reset_acked();
+                }
+            }
+            Some(Control::Mtu(size)) => {
+                self.mtu.on_acknowledged(number, size);
+                self.events.push(datagram_size(self.mtu));
+            }
+            _ => {}
+        }
+        piece.is_some()
+    }
+
+    fn on_lost(&mut self, lost: Lost<Content>) -> bool {
+        let Content { piece, control } = lost.packet.content;
+        if let Some(piece) = piece
+            && let Some(stream) = self.streams.table.get_mut(piece.id)
+        {
+            stream.outgoing.on_lost(&piece);
+        }
+        match control {
+            Some(Control::Sync) => self.synced.on_lost(),
+            Some(Control::Reset(id)) => {
+                if let Some(stream) = self.streams.table.get_mut(id) {
+                    stream.outgoing.on_reset_lost();
+                }
+            }
+            Some(Control::Streams) => self.streams.owe_offer(),
+            Some(Control::Mtu(size)) => {
+                self.mtu.on_lost(lost.number, size);
+            }
+            Some(Control::Handshake | Control::Blocked | Control::Ping) | None => {}
+        }
+        if piece.is_some() {
+            self.events.push_loss(lost.number);
+        }
+        piece.is_some()
+    }
+
+    #[inline]
+    fn sent(&self) -> u64 {
+        self.streams.table.main().outgoing.sent()
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+}
