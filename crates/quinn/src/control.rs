@@ -18,7 +18,7 @@ pub(crate) struct Loss {
     pub(crate) sent_at: Instant,
     /// Octets of the lost packets.
     pub(crate) octets: u64,
-    /// Is it a persistent congestion (RFC 9002, §7.6)?
+    /// `true` if it is persistent congestion (RFC 9002, §7.6).
     pub(crate) is_persistent: bool,
 }
 

@@ -41,7 +41,7 @@ impl Connection {
         self.sender.holds_until(now)
     }
 
-    /// Is there new data to send?
+    /// Returns `true` if there is new data to send.
     fn has_data(&self) -> bool {
         self.is_open && self.outgoing.buffer.sendable() > self.sender.sent()
     }

@@ -240,7 +240,7 @@ impl Sender {
     /// Informs the controller of what quinn-proto has reported, and quinn-proto of the new window. Appends to `events`.
     pub(crate) fn settle(&mut self, now: Instant, round_trip: RoundTrip, events: &mut VecDeque<Event>) {
         let Reports { in_flight, losses, is_marked } = self.control.take_reports();
-        // What quinn-proto reports nothing of is no news to the controller either.
+        // The controller learns of an acknowledgment only if quinn-proto reports it.
         let progress = std::mem::take(&mut self.progress);
         if in_flight.is_none() && losses.is_empty() && !is_marked {
             return;

@@ -45,7 +45,7 @@ pub struct Settings {
     pub congestion: cc::Config,
     /// Whose implementation of it.
     pub controllers: Controllers,
-    /// Are spurious reductions undone? quinn-proto undoes none, and its own controllers cannot.
+    /// Undo spurious reductions. quinn-proto undoes none, and its own controllers cannot.
     pub undo: bool,
     /// What the sender of data asks of its receiver (draft-ietf-quic-ack-frequency). Without it, the receiver acknowledges every second
     /// packet, and within 25 ms.

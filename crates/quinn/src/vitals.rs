@@ -1,4 +1,4 @@
-//! State, counters and events of an end.
+//! The connection as those see it who observe it: vitals, counters, events.
 
 use crate::connection::Connection;
 use crate::datagram::Datagram;

@@ -77,7 +77,7 @@ pub struct Departure {
     pub in_flight: u64,
     /// Its number.
     pub number: u64,
-    /// Does it carry octets that left before?
+    /// `true` if it carries octets that left before.
     pub is_retransmission: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct Feedback<'a> {
     pub marked: Option<u64>,
     /// Outcomes of packets, if the controller [wants](Congestion::wants_outcomes) them.
     pub outcomes: &'a [Transmission],
-    /// Everything was lost for so long that the window is no longer valid (RFC 9002, §7.6).
+    /// The losses are persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     pub is_persistent: bool,
 }
 
@@ -244,7 +244,7 @@ impl Congestion {
         Self { reduces, ..self }
     }
 
-    /// What a loss or a mark halves, with so much in flight.
+    /// The octets that a loss or a mark halves, with `in_flight` octets in flight.
     const fn reduced(&self, in_flight: u64) -> u64 {
         match self.reduces {
             FlightMeasure::Window => self.window.cwnd,
@@ -288,7 +288,7 @@ impl Congestion {
         in_flight == 0 || in_flight + octets <= self.window.cwnd
     }
 
-    /// What a packet remembers that leaves now, with which so much is in flight.
+    /// The stamp of a packet of `octets` that leaves now; `in_flight` includes it.
     #[inline]
     pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;

@@ -44,9 +44,9 @@ pub(crate) struct Piece {
     pub(crate) id: u32,
     pub(crate) start: u64,
     pub(crate) length: u16,
-    /// Does the stream end behind them?
+    /// `true` if the stream ends behind them.
     pub(crate) is_end: bool,
-    /// Did they leave before?
+    /// `true` if they left before.
     pub(crate) is_again: bool,
 }
 

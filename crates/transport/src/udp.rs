@@ -10,7 +10,7 @@
 pub mod receiver;
 pub mod sender;
 pub mod settings;
-mod tell;
+mod vitals;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

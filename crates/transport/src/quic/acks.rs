@@ -10,7 +10,7 @@ use crate::ack::{self, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{AckFrequency, TransportError};
 
-/// Packets that elicit no ACK and yet are reported with what leaves next, if there are more (quinn-proto's `LAZY_ACK_THRESHOLD`).
+/// After more packets than this that elicit no ACK, the next packet carries one (quinn-proto's `LAZY_ACK_THRESHOLD`).
 const MOST_SILENT: u64 = 10;
 /// Delays in frames are integers of 62 bits. Longer ones than 12 days are taken for 12 days, which no clock of a run overflows.
 pub(super) const MOST_MICROSECONDS: u64 = 1 << 40;
@@ -100,9 +100,9 @@ impl Acks {
         self.silent += 1;
     }
 
-    /// Is an ACK to leave with whatever else does? It is if something waits for one. It also is after many packets that elicit none: a
-    /// peer that only acknowledges learns nothing else of the fate of its ACKs, and would list all its gaps for ever (RFC 9000, §13.2.1
-    /// and §13.2.4).
+    /// Returns `true` if an ACK is to leave with the next packet: if a packet waits for one, or if many packets have arrived that elicit
+    /// none. Otherwise a peer that only acknowledges would never learn which of its ACKs have arrived, and would list all its gaps for ever
+    /// (RFC 9000, §13.2.1 and §13.2.4).
     pub(super) const fn joins_others(&self) -> bool {
         self.acknowledger.has_unreported() || self.silent > MOST_SILENT
     }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `none` | nothing: the peer acknowledges as it thinks best |
 //! | [`fixed`] | the same from the start |
-//! | [`neqo`] | so many ACKs in a round trip |
+//! | [`neqo`] | a fixed number of ACKs in a round trip |
 //! | [`picoquic`] | four ACKs in a round trip, with bounds that depend on rate and round trip |
 //! | [`quicly`] | an ACK for a share of the window |
 //! | [`tack`] | the law of TACK |
@@ -145,7 +145,8 @@ pub struct Request {
     pub threshold: u64,
     /// Acknowledge at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Report a gap at once if it lies back by so many packets; zero for never.
+    /// Reordering Threshold (draft-ietf-quic-ack-frequency, §4): packets by which a gap may lie back before it is reported at once; zero for
+    /// never.
     pub reordering: u64,
 }
 
@@ -156,7 +157,7 @@ impl Request {
         Self { threshold: packets.saturating_sub(1), max_ack_delay, reordering: 1 }
     }
 
-    /// Does it differ from `other` so much that the peer should know? Delays follow the round trip and may differ by a quarter
+    /// Returns `true` if the peer is to be asked for this instead of `other`. Delays follow the round trip and may differ by a quarter
     /// (neqo's `AckRate::needs_update`).
     fn differs(&self, other: &Self) -> bool {
         let (shorter, longer) =

@@ -16,7 +16,7 @@ use acklab_wire::sequence::Sequence;
 /// The code of an application that closes before the handshake is complete, which must not be told (RFC 9000, §10.2.3):
 /// `APPLICATION_ERROR`.
 const APPLICATION_ERROR: u64 = 0x0c;
-/// The states of closing and draining last so many probe timeouts (§10.2).
+/// The duration of the closing and draining states in probe timeouts (§10.2).
 const PERIODS: u64 = 3;
 
 /// Why a connection is over.

@@ -1,4 +1,4 @@
-//! What a connection has to say: octets of streams within their flow control, and the frames that must arrive besides.
+//! Octets of streams within their flow control, and the control frames that must arrive.
 
 mod control;
 
@@ -14,7 +14,7 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Frame, Frames, Stream, TransportError};
 use control::Due;
 
-/// Another stream frame is begun only if it has so much room.
+/// The least room in octets with which another stream frame is begun.
 pub(super) const LEAST_PIECE: u64 = 16;
 
 /// Streams, their flow control, and the frames that are due for them.
@@ -116,7 +116,7 @@ impl Data {
                 if stream.outgoing.has_due_within(fresh) {
                     break;
                 }
-                // All that it was to send again has been acknowledged meanwhile. Others may have something to send.
+                // All octets that were to be sent again have been acknowledged meanwhile. Other streams may have octets to send.
                 continue;
             };
             if !piece.is_again {
@@ -199,7 +199,7 @@ impl Data {
         Ok(())
     }
 
-    /// The peer lets this end open so many streams.
+    /// The peer lets this end open `limit` streams in all.
     pub(super) fn on_max_streams(&mut self, limit: u64) {
         self.streams.on_max_streams(limit);
     }

@@ -200,8 +200,8 @@ impl Connection {
         }
     }
 
-    /// Does the peer know that this end receives what it sends? A client that cannot tell must go on probing, for the server may have used
-    /// up what it may send (RFC 9002, §6.2.2.1).
+    /// Returns `true` if the peer knows that this end receives what it sends. A client that cannot tell must go on probing, for the server may
+    /// have used up what it may send (RFC 9002, §6.2.2.1).
     pub(super) const fn peer_has_validated(&self) -> bool {
         matches!(self.side, Side::Server) || self.handshake.is_acknowledged || self.handshake.is_confirmed
     }

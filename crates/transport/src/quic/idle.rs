@@ -2,7 +2,7 @@
 
 use acklab_base::{Duration, Instant};
 
-/// The idle timeout is at least so many probe timeouts (§10.1).
+/// The least idle timeout in probe timeouts (§10.1).
 const PROBES: u64 = 3;
 
 /// When the idle timeout began.

@@ -16,7 +16,7 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG};
 use acklab_wire::sequence::Sequence;
 
-/// A packet is begun only if its frames have so much room.
+/// The least room for frames in octets with which a packet is begun.
 const LEAST_ROOM: u64 = 64;
 /// Octets of a packet number, at least. A packet that is overtaken by 128 others would be taken for another if its number had one octet;
 /// with encryption it would fail authentication.

@@ -90,7 +90,7 @@ pub struct Settings {
     /// The windows that each end offers. Default: those of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
-    /// `MAX_DATA` and `MAX_STREAM_DATA` leave so many times while a window is read through: each time this part of it was read (RFC 9000,
+    /// How many times `MAX_DATA` and `MAX_STREAM_DATA` leave while a window is read through: each time this part of it was read (RFC 9000,
     /// §4.2). Default: as often as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]

@@ -1,4 +1,4 @@
-//! What a connection tells of itself.
+//! The connection as those see it who observe it: vitals, counters, events.
 
 use super::connection::Connection;
 use super::handshake::Parameters;

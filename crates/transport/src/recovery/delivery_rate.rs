@@ -54,7 +54,7 @@ pub struct Sample {
     pub lost: u64,
     /// RS.is_app_limited: the rate may have been the application's.
     pub is_app_limited: bool,
-    /// Was the newest transmission one of something sent before? Its round trip is then ambiguous (Karn).
+    /// `true` if the newest transmission was a retransmission. Its round trip is then ambiguous (Karn).
     pub is_retransmission: bool,
     /// From the newest transmission's departure to now.
     pub rtt: Duration,

@@ -29,7 +29,7 @@ pub trait Context<T> {
         None
     }
 
-    /// Everything was lost for so long that the window is no longer valid (RFC 9002, §7.6).
+    /// The losses are persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     fn on_persistent_congestion(&mut self) {}
 
     /// The octets of the first stream that have left so far: a recovery lasts until they are acknowledged.
@@ -353,3 +353,6 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         persistent::duration(self.round_trips.estimator()?, max_ack_delay)
     }
 }
+
+#[cfg(test)]
+mod tests;

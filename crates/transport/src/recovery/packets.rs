@@ -6,7 +6,7 @@
 //! | file | rule |
 //! |---|---|
 //! | `loss` | what counts as lost (RFC 9002, §6.1) |
-//! | [`persistent`] | losses over so long that the path must have changed (§7.6) |
+//! | [`persistent`] | persistent congestion (§7.6) |
 //! | [`timeout`] | when to probe (§6.2) |
 //! | `reported` | what a receiver reports lost, instead of `loss` (TACK) |
 
@@ -82,6 +82,15 @@ pub struct Progress {
     pub newest_in_flight: Option<(Newest, Stamp)>,
 }
 
+impl Progress {
+    /// A packet that had been taken for lost was acknowledged; `octets` of it counted as in flight.
+    const fn count_late(&mut self, octets: u64) {
+        self.spuriously_lost += 1;
+        self.octets += octets;
+        self.late_octets += octets;
+    }
+}
+
 /// The packets of one number space.
 #[derive(Clone, Debug)]
 pub struct Packets<T> {
@@ -95,9 +104,12 @@ pub struct Packets<T> {
     /// No number below is outstanding.
     settled: u64,
     largest_acknowledged: Option<u64>,
-    /// Of the numbers in `states`, how many are acknowledged, and how many were skipped.
+    /// Of the numbers in `states`, how many are acknowledged.
     acknowledged: u64,
-    skipped: u64,
+    /// Those that were skipped, in order.
+    skipped: VecDeque<u64>,
+    /// Those below `settled` that are lost, in order: nothing else there changes by an acknowledgment.
+    lost: VecDeque<u64>,
     in_flight: u64,
     ack_eliciting: u64,
     last_ack_eliciting_at: Option<Instant>,
@@ -115,7 +127,8 @@ impl<T> Default for Packets<T> {
             settled: 0,
             largest_acknowledged: None,
             acknowledged: 0,
-            skipped: 0,
+            skipped: VecDeque::new(),
+            lost: VecDeque::new(),
             in_flight: 0,
             ack_eliciting: 0,
             last_ack_eliciting_at: None,
@@ -149,7 +162,7 @@ impl<T> Packets<T> {
         self.in_flight
     }
 
-    /// Is something outstanding that must be acknowledged? The probe timer runs only then (§6.2.1).
+    /// Returns `true` if a packet is outstanding that must be acknowledged. The probe timer runs only then (§6.2.1).
     #[must_use]
     pub const fn has_ack_eliciting(&self) -> bool {
         self.ack_eliciting > 0
@@ -189,7 +202,7 @@ impl<T> Packets<T> {
     pub fn skip(&mut self) -> u64 {
         let number = self.next_number();
         self.push(State::Skipped, Stamp::default());
-        self.skipped += 1;
+        self.skipped.push_back(number);
         number
     }
 
@@ -219,7 +232,10 @@ impl<T> Packets<T> {
         let (before, mut progress, mut brings_ack_eliciting) = (self.largest_acknowledged, Progress::default(), false);
         self.largest_acknowledged = before.max(largest);
         for range in ranges {
-            for number in range.start.max(self.first)..range.end {
+            if range.start < self.settled && !self.lost.is_empty() {
+                self.refute(&range, before, &mut progress);
+            }
+            for number in range.start.max(self.settled)..range.end {
                 let index = (number - self.first) as usize;
                 if matches!(self.states[index], State::Acknowledged | State::Skipped) {
                     continue;
@@ -227,9 +243,7 @@ impl<T> Packets<T> {
                 match std::mem::replace(&mut self.states[index], State::Acknowledged) {
                     State::Acknowledged | State::Skipped => {}
                     State::Lost { octets, .. } => {
-                        progress.spuriously_lost += 1;
-                        progress.octets += octets;
-                        progress.late_octets += octets;
+                        progress.count_late(octets);
                     }
                     State::Outstanding(packet) => {
                         self.uncount(&packet);
@@ -258,16 +272,38 @@ impl<T> Packets<T> {
         Ok(progress)
     }
 
+    /// Packets of `range` below `settled` that were taken for lost are acknowledged.
+    fn refute(&mut self, range: &Range<u64>, largest: Option<u64>, progress: &mut Progress) {
+        let from = self.lost.partition_point(|number| *number < range.start);
+        while let Some(number) = self.lost.get(from).copied().filter(|number| *number < range.end) {
+            self.lost.remove(from);
+            let state = &mut self.states[(number - self.first) as usize];
+            if let State::Lost { octets, .. } = std::mem::replace(state, State::Acknowledged) {
+                progress.count_late(octets);
+                progress.packets += 1;
+                progress.is_reordered |= largest.is_some_and(|largest| number < largest);
+            }
+        }
+    }
+
+    /// The number `settled` is settled: it is not outstanding.
+    #[inline]
+    fn pass_settled(&mut self) {
+        if matches!(self.states[(self.settled - self.first) as usize], State::Lost { .. }) {
+            self.lost.push_back(self.settled);
+        }
+        self.settled += 1;
+    }
+
     fn check(&self, range: &Range<u64>) -> Result<(), NeverSent> {
         if range.end > self.next_number() {
             return Err(NeverSent(range.end - 1));
         }
-        if self.skipped == 0 {
-            return Ok(());
+        let next = self.skipped.partition_point(|number| *number < range.start);
+        match self.skipped.get(next) {
+            Some(number) if *number < range.end => Err(NeverSent(*number)),
+            _ => Ok(()),
         }
-        let from = range.start.max(self.first);
-        let is_skipped = |number: &u64| matches!(self.states[(number - self.first) as usize], State::Skipped);
-        (from..range.end).find(is_skipped).map_or(Ok(()), |number| Err(NeverSent(number)))
     }
 
     /// The packet is no longer outstanding.
@@ -294,7 +330,9 @@ impl<T> Packets<T> {
     pub fn abandon(&mut self) -> impl Iterator<Item = Packet<T>> + use<T> {
         self.first = self.next_number();
         self.settled = self.first;
-        (self.in_flight, self.ack_eliciting, self.acknowledged, self.skipped) = (0, 0, 0, 0);
+        (self.in_flight, self.ack_eliciting, self.acknowledged) = (0, 0, 0);
+        self.skipped.clear();
+        self.lost.clear();
         (self.last_ack_eliciting_at, self.loss_at) = (None, None);
         self.stamps.clear();
         std::mem::take(&mut self.states).into_iter().filter_map(|state| match state {
@@ -306,8 +344,9 @@ impl<T> Packets<T> {
     fn pop(&mut self) {
         match self.states.pop_front() {
             Some(State::Acknowledged) => self.acknowledged -= 1,
-            Some(State::Skipped) => self.skipped -= 1,
-            Some(State::Outstanding(_) | State::Lost { .. }) | None => {}
+            Some(State::Skipped) => _ = self.skipped.pop_front(),
+            Some(State::Lost { .. }) => _ = self.lost.pop_front(),
+            Some(State::Outstanding(_)) | None => {}
         }
         self.stamps.pop_front();
         self.first += 1;

@@ -1,6 +1,6 @@
 //! The degree of reordering: by how many segments the path may displace a packet (`reordering` of Linux's `tcp_sock`).
 //!
-//! It replaces `DupThresh` where a stack measures it: without SACK so many duplicate ACKs show a loss, and above [`DUP_THRESH`] the window
+//! It replaces `DupThresh` where a stack measures it: without SACK this number of duplicate ACKs shows a loss, and above [`DUP_THRESH`] the window
 //! grows with whatever is delivered, in order or not.
 
 use super::DUP_THRESH;

@@ -27,7 +27,7 @@ pub struct Before {
 }
 
 impl Undo {
-    /// The window is about to be reduced, with so many `retransmissions` in flight (Linux's `tcp_init_undo`).
+    /// The window is about to be reduced, with `retransmissions` segments in flight that were sent again (Linux's `tcp_init_undo`).
     pub fn begin(&mut self, before: Before, retransmissions: u64) {
         let unreported = (retransmissions > 0).then_some(retransmissions);
         let first_timestamp = self.first_timestamp.filter(|_| retransmissions > 0);

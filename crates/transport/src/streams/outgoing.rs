@@ -152,12 +152,12 @@ impl Outgoing {
         }
     }
 
-    /// The peer's window, as it says. It never shrinks.
+    /// The peer lets this end send up to the offset `limit`. A smaller limit than before has no effect.
     pub(crate) fn on_window(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }
 
-    /// Returns `true` if all that the window lets through is sent and more is written.
+    /// Returns `true` if only the peer's window holds back octets that are written.
     pub(crate) fn is_blocked(&self) -> bool {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
@@ -235,7 +235,7 @@ impl Outgoing {
         !self.has_sent_end && self.buffer.end() == Some(offset)
     }
 
-    /// What is sent next, with at most so many octets.
+    /// The next octets to leave, `most` at most.
     #[inline]
     pub(crate) fn take(&mut self, most: u64) -> Option<Piece> {
         self.take_within(most, u64::MAX)

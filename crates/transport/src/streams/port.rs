@@ -23,7 +23,7 @@ pub(crate) trait Multiplexed {
     /// Opens the next stream of this end, if the peer lets it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
 
-    /// Reads at most so many octets of a stream, and tells the peer of the window if that is worth it.
+    /// Reads at most `most` octets of a stream, and tells the peer of the window if that is worth it.
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64>;
 }
 
@@ -41,7 +41,7 @@ pub trait StreamOperations {
     /// Octets that may be written to a stream now.
     fn room_of(&self, stream: u32) -> u64;
 
-    /// Writes so many octets to a stream. Returns how many were taken.
+    /// Writes `octets` octets to a stream. Returns how many were taken.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -59,7 +59,7 @@ pub trait StreamOperations {
     /// If there is no such stream.
     fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream>;
 
-    /// Reads at most so many octets of a stream. Returns how many were read.
+    /// Reads at most `most` octets of a stream. Returns how many were read.
     ///
     /// # Errors
     /// If there is no such stream.

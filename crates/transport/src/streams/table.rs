@@ -41,7 +41,7 @@ pub(crate) struct Table<T> {
 }
 
 impl<T> Table<T> {
-    /// With stream 0. Buffers have so many octets for each stream.
+    /// A table with stream 0. The sizes of buffers are octets for each stream.
     pub(crate) fn new(side: Side, send_buffer: u64, receive_buffer: u64, own: T) -> Self {
         let mut table = Self {
             side,

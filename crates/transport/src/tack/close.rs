@@ -16,9 +16,9 @@ use acklab_wire::tack::{Frame, Packet};
 const DONE: u32 = 0;
 /// The peer has broken the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications lie below 2³¹.
 pub(super) const PROTOCOL_VIOLATION: u32 = 1 << 31 | 0x0a;
-/// A Close leaves so often at most, unanswered or in answer to others: a peer that has answered none of them is gone.
+/// The largest number of Close frames, unanswered or in response to others: a peer that has answered none of them is gone.
 const MOST_CLOSES: u32 = 10;
-/// The time between two of them doubles so often at most.
+/// The largest number of times that the interval between two of them doubles.
 const MOST_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]

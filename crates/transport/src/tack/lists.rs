@@ -2,8 +2,8 @@
 //!
 //! The acked list holds runs of packets that have arrived beyond the first that is missing, the unacked list runs that are lost. TACKs
 //! list only losses that an IACK has reported already: the IACK is fast, the TACK is for when it is lost. If not all blocks may stand in
-//! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q, the number of blocks that a
-//! receiver may limit, is that of unacked blocks: the sender counts what it hears nothing of as in flight.
+//! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q limits the unacked blocks only:
+//! a sender that is told nothing of a packet counts it as in flight.
 //! A TACK that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing else tells it what is missing.
 //! What does not fit is for the next TACKs: see [`sweep`](super::sweep).
 
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// By so much the first skip of a list may grow.
+/// Octets by which the first run of a list may grow.
 pub(super) const GROWTH: u64 = 7;
 
 /// How many blocks a TACK lists.
@@ -74,10 +74,10 @@ pub(super) struct Acked {
     pub(super) upto: Option<u64>,
 }
 
-/// Of these ranges, as many as `room` octets hold, as runs from `next` on. If not all are held, `newest` octets are for those of the
-/// largest numbers, of which the sender has not heard yet, and the others for those from the number `from` on, without which it never
-/// knows all about the first of its packets and the lists grow without end.
-/// The runs take at most [`GROWTH`] octets more, for one of them skips all that is left out.
+/// The acked list of the ranges `beyond` the number `next`, in `room` octets. If they do not all fit, `newest` octets list the ranges of the
+/// largest numbers, which are news to the sender. The other octets list ranges from the number `from` on: without them, the sender would
+/// never know the fate of its oldest packets, and the lists would grow without bound. The runs take up to [`GROWTH`] octets more than
+/// `room`, because one of them skips all that is left out.
 pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newest: u64) -> Acked {
     let count = beyond.len();
     let all = || runs(next, beyond.iter().cloned());
@@ -99,13 +99,13 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
 }
 
-/// Of these ranges none, as if there were no list.
+/// No list: all packets of these ranges are left out.
 pub(super) fn none_acked(beyond: &[Range<u64>]) -> Acked {
     Acked { unlisted: beyond.iter().map(|range| range.end - range.start).sum(), ..Acked::default() }
 }
 
-/// The ranges of smallest numbers that `most` blocks and `room` octets hold, as runs from `next` on; and where the first begins that
-/// `most` would hold and `room` does not.
+/// The unacked list: the ranges of the smallest numbers beyond `next`, in at most `most` blocks and `room` octets. Also returns the start of
+/// the first range that is left out only because `room` is used up.
 pub(super) fn lost(
     next: u64,
     lost: impl Iterator<Item = Range<u64>>,

@@ -1,12 +1,12 @@
 //! Receiver-based loss detection on PKT.SEQ (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! Numbers leave in order, so one that has not arrived when a later one has is late or lost. It is given the settling time, a quarter of
-//! RTTmin by default, before it counts as lost and an IACK says so (§7: an "allowance for settling time", after RFC 4653 and RACK). A
-//! packet that arrives after that widens the settling time, and each widening lasts for sixteen losses, as that of the reordering
-//! window does (RFC 8985, §6.2, step 4).
+//! Numbers leave in order. If a number is missing when a later one arrives, its packet is late or lost. It counts as lost after the settling
+//! time, a quarter of RTTmin by default, and an IACK reports it (§7: an "allowance for settling time", after RFC 4653 and RACK). A packet
+//! that arrives later than that widens the settling time. Each widening lasts for sixteen losses, as that of the reordering window does
+//! (RFC 8985, §6.2, step 4).
 //!
-//! A gap opens when a packet arrives that has to be acknowledged. Behind one that does not, such as a TACK, at most others of its kind are
-//! missing, or the tail of a flight, for which its sender has a timer.
+//! Only a packet that must be acknowledged opens a gap. Before a packet that need not be, such as a TACK, only packets of its kind can be
+//! missing, or the tail of a flight, for which the sender has a probe timeout.
 
 use crate::ack::Ranges;
 use acklab_base::{Duration, Instant};
@@ -15,13 +15,13 @@ use std::ops::Range;
 
 /// The largest number of steps by which the settling time grows; RFC 8985 bounds the reordering window by the smoothed round trip.
 const MOST_STEPS: u32 = 4;
-/// Losses after which the settling time is again what it was (RFC 8985, §6.2, step 4: `RACK.reo_wnd_persist`).
+/// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4: `RACK.reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
 
 /// A gap that is not yet a loss.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// All below that is missing belongs to it or to one before.
+    /// Every missing number below belongs to this gap or to an earlier one.
     end: u64,
     due: Instant,
 }
@@ -35,7 +35,7 @@ pub(super) struct LossDetector {
     sends_iacks: bool,
     /// The settling time in multiples of the share.
     steps: u32,
-    /// Losses until it is the share again.
+    /// Losses until the settling time is no longer widened.
     persists: u32,
     waiting: VecDeque<Gap>,
     /// Gaps below it are known.

@@ -11,7 +11,7 @@ use acklab_base::{Duration, Instant};
 
 use crate::ack::tack::Law;
 
-/// Timeouts are doubled so often at most: a minute and more, as TCP's (RFC 6298, §2.5).
+/// The largest number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298, §2.5).
 pub(super) const MOST_DOUBLINGS: u32 = 6;
 
 #[derive(Debug, Default)]

@@ -17,8 +17,8 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tack::{EcnCounts, PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
 
-/// No more packets can be in flight than this: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead is no number
-/// of this connection.
+/// The largest number of packets in flight: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead does not belong to
+/// this connection.
 const MOST_AHEAD: u64 = 1 << 20;
 /// The most ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight of that many losses needs more than 32,768 packets.
 const MOST_RANGES: usize = 1 << 14;
@@ -153,7 +153,7 @@ impl Receiver {
         self.acknowledger.wake(now);
     }
 
-    /// The handshake has taken so long, from this end to the peer and back.
+    /// The handshake has taken the round trip `sample`, from this end to the peer and back.
     pub(super) fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.rtt_min.get_or_insert(sample);
         if let Some(round_trip) = self.acknowledger.round_trip() {
@@ -161,7 +161,7 @@ impl Receiver {
         }
     }
 
-    /// A round trip took so long. It stands for that of the handshake, if an Accept that was sent twice has left none.
+    /// A round trip was measured. It takes the place of that of the handshake, which is not measured if the Accept was sent twice.
     #[inline]
     pub(super) fn time_connection(&mut self, now: Instant, sample: Duration) {
         if self.rtt_min.is_none() {
@@ -276,7 +276,7 @@ impl Receiver {
         };
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
         tack.acked = acked.runs;
-        // Lists of so many blocks hold the lowest; longer ones take turns with the acked list.
+        // A limited number of blocks are those of the lowest numbers. Lists without a limit take turns with the acked list.
         let lost_from = if most == usize::MAX && acked.unlisted > 0 { from } else { next };
         let lost = self.loss.lost(&self.numbers).skip_while(|range| range.end <= lost_from);
         let (lost, left_from) = lists::lost(next, lost, most, room);

@@ -335,9 +335,9 @@ impl Sender {
         tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.rtt_min())
     }
 
-    /// A TACK lists some packets beyond `next`, and tells how many it does not list. Those that an earlier one listed are known. What this end
-    /// has settled is nothing that is in flight, though a receiver that has not yet been told to forget the losses there counts it: so many
-    /// are left out as may have arrived of that.
+    /// A TACK lists packets beyond `next`, and tells how many that have arrived it does not list. Of these, two kinds do not count: those that
+    /// an earlier TACK listed, and those below the lowest number that this end remembers, which are not in flight. A receiver that has not
+    /// yet been told to forget the losses there counts them as arrived.
     fn note_unlisted(&mut self, next: u64, tack: &Tack) {
         (self.unlisted, self.lists_all) = (0, tack.unlisted == 0);
         if tack.unlisted > 0 {

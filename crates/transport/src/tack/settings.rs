@@ -64,11 +64,11 @@ pub struct Settings {
     /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
-    /// The connection ends after so much silence; 0 s if never (RFC 9000, §10.1). Boxes on the way should keep the state of a flow for five
+    /// Silence of the peer after which the connection ends; 0 s if never (RFC 9000, §10.1). Boxes on the way should keep the state of a flow for five
     /// minutes (RFC 4787, REQ-5).
     #[schemars(example = "30s")]
     pub idle_timeout: Duration,
-    /// Ask for a sign of life after so much silence; 0 s if never (RFC 9000, §10.1.2).
+    /// Silence of the peer after which this end asks for a sign of life; 0 s if never (RFC 9000, §10.1.2).
     #[schemars(example = "15s")]
     pub keep_alive: Duration,
     /// Leave out some packet numbers, so that a receiver that acknowledges what has not arrived is found out (RFC 9000, §21.4).
@@ -121,8 +121,7 @@ impl Settings {
         if self.mtu_discovery { LEAST_PACKET } else { self.packet.get() }
     }
 
-    /// These settings where packets have a header of IP that is `longer` by so many octets than that of IPv4, and must not exceed the
-    /// same size.
+    /// These settings where the IP header of packets is `longer` octets longer than that of IPv4, and packets must not exceed the same size.
     #[must_use]
     pub const fn behind(self, longer: u64) -> Self {
         Self { packet: Bytes(self.packet.get().saturating_sub(longer)), ..self }

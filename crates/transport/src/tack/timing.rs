@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Clocks are read in whole microseconds, and so are the three times of which a sample is made: it may fall below zero by so much.
+/// The largest rounding error of a sample in microseconds, by which it may fall below zero: it is made of three times in whole microseconds.
 const ROUNDING: i64 = 3;
 
 /// Which packet a TACK times.

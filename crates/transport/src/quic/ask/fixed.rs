@@ -13,7 +13,7 @@ pub struct Fixed {
     pub ack_eliciting_threshold: u32,
     /// Acknowledge at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Report a gap at once if it lies back by so many packets; 0 for never.
+    /// Packets by which a gap may lie back before it is reported at once; 0 for never.
     pub reordering_threshold: u32,
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 const RECOVERIES: u64 = 4;
 /// The least share, in packets.
 const LEAST_PACKETS: u64 = 3;
-/// Shares are counted in units of one over this number.
+/// A share of the window is a multiple of one over this number.
 const SHARES: u64 = 1024;
 
 /// The settings.

@@ -1,5 +1,4 @@
-//! What must be said besides octets of streams: frames that are sent again, in their present form, if their packet is lost
-//! (RFC 9000, §13.3).
+//! Control frames, which are sent again, in their present form, if their packet is lost (RFC 9000, §13.3).
 
 use super::Data;
 use crate::quic::ask::Asker;

@@ -4,7 +4,7 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Quiche: a window that is told again within so many round trips doubles.
+/// Quiche: a window doubles if it is told again within this number of round trips.
 const ROUND_TRIPS: u64 = 2;
 /// neqo's `WINDOW_UPDATE_FRACTION`: it tells a window again after this share of it.
 const NEQO_FRACTION: u64 = 4;
@@ -55,7 +55,7 @@ pub(in crate::quic) struct Window {
 /// Decides when a window is told, and when it grows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::quic) struct Tuning {
-    /// A window is told again once one of so many parts of it was read.
+    /// A window is told again once one part in this number of it was read.
     updates: u64,
     /// How it grows, and how far.
     growth: Option<Growth>,
@@ -140,7 +140,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const SRTT: Option<Duration> = Some(Duration::from_millis(50));
 
-    /// The window of 1000 octets, of which 100 are read every so often and which is told in so many parts: its sizes as it is told.
+    /// The sizes of a window of 1000 octets as it is told, `updates` times while it is read through; 100 octets are read at intervals of `every`.
     fn sizes(growth: Growth, updates: u64, every: Duration, times: usize) -> Vec<u64> {
         let mut tuning = Tuning::new(updates, Some(growth), 8000);
         let (mut now, mut size, mut read, mut told, mut sizes) = (Instant::ZERO, 1000, 0, 0, Vec::new());

@@ -1,4 +1,4 @@
-//! What counts as lost (RFC 9002, §6.1).
+//! Loss detection by thresholds (RFC 9002, §6.1).
 
 use super::{GRANULARITY, Packet, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
@@ -10,7 +10,7 @@ use acklab_base::{Duration, Instant};
 pub struct Thresholds {
     /// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by this.
     pub packets: u64,
-    /// kTimeThreshold (§6.1.2): it is lost if it left so many round trips ago, and one that left later was acknowledged.
+    /// kTimeThreshold (§6.1.2): a packet is lost if it left this number of round trips ago, and one that left later was acknowledged.
     pub time: f64,
     /// kInitialRtt (§6.2.2): the round trip before the first sample.
     pub initial_rtt: Duration,
@@ -78,7 +78,7 @@ impl<T> Packets<T> {
                     }
                 }
             }
-            self.settled += 1;
+            self.pass_settled();
         }
         while self.first < self.settled && !matches!(self.states.front(), Some(State::Lost { .. })) {
             self.pop();
@@ -105,5 +105,24 @@ impl<T> Packets<T> {
     #[must_use]
     pub const fn loss_at(&self) -> Option<Instant> {
         self.loss_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_follows_from_either_threshold() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let verdict =
+            |now, number, largest| Verdict::on(at(now), (number, at(0)), largest, 3, Duration::from_millis(45));
+        assert_eq!(verdict(10, 1, 3), Verdict::LostAt(at(45)));
+        assert_eq!(verdict(10, 1, 4), Verdict::Lost, "the packet threshold");
+        assert_eq!(
+            [44, 45].map(|now| verdict(now, 3, 3)),
+            [Verdict::LostAt(at(45)), Verdict::Lost],
+            "the time threshold"
+        );
     }
 }

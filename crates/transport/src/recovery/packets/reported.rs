@@ -45,7 +45,7 @@ impl<T> Packets<T> {
         while self.settled < self.next_number()
             && !matches!(self.states[(self.settled - self.first) as usize], State::Outstanding(_))
         {
-            self.settled += 1;
+            self.pass_settled();
         }
         while self.first < self.settled && !matches!(self.states.front(), Some(State::Lost { .. })) {
             self.pop();

@@ -36,8 +36,8 @@ pub struct Limits {
     /// A retransmission that left later than this cannot have been acknowledged yet: less than the least round trip has passed (RFC 8985,
     /// §6.2, step 2).
     pub latest: Instant,
-    /// The ACK was elicited by something that left before this, as the timestamp shows that it echoes. It says so only of what it
-    /// acknowledges cumulatively: the echo of an ACK with SACK blocks is that of the last segment in order (RFC 7323, §4.3).
+    /// The timestamp that the ACK echoes shows that a segment elicited it that left before this. That holds only for segments that it
+    /// acknowledges cumulatively: an ACK with SACK blocks echoes the timestamp of the last segment in order (RFC 7323, §4.3).
     pub before: Option<Instant>,
     /// The recovery point.
     pub recover: u64,

@@ -1,4 +1,4 @@
-//! What both ends tell of themselves.
+//! Both ends as those see them who observe them: vitals, counters.
 
 use super::{Receiver, Sender};
 use acklab_base::endpoint::counter;

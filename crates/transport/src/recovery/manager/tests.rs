@@ -1,0 +1,202 @@
+use super::*;
+use crate::cc::{self, Controller};
+use crate::recovery::rtt::Estimator;
+use crate::tcp::Preset;
+use acklab_base::random::Seed;
+
+const MS: Duration = Duration::from_millis(1);
+const SIZE: u64 = 1000;
+
+type Recovery = Manager<u64, Estimator, Option<Congestion>, 2>;
+
+/// `NewReno` with a window of ten packets, or no congestion control.
+fn manager(is_controlled: bool) -> Recovery {
+    let config = Preset::Rfc.config();
+    let controller = Controller::new(&cc::Config::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
+    Manager::new(Estimator::default(), is_controlled.then(|| Congestion::new(controller, 10 * SIZE, SIZE)))
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + MS * ms
+}
+
+/// `packets` of a space leave at once. Their contents are their numbers.
+fn send(recovery: &mut Recovery, now: Instant, space: usize, packets: u64) {
+    for _ in 0..packets {
+        let content = recovery.space(space).next_number();
+        let packet = Packet { at: now, octets: SIZE, is_ack_eliciting: true, is_in_flight: true, content };
+        assert_eq!(recovery.send(space, packet, false), content);
+    }
+}
+
+/// What a context was told.
+#[derive(Debug, Default, PartialEq)]
+struct Told {
+    acked: Vec<u64>,
+    lost: Vec<u64>,
+    events: Vec<Event>,
+    is_persistent: bool,
+    /// Losses of these numbers are no sign of congestion.
+    harmless: Vec<u64>,
+    size: Option<u64>,
+}
+
+impl Context<u64> for Told {
+    fn on_acked(&mut self, number: u64, packet: &Packet<u64>) -> bool {
+        assert_eq!(number, packet.content);
+        self.acked.push(number);
+        true
+    }
+
+    fn on_lost(&mut self, lost: Lost<u64>) -> bool {
+        assert_eq!(lost.number, lost.packet.content);
+        self.lost.push(lost.number);
+        !self.harmless.contains(&lost.number)
+    }
+
+    fn packet_size(&mut self) -> Option<u64> {
+        self.size
+    }
+
+    fn on_persistent_congestion(&mut self) {
+        self.is_persistent = true;
+    }
+
+    fn sent(&self) -> u64 {
+        7777
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+}
+
+fn report(progress: Progress, prior_in_flight: u64) -> Report {
+    let persistent = PersistentCongestion::Detected { max_ack_delay: Duration::ZERO };
+    Report { progress, prior_in_flight, marked: None, rate: None, persistent }
+}
+
+/// These numbers of a space are acknowledged at `now`, and losses are detected by the thresholds of RFC 9002.
+fn acknowledge(recovery: &mut Recovery, now: Instant, space: usize, ranges: &[Range<u64>], told: Told) -> Told {
+    let mut told = told;
+    let prior_in_flight = recovery.in_flight();
+    let progress = recovery.acknowledge(now, space, ranges.iter().cloned()).unwrap();
+    if let Some(rtt) = progress.rtt {
+        recovery.round_trips_at(now).sample(rtt);
+    }
+    recovery.detect(now, space, &Thresholds::RFC);
+    recovery.settle(now, space, &report(progress, prior_in_flight), &mut told);
+    told
+}
+
+#[test]
+fn a_context_learns_of_each_packet_once_and_the_window_falls_for_a_loss() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 10);
+    let told = acknowledge(&mut recovery, at(40), 0, &[4..6], Told::default());
+    assert_eq!((told.acked, told.lost), (vec![4, 5], vec![0, 1, 2]), "3 is within the packet threshold of 5");
+    assert_eq!(told.events, [Event::RecoveryEntered { until: 7777 }]);
+    let window = recovery.congestion.as_ref().unwrap().window;
+    assert_eq!((window.ssthresh, recovery.in_flight()), (4 * SIZE, 5 * SIZE), "half of the flight before the losses");
+    assert_eq!(recovery.counters().delivered, 2 * SIZE);
+    let told = acknowledge(&mut recovery, at(41), 0, &[4..6], Told::default());
+    assert_eq!(told, Told::default(), "nothing is acknowledged or lost twice");
+}
+
+#[test]
+fn a_harmless_loss_does_not_reduce_the_window() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 6);
+    let probes = Told { harmless: vec![0, 1, 2], ..Told::default() };
+    let told = acknowledge(&mut recovery, at(40), 0, &[5..6], probes);
+    assert_eq!((told.lost, told.events), (vec![0, 1, 2], vec![]));
+}
+
+#[test]
+fn a_mark_reduces_the_window_once_a_round_trip() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 10);
+    let reductions = [1, 2].map(|end| {
+        let mut told = Told::default();
+        let progress = recovery.acknowledge(at(40), 0, std::iter::once(0..end)).unwrap();
+        let marked = Report { marked: Some(SIZE), ..report(progress, 10 * SIZE) };
+        recovery.settle(at(40), 0, &marked, &mut told);
+        (told.events, recovery.counters().mark_reductions)
+    });
+    assert_eq!(reductions, [(vec![Event::WindowReduced { until: 7777 }], 1), (vec![], 1)]);
+}
+
+#[test]
+fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
+    let mut recovery = manager(true).controlling_from(1);
+    send(&mut recovery, at(0), 0, 5);
+    send(&mut recovery, at(0), 1, 1);
+    assert_eq!(recovery.in_flight(), 6 * SIZE);
+    let told = acknowledge(&mut recovery, at(40), 0, &[4..5], Told::default());
+    assert_eq!((told.lost, told.events, recovery.counters().delivered), (vec![0, 1], vec![], 0));
+    let told = acknowledge(&mut recovery, at(41), 1, &[0..1], Told::default());
+    assert_eq!((told.acked, told.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
+}
+
+#[test]
+fn without_congestion_control_the_context_learns_the_same() {
+    let told = [true, false].map(|is_controlled| {
+        let mut recovery = manager(is_controlled);
+        send(&mut recovery, at(0), 0, 10);
+        let told = acknowledge(&mut recovery, at(40), 0, &[4..6], Told::default());
+        (told.acked, told.lost, recovery.in_flight(), recovery.counters().delivered)
+    });
+    assert_eq!(told[0], told[1]);
+}
+
+/// RFC 9002, §7.6: losses over three probe timeouts, with nothing acknowledged between them.
+#[test]
+fn losses_over_long_are_persistent_congestion() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 1);
+    acknowledge(&mut recovery, at(10), 0, &[0..1], Told::default());
+    for ms in [20, 60, 120, 130] {
+        send(&mut recovery, at(ms), 0, 1);
+    }
+    let told = acknowledge(&mut recovery, at(140), 0, &[4..5], Told::default());
+    assert_eq!((told.lost, told.is_persistent), (vec![1, 2, 3], true), "100 ms > 3 · (10 + 4 · 5) ms");
+    assert_eq!(recovery.congestion.as_ref().unwrap().window.cwnd, 2 * SIZE, "kMinimumWindow");
+}
+
+#[test]
+fn the_size_of_packets_follows_the_search_for_it() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 2);
+    let larger = || Told { size: Some(1400), ..Told::default() };
+    let told = [0..1, 1..2].map(|range| acknowledge(&mut recovery, at(40), 0, &[range], larger()).events);
+    assert_eq!(told, [vec![Event::DatagramSize { octets: 1400 }], vec![]]);
+    assert_eq!(recovery.congestion.as_ref().unwrap().window.mss, 1400);
+}
+
+#[test]
+fn a_flight_that_is_reported_grows_and_shrinks_with_what_happens_here() {
+    let mut recovery = manager(true).with_reported_flight();
+    send(&mut recovery, at(0), 0, 6);
+    assert_eq!(recovery.in_flight(), 6 * SIZE);
+    let progress = recovery.acknowledge(at(40), 0, std::iter::once(5..6)).unwrap();
+    recovery.set_in_flight(5 * SIZE);
+    recovery.lose(0, 0..2);
+    recovery.settle(at(40), 0, &report(progress, 6 * SIZE), &mut Told::default());
+    assert_eq!(recovery.in_flight(), 3 * SIZE);
+}
+
+#[test]
+fn what_has_arrived_unlisted_is_not_in_flight() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 6);
+    recovery.set_arrived(2 * SIZE);
+    assert_eq!(recovery.in_flight(), 4 * SIZE);
+}
+
+#[test]
+fn an_acknowledgment_of_what_was_never_sent_changes_nothing() {
+    let mut recovery = manager(true);
+    send(&mut recovery, at(0), 0, 2);
+    assert_eq!(recovery.acknowledge(at(40), 0, std::iter::once(1..3)).unwrap_err(), NeverSent(2));
+    assert_eq!(recovery.in_flight(), 2 * SIZE);
+}
