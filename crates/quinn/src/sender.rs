@@ -356,5 +356,5 @@ impl Context<Content> for Contents<'_> {
 /// The window that quinn-proto is told. It sends while the octets in flight with the next packet are fewer, where RFC 9002, §7, lets
 /// them be as many; and it needs room for the two packets of the minimum window (§7.2).
 fn allowed(congestion: &Congestion) -> u64 {
-    congestion.window.cwnd.max(2 * congestion.window.mss) + 1
+    congestion.window().cwnd.max(2 * congestion.window().mss) + 1
 }

@@ -41,7 +41,7 @@ impl Endpoint for Connection {
         let (rtt_samples, latest_rtt) = self.sender.rtt_samples();
         let metrics = connection.map(|connection| connection.congestion_state().metrics());
         let (window, threshold) = match self.sender.congestion() {
-            Some(congestion) => (Some(congestion.window.cwnd), congestion.window.threshold()),
+            Some(congestion) => (Some(congestion.window().cwnd), congestion.window().threshold()),
             None => (
                 metrics.as_ref().map(|metrics| metrics.congestion_window),
                 metrics.as_ref().and_then(|metrics| metrics.ssthresh).filter(|threshold| *threshold != u64::MAX),

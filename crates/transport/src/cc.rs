@@ -18,6 +18,7 @@ pub mod bbr;
 pub mod bbr3;
 pub mod bbr_tack;
 mod constants;
+mod controlled_window;
 pub mod copa;
 pub mod cubic;
 pub mod dctcp;
@@ -31,6 +32,7 @@ pub mod slow_start;
 pub mod vegas;
 mod window;
 
+pub(crate) use controlled_window::ControlledWindow;
 pub use input::{Ack, Lost, Sent, Signal};
 pub use model::gain::Gain;
 pub use position::Position;

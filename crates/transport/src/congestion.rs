@@ -5,11 +5,11 @@
 //! have been none are undone.
 
 use crate::ack::tack::Law;
-use crate::cc::{self, Acked, CongestionControl, Controller, FlightMeasure, Position, Signal, Window};
+use crate::cc::{self, CongestionControl, ControlledWindow, Controller, FlightMeasure, Position, Signal, Window};
 use crate::limit::Limit;
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
-use crate::recovery::delivery_rate::{Newest, Sampler, Stamp};
+use crate::recovery::delivery_rate::{Newest, Stamp};
 use crate::recovery::packets;
 use crate::recovery::transmission::Transmission;
 use acklab_base::endpoint::counter;
@@ -180,10 +180,7 @@ struct Reduction {
 /// A controller and its window, with what it is told and asked.
 #[derive(Debug)]
 pub struct Congestion {
-    /// The window.
-    pub window: Window,
-    controller: Controller,
-    sampler: Option<Sampler>,
+    control: ControlledWindow,
     pacer: Pacer,
     pacing: pacing::Config,
     spread: pacing::Spread,
@@ -193,8 +190,6 @@ pub struct Congestion {
     recover: u64,
     recovery_began: Instant,
     reduction: Option<Reduction>,
-    /// Octets acknowledged towards the next full-sized packet.
-    acked_remainder: u64,
     /// Octets reported as marked that the controller has yet to be told of.
     marked: u64,
     limit: Limit,
@@ -207,9 +202,7 @@ impl Congestion {
     #[must_use]
     pub fn new(controller: Controller, initial_window: u64, mss: u64) -> Self {
         Self {
-            window: Window { cwnd: initial_window, ssthresh: u64::MAX, mss },
-            sampler: controller.wants_delivery_rate().then(Sampler::default),
-            controller,
+            control: ControlledWindow::new(controller, initial_window, mss),
             pacer: Pacer::default(),
             pacing: pacing::Config::Always,
             spread: pacing::Spread::LINUX,
@@ -218,7 +211,6 @@ impl Congestion {
             recover: 0,
             recovery_began: Instant::ZERO,
             reduction: None,
-            acked_remainder: 0,
             marked: 0,
             limit: Limit::default(),
             counters: Counters::default(),
@@ -234,7 +226,7 @@ impl Congestion {
     /// Paces by a token bucket, if there is one.
     #[must_use]
     pub fn with_burst(self, burst: Option<pacing::Burst>) -> Self {
-        let packet = self.window.mss;
+        let packet = self.control.window.mss;
         Self { pacer: burst.map_or_else(Pacer::default, |burst| Pacer::bursting(burst, packet)), ..self }
     }
 
@@ -247,31 +239,44 @@ impl Congestion {
     /// The octets that a loss or a mark halves, with `in_flight` octets in flight.
     const fn reduced(&self, in_flight: u64) -> u64 {
         match self.reduces {
-            FlightMeasure::Window => self.window.cwnd,
+            FlightMeasure::Window => self.control.window.cwnd,
             FlightMeasure::Pipe | FlightMeasure::FlightSize => in_flight,
         }
+    }
+
+    /// Congestion window and threshold.
+    #[must_use]
+    #[inline]
+    pub const fn window(&self) -> &Window {
+        &self.control.window
+    }
+
+    /// A full-sized packet has `octets` from now on. Returns `true` if that is a change.
+    pub const fn set_packet_size(&mut self, octets: u64) -> bool {
+        let before = std::mem::replace(&mut self.control.window.mss, octets);
+        before != octets
     }
 
     /// Returns `true` if the controller needs the delivery rate, and so [stamps](Self::stamp).
     #[must_use]
     pub const fn wants_stamps(&self) -> bool {
-        self.sampler.is_some()
+        self.control.sampler.is_some()
     }
 
     /// Returns `true` if the controller needs the outcome of each packet.
     #[must_use]
     pub fn wants_outcomes(&self) -> bool {
-        self.controller.wants_outcomes()
+        self.control.controller.wants_outcomes()
     }
 
     /// TACK's receiver acknowledges by this law from now on.
     pub fn on_frequency(&mut self, law: Law) {
-        self.controller.on_frequency(law);
+        self.control.controller.on_frequency(law);
     }
 
     /// The handshake is complete, with this round trip.
     pub fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
-        self.controller.on_established(now, &mut self.window, rtt);
+        self.control.controller.on_established(now, &mut self.control.window, rtt);
     }
 
     /// When pacing lets the next packet leave, if not now.
@@ -285,14 +290,14 @@ impl Congestion {
     #[must_use]
     #[inline]
     pub const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
-        in_flight == 0 || in_flight + octets <= self.window.cwnd
+        in_flight == 0 || in_flight + octets <= self.control.window.cwnd
     }
 
     /// The stamp of a packet of `octets` that leaves now; `in_flight` includes it.
     #[inline]
     pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
-        self.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
+        self.control.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
     }
 
     /// A packet has left.
@@ -305,9 +310,9 @@ impl Congestion {
             in_flight,
             end: Position(number + 1),
             is_retransmission,
-            is_app_limited: self.sampler.as_ref().is_some_and(Sampler::is_app_limited),
+            is_app_limited: self.control.is_app_limited(),
         };
-        self.controller.on_sent(&mut self.window, &sent);
+        self.control.tell_sent(&sent);
         match self.pacing_rate(srtt) {
             Some(rate) => self.pacer.on_sent(now, octets, rate),
             None => self.pacer.on_unpaced(octets),
@@ -323,11 +328,11 @@ impl Congestion {
     #[inline]
     #[must_use]
     pub fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
-        let Window { cwnd, ssthresh, .. } = self.window;
+        let Window { cwnd, ssthresh, .. } = self.control.window;
         let of_window = || pacing::rate_of_window(self.spread, cwnd, ssthresh, srtt?);
         match self.pacing {
-            pacing::Config::Always => self.controller.pacing_rate().or_else(of_window),
-            pacing::Config::Controller => self.controller.pacing_rate(),
+            pacing::Config::Always => self.control.controller.pacing_rate().or_else(of_window),
+            pacing::Config::Controller => self.control.controller.pacing_rate(),
             pacing::Config::Never => None,
         }
     }
@@ -336,12 +341,12 @@ impl Congestion {
     /// `packet` octets.
     #[inline]
     pub const fn note_limit(&mut self, in_flight: u64, packet: u64, delayed: u64) {
-        self.limit = Limit::of(self.window.cwnd.saturating_sub(in_flight), packet, delayed);
+        self.limit = Limit::of(self.control.window.cwnd.saturating_sub(in_flight), packet, delayed);
     }
 
     /// The application has nothing more to send, and the window would let it.
     pub fn on_app_limited(&mut self, in_flight: u64) {
-        if let Some(sampler) = &mut self.sampler {
+        if let Some(sampler) = &mut self.control.sampler {
             sampler.on_app_limited(in_flight);
         }
     }
@@ -354,14 +359,12 @@ impl Congestion {
         }
         self.reduction = None;
         let reduced = self.reduced(feedback.in_flight);
-        self.window.ssthresh = self.controller.ssthresh(feedback.now, &self.window, reduced, Signal::Mark);
+        self.control.lower_threshold(feedback.now, reduced, Signal::Mark);
         if self.state == CongestionState::Open {
             self.recovery_began = feedback.now;
             self.set_state(feedback.now, CongestionState::Reduced);
         }
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-        }
+        self.control.fall_to_threshold();
         self.recover = feedback.next_number;
         true
     }
@@ -369,7 +372,7 @@ impl Congestion {
     /// Returns `true` if the controller itself sets a rate.
     #[must_use]
     pub fn names_rate(&self) -> bool {
-        self.controller.pacing_rate().is_some()
+        self.control.controller.pacing_rate().is_some()
     }
 
     /// Feedback has come. Returns what it has changed.
@@ -405,18 +408,16 @@ impl Congestion {
     }
 
     fn enter(&mut self, feedback: &Feedback<'_>) {
-        let Window { cwnd, ssthresh, .. } = self.window;
+        let Window { cwnd, ssthresh, .. } = self.control.window;
         self.reduction = Some(Reduction { cwnd, ssthresh, lost: 0 });
         let flight = feedback.in_flight + feedback.lost.iter().map(|lost| lost.octets).sum::<u64>();
         let reduced = self.reduced(flight);
-        self.window.ssthresh = self.controller.ssthresh(feedback.now, &self.window, reduced, Signal::Loss);
+        self.control.lower_threshold(feedback.now, reduced, Signal::Loss);
         if self.state == CongestionState::Open {
             self.recovery_began = feedback.now;
         }
         self.set_state(feedback.now, CongestionState::Recovery);
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-        }
+        self.control.fall_to_threshold();
         self.recover = feedback.next_number;
     }
 
@@ -425,10 +426,8 @@ impl Congestion {
     fn collapse(&mut self, feedback: &Feedback<'_>) {
         self.reduction = None;
         self.set_state(feedback.now, CongestionState::Loss);
-        if !self.controller.governs_window() {
-            // kMinimumWindow (§7.2).
-            self.window.cwnd = 2 * self.window.mss;
-        }
+        // kMinimumWindow (§7.2).
+        self.control.set(2 * self.control.window.mss);
         self.recover = feedback.next_number;
     }
 
@@ -449,12 +448,9 @@ impl Congestion {
         if reduction.lost > 0 {
             return false;
         }
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.cwnd.max(reduction.cwnd);
-        }
-        self.window.ssthresh = self.window.ssthresh.max(reduction.ssthresh);
+        let Reduction { cwnd, ssthresh, .. } = *reduction;
         self.reduction = None;
-        self.controller.on_undo(feedback.now, &mut self.window);
+        self.control.restore(feedback.now, cwnd, ssthresh);
         self.counters.undone += 1;
         if self.state != CongestionState::Open {
             self.exit(feedback.now);
@@ -465,7 +461,7 @@ impl Congestion {
     fn set_state(&mut self, now: Instant, state: CongestionState) {
         if self.state != state {
             self.state = state;
-            self.controller.on_state(now, &mut self.window, state);
+            self.control.enter(now, state);
         }
     }
 
@@ -474,37 +470,23 @@ impl Congestion {
             reduction.lost += feedback.lost.len() as u64;
         }
         for &LostPacket { number, sent_at, octets, stamp } in feedback.lost {
-            let total_lost = self.sampler.as_mut().map_or(0, |sampler| {
-                sampler.on_lost(octets);
-                sampler.lost()
-            });
-            let lost = cc::Lost {
-                now: feedback.now,
-                sent_at,
-                bytes: octets,
-                start: Position(number),
-                end: Position(number + 1),
-                stamp,
-                total_delivered: feedback.total_delivered,
-                total_lost,
-            };
-            self.controller.on_lost(&self.window, &lost);
+            let times = (feedback.now, sent_at);
+            self.control.tell_lost(times, octets, number..number + 1, stamp, feedback.total_delivered);
         }
     }
 
     fn tell(&mut self, feedback: &Feedback<'_>) {
         let grows = self.state == CongestionState::Open;
         let bytes = if grows { feedback.delivered } else { 0 };
-        let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
-        self.acked_remainder = total % mss;
+        let acked = self.control.count(bytes);
         // In slow start, half a window in flight is enough (RFC 7661, §4.3; Linux's `tcp_is_cwnd_limited`).
         let is_used = self.limit.uses_window()
-            || (self.window.in_slow_start() && self.window.cwnd < 2 * feedback.prior_in_flight);
+            || (self.control.window.in_slow_start() && self.control.window.cwnd < 2 * feedback.prior_in_flight);
         let marked = self.marked.min(feedback.delivered);
         self.marked -= marked;
-        let mut ack = cc::Ack {
+        let ack = cc::Ack {
             now: feedback.now,
-            acked: Acked { bytes, segments: total / mss },
+            acked,
             delivered: feedback.delivered,
             total_delivered: feedback.total_delivered,
             lost: feedback.lost.iter().map(|lost| lost.octets).sum(),
@@ -524,25 +506,8 @@ impl Congestion {
             departure: self.pacer.holds_until(feedback.now).unwrap_or(feedback.now),
             may_grow: bytes > 0 && is_used,
         };
-        if let Some(sampler) = &mut self.sampler {
-            let newest = feedback.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
-            let sample = sampler.on_ack(feedback.now, feedback.delivered, newest, feedback.min_rtt);
-            ack.rate = sample.map(|sample| match feedback.reported {
-                Some((delivered, interval)) => {
-                    sample.reported(delivered, interval, feedback.min_rtt.unwrap_or_default())
-                }
-                None => sample,
-            });
-        }
-        if !feedback.outcomes.is_empty() {
-            self.controller.on_outcomes(feedback.outcomes);
-        }
-        self.controller.on_ack(&mut self.window, &ack);
-        if let Some(sampler) = &mut self.sampler
-            && self.controller.limits_itself()
-        {
-            sampler.on_app_limited(ack.in_flight);
-        }
+        let newest = feedback.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
+        self.control.tell_ack(ack, newest, feedback.reported, feedback.outcomes);
     }
 }
 

@@ -57,4 +57,4 @@ pub use connection::{Connection, Phase};
 pub use flow::{FlowControl, Growth};
 pub use handshake::Tls;
 pub use preset::Preset;
-pub use settings::{Config, Settings};
+pub use settings::{ConnectionConfig, Settings};

@@ -44,7 +44,7 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     let mut congestion = newreno();
     let all: Vec<_> = (100..200).map(lost).collect();
     congestion.on_feedback(&Feedback { is_persistent: true, ..feedback(&all) }).for_each(drop);
-    assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (2 * MSS, 50 * MSS));
+    assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }
 
 /// The same if an earlier loss of the round trip has reduced the window.
@@ -53,7 +53,7 @@ fn persistent_congestion_after_a_reduction_leaves_the_threshold() {
     let mut congestion = newreno();
     let all: Vec<_> = (100..199).map(lost).collect();
     congestion.on_feedback(&feedback(&all[..1])).for_each(drop);
-    assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (50 * MSS, 50 * MSS));
+    assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (50 * MSS, 50 * MSS));
     congestion.on_feedback(&Feedback { is_persistent: true, ..feedback(&all[1..]) }).for_each(drop);
-    assert_eq!((congestion.window.cwnd, congestion.window.ssthresh), (2 * MSS, 50 * MSS));
+    assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }

@@ -4,7 +4,7 @@
 //! puts the rules of the draft in its place. Whatever a policy says, an ACK leaves within the `max_ack_delay` that was announced or asked
 //! for.
 
-use super::settings::Config;
+use super::settings::ConnectionConfig;
 use crate::ack::ack_frequency::AckFrequency as Rules;
 use crate::ack::{self, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
@@ -52,7 +52,7 @@ pub(super) struct Acks {
 }
 
 impl Acks {
-    pub(super) fn new(policy: Policy, config: &Config) -> Self {
+    pub(super) fn new(policy: Policy, config: &ConnectionConfig) -> Self {
         Self {
             acknowledger: Acknowledger::new(policy),
             least_delay: config.min_ack_delay.unwrap_or(Duration::ZERO),

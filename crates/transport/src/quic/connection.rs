@@ -11,7 +11,7 @@ use super::ids::Ids;
 use super::mtu::PathMtu;
 use super::output::Output;
 use super::sender::Sender;
-use super::settings::{Config, Settings};
+use super::settings::{ConnectionConfig, Settings};
 use super::space::Spaces;
 use crate::ack::Policy;
 use crate::cc::Controller;
@@ -42,7 +42,7 @@ pub enum Phase {
 #[derive(Debug)]
 pub struct Connection {
     pub(super) side: Side,
-    pub(super) config: Config,
+    pub(super) config: ConnectionConfig,
     /// The transport parameters of the peer.
     pub(super) peer: Parameters,
     pub(super) phase: Phase,
@@ -76,7 +76,14 @@ impl Connection {
         Self::new(Side::Server, &settings.config(), controller, policy, seed, name)
     }
 
-    fn new(side: Side, config: &Config, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
+    fn new(
+        side: Side,
+        config: &ConnectionConfig,
+        controller: Controller,
+        policy: Policy,
+        seed: Seed,
+        name: &str,
+    ) -> Self {
         let phase = match side {
             Side::Client => Phase::Idle,
             Side::Server => Phase::Listening,

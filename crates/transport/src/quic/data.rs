@@ -7,7 +7,7 @@ pub(super) use control::Control;
 use super::flow::{Credit, Offer};
 use super::handshake::Parameters;
 use super::sender::Content;
-use super::settings::Config;
+use super::settings::ConnectionConfig;
 use super::streams::{Control as StreamControl, Streams};
 use crate::streams::{Piece, ResetCode, Side, Table};
 use acklab_base::Instant;
@@ -28,7 +28,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    pub(super) fn new(side: Side, config: &Config) -> Self {
+    pub(super) fn new(side: Side, config: &ConnectionConfig) -> Self {
         let (_, window) = config.flow_control.initial();
         let (_, tuning) = config.flow_control.tunings(config.updates_per_window);
         Self {

@@ -17,7 +17,7 @@
 
 use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
-use super::settings::Config;
+use super::settings::ConnectionConfig;
 use super::space::{self, Keys};
 use crate::fault::Fault;
 use crate::streams::Side;
@@ -96,7 +96,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    pub(super) const fn of(config: &Config) -> Self {
+    pub(super) const fn of(config: &ConnectionConfig) -> Self {
         let (stream_window, connection_window) = config.flow_control.initial();
         Self {
             max_ack_delay: config.max_ack_delay,

@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::output::{Draft, pad_by};
 use super::sender::Content;
-use super::settings::Config;
+use super::settings::ConnectionConfig;
 use super::space;
 use crate::mtu::Search;
 use acklab_base::Instant;
@@ -23,7 +23,7 @@ pub(super) struct PathMtu {
 }
 
 impl PathMtu {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &ConnectionConfig) -> Self {
         let search = || Box::new(Search::new(config.first_datagram(), config.datagram));
         Self {
             largest: config.datagram,

@@ -6,7 +6,7 @@ mod feedback;
 pub(super) use content::{Content, Counters};
 pub(super) use feedback::Owners;
 
-use super::settings::Config;
+use super::settings::ConnectionConfig;
 use super::space::Id;
 use crate::cc::{self, Controller, Window};
 use crate::congestion::{self, Congestion};
@@ -31,7 +31,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(config: &Config, controller: Controller) -> Self {
+    pub(super) fn new(config: &ConnectionConfig, controller: Controller) -> Self {
         // RFC 9002, §7.3.2: half of the window.
         let congestion = Congestion::new(controller, config.initial_window, config.first_datagram())
             .with_pacing(config.pacing, Spread::QUIC)
@@ -168,7 +168,7 @@ impl Sender {
     /// Congestion window and threshold.
     #[inline]
     pub(super) const fn window(&self) -> &Window {
-        &self.recovery.congestion.window
+        self.recovery.congestion.window()
     }
 
     /// Octets that the window has room for.

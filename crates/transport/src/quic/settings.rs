@@ -1,4 +1,4 @@
-//! The settings of a connection, as a scenario says them ([`Settings`]) and as a connection holds them ([`Config`]).
+//! The settings of a connection, as a scenario says them ([`Settings`]) and as a connection holds them ([`ConnectionConfig`]).
 
 use super::ask;
 use super::flow::FlowControl;
@@ -149,7 +149,7 @@ impl Default for Settings {
 
 /// The settings of a connection, with nothing left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
+pub struct ConnectionConfig {
     /// Congestion controller.
     pub congestion: cc::Config,
     /// What ends slow start before a loss does.
@@ -199,7 +199,7 @@ pub struct Config {
 impl Settings {
     /// The settings with nothing left out.
     #[must_use]
-    pub fn config(&self) -> Config {
+    pub fn config(&self) -> ConnectionConfig {
         let stack = self.preset.stack();
         let ack = self.ack.unwrap_or(stack.ack);
         let congestion = self.congestion.unwrap_or(stack.congestion);
@@ -210,7 +210,7 @@ impl Settings {
         // An announced delay belongs to the policy that keeps it.
         let announced = self.max_ack_delay.or(stack.max_ack_delay.filter(|_| self.ack.is_none()));
         let some = |time: Duration| (!time.is_zero()).then_some(time);
-        Config {
+        ConnectionConfig {
             congestion,
             slow_start: self.slow_start.unwrap_or_else(|| self.preset.slow_start(&congestion)),
             ack,
@@ -305,7 +305,7 @@ impl Settings {
     }
 }
 
-impl Config {
+impl ConnectionConfig {
     /// Octets of a stream in a full-sized packet, far into the stream.
     #[must_use]
     pub const fn mss(&self) -> u64 {

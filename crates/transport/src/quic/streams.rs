@@ -4,7 +4,7 @@
 //! have something to send take turns, packet by packet. The port of an application is that of stream 0, which is there from the start.
 
 use super::flow::Tuning;
-use super::settings::Config;
+use super::settings::ConnectionConfig;
 use crate::streams::{Side, Table, Violation};
 use acklab_base::Instant;
 use acklab_wire::quic::TransportError;
@@ -81,7 +81,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(side: Side, config: &Config) -> Self {
+    pub(super) fn new(side: Side, config: &ConnectionConfig) -> Self {
         let (window, tuning) =
             (config.flow_control.initial().0, config.flow_control.tunings(config.updates_per_window).0);
         Self {

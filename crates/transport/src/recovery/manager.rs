@@ -264,9 +264,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
     pub fn settle(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
         self.tell(context);
         if let (Some(size), Some(congestion)) = (context.packet_size(), self.congestion.get_mut())
-            && size != congestion.window.mss
+            && congestion.set_packet_size(size)
         {
-            congestion.window.mss = size;
             context.push(Event::DatagramSize { octets: size });
         }
         // A window that was never used up by the handshake says nothing about it.

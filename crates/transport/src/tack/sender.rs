@@ -202,7 +202,7 @@ impl Sender {
     /// Congestion window and threshold.
     #[inline]
     pub(super) const fn window(&self) -> &Window {
-        &self.recovery.congestion.window
+        self.recovery.congestion.window()
     }
 
     /// Returns `true` if the window has room for a full packet beside those in flight.

@@ -208,7 +208,7 @@ impl Sender {
     /// Congestion window and threshold.
     #[must_use]
     pub const fn window(&self) -> &Window {
-        &self.congestion.window
+        &self.congestion.control.window
     }
 
     /// Octets believed in the network.

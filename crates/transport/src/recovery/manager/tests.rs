@@ -96,7 +96,7 @@ fn a_context_learns_of_each_packet_once_and_the_window_falls_for_a_loss() {
     let told = acknowledge(&mut recovery, at(40), 0, &[4..6], Told::default());
     assert_eq!((told.acked, told.lost), (vec![4, 5], vec![0, 1, 2]), "3 is within the packet threshold of 5");
     assert_eq!(told.events, [Event::RecoveryEntered { until: 7777 }]);
-    let window = recovery.congestion.as_ref().unwrap().window;
+    let window = recovery.congestion.as_ref().unwrap().window();
     assert_eq!((window.ssthresh, recovery.in_flight()), (4 * SIZE, 5 * SIZE), "half of the flight before the losses");
     assert_eq!(recovery.counters().delivered, 2 * SIZE);
     let told = acknowledge(&mut recovery, at(41), 0, &[4..6], Told::default());
@@ -160,7 +160,7 @@ fn losses_over_long_are_persistent_congestion() {
     }
     let told = acknowledge(&mut recovery, at(140), 0, &[4..5], Told::default());
     assert_eq!((told.lost, told.is_persistent), (vec![1, 2, 3], true), "100 ms > 3 · (10 + 4 · 5) ms");
-    assert_eq!(recovery.congestion.as_ref().unwrap().window.cwnd, 2 * SIZE, "kMinimumWindow");
+    assert_eq!(recovery.congestion.as_ref().unwrap().window().cwnd, 2 * SIZE, "kMinimumWindow");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn the_size_of_packets_follows_the_search_for_it() {
     let larger = || Told { size: Some(1400), ..Told::default() };
     let told = [0..1, 1..2].map(|range| acknowledge(&mut recovery, at(40), 0, &[range], larger()).events);
     assert_eq!(told, [vec![Event::DatagramSize { octets: 1400 }], vec![]]);
-    assert_eq!(recovery.congestion.as_ref().unwrap().window.mss, 1400);
+    assert_eq!(recovery.congestion.as_ref().unwrap().window().mss, 1400);
 }
 
 #[test]

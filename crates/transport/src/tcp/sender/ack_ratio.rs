@@ -173,7 +173,7 @@ impl Sender {
         if let Some(ack_ratio) = self.ack_ratio.as_mut().filter(|_| ack <= nxt) {
             let nothing_is_missing = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
             let in_order = nothing_is_missing && segment.options.sack.is_empty();
-            let (cwnd, mss) = (self.congestion.window.cwnd, self.congestion.window.mss);
+            let (cwnd, mss) = (self.congestion.control.window.cwnd, self.congestion.control.window.mss);
             ack_ratio.on_ack(View { ack, una, nxt, cwnd, mss, in_order });
         }
     }
@@ -182,7 +182,7 @@ impl Sender {
     pub(super) fn full_payload(&self) -> u64 {
         let is_due =
             self.ack_ratio.as_ref().and_then(|ack_ratio| ack_ratio.asked).is_some_and(|asked| asked.at.is_none());
-        let mss = self.congestion.window.mss.saturating_sub(self.marks.report.reserve()).max(1);
+        let mss = self.congestion.control.window.mss.saturating_sub(self.marks.report.reserve()).max(1);
         if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
     }
 

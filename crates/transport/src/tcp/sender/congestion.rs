@@ -2,8 +2,7 @@
 
 use super::super::config::TcpConfig;
 use super::summary::AckSummary;
-use crate::cc::{Acked, CongestionControl, Controller, FlightMeasure, Growth, Signal, Window};
-use crate::recovery::delivery_rate::Sampler;
+use crate::cc::{Acked, CongestionControl, ControlledWindow, Controller, FlightMeasure, Growth, Signal};
 use crate::recovery::prr::{self, Progress, Prr};
 use crate::recovery::scoreboard::Scoreboard;
 use crate::recovery::undo::{Before, Undo};
@@ -13,8 +12,7 @@ use acklab_base::Instant;
 /// The state of congestion control.
 #[derive(Debug)]
 pub(super) struct Congestion {
-    pub(super) window: Window,
-    pub(super) controller: Controller,
+    pub(super) control: ControlledWindow,
     pub(super) state: CongestionState,
     /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
     pub(super) recover: u64,
@@ -24,19 +22,13 @@ pub(super) struct Congestion {
     pub(super) tests_timeout: bool,
     pub(super) prr: Prr,
     pub(super) undo: Undo,
-    /// Octets acknowledged that do not fill a segment.
-    acked_remainder: u64,
-    /// The rate of delivery, if the controller wants it.
-    pub(super) sampler: Option<Sampler>,
 }
 
 impl Congestion {
     pub(super) fn new(config: &TcpConfig, controller: Controller) -> Self {
         let mss = config.mss.get();
         Self {
-            window: Window { cwnd: u64::from(config.initial_window.0) * mss, ssthresh: u64::MAX, mss },
-            sampler: controller.wants_delivery_rate().then(Sampler::default),
-            controller,
+            control: ControlledWindow::new(controller, u64::from(config.initial_window.0) * mss, mss),
             state: CongestionState::Open,
             recover: 0,
             recovery_began: Instant::ZERO,
@@ -44,31 +36,30 @@ impl Congestion {
             tests_timeout: false,
             prr: Prr::new(config.prr_bound, mss, 0),
             undo: Undo::default(),
-            acked_remainder: 0,
         }
     }
 
     /// A full-sized segment has `mss` octets of payload, and the window starts with as many of them.
     pub(super) fn adopt_mss(&mut self, config: &TcpConfig, mss: u64) {
-        (self.window.mss, self.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
+        (self.control.window.mss, self.control.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
         self.prr = Prr::new(config.prr_bound, mss, 0);
     }
 
     /// Octets that may be sent beyond `pipe`.
     #[inline]
     pub(super) const fn room(&self, pipe: u64) -> u64 {
-        self.window.cwnd.saturating_sub(pipe)
+        self.control.window.cwnd.saturating_sub(pipe)
     }
 
     /// Congestion control is now in `state`.
     pub(super) fn enter(&mut self, now: Instant, state: CongestionState) {
         self.state = state;
-        self.controller.on_state(now, &mut self.window, state);
+        self.control.enter(now, state);
     }
 
     /// The state before a reduction.
     pub(super) const fn before_reduction(&self, una: u64) -> Before {
-        Before { cwnd: self.window.cwnd, ssthresh: self.window.ssthresh, una }
+        Before { cwnd: self.control.window.cwnd, ssthresh: self.control.window.ssthresh, una }
     }
 
     /// The flight that is to be reduced, on an ACK that advances by `advance` octets.
@@ -76,13 +67,13 @@ impl Congestion {
         match config.halves {
             FlightMeasure::FlightSize => board.flight_size() + advance,
             FlightMeasure::Pipe => board.pipe(),
-            FlightMeasure::Window => self.window.cwnd,
+            FlightMeasure::Window => self.control.window.cwnd,
         }
     }
 
     /// The threshold falls to what the controller makes of `flight`.
     pub(super) fn lower_threshold(&mut self, now: Instant, flight: u64, signal: Signal) {
-        self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
+        self.control.lower_threshold(now, flight, signal);
     }
 
     /// The threshold falls, and the window begins to follow.
@@ -97,46 +88,42 @@ impl Congestion {
         let recover_fs = match config.prr_basis {
             prr::Basis::FlightSize => board.flight_size(),
             prr::Basis::Pipe => (board.flight_size() + summary.delivered).saturating_sub(board.reported()),
-            prr::Basis::Window => self.window.cwnd,
+            prr::Basis::Window => self.control.window.cwnd,
         };
         self.lower_threshold(now, self.flight_to_reduce(config, board, summary.advance.bytes), signal);
-        let prr = Prr::new(config.prr_bound, self.window.mss, recover_fs);
+        let prr = Prr::new(config.prr_bound, self.control.window.mss, recover_fs);
         self.prr = if config.prr_basis == prr::Basis::Window { prr.in_segments() } else { prr };
     }
 
     /// Sets the window on an ACK of a reduction. PRR counts what the ACK delivers `deliveries` times.
     pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, summary: &AckSummary, deliveries: u32) {
-        if self.controller.governs_window() {
+        if self.control.controller.governs_window() {
             return;
         }
         if algorithm != recovery::Algorithm::Prr {
-            self.window.cwnd = self.window.ssthresh;
+            self.control.window.cwnd = self.control.window.ssthresh;
             return;
         }
         let progress = Progress {
             delivered: summary.delivered,
             pipe,
-            ssthresh: self.window.ssthresh,
+            ssthresh: self.control.window.ssthresh,
             is_safe: summary.advance.bytes > 0 && summary.lost == 0,
             retransmission_acked: summary.advance.retransmission_acked,
         };
         for _ in 0..deliveries {
-            self.window.cwnd = self.prr.on_ack(progress);
+            self.control.window.cwnd = self.prr.on_ack(progress);
         }
     }
 
     /// A reduction ends: the window is the threshold.
     pub(super) fn deflate(&mut self) {
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.ssthresh;
-        }
+        self.control.set(self.control.window.ssthresh);
     }
 
     /// The window is the threshold at most.
     pub(super) fn deflate_above_threshold(&mut self) {
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-        }
+        self.control.fall_to_threshold();
     }
 
     /// Returns `true` if D-SACK, or the timestamp `echo` of an ACK that fills the hole, shows the reduction to be spurious.
@@ -147,11 +134,7 @@ impl Congestion {
     /// Restores the window and the threshold from before the last reduction. Returns `false` if there is none to undo.
     pub(super) fn undo_reduction(&mut self, now: Instant) -> bool {
         let Some(before) = self.undo.take() else { return false };
-        if !self.controller.governs_window() {
-            self.window.cwnd = self.window.cwnd.max(before.cwnd);
-        }
-        self.window.ssthresh = self.window.ssthresh.max(before.ssthresh);
-        self.controller.on_undo(now, &mut self.window);
+        self.control.restore(now, before.cwnd, before.ssthresh);
         true
     }
 
@@ -161,9 +144,6 @@ impl Congestion {
     pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
         // Linux's tcp_cong_control counts what an advancing ACK newly delivers, by SACK too (acked_sacked).
         let counts_delivery = growth > 0 && rule == Growth::PerSegment;
-        let bytes = if counts_delivery { delivered } else { growth };
-        let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
-        self.acked_remainder = total % mss;
-        Acked { bytes, segments: total / mss }
+        self.control.count(if counts_delivery { delivered } else { growth })
     }
 }

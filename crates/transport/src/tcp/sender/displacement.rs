@@ -18,7 +18,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn measure_displacement(&mut self, from: u64) {
         if self.rules.reordering_degree == ReorderingDegree::Measured && from < self.board.fack() {
-            self.loss.reordering.on_displacement(self.board.fack() - from, self.congestion.window.mss);
+            self.loss.reordering.on_displacement(self.board.fack() - from, self.congestion.control.window.mss);
             self.loss.rack.on_reordering();
         }
     }

@@ -24,7 +24,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn note_dsack(&mut self, duplicate: &Range<u64>) -> u64 {
         let octets = duplicate.end - duplicate.start;
-        let segments = octets.div_ceil(self.congestion.window.mss);
+        let segments = octets.div_ceil(self.congestion.control.window.mss);
         self.loss.dsacked_segments += segments;
         // More than a window, or more duplicates than retransmissions: not of this end's making (tcp_dsack_seen).
         let is_dubious =

@@ -329,7 +329,7 @@ impl Sender {
     /// Puts the AccECN option on `segment`, if segments of this size leave room for it.
     #[inline(never)]
     pub(super) fn add_option(&mut self, segment: &mut Segment) {
-        let room = room_beside(segment, self.congestion.window.mss);
+        let room = room_beside(segment, self.congestion.control.window.mss);
         self.marks.report.fit(&mut segment.options, room, None);
     }
 

@@ -19,7 +19,7 @@ impl Sender {
         }
         if !self.connection.has_sack && !self.config.limited_transmit {
             // RFC 5681, §3.2, step 3: the window grows by the duplicates that limited transmit did not use.
-            self.board.duplicate_without_sack(u64::from(self.loss.duplicates) * self.congestion.window.mss);
+            self.board.duplicate_without_sack(u64::from(self.loss.duplicates) * self.congestion.control.window.mss);
         }
         self.remember_window();
         // A reduction that has begun continues and is not made twice (Linux's tcp_enter_recovery).
@@ -138,7 +138,7 @@ impl Sender {
     /// Keeps the window and the threshold before a reduction, which may turn out to be spurious.
     pub(super) fn remember_window(&mut self) {
         let before = self.congestion.before_reduction(self.board.una());
-        let retransmissions = self.board.retransmitted().div_ceil(self.congestion.window.mss);
+        let retransmissions = self.board.retransmitted().div_ceil(self.congestion.control.window.mss);
         self.congestion.undo.begin(before, retransmissions);
     }
 

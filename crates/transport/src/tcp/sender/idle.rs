@@ -23,7 +23,7 @@ impl Sender {
     /// New data is about to leave with nothing outstanding. A controller that governs its window handles idleness itself.
     #[inline(never)]
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
-        if self.config.after_idle == AfterIdle::Keep || self.congestion.controller.governs_window() {
+        if self.config.after_idle == AfterIdle::Keep || self.congestion.control.controller.governs_window() {
             return;
         }
         let Some(last_sent) = self.transmission.last_sent else { return };
@@ -32,7 +32,7 @@ impl Sender {
             return;
         }
         self.usage.restart(now);
-        let window = &mut self.congestion.window;
+        let window = &mut self.congestion.control.window;
         let cwnd = window.cwnd;
         let restart = cwnd.min(u64::from(self.config.initial_window.0) * window.mss);
         if self.config.after_idle == AfterIdle::Restart {

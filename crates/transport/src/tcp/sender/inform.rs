@@ -18,7 +18,7 @@ impl Sender {
         let newest = delivery.newest.as_ref();
         let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
         let min_rtt = self.timing.rtt.min();
-        let mut ack = cc::Ack {
+        let ack = cc::Ack {
             now,
             acked,
             delivered: summary.delivered,
@@ -40,21 +40,9 @@ impl Sender {
             departure: self.transmission.pacer.holds_until(now).unwrap_or(now),
             may_grow,
         };
-        if let Some(sampler) = &mut self.congestion.sampler {
-            let stamped = newest.map(|newest| (newest, &delivery.stamp));
-            ack.rate = sampler.on_ack(now, summary.delivered, stamped, min_rtt);
-        }
-        let congestion = &mut self.congestion;
-        if !self.board.outcomes().is_empty() {
-            congestion.controller.on_outcomes(self.board.outcomes());
-            self.board.clear_outcomes();
-        }
-        congestion.controller.on_ack(&mut congestion.window, &ack);
-        if let Some(sampler) = &mut congestion.sampler
-            && congestion.controller.limits_itself()
-        {
-            sampler.on_app_limited(ack.in_flight);
-        }
+        let stamped = newest.map(|newest| (newest, &delivery.stamp));
+        self.congestion.control.tell_ack(ack, stamped, None, self.board.outcomes());
+        self.board.clear_outcomes();
     }
 
     /// Reports each transmission that was marked lost, and returns their octets.
@@ -65,22 +53,13 @@ impl Sender {
 
     #[inline(never)]
     fn drain_losses(&mut self, now: Instant) -> u64 {
-        let congestion = &mut self.congestion;
-        let (mut sum, mut total_lost) = (0, 0);
+        let (mut sum, total_delivered) = (0, self.counters.delivered);
         for Loss { sent_at, start, end, stamp } in self.board.drain_losses() {
             if self.records_losses {
                 self.events.push_back(Event::SegmentLost { offset: start });
             }
-            let bytes = end - start;
-            sum += bytes;
-            if let Some(sampler) = &mut congestion.sampler {
-                sampler.on_lost(bytes);
-                total_lost = sampler.lost();
-            }
-            let total_delivered = self.counters.delivered;
-            let (start, end) = (Position(start), Position(end));
-            let lost = cc::Lost { now, sent_at, bytes, start, end, stamp, total_delivered, total_lost };
-            congestion.controller.on_lost(&congestion.window, &lost);
+            sum += end - start;
+            self.congestion.control.tell_lost((now, sent_at), end - start, start..end, stamp, total_delivered);
         }
         sum
     }
@@ -94,9 +73,9 @@ impl Sender {
             in_flight: self.board.pipe(),
             end: Position(end),
             is_retransmission,
-            is_app_limited: self.congestion.sampler.as_ref().is_some_and(|sampler| sampler.is_app_limited()),
+            is_app_limited: self.congestion.control.is_app_limited(),
         };
-        self.congestion.controller.on_sent(&mut self.congestion.window, &sent);
+        self.congestion.control.tell_sent(&sent);
         if let Some(rate) = self.pacing_rate() {
             self.transmission.pacer.on_sent(now, octets, rate);
         }
@@ -104,7 +83,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
-        let (controller, window) = (&self.congestion.controller, &self.congestion.window);
+        let (controller, window) = (&self.congestion.control.controller, &self.congestion.control.window);
         match self.config.pacing {
             pacing::Config::Never => None,
             pacing::Config::Controller => controller.pacing_rate(),

@@ -59,7 +59,7 @@ impl Sender {
             self.timing.sample(rtt, rtt, 0, 0);
         }
         let congestion = &mut self.congestion;
-        congestion.controller.on_established(now, &mut congestion.window, self.timing.rtt.min());
+        congestion.control.controller.on_established(now, &mut congestion.control.window, self.timing.rtt.min());
         self.begin_memory();
         self.note_busy(now);
         self.events.push_back(Event::Established);
@@ -93,7 +93,7 @@ impl Sender {
             Acknowledged {
                 octets: summary.delivered,
                 packets: self.board.delivery().segments,
-                mss: self.congestion.window.mss,
+                mss: self.congestion.control.window.mss,
                 has_newer_timestamp,
             },
         );

@@ -19,7 +19,7 @@ impl Sender {
             // What SACK has acknowledged is no longer in flight, however long the timer took.
             FlightMeasure::FlightSize => self.board.flight_size() - self.board.sacked(),
             FlightMeasure::Pipe => self.board.pipe(),
-            FlightMeasure::Window => self.congestion.window.cwnd,
+            FlightMeasure::Window => self.congestion.control.window.cwnd,
         };
         let begins_loss_window = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder => true,
@@ -74,7 +74,7 @@ impl Sender {
         self.loss.repaired_until = Some(self.board.nxt());
         self.marks.on_reduction(self.board.nxt());
         // RFC 5681, §3.1: the loss window is one segment. What SACK and time have shown to be still in flight is added to it.
-        self.congestion.window.cwnd = self.board.pipe() + self.congestion.window.mss;
+        self.congestion.control.window.cwnd = self.board.pipe() + self.congestion.control.window.mss;
         self.congestion.enter(now, CongestionState::Loss);
         self.loss.duplicates = 0;
         // RFC 6298, §5.4: the oldest segment is retransmitted, even if a controller that governs its window leaves no room for it.
@@ -148,7 +148,7 @@ impl Sender {
     /// Step 2.b of F-RTO: if no new data may leave, retransmissions do, and the test ends.
     #[cold]
     pub(super) fn conclude_without_new_data(&mut self, room: u64) {
-        let fits = |octets: u64| octets.min(self.congestion.window.mss) <= room;
+        let fits = |octets: u64| octets.min(self.congestion.control.window.mss) <= room;
         if self.board.nxt() == self.congestion.recover && !self.new_data().is_some_and(fits) {
             (self.transmission.only_new, self.congestion.tests_timeout) = (false, false);
         }

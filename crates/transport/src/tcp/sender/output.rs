@@ -81,7 +81,7 @@ impl Sender {
                 self.wake_from_idleness(now);
                 self.end_timed_hold();
             }
-            if room < octets.min(self.congestion.window.mss) || self.transmission.is_paced(now) {
+            if room < octets.min(self.congestion.control.window.mss) || self.transmission.is_paced(now) {
                 return None;
             }
             self.transmission.forced = false;
@@ -122,9 +122,9 @@ impl Sender {
     /// Marks the rate samples as application-limited if there is room in the window and no data to fill it.
     fn note_application_limit(&mut self, room: u64) {
         let unsent = self.unsent_with_fin();
-        if let Some(sampler) = &mut self.congestion.sampler
+        if let Some(sampler) = &mut self.congestion.control.sampler
             && room > 0
-            && unsent < self.congestion.window.mss
+            && unsent < self.congestion.control.window.mss
         {
             sampler.on_app_limited(self.board.pipe());
         }
@@ -200,7 +200,7 @@ impl Sender {
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
         // The FIN of either this segment or one in flight takes no room.
-        let octets = (segment.end - segment.start).min(self.congestion.window.mss);
+        let octets = (segment.end - segment.start).min(self.congestion.control.window.mss);
         let room = room.saturating_add(u64::from(self.has_sent_fin()));
         if room < octets || self.transmission.is_paced(now) {
             return None;
@@ -223,7 +223,7 @@ impl Sender {
 
     #[inline]
     fn stamp(&mut self, now: Instant, octets: u64) -> Stamp {
-        let Some(sampler) = &mut self.congestion.sampler else { return Stamp::default() };
+        let Some(sampler) = &mut self.congestion.control.sampler else { return Stamp::default() };
         let in_flight = self.board.pipe();
         sampler.on_sent(now, in_flight + octets, in_flight == 0)
     }

@@ -30,7 +30,7 @@ impl Sender {
     /// Sends no larger segments than the peer's `syn` or SYN-ACK allows (RFC 9293, §3.7.1).
     pub(super) fn adopt_mss(&mut self, syn: &Segment) {
         let full_size = self.connection.full_size(syn.options.mss, announced_mss(&self.config));
-        if full_size != self.congestion.window.mss {
+        if full_size != self.congestion.control.window.mss {
             self.congestion.adopt_mss(&self.config, full_size);
         }
     }

@@ -15,7 +15,7 @@ impl Sender {
     /// `tcp_reset_reno_sack`). Returns the octets that the duplicate delivers.
     #[inline(never)]
     pub(super) fn count_without_sack(&mut self, is_duplicate: bool, advance: &Advance) -> u64 {
-        let mss = self.congestion.window.mss;
+        let mss = self.congestion.control.window.mss;
         if advance.bytes > 0 {
             if advance.retransmission_acked {
                 self.board.forget_originals();

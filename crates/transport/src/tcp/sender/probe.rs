@@ -17,7 +17,7 @@ impl Sender {
             self.loss.probe.timeout.set(None);
             return;
         }
-        let lone = self.board.flight_size() <= self.congestion.window.mss;
+        let lone = self.board.flight_size() <= self.congestion.control.window.mss;
         let (srtt, timeout) = (self.timing.rtt.srtt(), self.timing.rto.deadline());
         self.loss.probe.schedule(now, srtt, lone, self.config.timer_slack, timeout);
     }

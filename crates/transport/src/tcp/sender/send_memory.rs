@@ -122,24 +122,28 @@ impl Sender {
         if self.config.send_buffer_limit == SendBufferLimit::Memory && !has_fixed {
             let announced = announced_mss(&self.config);
             let mut memory = SendMemory::new(self.config.send_buffer.get(), u64::from(announced));
-            memory.expand(self.window_segments(), self.congestion.controller.send_buffer_windows());
+            memory.expand(self.window_segments(), self.congestion.control.controller.send_buffer_windows());
             self.memory = Some(memory);
         }
     }
 
     /// The congestion window in whole segments.
     const fn window_segments(&self) -> u64 {
-        self.congestion.window.cwnd / self.congestion.window.mss
+        self.congestion.control.window.cwnd / self.congestion.control.window.mss
     }
 
     /// The octets that the memory lets the application write.
     pub(super) fn room_in(&self, memory: &SendMemory) -> u64 {
-        if memory.is_fixed { self.room_in_fixed(memory) } else { memory.room(self.held(), self.congestion.window.mss) }
+        if memory.is_fixed {
+            self.room_in_fixed(memory)
+        } else {
+            memory.room(self.held(), self.congestion.control.window.mss)
+        }
     }
 
     /// What the send buffer holds. SACK lets adjacent segments merge (`tcp_shift_skb_data`), so those count by their payload only.
     pub(super) fn held(&self) -> Held {
-        let full_size = self.congestion.window.mss;
+        let full_size = self.congestion.control.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
         let (unsent_segments, space_in_last) = self.records.segments(nxt, written, full_size);
         let outstanding = (self.board.segments() as u64).saturating_sub(u64::from(self.board.sacked_segments()));
@@ -166,7 +170,7 @@ impl Sender {
     /// `tcp_new_space`: the buffer grows with the window.
     fn expand_for_window(&self, memory: &mut SendMemory) {
         let segments = self.window_segments();
-        let size = memory.size_for(segments, self.congestion.controller.send_buffer_windows());
+        let size = memory.size_for(segments, self.congestion.control.controller.send_buffer_windows());
         if size > memory.limit && !self.fills_window(segments) {
             memory.limit = size;
         }
@@ -177,7 +181,7 @@ impl Sender {
     fn fills_window(&self, segments: u64) -> bool {
         // With pacing, the first segment may have to wait.
         let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_octets() };
-        (self.board.pipe() + pushed).div_ceil(self.congestion.window.mss) >= segments
+        (self.board.pipe() + pushed).div_ceil(self.congestion.control.window.mss) >= segments
     }
 }
 

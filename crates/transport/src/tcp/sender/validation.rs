@@ -45,7 +45,7 @@ impl Sender {
     pub(super) fn note_limit(&mut self, now: Instant) {
         let room = self.congestion.room(self.board.pipe());
         let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
-        self.transmission.limit = Limit::of(room, self.congestion.window.mss, delayed);
+        self.transmission.limit = Limit::of(room, self.congestion.control.window.mss, delayed);
         self.note_peer_window_limit(now);
         if self.rules.window_validation == WindowValidation::LastWindow {
             self.note_usage(now);
@@ -62,7 +62,7 @@ impl Sender {
     /// Returns `true` if the window is used. `prior_flight` was in flight before the ACK that asks.
     #[inline]
     pub(super) fn uses_window(&mut self, now: Instant, prior_flight: u64) -> bool {
-        let window = &self.congestion.window;
+        let window = &self.congestion.control.window;
         match self.rules.window_validation {
             WindowValidation::PresentFlight => {
                 self.transmission.limit.uses_window() || (window.in_slow_start() && window.cwnd < 2 * prior_flight)
@@ -94,7 +94,7 @@ impl Sender {
         if is_new_window || is_limited || (!usage.is_limited && outstanding > usage.most) {
             (usage.is_limited, usage.most, usage.until) = (is_limited, outstanding, self.board.nxt());
         }
-        if usage.limits(&self.congestion.window) {
+        if usage.limits(&self.congestion.control.window) {
             usage.restart(now);
             return;
         }
@@ -109,12 +109,12 @@ impl Sender {
     /// `tcp_cwnd_application_limited` (RFC 2861): the window was not used for a retransmission timeout.
     #[inline(never)]
     fn shrink_unused_window(&mut self, now: Instant) {
-        if self.config.after_idle != AfterIdle::Decay || self.congestion.controller.governs_window() {
+        if self.config.after_idle != AfterIdle::Decay || self.congestion.control.controller.governs_window() {
             return;
         }
         let waits_for_room = self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer);
         if self.congestion.state == CongestionState::Open && !waits_for_room {
-            let window = &mut self.congestion.window;
+            let window = &mut self.congestion.control.window;
             let used = self.usage.used.max(u64::from(self.config.initial_window.0) * window.mss);
             if used < window.cwnd {
                 window.remember_three_quarters();

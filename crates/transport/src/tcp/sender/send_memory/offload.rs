@@ -63,7 +63,7 @@ impl Sender {
 
     /// `tcp_xmit_size_goal`: whole segments, of half the largest window that the peer has offered at most (`tcp_bound_to_half_wnd`).
     fn offloaded_size(&self) -> u64 {
-        let (mss, window) = (self.congestion.window.mss, self.peer_window.largest());
+        let (mss, window) = (self.congestion.control.window.mss, self.peer_window.largest());
         let bound = if window > SMALL_WINDOW { window / 2 } else { window };
         (OFFLOADED.min(bound) / mss).max(1) * mss
     }
@@ -80,7 +80,7 @@ impl Sender {
     /// The octets in whole segments that both windows let leave now, beyond what is written already.
     fn leaving_at_once(&self) -> u64 {
         let room = self.congestion.room(self.board.pipe()).min(self.peer_window.room(self.board.nxt()));
-        let mss = self.congestion.window.mss;
+        let mss = self.congestion.control.window.mss;
         (room / mss * mss).saturating_sub(self.unsent_with_fin())
     }
 }
