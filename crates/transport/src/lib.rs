@@ -5,6 +5,7 @@
 //! | [`ack`] | when a receiver acknowledges: the ledger of what is unacknowledged, and the policies that decide |
 //! | [`cc`] | how much a sender may have in flight, and how fast it may send |
 //! | [`congestion`] | controllers driven by packet numbers, for TACK and QUIC |
+//! | `events` | the events of a connection, until they are taken |
 //! | [`fault`] | what is wrong with settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`limit`] | what limits a sender: window, pacing or application |

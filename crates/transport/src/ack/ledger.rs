@@ -62,7 +62,7 @@ pub struct Packet {
     pub octets: u64,
     /// Octets that are in order because of it. For a stream, those by which rcv.nxt advanced.
     pub advanced: u64,
-    /// Does the lowest missing number move because of it? A packet without payload has a number and no octets.
+    /// `true` if the packet moves the lowest missing number. A packet without payload has a number and no octets.
     pub continues: bool,
 }
 

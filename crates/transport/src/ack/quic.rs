@@ -135,7 +135,7 @@ impl AckPolicy for Frequency {
     }
 }
 
-/// Is the newest arrival one that is reported at once, with this reordering threshold?
+/// Returns `true` if the newest arrival is reported at once, with this reordering threshold.
 ///
 /// It is if it makes a gap that no ACK has reported lie `threshold` back, or if it came so late that the last ACK reported it
 /// missing by as much (Google's `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).

@@ -73,21 +73,21 @@ pub(super) struct Sender {
     synced: Synced,
     probe: Probe,
     ecn: Validation,
-    /// Octets of packets that have arrived and that the last TACK had no room to list.
+    /// Octets of packets that have arrived, but that the last TACK had no room to list.
     unlisted: u64,
     /// The last TACK listed all that has arrived.
     lists_all: bool,
-    /// Octets that are believed to have arrived.
+    /// Octets that count as delivered, listed or not.
     believed: u64,
     /// The number of the newest packet whose TACK was taken.
     newest_tack: Option<u64>,
-    /// The receiver waits for numbers that nothing is expected of any more.
+    /// The receiver waits for numbers that this end has settled: it is owed a Forget frame.
     owes_forget: bool,
-    /// It may be told so in a packet of its own.
+    /// The Forget frame may leave in a packet without data.
     may_forget_alone: bool,
-    /// It was told so of all numbers below this, and when.
+    /// The number of the last Forget frame, below which the receiver waits for nothing, and when it left.
     forgotten: (u64, Instant),
-    /// Packets that it has reported lost and that have arrived.
+    /// Packets that the receiver has reported lost and that arrived later, by its count.
     late: u32,
     /// The delivery rate that the receiver has reported last, in octets a second.
     reported_rate: Option<u64>,
