@@ -66,6 +66,8 @@ pub struct Rules {
     pub ect_packets: EctPackets,
     /// What an ACE field stands for that may have gone round.
     pub ace_ambiguity: AceAmbiguity,
+    /// Whether the end that opens an AccECN connection tests for a path that clears the ACE field.
+    pub zeroed_ace: ZeroedAce,
     /// Which marks of an AccECN connection are acknowledged at once.
     pub mark_acks: MarkAcks,
     /// Which counters the AccECN option carries.
@@ -336,6 +338,16 @@ pub enum EctPackets {
     All,
 }
 
+/// Whether the end that opens an AccECN connection tests the first ACE field that comes after the SYN-ACK. The end that is opened tests the ACK
+/// of its SYN-ACK in any case (RFC 9768, §3.2.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroedAce {
+    /// Zero there shows that the path clears it: no packet is ECN-capable any more, and feedback does not count (RFC 9768, §3.2.2.4).
+    Tested,
+    /// It is not tested, as §3.2.2.4 allows (Linux).
+    NotTested,
+}
+
 /// What an ACE field stands for that may have gone round, on an ACK for more than seven packets without an AccECN option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AceAmbiguity {
@@ -443,6 +455,7 @@ impl Rules {
         duplicates_at_exit: DuplicatesAtExit::Ignored,
         window_update: WindowUpdate::Newer,
         syn_backoff: SynBackoff::FirstExpiry,
+        zeroed_ace: ZeroedAce::Tested,
         ect_packets: EctPackets::NewData,
         ace_ambiguity: AceAmbiguity::SafestLikely,
         mark_acks: MarkAcks::FirstAndEverySecond,
@@ -473,6 +486,7 @@ impl Rules {
         plain_exit: PlainExit::BeyondAcknowledged,
         window_update: WindowUpdate::NewerWiderOrShut,
         syn_backoff: SynBackoff::FifthExpiry,
+        zeroed_ace: ZeroedAce::NotTested,
         ect_packets: EctPackets::All,
         ace_ambiguity: AceAmbiguity::TrustedIfThin,
         mark_acks: MarkAcks::EachChange,
@@ -557,6 +571,7 @@ mod tests {
             syn_backoff,
             ect_packets,
             ace_ambiguity,
+            zeroed_ace,
             mark_acks,
             option_fields,
             option_use,

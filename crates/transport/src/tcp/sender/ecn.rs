@@ -3,7 +3,7 @@
 use super::super::config::TcpConfig;
 use super::super::ecn::{self, FIRST_COUNT, OctetReport, Verdict, reflect};
 use super::super::room_beside;
-use super::super::rules::{AceAmbiguity, EctPackets, Rules};
+use super::super::rules::{AceAmbiguity, EctPackets, Rules, ZeroedAce};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::cc::Signal;
@@ -32,6 +32,8 @@ pub(super) struct Marks {
     syn_ack: Ecn,
     /// `accurate`, at the end that was opened: nothing has come since the SYN.
     awaits_ack_of_syn_ack: bool,
+    /// `accurate`, at the end that opened, if it tests for a zeroed field: no ACE field has come since the SYN-ACK.
+    awaits_first_ace: bool,
     /// The peer's feedback counts.
     heeds_feedback: bool,
     /// An echo counts once an acknowledgment passes this offset: earlier marks have been reacted to.
@@ -97,6 +99,7 @@ impl Marks {
             codepoint_of_others: Ecn::NotEct,
             syn_ack: Ecn::NotEct,
             awaits_ack_of_syn_ack: false,
+            awaits_first_ace: false,
             heeds_feedback: true,
             settled_until: None,
             cwr_due: false,
@@ -132,6 +135,7 @@ impl Marks {
         if self.agreed == ecn::EcnConfig::Accurate {
             self.received += u64::from(syn_ack.ecn == Ecn::Ce);
             self.report.watch(syn_ack);
+            self.awaits_first_ace = rules.zeroed_ace == ZeroedAce::Tested;
             if !Verdict::of_syn_ack(syn_ack).may_send_ect {
                 self.withhold_ect();
             }
@@ -207,6 +211,10 @@ impl Marks {
         if std::mem::take(&mut self.awaits_ack_of_syn_ack) {
             self.judge_handshake(ack);
             return Echoed::default();
+        }
+        if std::mem::take(&mut self.awaits_first_ace) && ack.flags.ace() == 0 {
+            self.heeds_feedback = false;
+            self.withhold_ect();
         }
         // RFC 9768, §3.2.2.2 and appendix A.1: an ACK without progress may be older than the last one, unless its timestamp is newer.
         if !self.heeds_feedback || (delivered == 0 && !has_newer_timestamp) {
