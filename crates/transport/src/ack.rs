@@ -38,7 +38,7 @@ pub use ledger::{Arrival, Ledger, Packet, Span, Tally};
 pub use ranges::Ranges;
 pub use registry::{Config, Policy, Settings, Timer};
 pub use round_trip::{Echo, RoundTrip};
-pub use tcp::TcpEvents;
+pub use tcp::{Room, TcpEvents};
 
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};

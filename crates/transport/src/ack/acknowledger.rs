@@ -66,6 +66,19 @@ impl Acknowledger {
         self.ledger.enter(now, packet);
     }
 
+    /// No segment of the peer is longer than `octets`: longer ones were gathered from several.
+    pub(crate) fn bound_full_size(&mut self, octets: u64) {
+        self.ledger.bound_full_size(octets);
+    }
+
+    /// Asks the policy about data that the application has just read, if something waits for its ACK.
+    pub(crate) fn note_read(&mut self, now: Instant) {
+        let reason = self.policy.tcp_events().and_then(|policy| policy.on_read(&self.ledger));
+        if let Some(reason) = reason.filter(|_| self.is_waiting()) {
+            self.demand(now, reason);
+        }
+    }
+
     /// Something has arrived that the ledger does not record, such as data beyond the receive window.
     pub const fn enter_nothing(&mut self, now: Instant) {
         self.ledger.newest = now;

@@ -149,6 +149,11 @@ impl Ledger {
         }
     }
 
+    /// Packets that were longer than `octets` held several segments: none is longer.
+    pub(crate) fn bound_full_size(&mut self, octets: u64) {
+        (self.full_size, self.unit) = (self.full_size.min(octets), self.unit.min(octets));
+    }
+
     /// An ACK has left: nothing is unacknowledged.
     pub fn settle(&mut self) {
         (self.segments, self.bytes, self.since) = (0, 0, None);

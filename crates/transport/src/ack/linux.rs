@@ -4,7 +4,9 @@
 //!   (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and a duplicate, bring them back.
 //! * Each segment that lets the receive window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`). TCP's receiver says which:
 //!   [`tcp::receiver::ReceiveWindow`](crate::tcp::receiver::ReceiveWindow).
-//! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), at once when the last
+//! * Quick ACKs end where unread data leave less than half of the receive buffer free (`__tcp_select_window`).
+//! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), unless unread data would make its
+//!   window smaller than the last one: the application's read then acknowledges (`__tcp_cleanup_rbuf`). At once when the last
 //!   gap closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which the application reads
 //!   (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
 //! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
@@ -18,7 +20,7 @@
 //!   (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves before the segment is taken in, and the segment is held back; here the ACK tells of the
 //!   segment as well, which counts as held back but starts no timer.
 
-use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, TcpEvents};
+use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Room, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,6 +81,8 @@ pub struct QuickOrDelayed {
     is_released: bool,
     /// The segment lets the receive window grow.
     grows_window: bool,
+    /// What the segment, or the ACK, finds of room beside unread data.
+    room: Room,
 }
 
 /// What the application has done about a segment that ends a write.
@@ -100,6 +104,7 @@ impl AckPolicy for QuickOrDelayed {
             // tcp_grow_window
             self.quick |= 1;
         }
+        let room = self.take_room();
         if matches!(arrival, Arrival::InOrder | Arrival::FillsGap { .. }) {
             self.duplicates = 0;
         }
@@ -110,7 +115,7 @@ impl AckPolicy for QuickOrDelayed {
             }
             Arrival::FillsGap { closed: true } => Decision::Now(Reason::FillsGap),
             _ if self.quick > 0 => Decision::Now(Reason::QuickAck),
-            _ if ledger.bytes > ledger.full_size => Decision::Now(Reason::SegmentCount),
+            _ if ledger.bytes > ledger.full_size && !room.shrinks => Decision::Now(Reason::SegmentCount),
             Arrival::OutOfOrder | Arrival::FillsGap { .. } => self.compress(now, ledger, held),
             Arrival::InOrder if self.pushed == Some(Pushed::Read) && held.beyond.is_empty() => {
                 Decision::Now(Reason::Push)
@@ -120,6 +125,7 @@ impl AckPolicy for QuickOrDelayed {
     }
 
     fn on_ack_sent(&mut self, _now: Instant) {
+        self.take_room();
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
@@ -153,6 +159,15 @@ impl TcpEvents for QuickOrDelayed {
         self.pushed = Some(if is_read { Pushed::Read } else { Pushed::Unread });
     }
 
+    fn on_unread(&mut self, room: Room) {
+        self.room = room;
+    }
+
+    /// `__tcp_cleanup_rbuf`: the ACK that more than one full-sized segment would have had if the window had not shrunk.
+    fn on_read(&mut self, ledger: &Ledger) -> Option<Reason> {
+        (ledger.bytes > ledger.full_size).then_some(Reason::SegmentCount)
+    }
+
     fn on_emptied(&mut self) -> Option<Reason> {
         (self.pushed == Some(Pushed::Unread)).then_some(Reason::Push)
     }
@@ -171,6 +186,16 @@ impl TcpEvents for QuickOrDelayed {
 }
 
 impl QuickOrDelayed {
+    /// The room beside unread data, which is taken once. With less than half of the buffer free, quick ACKs end
+    /// (`__tcp_select_window`).
+    fn take_room(&mut self) -> Room {
+        let room = std::mem::take(&mut self.room);
+        if room.is_short {
+            self.quick = 0;
+        }
+        room
+    }
+
     /// While a gap is open: the first duplicates at once, then several as one.
     fn compress(&mut self, now: Instant, ledger: &Ledger, held: Held<'_>) -> Decision {
         if !held.sack {

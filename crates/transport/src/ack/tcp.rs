@@ -3,6 +3,15 @@
 use super::{Decision, Ledger, Reason};
 use acklab_base::Instant;
 
+/// The room that unread data leave in the receive buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Less than half of the buffer is free.
+    pub is_short: bool,
+    /// An ACK would offer a smaller window than the last one.
+    pub shrinks: bool,
+}
+
 /// Events of a TCP receiver that other transports do not have. A policy overrides those that it uses.
 pub trait TcpEvents {
     /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3).
@@ -17,6 +26,14 @@ pub trait TcpEvents {
     /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full. The
     /// application here has not sent anything; `is_read` says whether it has read the segment.
     fn on_push(&mut self, _is_read: bool) {}
+
+    /// The segment that is about to be decided on, or the ACK that is about to leave, finds data that the application has not read.
+    fn on_unread(&mut self, _room: Room) {}
+
+    /// The application has read, while something waits for its ACK. Returns why that is to be acknowledged now, if it is.
+    fn on_read(&mut self, _ledger: &Ledger) -> Option<Reason> {
+        None
+    }
 
     /// The application has read all that has arrived, and no gap is open. Returns why that is to be acknowledged now, if it is.
     fn on_emptied(&mut self) -> Option<Reason> {

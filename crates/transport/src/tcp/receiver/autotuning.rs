@@ -82,9 +82,11 @@ impl Receiver {
         }
         let ledger = self.acknowledger.ledger();
         let round_trip = ledger.round_trip.as_ref().or(autotuning.round_trip.as_ref());
+        let octets = data.end - data.start;
         let arrived = Arrived {
-            octets: data.end - data.start,
-            full_size: ledger.full_size,
+            octets,
+            // Memory is counted by the packet, which may hold several segments.
+            full_size: ledger.full_size.max(octets),
             advanced,
             beyond: self.stream.end() - self.stream.next(),
             round_trip: round_trip.and_then(|estimates| estimates.smoothed()),

@@ -129,6 +129,10 @@ impl Receiver {
             self.acknowledger.enter_nothing(now);
         } else {
             self.acknowledger.enter(now, Packet::of_stream(data.clone(), advanced));
+            if u64::from(segment.payload) > self.config.mss.get() {
+                // `tcp_measure_rcv_mss`
+                self.acknowledger.bound_full_size(self.announced_payload());
+            }
             self.measure(now, segment, agreed);
         }
         if notice.first_mark {
@@ -146,9 +150,16 @@ impl Receiver {
             self.tell_policy(|policy| policy.on_push(is_read));
         }
         self.autotune(now, arrival, &data, advanced);
+        if self.stream.next() - self.last_ack_sent > self.acknowledger.ledger().full_size {
+            self.tell_room();
+        }
         self.acknowledger.decide(now, arrival, self.stream.held(agreed.has_sack));
         if let Some(reason) = notice.due {
             self.acknowledger.demand(now, reason);
+        }
+        if advanced > 0 && self.window.is_out_of_memory(self.stream.next()) {
+            // `tcp_data_queue`, `ICSK_ACK_NOMEM`: the peer is told at once that the window is shut.
+            self.acknowledger.demand(now, Reason::WindowUpdate);
         }
         fate
     }

@@ -45,6 +45,7 @@ impl Receiver {
 
     #[inline(always)]
     pub(super) fn ack(&mut self, now: Instant, agreed: Agreed, reason: Reason) -> Segment {
+        self.tell_room();
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
         Segment {

@@ -3,7 +3,7 @@
 use super::super::rules::BeyondWindow;
 use super::Receiver;
 use super::autotuning::Autotuning;
-use crate::ack::Reason;
+use crate::ack::{Reason, Room};
 use crate::reading::Reading;
 use acklab_base::Instant;
 
@@ -74,6 +74,14 @@ impl Window {
         self.rule == BeyondWindow::TakenWhole && self.reading == Reading::OnDemand && self.left(next) == 0
     }
 
+    /// Returns `true` if unread data take more memory than there is where the stream stands at `next`. Memory is twice the size of the buffer
+    /// (`SO_RCVBUF`), and a segment that goes beyond it holds many, so that headers are a small part of it.
+    pub(super) fn is_out_of_memory(&self, next: u64) -> bool {
+        self.rule == BeyondWindow::TakenWhole
+            && self.reading == Reading::OnDemand
+            && next.saturating_sub(self.read) > self.size.saturating_mul(2)
+    }
+
     /// The end of what is taken of a segment from `start` to `end`, where the stream stands at `next`. RFC 9293, §3.10.7.4: what lies
     /// beyond the window is cut off.
     pub(super) fn cut(&self, next: u64, start: u64, end: u64, has_fin: bool) -> u64 {
@@ -97,6 +105,16 @@ impl Window {
     /// segment.
     fn can_move(&self, next: u64) -> bool {
         self.open(next) >= self.left(next) + (self.size / 2).min(self.mss)
+    }
+
+    /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at `acked`. Returns `None` if there are none.
+    fn room(&self, next: u64, acked: u64) -> Option<Room> {
+        if self.is_read_at_once() || self.read >= next {
+            return None;
+        }
+        let free = (self.read + self.size).saturating_sub(next);
+        let shrinks = free.next_multiple_of(1 << self.shift) < self.edge.saturating_sub(acked);
+        Some(Room { is_short: free < self.size / 2, shrinks })
     }
 
     /// The window field of an ACK for `next`. The right edge never moves left; where the field cannot name it exactly, it moves right by
@@ -131,6 +149,14 @@ impl Receiver {
     pub(super) fn window_field(&mut self) -> u16 {
         self.window.autotune(self.autotuned_window());
         self.window.offer(self.stream.next())
+    }
+
+    /// Tells the policy what unread data leave of the buffer, if there are any.
+    #[inline]
+    pub(super) fn tell_room(&mut self) {
+        if let Some(room) = self.window.room(self.stream.next(), self.last_ack_sent) {
+            self.tell_policy(|policy| policy.on_unread(room));
+        }
     }
 
     /// Octets that have arrived in order, whether the application has read them or not.
@@ -170,6 +196,7 @@ impl Receiver {
                 self.acknowledger.demand(now, Reason::WindowUpdate);
             }
             self.acknowledge_emptied(now);
+            self.acknowledger.note_read(now);
         }
         octets
     }
