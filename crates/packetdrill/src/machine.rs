@@ -12,7 +12,7 @@ mod start;
 
 use crate::refusal::Refusal;
 use crate::script::{Call, Script};
-use crate::shell::Order;
+use crate::shell::{Order, REFUSES};
 use crate::stack::{Answer, Departures, Stack};
 use acklab_base::{Instant, Machine as _, StreamPort as _};
 use acklab_transport::ack::Policy;
@@ -40,6 +40,8 @@ pub struct Machine<'a> {
     established: Option<Instant>,
     /// What the connection has ended by, until a call tells it (`sk_err`).
     error: Option<&'static str>,
+    /// The device refuses what leaves.
+    is_refused: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -56,13 +58,17 @@ impl<'a> Machine<'a> {
             ended: None,
             established: None,
             error: None,
+            is_refused: false,
         }
     }
 
     fn drain(&mut self, left: &mut Departures) {
         if let Some(connection) = &mut self.connection {
             while let Some(segment) = connection.poll(self.now) {
-                left.push_back((self.now, segment));
+                // ACKs do not leave either, and nothing repeats them.
+                if !self.is_refused {
+                    left.push_back((self.now, segment));
+                }
             }
         }
     }
@@ -105,7 +111,11 @@ impl Stack for Machine<'_> {
             match (deadline, &mut self.connection) {
                 (Some(deadline), Some(connection)) if deadline <= until => {
                     self.now = self.now.max(deadline);
+                    let is_over = connection.is_aborted();
                     connection.wake(self.now);
+                    if connection.is_aborted() && !is_over {
+                        self.error = Some("ETIMEDOUT");
+                    }
                     self.drain(left);
                     self.resume_known(left);
                 }
@@ -147,6 +157,13 @@ impl Stack for Machine<'_> {
     }
 
     fn set(&mut self, order: &Order) -> Result<(), Refusal> {
+        if order.key == REFUSES {
+            self.is_refused = order.value == "1";
+            if let Some(connection) = &mut self.connection {
+                connection.set_refused(self.is_refused);
+            }
+            return Ok(());
+        }
         if self.connection.is_some() && self.start.is_changed_by(order)? {
             let message = format!("the variable {} set to {} during the connection", order.key, order.value);
             return Err(Refusal::out_of_scope(order.line, message));

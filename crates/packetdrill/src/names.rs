@@ -2,7 +2,7 @@
 
 /// States of congestion control, options of a connection and states of TCP, and errors (Linux, `include/uapi/linux/tcp.h`,
 /// `include/net/tcp_states.h`, `include/uapi/asm-generic/errno.h`).
-const NAMES: [(&str, i64); 29] = [
+const NAMES: [(&str, i64); 30] = [
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),
@@ -31,6 +31,7 @@ const NAMES: [(&str, i64); 29] = [
     ("TCP_MAX_QUICKACKS", 16),
     ("EPIPE", 32),
     ("ECONNRESET", 104),
+    ("ETIMEDOUT", 110),
     ("ECONNREFUSED", 111),
 ];
 

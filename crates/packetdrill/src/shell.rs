@@ -10,6 +10,9 @@ pub type Include<'a> = dyn Fn(&str) -> Option<String> + 'a;
 /// How deep a file of commands may include others.
 const DEPTH: usize = 4;
 
+/// The [`Order`] that makes the device refuse what leaves (1), or take it again (0).
+pub(crate) const REFUSES: &str = "device refuses";
+
 /// A variable of the kernel, or an attribute of the route, and what it is set to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -72,6 +75,11 @@ impl Reader<'_> {
             "ip" if is(&["route"]) => self.route(line, arguments),
             // The queue of the device, in which no packet of a script waits; fq paces what leaves.
             "tc" if arguments.iter().any(|word| word == "fq") => self.set(line, "fq=1"),
+            // A queue without room: the device refuses all that leaves, until the queue is replaced or deleted.
+            "tc" if arguments.ends_with(&["pfifo".to_owned(), "limit".to_owned(), "0".to_owned()]) => {
+                self.set(line, &format!("{REFUSES}=1"))
+            }
+            "tc" if is(&["qdisc", "delete"]) || is(&["qdisc", "del"]) => self.set(line, &format!("{REFUSES}=0")),
             "tc" if !arguments.iter().any(|word| word == "limit") && arguments.iter().any(|word| word == "pfifo") => {
                 Ok(())
             }
@@ -215,6 +223,8 @@ mod tests {
         assert_eq!(set(text), expected);
         assert_eq!(set("sysctl -q m=\"4 $((15*1024))\" # comment; not=this"), [pair("m", "4 15360")]);
         assert_eq!(set("ip route change 192.0.2.1 via 10.0.0.1 dev tun0 initcwnd 20"), [pair("initcwnd", "20")]);
+        assert_eq!(set("tc qdisc delete dev tun0 root 2>/dev/null"), [pair(REFUSES, "0")]);
+        assert_eq!(set("tc qdisc add dev tun0 root pfifo limit 0"), [pair(REFUSES, "1")]);
         assert_eq!(set("ip tcp_metrics flush all > /dev/null 2>&1\n/tmp/sysctl_restore_${PPID}.sh"), []);
     }
 
@@ -228,7 +238,7 @@ mod tests {
     #[test]
     fn other_commands_are_out_of_scope() {
         for text in
-            ["rm -rf x", "tc qdisc replace dev tun0 root pfifo limit 0", "ip route change a via b mtu lock 1500"]
+            ["rm -rf x", "tc qdisc replace dev tun0 root pfifo limit 5", "ip route change a via b mtu lock 1500"]
         {
             let refusal = orders(7, text, &|_| None).unwrap_err();
             assert_eq!((refusal.kind, refusal.line), (crate::refusal::Kind::OutOfScope, 7), "{text}");

@@ -42,7 +42,9 @@ fn linux() -> Settings {
 
 #[test]
 fn our_scripts_hold() {
-    for name in ["slow_start_and_loss.pkt", "blocking_connect_and_read.pkt", "resets.pkt", "writes.pkt"] {
+    for name in
+        ["slow_start_and_loss.pkt", "blocking_connect_and_read.pkt", "resets.pkt", "user_timeout.pkt", "writes.pkt"]
+    {
         assert_eq!(verdict(&text(name), &linux()), Verdict::Passed, "{name}");
     }
 }

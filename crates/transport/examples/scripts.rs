@@ -256,6 +256,10 @@ impl Exporter<'_> {
             What::Corks(is_corked) => self.set(line.at, "SOL_TCP, TCP_CORK", u64::from(*is_corked)),
             What::Pushes => self.set(line.at, "SOL_TCP, TCP_NODELAY", 1),
             What::SetsSendBuffer(size) => self.set(line.at, "SOL_SOCKET, SO_SNDBUF", *size),
+            What::SetsUserTimeout(limit) => {
+                self.set(line.at, "SOL_TCP, TCP_USER_TIMEOUT", limit.as_nanos() / 1_000_000);
+            }
+            What::Refuses(_) => return Err("a device that refuses what leaves".to_owned()),
             What::Releases => self.say(line.at, &format!("close({socket}) = 0")),
             What::Aborts => return Err("a kernel aborts with SO_LINGER".to_owned()),
             What::Closes => self.say(line.at, &format!("shutdown({socket}, SHUT_WR) = 0")),

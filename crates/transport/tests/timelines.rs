@@ -16,6 +16,8 @@
 //! 100ms + cork                             it holds back segments that are not full; with uncork, no longer
 //! 100ms + push                             what is held back leaves
 //! 100ms + send_buffer 10000                it sets the size of the send buffer
+//! 100ms + user_timeout 3s                  it gives up after so much time without progress
+//! 100ms + refuse                           the device takes nothing that leaves; with take, it does again
 //! 100ms + close                            and no more
 //! 100ms + release                          a connection: it will not read any more either
 //! 100ms + abort                            it gives the connection up

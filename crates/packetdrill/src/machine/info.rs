@@ -44,6 +44,8 @@ pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i
         "tcpi_lost" => number(segments(board.lost())),
         "tcpi_retrans" => number(segments(board.retransmitted())),
         "tcpi_total_retrans" => number(sending.counters().retransmissions),
+        "tcpi_probes" => Some(i64::from(sending.probes())),
+        "tcpi_backoff" => Some(i64::from(sending.backoff())),
         "tcpi_reordering" => Some(i64::from(sending.reordering())),
         "tcpi_rtt" => micros(sending.rtt().srtt().unwrap_or_default()),
         "tcpi_rttvar" => micros(sending.rtt().rttvar()),

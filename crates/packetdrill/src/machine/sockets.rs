@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use crate::script::{Argument, Call, O_NONBLOCK, O_RDWR};
 use crate::stack::Answer;
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, StreamPort};
+use acklab_base::{Bytes, Duration, StreamPort};
 use acklab_transport::reading::Reading;
 use acklab_transport::tcp::Connection;
 use acklab_transport::tcp::connection::State;
@@ -134,6 +134,9 @@ impl Machine<'_> {
     /// `connection` is the one under test from now on.
     fn adopt(&mut self, connection: Connection) {
         self.connection = Some(Box::new(connection));
+        if let Some(connection) = &mut self.connection {
+            connection.set_refused(self.is_refused);
+        }
         (self.established, self.error) = (None, None);
     }
 
@@ -236,6 +239,13 @@ impl Machine<'_> {
             ("SO_SNDBUF" | "SO_SNDBUFFORCE", Some(size)) => {
                 if let Some(connection) = connection {
                     connection.set_send_buffer(size.unsigned_abs());
+                }
+                DONE
+            }
+            ("TCP_USER_TIMEOUT", Some(millis)) if connection.is_some() => {
+                let limit = Some(Duration::from_millis(millis.unsigned_abs())).filter(|limit| !limit.is_zero());
+                if let Some(connection) = connection {
+                    connection.set_user_timeout(limit);
                 }
                 DONE
             }

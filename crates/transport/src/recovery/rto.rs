@@ -150,6 +150,12 @@ impl Timer {
         self.expiries > 0
     }
 
+    /// How often the timeout has been doubled (§5.5).
+    #[must_use]
+    pub const fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
     /// When it expires.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {

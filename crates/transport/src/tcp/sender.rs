@@ -16,6 +16,7 @@
 //! | `loss` | duplicate ACKs, RACK, tail loss probe |
 //! | `transmission` | what delays or forces a transmission besides the windows |
 //! | `timing` | round-trip times and the retransmission timer |
+//! | `user_timeout` | when the connection is given up |
 //! | `validation` | whether the window is used, so that it may grow |
 //! | `chronograph` | for how long what limited the sender |
 //! | `ecn` | echoed marks and CWR |
@@ -26,7 +27,7 @@
 //! | `input` | an ACK. `detect` finds losses, `react` moves congestion control on, with a file for each state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `inform` reports to the controller |
 //! | `passive` | the peer's SYN, at the end that listens |
 //! | `timers` | time |
-//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application |
+//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application; `device` where the host refuses what leaves |
 
 mod ack_ratio;
 mod chronograph;
@@ -34,6 +35,7 @@ mod congestion;
 mod connection;
 mod cwr;
 mod detect;
+mod device;
 mod displacement;
 mod dsack;
 mod ecn;
@@ -60,6 +62,7 @@ mod summary;
 mod timers;
 mod timing;
 mod transmission;
+mod user_timeout;
 mod validation;
 
 pub use chronograph::LimitedTimes;
@@ -94,6 +97,7 @@ use send_memory::SendMemory;
 use std::collections::VecDeque;
 use timing::Timing;
 use transmission::Transmission;
+use user_timeout::UserTimeout;
 use validation::Usage;
 
 /// Counts of one sender; octets are payload.
@@ -147,6 +151,7 @@ pub struct Sender {
     usage: Usage,
     chronograph: Chronograph,
     timing: Timing,
+    user_timeout: UserTimeout,
     /// ACK congestion control, if both ends speak it.
     ack_ratio: Option<AckRatio>,
     events: VecDeque<Event>,
@@ -186,6 +191,7 @@ impl Sender {
             usage: Usage::default(),
             chronograph: Chronograph::default(),
             timing: Timing::new(config.rto, rules.backoff_end),
+            user_timeout: UserTimeout::default(),
             ack_ratio: None,
             events: VecDeque::new(),
             records_losses: false,

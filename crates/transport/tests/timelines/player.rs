@@ -161,6 +161,14 @@ impl Player<'_> {
                 self.nothing_leaves_before(line.at)?;
                 self.subject.connection()?.set_send_buffer(*size);
             }
+            What::SetsUserTimeout(limit) => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.set_user_timeout(Some(*limit));
+            }
+            What::Refuses(is_refused) => {
+                self.nothing_leaves_before(line.at)?;
+                self.subject.connection()?.set_refused(*is_refused);
+            }
             What::Closes => {
                 self.nothing_leaves_before(line.at)?;
                 self.subject.port()?.close(self.now);

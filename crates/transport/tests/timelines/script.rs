@@ -60,6 +60,8 @@ pub(crate) enum What {
     Corks(bool),
     Pushes,
     SetsSendBuffer(u64),
+    SetsUserTimeout(Duration),
+    Refuses(bool),
     Closes,
     Releases,
     Aborts,
@@ -349,11 +351,14 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
             ["uncork"] => one(What::Corks(false)),
             ["push"] => one(What::Pushes),
             ["send_buffer", octets] => one(What::SetsSendBuffer(value(octets)?)),
+            ["user_timeout", limit] => one(What::SetsUserTimeout(value(limit)?)),
+            ["refuse"] => one(What::Refuses(true)),
+            ["take"] => one(What::Refuses(false)),
             ["close"] => one(What::Closes),
             ["release"] => one(What::Releases),
             ["abort"] => one(What::Aborts),
             _ => Err(format!(
-                "expected read, write or send_buffer and a number, cork, uncork, push, close, release or abort, after +, found {verb}"
+                "expected read, write or send_buffer and a number, user_timeout and a time, cork, uncork, push, refuse, take, close, release or abort, after +, found {verb}"
             )),
         },
         Some((other, _)) => Err(format!("expected <, >, + or ? after the time, found {other}")),

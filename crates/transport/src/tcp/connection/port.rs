@@ -3,7 +3,7 @@
 
 use super::super::sender::SendFlags;
 use super::Connection;
-use acklab_base::{Instant, StreamPort};
+use acklab_base::{Duration, Instant, StreamPort};
 
 impl Connection {
     /// Writes `octets` octets as [`write`](StreamPort::write) does, and says more of them (`sendmsg`; RFC 9293, §3.9.1.2). The flags count
@@ -21,6 +21,18 @@ impl Connection {
     /// Sets the size of the send buffer (Linux, `SO_SNDBUF`): twice `size` of memory, in which offload's packets count.
     pub fn set_send_buffer(&mut self, size: u64) {
         self.sending.set_send_buffer(size);
+    }
+
+    /// Gives the connection up once nothing is acknowledged, or no window opens, for `limit` since the retransmission timer first expired
+    /// (Linux, `TCP_USER_TIMEOUT`); never with `None`.
+    pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
+        self.sending.set_user_timeout(limit);
+    }
+
+    /// The device of the host refuses data and probes from now on, or takes them again (Linux's local congestion). An ACK that is polled is
+    /// the driver's to discard.
+    pub const fn set_refused(&mut self, is_refused: bool) {
+        self.sending.set_refused(is_refused);
     }
 
     /// Lets go what is held back; a cork stays for what is written later (Linux, `TCP_NODELAY`).

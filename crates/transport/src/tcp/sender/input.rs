@@ -84,6 +84,7 @@ impl Sender {
             return self.input_old_ack(now, segment, ack);
         }
         self.counters.acks += 1;
+        self.transmission.probes = 0;
         let has_newer_timestamp = self.connection.note_timestamp(segment);
         self.transmission.only_new = false;
         let window_moved = self.note_window(ack, segment);

@@ -64,6 +64,10 @@ impl Sender {
     #[inline]
     fn take_from_stream(&mut self, now: Instant) -> Option<Segment> {
         self.transmission.paced_until = Alarm::NEVER;
+        if self.transmission.is_refused {
+            self.wait_for_device(now);
+            return None;
+        }
         let forced = self.transmission.forced;
         let pipe = self.board.pipe();
         let room = if forced { u64::MAX } else { self.congestion.room(pipe) };

@@ -29,7 +29,7 @@ impl Sender {
 
     /// The probe that is due.
     pub(super) fn tail_probe(&mut self, now: Instant) -> Option<Segment> {
-        if !std::mem::take(&mut self.transmission.tail_probe_due) {
+        if !std::mem::take(&mut self.transmission.tail_probe_due) || self.transmission.is_refused {
             return None;
         }
         // Linux's `tcp_send_loss_probe` sends what is held back as well (`TCP_NAGLE_OFF`).
@@ -66,12 +66,12 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the peer's window prevents sending and nothing is outstanding whose ACK could open it.
+    /// Returns `true` if the peer's window, or the device, prevents sending and nothing is outstanding whose ACK could open it.
     pub(super) fn is_shut_out(&self) -> bool {
         self.connection.phase == Phase::Established
             && self.board.is_empty()
             && self.has_unsent()
-            && self.new_data().is_none()
+            && (self.transmission.is_refused || self.new_data().is_none())
     }
 
     /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows, as §3.8.6.2.1 requires after its timeout;
@@ -80,11 +80,17 @@ impl Sender {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return None;
         }
+        if self.transmission.is_refused {
+            self.retry_probe(now);
+            return None;
+        }
         self.events.push_back(Event::WindowProbe);
         let little = self.sendable_octets();
         if little > 0 {
+            self.transmission.probes = 0;
             return Some(self.transmit(now, little));
         }
+        self.transmission.probes += 1;
         let before = SeqNumber(self.connection.seq_at(self.board.una()).0.wrapping_sub(1));
         let mut probe = self.connection.bare(now, before);
         (probe.flags, probe.ecn) = (probe.flags | self.marks.flags(), self.marks.codepoint_of_others());

@@ -10,6 +10,9 @@ const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
 impl Sender {
     pub(super) fn wake_timers(&mut self, now: Instant) {
+        if self.give_up(now) {
+            return;
+        }
         if self.loss.rack.reordering_timer.expire(now) {
             self.reordering_timeout(now);
         }
@@ -25,7 +28,10 @@ impl Sender {
                     self.connection.syn_due = true;
                     self.events.push_back(Event::SynTimeout);
                 }
-                _ => self.retransmission_timeout(now, expiries),
+                _ => {
+                    self.note_stall(now);
+                    self.retransmission_timeout(now, expiries);
+                }
             }
         }
     }
@@ -37,6 +43,6 @@ impl Sender {
             Phase::Finished | Phase::Aborted => return None,
         };
         let recovery = self.loss.rack.reordering_timer.earlier(self.loss.probe.timeout);
-        own.earlier(recovery).earlier(self.timing.rto.alarm()).at()
+        own.earlier(recovery).earlier(self.timing.rto.alarm()).earlier(self.user_timeout.alarm()).at()
     }
 }

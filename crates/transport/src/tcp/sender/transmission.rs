@@ -19,6 +19,10 @@ pub(super) struct Transmission {
     pub(super) only_new: bool,
     pub(super) tail_probe_due: bool,
     pub(super) window_probe_due: bool,
+    /// Zero-window probes since the last ACK (`icsk_probes_out`).
+    pub(super) probes: u32,
+    /// The device of the host refuses what leaves.
+    pub(super) is_refused: bool,
     /// What ended the last attempt to send.
     pub(super) limit: Limit,
 }

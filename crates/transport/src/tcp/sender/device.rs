@@ -1,0 +1,46 @@
+//! The device of the host refuses what leaves: its queue is full (Linux: `tcp_transmit_skb` returns a positive error, "local congestion").
+//!
+//! Data then stay unsent, and the timer of probes asks again (`tcp_write_wakeup`), each half second and without a backoff.
+
+use super::Sender;
+use acklab_base::{Duration, Instant};
+
+/// `TCP_RESOURCE_PROBE_INTERVAL`.
+const RETRY: Duration = Duration::from_millis(500);
+
+impl Sender {
+    /// From now on the device refuses data and probes, or takes them again; what waits then leaves with the next poll.
+    pub(in crate::tcp) const fn set_refused(&mut self, is_refused: bool) {
+        self.transmission.is_refused = is_refused;
+    }
+
+    /// Probes that have left, or that the device has refused, since the last ACK (`tcpi_probes`).
+    #[must_use]
+    pub const fn probes(&self) -> u32 {
+        self.transmission.probes
+    }
+
+    /// How often the retransmission timeout, or that of probes, has been doubled (`tcpi_backoff`).
+    #[must_use]
+    pub const fn backoff(&self) -> u32 {
+        self.timing.rto.backoff()
+    }
+
+    /// Data would leave, but the device refuses them.
+    #[cold]
+    pub(super) fn wait_for_device(&mut self, now: Instant) {
+        if self.board.is_empty() && self.has_unsent() {
+            self.timing.start(now);
+        } else if self.transmission.forced && self.timing.rto.deadline().is_none() {
+            self.timing.rto.set(now, RETRY);
+        }
+    }
+
+    /// The device refuses a probe.
+    #[cold]
+    pub(super) fn retry_probe(&mut self, now: Instant) {
+        self.transmission.probes += 1;
+        self.timing.rto.end_backoff();
+        self.timing.rto.set(now, RETRY);
+    }
+}
