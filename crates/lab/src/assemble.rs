@@ -73,6 +73,16 @@ pub(crate) struct FlowParts {
 }
 
 impl FlowParts {
+    /// The IP protocol of its packets.
+    pub(crate) const fn protocol(&self) -> u8 {
+        self.endpoints.protocol()
+    }
+
+    /// Its endpoints and its plans.
+    pub(crate) fn split(self) -> (Endpoints, Plans) {
+        (self.endpoints, self.plans)
+    }
+
     /// The probes of its measured directions.
     pub(crate) fn probes(&self, scenario: &Scenario) -> Probes {
         let (plan, reverse_plan) = &self.plans;

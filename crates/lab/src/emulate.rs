@@ -144,7 +144,8 @@ pub fn emulate(
     let timing = trust::Timing::of(&world, scenario, privileges.granted(), stage.overruns()? - before);
     runner.run_until(&mut world, end, clock, &mut goes_on)?;
     world.taps.finish()?;
-    let failures = stage.failures();
+    let mut failures = stage.failures();
+    failures.extend(world.hosts.failures());
     drop(applications);
     let reports = commands.map_or(Ok(Vec::new()), Commands::finish)?;
     let has_foreground_ended =

@@ -2,7 +2,7 @@
 
 use crate::assemble::{self, World};
 use crate::error::Error;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Stack};
 use crate::strategies::Strategies;
 use acklab_base::Instant;
 use acklab_drive::{Outcome, VirtualClock};
@@ -68,7 +68,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
     }
-    if let Some(flow) = scenario.flows().into_iter().find(|flow| flow.stack.is_some()) {
+    if let Some(flow) = scenario.flows().into_iter().find(|flow| flow.stack == Some(Stack::Kernel)) {
         return Err(Error::KernelStack { flow: flow.name });
     }
     let (mut world, subjects) = assemble::assemble(scenario, options)?;

@@ -38,7 +38,7 @@ pub use crate::transports::{Custom, Transport};
 pub use application::Application;
 pub use ends::Ends;
 pub(crate) use flow::CustomKey;
-pub use flow::Flow;
+pub use flow::{Flow, Stack};
 pub use measure::{Capture, Measure};
 pub use pep::{Handshake, Pep, Side};
 pub use refuse::Refusal;

@@ -2,18 +2,22 @@
 //! the probes.
 
 mod application;
+mod pattern;
 mod relay;
 
 pub(crate) use application::Application;
+pub(crate) use pattern::Pattern;
 pub(crate) use relay::{Relay, Spliced};
 
 use crate::packet::{Packet, Pool, Route, SpareList};
-use acklab_base::{Datagram as _, Endpoint, Instant};
+use acklab_base::{Datagram as _, Endpoint, Instant, Vitals};
 use acklab_measure::flow::End;
 use acklab_measure::qlog::Log;
 use acklab_measure::{Delivery, EndpointMeter, Probes, Role, Snapshot};
 use acklab_net::Departure;
-use acklab_wire::pdu::Pdu;
+use acklab_wire::IpPacket;
+use acklab_wire::ipv4::Ipv4Fields;
+use acklab_wire::pdu::{EncodeError, Pdu};
 
 /// An endpoint at a port of the network, whatever its transport.
 pub(crate) trait Socket: End {
@@ -25,6 +29,32 @@ pub(crate) trait Socket: End {
 
     /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
+
+    /// Writes the IP packet that is `packet`, which has just departed, to `octets`, with the octets of `pattern` in its streams.
+    ///
+    /// # Errors
+    /// If it does not fit a packet. `octets` is empty then.
+    fn encode(
+        &self,
+        packet: Packet,
+        pattern: Pattern,
+        pool: &mut Pool,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), EncodeError>;
+
+    /// An IP packet arrives, whose content dates from `origin`. Returns `false` if it is none of this transport, or if its streams hold other
+    /// octets than those of `pattern`.
+    fn accept_octets(
+        &mut self,
+        now: Instant,
+        packet: (&IpPacket, Instant),
+        pattern: Pattern,
+        pool: &mut Pool,
+        probes: &mut Probes,
+    ) -> bool;
+
+    /// The state of the endpoint.
+    fn vitals(&self) -> Vitals;
 
     /// Writes `log` from now on.
     fn keep_log(&mut self, log: Log);
@@ -87,6 +117,49 @@ where
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         self.meter.count_sent(packet.wire_len());
         if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
+    }
+
+    fn encode(
+        &self,
+        packet: Packet,
+        pattern: Pattern,
+        pool: &mut Pool,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        octets.clear();
+        let Some(pdu) = packet.pdu::<E::Datagram>() else { return Ok(()) };
+        let mut carried = Vec::with_capacity(pdu.payload() as usize);
+        self.endpoint.report_octets(pdu, &mut |stream, range| pattern.append(stream, range, &mut carried));
+        let Route { endpoints, dscp, version, .. } = self.route;
+        let done = pdu.encode_with(&carried, endpoints, Ipv4Fields { dscp, ..Ipv4Fields::default() }, octets);
+        version.convert(octets);
+        pool.take_back(self.spares, packet);
+        done
+    }
+
+    fn accept_octets(
+        &mut self,
+        now: Instant,
+        (packet, origin): (&IpPacket, Instant),
+        pattern: Pattern,
+        pool: &mut Pool,
+        probes: &mut Probes,
+    ) -> bool {
+        let mut carried = Vec::with_capacity(packet.payload());
+        let Some(pdu) = E::Datagram::decode(packet, &mut carried) else { return false };
+        let arrived = pool.packet(self.spares, &pdu, &self.route, origin);
+        self.accept(now, arrived, pool, probes);
+        let (mut rest, mut is_whole) = (carried.as_slice(), true);
+        self.endpoint.report_octets(&pdu, &mut |stream, range| {
+            let (own, behind) = rest.split_at(rest.len().min((range.end - range.start) as usize));
+            is_whole &= own.len() as u64 == range.end - range.start && pattern.is(stream, range.start, own);
+            rest = behind;
+        });
+        is_whole && rest.is_empty()
+    }
+
+    fn vitals(&self) -> Vitals {
+        self.endpoint.vitals()
     }
 
     fn keep_log(&mut self, log: Log) {

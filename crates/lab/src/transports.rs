@@ -49,10 +49,13 @@ pub(crate) struct Abilities {
     pub(crate) has_messages: bool,
     /// The kernel has it as well.
     pub(crate) is_in_kernel: bool,
+    /// Its packets can be read from octets, so that its endpoints can be hosts of an emulation.
+    pub(crate) has_octets: bool,
 }
 
 impl Abilities {
-    const NONE: Self = Self { is_duplex: false, keeps_order: false, has_messages: false, is_in_kernel: false };
+    const NONE: Self =
+        Self { is_duplex: false, keeps_order: false, has_messages: false, is_in_kernel: false, has_octets: false };
 }
 
 /// The contract of a transport. The type of its settings in a scenario implements it.
@@ -242,6 +245,7 @@ mod tests {
     fn messages_name_those_that_can() {
         assert_eq!(Transport::names_with(|abilities| abilities.is_duplex), ["TCP", "TACK", "QUIC", "QUIC (quinn)"]);
         assert_eq!(Transport::names_with(|abilities| abilities.is_in_kernel), ["TCP", "UDP"]);
+        assert_eq!(Transport::names_with(|abilities| abilities.has_octets), ["TCP", "UDP", "TACK"]);
         assert_eq!(Transport::names_with(|abilities| abilities.has_messages), ["TACK"]);
     }
 }

@@ -244,3 +244,81 @@ fn the_kernel_has_no_quic() {
     let refusal = load(&with(flow), "the scenario", &[], None).unwrap_err().to_string();
     assert!(refusal.contains("the kernel has no QUIC; expected a flow over TCP or UDP"), "{refusal}");
 }
+
+/// The same flow over acklab's own stack.
+fn own(flow: &str) -> String {
+    flow.replace("stack = \"kernel\"", "stack = \"own\"")
+}
+
+/// acklab's own endpoints run the same by the clock as in virtual time: the tables have the same columns, and goodput and ACKs agree
+/// within 3 %.
+#[test]
+fn flows_of_the_own_stack_are_as_in_a_simulation() {
+    let transport = |transport| own(TCP).replace("preset = \"linux\"\ncongestion = \"cubic\"\n", transport);
+    let flows = [
+        ("TCP", own(TCP)),
+        ("TCP, ns-3", own(TCP).replace("linux", "ns3")),
+        ("TCP both ways", own(TCP) + "back = { model = \"greedy\" }\n"),
+        ("TACK", transport("transport = \"tack\"\n")),
+        ("UDP", own(UDP)),
+    ];
+    println!(
+        "| flow | IP | simulated, Mbps | emulated, Mbps | simulated ACKs | emulated ACKs |\n|---|---|---|---|---|---|"
+    );
+    for (name, flow) in flows {
+        for ip in [4, 6] {
+            let text = format!("ip = {ip}\n{}", with(&flow));
+            let Some(emulated) = tables(&text) else { return };
+            let simulated = Tables::run(&text, &[""; 0], None);
+            assert_eq!(emulated.count_columns("flows"), simulated.count_columns("flows"), "{name}");
+            for row in 0..simulated.texts("flows", "flow").len() {
+                let goodputs = [&simulated, &emulated].map(|tables| tables.numbers("flows", "mean_throughput_l4")[row]);
+                let acks = [&simulated, &emulated].map(|tables| {
+                    if tables.nulls("flows", "total_acks_sent_l4")[row] {
+                        0
+                    } else {
+                        tables.counts("flows", "total_acks_sent_l4")[row]
+                    }
+                });
+                println!("| {name} | {ip} | {:.3} | {:.3} | {} | {} |", goodputs[0], goodputs[1], acks[0], acks[1]);
+                assert!(goodputs[0] > 1.0 && (goodputs[1] / goodputs[0] - 1.0).abs() < 0.03, "{name}: {goodputs:?}");
+                assert!(acks[0].abs_diff(acks[1]) as f64 <= 0.03 * acks[0] as f64, "{name}: {acks:?}");
+            }
+        }
+    }
+}
+
+/// A flow of acklab's stack and one of the kernel's share a path, and each reaches a part of it. What leaves are packets that tshark reads:
+/// their checksums are right, and none is taken for malformed.
+#[test]
+fn the_own_stack_runs_beside_the_kernel() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated_own");
+    std::fs::create_dir_all(&folder).unwrap();
+    let capture = "[[capture]]\npoint = \"btl_forward\"\nfile = \"forward.pcapng\"\n";
+    let flows = own(TCP).replace("\"up\"", "\"own\"") + TCP + &own(UDP);
+    let text = format!("{}{capture}", with(&flows));
+    let run = RunOptions { captures: Some(folder.clone()), ..RunOptions::default() };
+    let Some(done) = emulated(&text, EmulateOptions { run, ..EmulateOptions::default() }) else { return };
+    let done = done.unwrap();
+    let wrong = done.verdict.reasons.iter().find(|reason| reason.contains("octets"));
+    assert_eq!(wrong, None);
+    let tables = Tables::of_results(done.results);
+    assert_eq!(tables.texts("flows", "flow"), ["own", "up", "calls"]);
+    let goodput = tables.numbers("flows", "mean_throughput_l4");
+    assert!(goodput[0] > 1.0 && goodput[1] > 1.0, "{goodput:?}");
+    assert!((1.8..2.1).contains(&goodput[2]), "{goodput:?}");
+    assert!(goodput.iter().sum::<f64>() < 16.0, "{goodput:?}");
+    assert!(tables.counts("timing", "deliveries")[0] > 1000, "deliveries to the own stack count");
+    let path = folder.join("forward.pcapng");
+    let wrong = "_ws.malformed || tcp.checksum.status == 0 || udp.checksum.status == 0 || ip.checksum.status == 0";
+    let Some(found) = frames(&path, wrong, &["_ws.expert.message"]) else { return };
+    assert_eq!(found, [""; 0]);
+}
+
+#[test]
+fn a_transport_without_octets_is_no_host() {
+    let quic = own(TCP).replace("preset = \"linux\"\ncongestion = \"cubic\"\n", "transport = \"quic\"\n");
+    let refusal = load(&with(&quic), "the scenario", &[], None).unwrap_err().to_string();
+    let expected = "the own stack of an emulation has no QUIC; expected a flow over TCP or UDP or TACK";
+    assert!(refusal.contains(expected), "{refusal}");
+}

@@ -14,10 +14,10 @@ pub struct Outlet {
     longest_handover: Duration,
 }
 
-/// The packets that are due at one device at one instant, as those of an aggregate are.
+/// The packets that are due at one place at one instant, as those of an aggregate are.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
-    device: usize,
+    place: usize,
     due: Instant,
     /// When the first of them was handed over.
     began: Instant,
@@ -43,15 +43,20 @@ impl Outlet {
     /// time that it needs for one before it takes the next is its own ([`longest_handover`](Self::longest_handover)).
     #[inline]
     pub fn deliver(&mut self, device: usize, due: Instant, packet: &[u8]) {
-        let now = self.clock.now();
-        let is_next = self.burst.is_some_and(|burst| burst.device == device && burst.due == due);
-        let burst = self.burst.filter(|_| is_next).unwrap_or(Burst { device, due, began: now });
-        self.burst = Some(burst);
-        self.lateness.add(due, burst.began);
-        self.longest_handover = self.longest_handover.max(now.since(burst.began));
+        self.note(device, due);
         if self.tuns[device].write(packet).is_err() {
             self.refused += 1;
         }
+    }
+
+    /// Notes that a packet that was due at `due` is delivered now at `place`: a device, or, numbered after these, a host without one.
+    pub fn note(&mut self, place: usize, due: Instant) {
+        let now = self.clock.now();
+        let is_next = self.burst.is_some_and(|burst| burst.place == place && burst.due == due);
+        let burst = self.burst.filter(|_| is_next).unwrap_or(Burst { place, due, began: now });
+        self.burst = Some(burst);
+        self.lateness.add(due, burst.began);
+        self.longest_handover = self.longest_handover.max(now.since(burst.began));
     }
 
     /// The lateness of all deliveries since the last call of [`reset`](Self::reset).

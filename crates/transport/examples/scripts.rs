@@ -298,8 +298,10 @@ impl Exporter<'_> {
         let options: Vec<String> = timestamps.into_iter().chain(blocks(&segment.sack)).collect();
         let options = if options.is_empty() { String::new() } else { format!(" <{}>", options.join(",")) };
         let window = segment.window.map(|window| format!(" win {window}")).unwrap_or_default();
-        let ack = segment.ack.unwrap_or_else(|| self.next());
-        format!("[{}] {} ack {ack}{window}{options}", mark(segment.ecn), body(segment))
+        // A RST without ACK acknowledges nothing.
+        let ack = segment.flags.contains(Flags::ACK).then(|| segment.ack.unwrap_or_else(|| self.next()));
+        let ack = ack.map(|ack| format!(" ack {ack}")).unwrap_or_default();
+        format!("[{}] {}{ack}{window}{options}", mark(segment.ecn), body(segment))
     }
 
     /// The number of the next octet that the machine expects.

@@ -28,13 +28,22 @@ pub use rules::Rules;
 pub use sender::Sender;
 pub use settings::{Settings, TcpConfig};
 
-use acklab_base::Content;
+use acklab_base::{Content, Endpoint};
 use acklab_wire::tcp::{Flags, Options, Segment};
+use std::ops::Range;
 
 /// The options that `segment` may have so that its packet is no longer than one with a payload of `mss` and timestamps, if it has those.
 fn room_beside(segment: &Segment, mss: u64) -> u64 {
     let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() };
     (mss + timestamps.wire_len()).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
+}
+
+/// Tells the octets of the connection's one stream that `segment`, which `end` has just sent or accepted, carries.
+fn report_octets(end: &impl Endpoint<Datagram = Segment>, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
+    if segment.payload > 0 {
+        let start = end.offset(segment);
+        to(connection::STREAM, start..start + u64::from(segment.payload));
+    }
 }
 
 /// What a segment is to those who measure. One with SYN reports no data yet.

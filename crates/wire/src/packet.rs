@@ -97,13 +97,21 @@ impl IpPacket {
         tcp::octets::decode_carried(octets, self.ecn(), length).ok()
     }
 
+    /// The payload of the UDP datagram that the packet carries, as far as it is present, and its length. Returns `None` if it is a fragment, or
+    /// carries something else.
+    #[must_use]
+    pub fn datagram_payload(&self) -> Option<(&[u8], usize)> {
+        const HEADER: usize = UDP_HEADER as usize;
+        let (octets, length) = self.carries(IpNumber::UDP)?;
+        Some((octets.get(HEADER..)?, length.checked_sub(HEADER)?))
+    }
+
     /// The datagram of test traffic that the packet carries. Returns `None` if it is a fragment, or carries something else. Checksums are
     /// ignored.
     #[must_use]
     pub fn datagram(&self) -> Option<UserDatagram> {
-        const HEADER: usize = UDP_HEADER as usize;
-        let (octets, length) = self.carries(IpNumber::UDP)?;
-        udp::octets::decode_payload(octets.get(HEADER..)?, self.ecn(), length.checked_sub(HEADER)?).ok()
+        let (payload, length) = self.datagram_payload()?;
+        udp::octets::decode_payload(payload, self.ecn(), length).ok()
     }
 
     /// Returns the pure ACK that a compressor accepts, or `None` if this is not a pure ACK over IPv4 or [`rohc::Ack`] cannot hold all of it.

@@ -1,7 +1,7 @@
 //! The contract of a protocol data unit: what a transport sends in an IP packet.
 
 use crate::ipv4::{Extent, Ipv4Fields, TooLong};
-use crate::{Endpoints, log, tcp, udp};
+use crate::{Endpoints, IpPacket, log, tcp, udp};
 use acklab_base::{AckHeader, Bytes, Ecn};
 use std::any::Any;
 use std::fmt::Debug;
@@ -55,6 +55,31 @@ pub trait Pdu: Any + Debug + Send {
         extent: Extent,
         octets: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
+
+    /// Replaces the contents of `octets` with the whole IPv4 packet between `endpoints`, with the octets of streams: `carried` holds them one
+    /// after another, in the order in which [`report_octets`](acklab_base::Endpoint::report_octets) tells of them. A transport without streams
+    /// ignores them.
+    ///
+    /// # Errors
+    /// If it does not fit a packet. `octets` is empty then.
+    fn encode_with(
+        &self,
+        _carried: &[u8],
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        self.encode(endpoints, fields, Extent::Whole, octets)
+    }
+
+    /// Reads it from a packet, and appends its octets of streams to `carried` in the same order. Returns `None` if the packet carries something else,
+    /// or if the transport cannot be read from octets, as is the default. Checksums are ignored.
+    fn decode(_packet: &IpPacket, _carried: &mut Vec<u8>) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Why a protocol data unit could not be encoded.

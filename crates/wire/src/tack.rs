@@ -53,13 +53,13 @@ pub use number::PktSeq;
 pub use parameters::Parameters;
 pub use time::Timestamp;
 
-use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
 use crate::log;
 use crate::pdu::{self, Pdu};
 use crate::quic::PacketType;
 use crate::udp::UDP_HEADER;
-use acklab_base::{Bytes, Ecn};
+use crate::{Endpoints, IpPacket};
+use acklab_base::{Bytes, Datagram as _, Ecn};
 use etherparse::IpNumber;
 
 /// The version of the format.
@@ -157,5 +157,25 @@ impl Pdu for Packet {
         octets: &mut Vec<u8>,
     ) -> Result<(), pdu::EncodeError> {
         Ok(encode::encode(self, endpoints, fields, extent, octets)?)
+    }
+
+    fn encode_with(
+        &self,
+        carried: &[u8],
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), pdu::EncodeError> {
+        Ok(encode::encode_with(self, carried, endpoints, fields, octets)?)
+    }
+
+    fn decode(packet: &IpPacket, carried: &mut Vec<u8>) -> Option<Self> {
+        let (datagram, length) = packet.datagram_payload()?;
+        let take = |frame: &Frame, octets: &[u8]| {
+            if let Frame::Stream(_) = frame {
+                carried.extend_from_slice(octets);
+            }
+        };
+        decode::decode_datagram(datagram.get(..length)?, packet.ecn(), take).ok()
     }
 }

@@ -6,9 +6,9 @@ pub mod octets;
 pub use header::HeaderError;
 pub use octets::{DecodeError, EncodeError, decode, encode_between};
 
-use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
 use crate::pdu::{self, Pdu};
+use crate::{Endpoints, IpPacket};
 use acklab_base::{Bytes, Ecn, Instant};
 use etherparse::IpNumber;
 
@@ -62,5 +62,9 @@ impl Pdu for UserDatagram {
         octets: &mut Vec<u8>,
     ) -> Result<(), pdu::EncodeError> {
         Ok(octets::encode(self, endpoints, fields, extent, octets)?)
+    }
+
+    fn decode(packet: &IpPacket, _carried: &mut Vec<u8>) -> Option<Self> {
+        packet.datagram()
     }
 }

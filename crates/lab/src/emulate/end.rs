@@ -1,4 +1,4 @@
-//! One end of a flow whose packets a kernel sends and receives.
+//! One end of a flow: of the kernel, whose packets are measured from outside, or of acklab itself.
 //!
 //! | module | contents |
 //! |---|---|
@@ -9,6 +9,7 @@ mod tcp;
 mod udp;
 
 use super::packet::{Data, Note, RealPacket};
+use crate::socket::Socket;
 use acklab_app::Reader;
 use acklab_base::{Bytes, CounterValue, Duration, Instant};
 use acklab_live::socket::Tcp;
@@ -69,6 +70,42 @@ pub(crate) struct KernelEnd(Kind);
 enum Kind {
     Tcp(Box<TcpEnd>),
     Udp(Box<UdpEnd>),
+}
+
+/// One end of a flow, whosever stack it is.
+pub(crate) enum HostEnd {
+    /// The kernel's.
+    Kernel(KernelEnd),
+    /// acklab's own.
+    Own(Box<dyn Socket>),
+}
+
+impl HostEnd {
+    pub(super) fn state(&self) -> State {
+        match self {
+            Self::Kernel(end) => end.state(),
+            Self::Own(end) => {
+                let vitals = end.vitals();
+                State { smoothed_rtt: vitals.smoothed_rtt, window: vitals.window, transit: None }
+            }
+        }
+    }
+}
+
+impl End for HostEnd {
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        match self {
+            Self::Kernel(end) => end.snapshot(now),
+            Self::Own(end) => end.snapshot(now),
+        }
+    }
+
+    fn record_decisions(&mut self) {
+        match self {
+            Self::Kernel(end) => end.record_decisions(),
+            Self::Own(end) => end.record_decisions(),
+        }
+    }
 }
 
 /// The state of an end at an instant, for whoever watches the run.

@@ -1,15 +1,18 @@
-//! The kernel's stacks behind TUN devices, as the hosts of a network.
+//! The hosts of a network in real time: the kernel's stacks behind TUN devices, and endpoints of acklab.
 
 use super::addresses;
-use super::end::KernelEnd;
+use super::end::{HostEnd, KernelEnd};
 use super::host_error;
 use super::packet::{Note, RealPacket};
 use crate::assemble::World;
 use crate::error::Error;
-use acklab_base::{Datagram, FlowTable, Instant, MachineId, PortId};
+use crate::packet::{Packet, Pool};
+use crate::socket::{Pattern, Socket};
+use acklab_base::{Datagram, FlowKey, FlowTable, Instant, MachineId, PortId};
 use acklab_live::realtime::Granted;
 use acklab_live::{Driver, Outlet, WallClock};
 use acklab_measure::flow::{Flow, Measured};
+use acklab_measure::{Observed, Probes};
 use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
@@ -19,13 +22,13 @@ use std::io;
 const MOST_ANSWERS: u32 = 64;
 
 /// The network of an emulation.
-pub(super) type RealWorld = World<RealPacket, KernelHosts>;
+pub(super) type RealWorld = World<RealPacket, RealHosts>;
 
-/// The kernel's stacks. Port `i` is TUN device `i`.
+/// The hosts. Port `i` is TUN device `i`, and the ports behind are ends of acklab's own.
 ///
 /// What a kernel sends in answer to a packet waits in the device when the delivery returns. It enters the network at the instant of the
 /// delivery, as the answer of a simulated host does, and not at the later time at which the driver would read the device.
-pub(super) struct KernelHosts {
+pub(super) struct RealHosts {
     pub(super) outlet: Outlet,
     /// The number of nodes of the network.
     nodes: usize,
@@ -35,7 +38,15 @@ pub(super) struct KernelHosts {
     inbox: Vec<Option<RealPacket>>,
     /// By port, how many packets may be read as answers to the packet that was delivered last.
     answers: Vec<u32>,
-    flows: Vec<Flow<KernelEnd>>,
+    flows: Vec<Flow<HostEnd>>,
+    /// By port after those of the devices, the flow and the end that is there.
+    own: Vec<(u32, u8)>,
+    /// By flow, the octets that its ends write.
+    patterns: Vec<[Pattern; 2]>,
+    /// The packets of acklab's own ends, as these see them.
+    pool: Pool,
+    /// Packets that arrived with other octets than were sent, or could not be sent.
+    corrupted: u64,
     /// By flow of packets, the flow of the scenario and the end that sends them.
     ends: FlowTable<(u32, u8)>,
     /// Delivered packets without octets, whose memory the next ones take.
@@ -46,7 +57,7 @@ pub(super) struct KernelHosts {
     pub(super) ignored: u64,
 }
 
-impl KernelHosts {
+impl RealHosts {
     /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize) -> Self {
         let inbox = outlet.tuns().iter().map(|_| None).collect();
@@ -59,6 +70,10 @@ impl KernelHosts {
             inbox,
             answers,
             flows: Vec::new(),
+            own: Vec::new(),
+            patterns: Vec::new(),
+            pool: Pool::default(),
+            corrupted: 0,
             ends,
             spare: Vec::new(),
             memory: Vec::new(),
@@ -66,13 +81,70 @@ impl KernelHosts {
         }
     }
 
-    /// Adds a flow that is measured.
-    pub(super) fn add(&mut self, flow: Flow<KernelEnd>) {
+    /// Adds a flow of the kernel, which is measured from its packets.
+    pub(super) fn add_kernel(&mut self, ends: [KernelEnd; 2], keys: [FlowKey; 2], probes: Probes) {
         let number = self.flows.len() as u32;
-        for (end, key) in (0..).zip(flow.keys) {
+        for (end, key) in (0..).zip(keys) {
             self.ends.insert(key, (number, end));
         }
-        self.flows.push(flow);
+        self.add(ends.map(HostEnd::Kernel), keys, probes, [Pattern::default(); 2]);
+    }
+
+    /// Adds a flow of acklab's own ends, which `bind` makes. Their ports come next, and their applications write the octets of `patterns`.
+    pub(super) fn add_own(
+        &mut self,
+        bind: impl FnOnce(&mut Pool) -> [Box<dyn Socket>; 2],
+        keys: [FlowKey; 2],
+        probes: Probes,
+        patterns: [Pattern; 2],
+    ) -> &mut Flow<HostEnd> {
+        let number = self.flows.len() as u32;
+        self.own.extend([(number, 0), (number, 1)]);
+        let ends = bind(&mut self.pool).map(HostEnd::Own);
+        self.add(ends, keys, probes, patterns)
+    }
+
+    fn add(
+        &mut self,
+        ends: [HostEnd; 2],
+        keys: [FlowKey; 2],
+        probes: Probes,
+        patterns: [Pattern; 2],
+    ) -> &mut Flow<HostEnd> {
+        self.patterns.push(patterns);
+        self.flows.push(Flow::new(ends.map(Box::new), keys, probes));
+        let last = self.flows.len() - 1;
+        &mut self.flows[last]
+    }
+
+    /// What went wrong at acklab's own ends, for people.
+    pub(super) fn failures(&self) -> Option<String> {
+        let count = self.corrupted;
+        (count > 0)
+            .then(|| format!("{count} packets of acklab's own stack did not arrive with the octets that were sent"))
+    }
+
+    /// The end of acklab's own at `port`, with what it needs: the probes of its flow and the octets that it writes and reads.
+    fn own(&mut self, port: PortId) -> Option<Own<'_>> {
+        let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.tuns().len())?)?;
+        let (flow, end) = (flow as usize, usize::from(end));
+        let Flow { ends, probes, .. } = &mut self.flows[flow];
+        let HostEnd::Own(socket) = &mut *ends[end] else { return None };
+        let [writes, reads] = [self.patterns[flow][end], self.patterns[flow][1 - end]];
+        Some(Own { socket: &mut **socket, probes, pool: &mut self.pool, writes, reads })
+    }
+
+    /// The packet that acklab's own end at `port` sends as `packet`, in octets.
+    fn encoded(&mut self, port: PortId, packet: Packet) -> Option<RealPacket> {
+        let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
+        let origin = packet.origin();
+        let Own { socket, pool, writes, .. } = self.own(port)?;
+        let is_encoded = socket.encode(packet, writes, pool, &mut octets).is_ok();
+        let nodes = self.nodes;
+        let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
+        let packet = packet.ok().filter(|_| is_encoded).map(|packet| RealPacket::new(packet, origin, self.spare.pop()));
+        self.corrupted += u64::from(packet.is_none());
+        packet
     }
 
     /// Keeps the memory of a delivered packet, unless it is too small for the next one, as that of a decompressed ACK is.
@@ -109,25 +181,64 @@ impl KernelHosts {
     fn note_departure(&mut self, now: Instant, packet: &mut RealPacket) {
         let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return };
         let Flow { ends, probes, .. } = &mut self.flows[number as usize];
-        let (data, origin) = ends[usize::from(end)].departs(now, packet, probes);
+        let HostEnd::Kernel(sender) = &mut *ends[usize::from(end)] else { return };
+        let (data, origin) = sender.departs(now, packet, probes);
         packet.annotate(Note { flow: number, end, data }, origin);
     }
 }
 
-impl Hosts<RealPacket> for KernelHosts {
+/// An end of acklab's own at work.
+struct Own<'a> {
+    socket: &'a mut dyn Socket,
+    probes: &'a mut Probes,
+    pool: &'a mut Pool,
+    writes: Pattern,
+    reads: Pattern,
+}
+
+impl Hosts<RealPacket> for RealHosts {
     fn accept(&mut self, port: PortId, now: Instant, packet: RealPacket) {
+        if port.index() >= self.outlet.tuns().len() {
+            self.outlet.note(port.index(), now);
+            if let Some(Own { socket, probes, pool, reads, .. }) = self.own(port)
+                && !socket.accept_octets(now, packet.parts(), reads, pool, probes)
+            {
+                self.corrupted += 1;
+            }
+            return self.keep(packet);
+        }
         self.outlet.deliver(port.index(), now, packet.octets());
         self.answers[port.index()] = if packet.is_answered_by_kernel() { MOST_ANSWERS } else { 0 };
         if let Some(note) = packet.note() {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
-            ends[usize::from(1 - note.end)].arrives(now, &packet, &note, probes);
+            if let HostEnd::Kernel(receiver) = &mut *ends[usize::from(1 - note.end)] {
+                receiver.arrives(now, &packet, &note, probes);
+            }
         }
         self.keep(packet);
     }
 
-    fn wake(&mut self, _: PortId, _: Instant) {}
+    fn wake(&mut self, port: PortId, now: Instant) {
+        if let Some(Own { socket, probes, .. }) = self.own(port) {
+            socket.wake(now, probes);
+        }
+    }
 
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<RealPacket> {
+        while let Some(Own { socket, probes, pool, .. }) = self.own(port) {
+            match socket.depart(now, pool, probes) {
+                Departure::None(deadline) => return Departure::None(deadline),
+                Departure::One(packet) => {
+                    if let Some(packet) = self.encoded(port, packet) {
+                        return Departure::One(packet);
+                    }
+                }
+                Departure::Last(packet, deadline) => {
+                    let packet = self.encoded(port, packet);
+                    return packet.map_or(Departure::None(deadline), |packet| Departure::Last(packet, deadline));
+                }
+            }
+        }
         let device = port.index();
         if let Some(packet) = self.inbox[device].take() {
             return Departure::Last(packet, None);
@@ -146,14 +257,14 @@ impl Hosts<RealPacket> for KernelHosts {
     }
 }
 
-impl Measured for KernelHosts {
-    type End = KernelEnd;
+impl Measured for RealHosts {
+    type End = HostEnd;
 
-    fn flows(&self) -> &[Flow<KernelEnd>] {
+    fn flows(&self) -> &[Flow<HostEnd>] {
         &self.flows
     }
 
-    fn flows_mut(&mut self) -> &mut [Flow<KernelEnd>] {
+    fn flows_mut(&mut self) -> &mut [Flow<HostEnd>] {
         &mut self.flows
     }
 }

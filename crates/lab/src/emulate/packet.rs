@@ -43,9 +43,9 @@ struct Parts {
 }
 
 impl RealPacket {
-    /// A packet that is read from its host at `now`, in the memory of `spare` if there is one.
-    pub(super) fn new(packet: IpPacket, now: Instant, spare: Option<Self>) -> Self {
-        let parts = Parts { packet, origin: now, note: None };
+    /// A packet whose content dates from `origin`, in the memory of `spare` if there is one.
+    pub(super) fn new(packet: IpPacket, origin: Instant, spare: Option<Self>) -> Self {
+        let parts = Parts { packet, origin, note: None };
         match spare {
             Some(mut spare) => {
                 *spare.0 = parts;
@@ -53,6 +53,11 @@ impl RealPacket {
             }
             None => Self(Box::new(parts)),
         }
+    }
+
+    /// The packet, and the instant from which its content dates.
+    pub(super) fn parts(&self) -> (&IpPacket, Instant) {
+        (&self.0.packet, self.0.origin)
     }
 
     /// Adds the note of its flow, and the instant from which its content dates.

@@ -3,18 +3,20 @@
 //! | module | contents |
 //! |---|---|
 //! | `devices` | the namespace, device, addresses and parameters of each host, and the routes between them |
-//! | `sockets` | the sockets of the flows |
+//! | `sockets` | the sockets of the kernel's flows |
+//! | `own` | the flows of acklab's own stack |
 //! | `jobs` | the commands, each with the namespace of its node |
 //! | `provenance` | what the kernel is and has, and what it dropped |
 
 mod devices;
 mod jobs;
+mod own;
 mod provenance;
 mod sockets;
 
 use super::command;
 use super::end::Shown;
-use super::hosts::{KernelHosts, RealWorld};
+use super::hosts::{RealHosts, RealWorld};
 use super::kernel::{self, Request};
 use super::packet::RealPacket;
 use super::traffic::TrafficEnd;
@@ -24,7 +26,6 @@ use crate::error::Error;
 use crate::scenario::{self, Scenario};
 use acklab_base::{NodeId, PortId};
 use acklab_live::{Namespace, Outlet, Tun, WallClock};
-use acklab_measure::flow::Flow;
 use acklab_wire::IpVersion;
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::tcp::TCP_HEADER;
@@ -50,7 +51,9 @@ struct Host {
 struct Cast {
     flow: scenario::Flow,
     ends: [NodeId; 2],
-    /// What it asks of the kernel's TCP; `None` for a flow over UDP.
+    /// Its ends are acklab's own.
+    is_own: bool,
+    /// What it asks of the kernel's TCP; `None` for a flow over UDP, or of acklab's own stack.
     request: Option<Request>,
 }
 
@@ -58,6 +61,7 @@ impl Cast {
     /// The largest packet of the flow in octets over IPv4, if its size is set.
     fn largest_packet(&self) -> Option<u64> {
         match &self.request {
+            _ if self.is_own => None,
             Some(request) => request.options.mss.map(|mss| u64::from(mss) + IPV4_HEADER + TCP_HEADER),
             None => self.flow.traffic.write().map(|write| write.get() + IPV4_HEADER + UDP_HEADER),
         }
@@ -81,8 +85,9 @@ impl Stage {
     pub(super) fn new(scenario: &Scenario, options: &EmulateOptions, parts: &Parts<RealPacket>) -> Result<Self, Error> {
         let mut casts = Vec::new();
         for (flow, part) in scenario.flows().into_iter().zip(&parts.flows) {
-            let request = kernel::request(&flow)?;
-            casts.push(Cast { flow, ends: part.ends, request });
+            let is_own = flow.stack == Some(scenario::Stack::Own);
+            let request = if is_own { None } else { kernel::request(&flow)? };
+            casts.push(Cast { flow, ends: part.ends, is_own, request });
         }
         // What an application writes to UDP travels whole, as in a simulation.
         let mtu = casts.iter().filter_map(Cast::largest_packet).fold(MTU, u64::max);
@@ -94,7 +99,7 @@ impl Stage {
         }
         let version = scenario.ip_version();
         // The longer header of IPv6 makes packets longer and not segments shorter, as in a simulation.
-        let mtu = (mtu + if casts.is_empty() { 0 } else { version.longer_by() }) as u32;
+        let mtu = (mtu + if casts.iter().all(|cast| cast.is_own) { 0 } else { version.longer_by() }) as u32;
         let nodes = parts.nodes.clone();
         let mut stage = Self { hosts: Vec::new(), nodes, version, mtu, casts, shown: Vec::new(), tuns: Vec::new() };
         for node in stage.nodes_with_hosts(scenario, options)? {
@@ -114,7 +119,8 @@ impl Stage {
 
     /// The nodes on which flows end, commands run, or that commands name. A command with the terminal may reach every node at the edge.
     fn nodes_with_hosts(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<BTreeSet<NodeId>, Error> {
-        let mut hosts: BTreeSet<NodeId> = self.casts.iter().flat_map(|cast| cast.ends).collect();
+        let mut hosts: BTreeSet<NodeId> =
+            self.casts.iter().filter(|cast| !cast.is_own).flat_map(|cast| cast.ends).collect();
         for application in &scenario.application {
             hosts.insert(self.node(&application.node)?);
             hosts.extend(command::nodes_in(&application.command, &self.nodes));
@@ -140,15 +146,18 @@ impl Stage {
         parts: Parts<RealPacket>,
         clock: WallClock,
     ) -> Result<(RealWorld, Vec<TrafficEnd>, Vec<Plans>), Error> {
-        let hosts_at: Vec<NodeId> = self.hosts.iter().map(|host| host.node).collect();
+        let devices_at: Vec<NodeId> = self.hosts.iter().map(|host| host.node).collect();
+        let own_at: Vec<NodeId> = self.casts.iter().filter(|cast| cast.is_own).flat_map(|cast| cast.ends).collect();
+        let ports_at = [devices_at.clone(), own_at].concat();
         let ports_of = |name: &str| {
-            let named = (0..).zip(&self.hosts).filter(|(_, host)| host.name == name);
-            named.map(|(port, _)| PortId(port)).collect()
+            let node = self.nodes.get(name);
+            let here = (0..).zip(&ports_at).filter(|(_, at)| node == Some(at));
+            here.map(|(port, _)| PortId(port)).collect()
         };
         let outlet = Outlet::new(std::mem::take(&mut self.tuns), clock);
-        let hosts = KernelHosts::new(outlet, self.nodes.len(), self.mtu as usize);
-        let (mut world, flows) = parts.connect(scenario, &options.run, hosts, hosts_at.clone(), ports_of)?;
-        for node in hosts_at {
+        let hosts = RealHosts::new(outlet, self.nodes.len(), self.mtu as usize);
+        let (mut world, flows) = parts.connect(scenario, &options.run, hosts, ports_at.clone(), ports_of)?;
+        for node in devices_at {
             let name =
                 self.hosts.iter().find(|host| host.node == node).map_or_else(String::new, |host| host.name.clone());
             world.attach_host(node).map_err(|source| Error::Host {
@@ -158,8 +167,13 @@ impl Stage {
         }
         let (mut traffic, mut plans) = (Vec::new(), Vec::new());
         for (number, part) in (0..).zip(flows) {
+            let cast = &self.casts[usize::from(number)];
+            if cast.is_own {
+                plans.push(own::add(&mut world, scenario, cast, self.endpoints_of(number), part)?);
+                continue;
+            }
             let staged = self.add_flow(scenario, number, &mut traffic)?;
-            world.hosts.add(Flow::new(staged.ends.map(Box::new), staged.keys, part.probes(scenario)));
+            world.hosts.add_kernel(staged.ends, staged.keys, part.probes(scenario));
             plans.push(part.plans);
         }
         Ok((world, traffic, plans))

@@ -285,6 +285,9 @@ impl Kernel {
             // The kernel doubles what it is given; the option of the socket is given what it takes in all.
             ("SO_SNDBUF", None) => socket.options.send_buffer = Some(2 * size),
             ("SO_SNDBUF", Some(tcp)) => return Some(tcp.set_send_buffer(2 * size).map(|()| 0)),
+            ("TCP_USER_TIMEOUT", Some(tcp)) => {
+                return Some(tcp.set_user_timeout(Duration::from_millis(size as u64)).map(|()| 0));
+            }
             ("TCP_CORK", Some(tcp)) => return Some(tcp.set_corked(value != 0).map(|()| 0)),
             ("SO_RCVBUF", None) => socket.options.receive_buffer = Some(size),
             _ => return None,

@@ -76,6 +76,8 @@ pub struct Flow {
 pub enum Stack {
     /// That of the kernel, which an emulation alone can run.
     Kernel,
+    /// The transport above, also in an emulation: its endpoints send the octets of real packets, by the clock. Only TCP, TACK and UDP.
+    Own,
 }
 
 /// A part of a flow that is not built in.

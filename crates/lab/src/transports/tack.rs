@@ -15,7 +15,7 @@ use acklab_wire::IpVersion;
 impl Protocol for Settings {
     const NAME: &'static str = "TACK";
     const ABILITIES: Abilities =
-        Abilities { is_duplex: true, keeps_order: true, has_messages: true, ..Abilities::NONE };
+        Abilities { is_duplex: true, keeps_order: true, has_messages: true, has_octets: true, ..Abilities::NONE };
 
     fn check_for(&self, _flow: &Flow, version: IpVersion) -> Result<(), Fault> {
         self.check_behind(version.longer_by()).map_err(|fault| fault.within("transport"))

@@ -28,7 +28,7 @@ const TIMESTAMPS: u64 = 12;
 impl Protocol for Settings {
     const NAME: &'static str = "TCP";
     const ABILITIES: Abilities =
-        Abilities { is_duplex: true, keeps_order: true, is_in_kernel: true, ..Abilities::NONE };
+        Abilities { is_duplex: true, keeps_order: true, is_in_kernel: true, has_octets: true, ..Abilities::NONE };
 
     fn written_out(&self) -> Self {
         self.in_full()

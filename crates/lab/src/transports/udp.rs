@@ -14,7 +14,7 @@ use acklab_wire::udp::UDP_HEADER;
 
 impl Protocol for Settings {
     const NAME: &'static str = "UDP";
-    const ABILITIES: Abilities = Abilities { is_in_kernel: true, ..Abilities::NONE };
+    const ABILITIES: Abilities = Abilities { is_in_kernel: true, has_octets: true, ..Abilities::NONE };
 
     fn check_for(&self, flow: &Flow, _version: IpVersion) -> Result<(), Fault> {
         self.check(flow.traffic.write())

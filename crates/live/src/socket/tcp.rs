@@ -3,6 +3,7 @@
 use super::TcpInfo;
 use crate::namespace::Namespace;
 use crate::sys;
+use acklab_base::Duration;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
 use std::io;
@@ -70,6 +71,14 @@ impl Tcp {
     /// If the kernel refuses.
     pub fn set_no_delay(&self) -> io::Result<()> {
         Ok(sockopt::set_tcp_nodelay(&self.socket, true)?)
+    }
+
+    /// Ends the connection once what it has sent stays unacknowledged for `limit`, in whole milliseconds (`TCP_USER_TIMEOUT`).
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_user_timeout(&self, limit: Duration) -> io::Result<()> {
+        Ok(sockopt::set_tcp_user_timeout(&self.socket, limit.as_millis() as u32)?)
     }
 
     /// Holds segments back that are not full, or lets them go (`TCP_CORK`).

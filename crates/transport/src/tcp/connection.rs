@@ -29,6 +29,7 @@ mod state;
 mod watch;
 
 pub use state::State;
+pub(in crate::tcp) use watch::STREAM;
 
 use super::config::TcpConfig;
 use super::receiver::Receiver;

@@ -39,6 +39,34 @@ pub(super) fn encode(
     ipv4::encode(&carried, endpoints, fields, extent, octets)
 }
 
+/// The same with the octets of streams, which `carried` holds in the order of the frames.
+pub(super) fn encode_with(
+    packet: &Packet,
+    mut carried: &[u8],
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    octets: &mut Vec<u8>,
+) -> Result<(), TooLong> {
+    let mut datagram = Vec::new();
+    append_header(packet, &mut datagram);
+    for frame in packet.frames.iter() {
+        append_frame(frame, &mut datagram);
+        match frame {
+            Frame::Stream(stream) => {
+                let length = carried.len().min(stream.length as usize);
+                let (own, rest) = carried.split_at(length);
+                datagram.extend_from_slice(own);
+                datagram.resize(datagram.len() + (stream.length as usize - length), 0);
+                carried = rest;
+            }
+            Frame::Crypto(crypto) => datagram.resize(datagram.len() + crypto.length as usize, 0),
+            _ => {}
+        }
+    }
+    datagram.resize(datagram.len() + TAG as usize, 0);
+    udp::octets::encode_payload(&datagram, packet.ecn, endpoints, fields, octets)
+}
+
 /// Append the header of `packet`, up to its frames. What a protection leaves readable are its first nine octets.
 pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.reserve(HEADER as usize);

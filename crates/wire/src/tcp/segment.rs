@@ -1,11 +1,11 @@
 //! A segment as a typed value.
 
 use super::{Options, SeqNumber, headers};
-use crate::Endpoints;
 use crate::ipv4::{Extent, IPV4_HEADER, Ipv4Fields};
 use crate::log;
 use crate::pdu::{EncodeError, Pdu};
 use crate::quic::PacketType;
+use crate::{Endpoints, IpPacket};
 use acklab_base::{AckHeader, Bytes, Ecn};
 use etherparse::IpNumber;
 use std::fmt;
@@ -233,6 +233,23 @@ impl Pdu for Segment {
             octets.resize(octets.len() + self.payload as usize, 0);
         }
         Ok(())
+    }
+
+    fn encode_with(
+        &self,
+        carried: &[u8],
+        endpoints: Endpoints,
+        fields: Ipv4Fields,
+        octets: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        Ok(super::octets::encode_with(self, carried, endpoints, fields, octets)?)
+    }
+
+    fn decode(packet: &IpPacket, carried: &mut Vec<u8>) -> Option<Self> {
+        let segment = packet.segment()?;
+        let whole = packet.octets();
+        carried.extend_from_slice(&whole[whole.len() - packet.payload()..]);
+        Some(segment)
     }
 }
 

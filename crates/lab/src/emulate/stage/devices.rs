@@ -62,7 +62,7 @@ impl Stage {
     /// Routes from each host to each other host.
     pub(super) fn add_routes(&self) -> Result<(), Error> {
         let mut metrics: BTreeMap<(NodeId, NodeId), (Metrics, &str)> = BTreeMap::new();
-        for Cast { flow, ends: [from, to], request } in &self.casts {
+        for Cast { flow, ends: [from, to], request, .. } in &self.casts {
             let Some(request) = request else { continue };
             for pair in [(*from, *to), (*to, *from)] {
                 let (agreed, owner) = metrics.entry(pair).or_insert_with(|| (request.metrics.clone(), &flow.name));

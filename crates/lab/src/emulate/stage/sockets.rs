@@ -29,6 +29,15 @@ pub(super) struct Staged {
 }
 
 impl Stage {
+    /// The addresses and ports of flow `number`.
+    pub(super) fn endpoints_of(&self, number: u16) -> Endpoints {
+        let [from, to] = self.casts[usize::from(number)].ends.map(|node| address_of_node(node.0));
+        Endpoints {
+            source: SocketAddrV4::new(from, CLIENT_PORT + number % (u16::MAX - CLIENT_PORT)),
+            destination: SocketAddrV4::new(to, SERVER_PORT + number),
+        }
+    }
+
     /// Makes the sockets of a flow.
     pub(super) fn add_flow(
         &mut self,
@@ -36,12 +45,8 @@ impl Stage {
         number: u16,
         traffic: &mut Vec<TrafficEnd>,
     ) -> Result<Staged, Error> {
-        let Cast { flow, ends, request } = &self.casts[usize::from(number)];
-        let [from, to] = ends.map(|node| address_of_node(node.0));
-        let endpoints = Endpoints {
-            source: SocketAddrV4::new(from, CLIENT_PORT + number % (u16::MAX - CLIENT_PORT)),
-            destination: SocketAddrV4::new(to, SERVER_PORT + number),
-        };
+        let Cast { flow, ends, request, .. } = &self.casts[usize::from(number)];
+        let endpoints = self.endpoints_of(number);
         let [client, server] = addresses::sockets(endpoints, self.version);
         let namespaces = [self.namespace_at(ends[0])?, self.namespace_at(ends[1])?];
         let seed = Seed(scenario.seed);

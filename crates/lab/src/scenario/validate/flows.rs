@@ -4,7 +4,7 @@ use super::links;
 use super::network::Network;
 use super::{above_zero, name, not_too_long, some_of};
 use crate::scenario::refuse::{Problem, suggestion};
-use crate::scenario::{Flow, Scenario, Transport};
+use crate::scenario::{Flow, Scenario, Stack, Transport};
 use acklab_app::{Page, Reading, Traffic, Video};
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_measure::subjects::back_name;
@@ -135,13 +135,25 @@ fn transport(path: &str, flow: &Flow, version: IpVersion) -> Result<(), Problem>
     names.iter().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), custom))
 }
 
-/// Checks that the kernel has the transport of a flow that asks for its stack.
+/// Checks that the stack that a flow asks for has its transport.
 fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
-    if flow.stack.is_none() || flow.transport.abilities().is_in_kernel {
+    let abilities = flow.transport.abilities();
+    let (is_able, whose, known) = match flow.stack {
+        None => return Ok(()),
+        Some(Stack::Kernel) => {
+            (abilities.is_in_kernel, "the kernel has no", Transport::names_with(|able| able.is_in_kernel))
+        }
+        Some(Stack::Own) => (
+            abilities.has_octets,
+            "the own stack of an emulation has no",
+            Transport::names_with(|able| able.has_octets),
+        ),
+    };
+    if is_able {
         return Ok(());
     }
-    let known = Transport::names_with(|abilities| abilities.is_in_kernel).join(" or ");
-    let reason = format!("the kernel has no {}; expected a flow over {known}", flow.transport.name());
+    let (known, name) = (known.join(" or "), flow.transport.name());
+    let reason = format!("{whose} {name}; expected a flow over {known}");
     Err(Problem::invalid(path, reason))
 }
 

@@ -1,7 +1,7 @@
 //! Vitals, counters and events of a connection: those of data sent from its sending half, those of data received from its receiving half.
 
-use super::watch::STREAM;
 use super::{Connection, Way};
+use crate::tcp::report_octets;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
 use acklab_wire::tcp::Segment;
 use std::ops::Range;
@@ -37,10 +37,7 @@ impl Endpoint for Connection {
     }
 
     fn report_octets(&self, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
-        if segment.payload > 0 {
-            let start = self.offset(segment);
-            to(STREAM, start..start + u64::from(segment.payload));
-        }
+        report_octets(self, segment, to);
     }
 
     fn record_streams(&mut self) {

@@ -7,7 +7,7 @@ use acklab_wire::tcp::Segment;
 use std::ops::Range;
 
 /// A connection has one stream.
-pub(super) const STREAM: u32 = 0;
+pub(in crate::tcp) const STREAM: u32 = 0;
 
 /// The stream before a segment is processed.
 #[derive(Clone, Debug)]

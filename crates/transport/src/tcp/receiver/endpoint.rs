@@ -1,10 +1,11 @@
 //! Vitals, counters and events of the receiver.
 
 use super::Receiver;
-use crate::tcp::content_of;
+use crate::tcp::{content_of, report_octets};
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Vitals};
 use acklab_wire::tcp::Segment;
+use std::ops::Range;
 
 impl Endpoint for Receiver {
     #[inline]
@@ -25,6 +26,10 @@ impl Endpoint for Receiver {
     #[inline]
     fn offset(&self, segment: &Segment) -> u64 {
         self.offset_of(segment.seq)
+    }
+
+    fn report_octets(&self, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
+        report_octets(self, segment, to);
     }
 
     #[inline]

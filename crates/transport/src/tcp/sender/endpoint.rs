@@ -1,10 +1,11 @@
 //! Vitals, counters and events of the sender.
 
 use super::Sender;
-use crate::tcp::content_of;
+use crate::tcp::{content_of, report_octets};
 use acklab_base::endpoint::counter;
 use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, Vitals};
 use acklab_wire::tcp::Segment;
+use std::ops::Range;
 
 impl Endpoint for Sender {
     #[inline]
@@ -35,6 +36,10 @@ impl Endpoint for Sender {
     #[inline]
     fn offset(&self, segment: &Segment) -> u64 {
         self.offset_of(segment.seq)
+    }
+
+    fn report_octets(&self, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
+        report_octets(self, segment, to);
     }
 
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
