@@ -2,7 +2,7 @@
 //!
 //! Each node on which a flow ends or an application runs is a network namespace whose only link is a TUN device. What its kernel sends
 //! enters the network of the scenario: the same links, queues, gates and cells as in a simulation, run by the clock. Flows are run by the
-//! kernel's TCP and UDP.
+//! kernel's TCP and UDP, or by acklab's own endpoints, which are ports of the network beside those of the devices.
 //!
 //! In the order of reading:
 //!
@@ -10,8 +10,8 @@
 //! |---|---|
 //! | `addresses` | the IP addresses of nodes |
 //! | `packet` | the packet of a real host |
-//! | `hosts` | the hosts of the network: TUN devices, and the measurement of flows |
-//! | `end` | the measurement of one end of a flow, from packets and from `TCP_INFO` |
+//! | `hosts` | the hosts of the network: TUN devices with the measurement of their flows, and own endpoints |
+//! | `end` | one end of a flow: measured from packets and from `TCP_INFO`, or an own endpoint |
 //! | `kernel` | what a flow asks of the kernel, or why it is refused |
 //! | `traffic` | the applications of flows |
 //! | `command` | commands on nodes |

@@ -136,7 +136,7 @@ pub enum Error {
     },
     /// A proxy stands on the way of a flow of an emulation.
     #[error(
-        "flow \"{flow}\": found the proxy at \"{node}\" on its way, expected none, because connections of the kernel are not split"
+        "flow \"{flow}\": found the proxy at \"{node}\" on its way, expected none, because an emulation splits no connection"
     )]
     SplitKernel {
         /// The flow's name.

@@ -97,7 +97,10 @@ fn a_slow_reader_stops_the_sender_through_the_proxy() {
         (512 << 10..=(512 + 256) << 10).contains(&held),
         "{held}: the send buffer of one side and the receive buffer of the other"
     );
-    assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
+    // Nothing is lost. Linux delays the ACK of what the proxy does not read, by 40 ms, and a tail loss probe leaves after two round trips of 10 ms.
+    let counts = |column| tables.counts("flows", column)[0];
+    assert!(counts("total_retransmissions_l4") <= counts("total_tail_loss_probes_l4"), "a probe may hold new data");
+    assert_eq!((counts("total_rtos_l4"), counts("total_lost_l4")), (0, 0));
 }
 
 #[test]
