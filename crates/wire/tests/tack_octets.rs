@@ -3,7 +3,7 @@
 #[path = "properties/tack_decode.rs"]
 mod tack_decode;
 
-use acklab_base::Ecn;
+use acklab_base::{Ecn, NodeId};
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields, TooLong};
 use acklab_wire::tack::decode::{DecodeError, LARGEST_OFFSET, decode_frames};
 use acklab_wire::tack::{
@@ -11,7 +11,7 @@ use acklab_wire::tack::{
     Sync, TAG, Tack, Timestamp, VERSION, decode, version,
 };
 use acklab_wire::udp::HeaderError;
-use acklab_wire::{Endpoints, Pdu, pdu};
+use acklab_wire::{Endpoints, IpPacket, IpVersion, Pdu, pdu};
 use etherparse::UdpSlice;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -271,5 +271,21 @@ proptest! {
             what_decodes_survives_the_round_trip(&octets[17..octets.len() - 16]);
         }
         what_decodes_survives_the_round_trip(&octets[..end.index(octets.len())]);
+    }
+}
+
+/// A real host's packet: the octets of two streams stand behind their frames, over either version of IP.
+#[test]
+fn octets_of_streams_go_in_and_come_out() {
+    let of = |id, offset, length| Frame::Stream(Stream { id, offset, length, is_end: false });
+    let packet = packet([of(0, 77, 5), Frame::Ping, of(4, 0, 3)]);
+    for version in [IpVersion::V4, IpVersion::V6] {
+        let (mut octets, mut carried) = (Vec::new(), Vec::new());
+        packet.encode_with(b"tackack", FLOW, Ipv4Fields::default(), &mut octets).expect("this packet fits");
+        version.convert(&mut octets);
+        assert_eq!(octets.len() as u64, packet.wire_len().get() + version.longer_by());
+        let read = IpPacket::parse(octets, |_| NodeId(1)).expect("a packet of IP");
+        assert_eq!(Packet::decode(&read, &mut carried).as_ref(), Some(&packet), "{version:?}");
+        assert_eq!(carried, b"tackack\0", "what is not given is zero");
     }
 }
