@@ -48,6 +48,8 @@ local f = {
   payload = ProtoField.uint16("tack.payload", "Largest UDP payload"),
   idle = ProtoField.uint32("tack.idle", "Idle timeout (ms)"),
   parameter = ProtoField.bytes("tack.parameter", "Unknown parameter"),
+  token = ProtoField.bytes("tack.token", "Token"),
+  challenge = ProtoField.uint64("tack.challenge", "Challenge", base.HEX),
   extension = ProtoField.bytes("tack.extension", "Unknown frame"),
   versions = ProtoField.bytes("tack.versions", "Versions that the server knows"),
 }
@@ -58,7 +60,7 @@ local kinds = {
   [0x00] = "Padding", [0x01] = "Ping", [0x02] = "Stream", [0x03] = "Stream", [0x04] = "TACK", [0x05] = "Loss IACK",
   [0x06] = "Window", [0x07] = "Blocked", [0x08] = "Sync", [0x09] = "Forget", [0x0a] = "Reset", [0x0b] = "Close",
   [0x0c] = "Open", [0x0d] = "Accept", [0x0e] = "ECN counts",
-  [0x0f] = "Streams", [0x10] = "Crypto",
+  [0x0f] = "Streams", [0x10] = "Crypto", [0x11] = "Token", [0x12] = "Challenge", [0x13] = "Response",
 }
 -- Types from here on are followed by their length.
 local FIRST_EXTENSION = 0x40
@@ -223,6 +225,16 @@ dissect[0x10] = function(cursor, tree)
   if there > 0 then tree:add(f.data, cursor:take(there)) end
   return string.format("%d–%d", offset, offset + length:uint())
 end
+dissect[0x11] = function(cursor, tree)
+  local _, length = cursor:varint()
+  tree:add(f.token, cursor:take(length))
+  return string.format("%d octets", length)
+end
+dissect[0x12] = function(cursor, tree)
+  tree:add(f.challenge, cursor:take(8))
+  return ""
+end
+dissect[0x13] = dissect[0x12]
 
 local function extension(cursor, tree)
   local _, length = cursor:varint()

@@ -102,6 +102,9 @@ fn frames() -> Vec<(Frame, &'static str, Fields)> {
         (Frame::EcnCounts(EcnCounts { ect0: 90, ce: 7 }), "0x0e", vec![("ecn.ect0", "90"), ("ecn.ce", "7")]),
         (Frame::Streams { limit: 150 }, "0x0f", vec![("streams", "150")]),
         (Frame::Crypto(Crypto { offset: 1000, length: 300 }), "0x10", vec![("offset", "1000"), ("length", "300")]),
+        (Frame::Token([1, 2, 3].into()), "0x11", vec![("token", "010203")]),
+        (Frame::Challenge(0xabc), "0x12", vec![("challenge", "0x0000000000000abc")]),
+        (Frame::Response(0xabd), "0x13", vec![("challenge", "0x0000000000000abd")]),
         (
             Frame::Extension(Box::new(Extension { kind: 0x7f, octets: vec![1, 2, 3] })),
             "0x7f",

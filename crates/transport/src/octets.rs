@@ -34,7 +34,12 @@ impl Written {
         if range.start < self.start || range.end > self.end() {
             return false;
         }
-        to.extend(self.octets.range(self.place(range.start)..self.place(range.end)));
+        // Slice by slice, since an iterator over a ring copies octet by octet.
+        let (from, until) = (self.place(range.start), self.place(range.end));
+        let (front, back) = self.octets.as_slices();
+        let split = front.len();
+        to.extend_from_slice(&front[from.min(split)..until.min(split)]);
+        to.extend_from_slice(&back[from.saturating_sub(split)..until.saturating_sub(split)]);
         true
     }
 
@@ -70,12 +75,18 @@ impl Arrived {
         let Some(octets) = octets.get(self.start.saturating_sub(offset) as usize..) else { return };
         let place = (offset.max(self.start) - self.start) as usize;
         let end = place + octets.len();
+        if self.octets.len() == place {
+            self.octets.extend(octets);
+            return;
+        }
         if self.octets.len() < end {
             self.octets.resize(end, 0);
         }
-        for (to, from) in self.octets.range_mut(place..end).zip(octets) {
-            *to = *from;
-        }
+        let (front, back) = self.octets.as_mut_slices();
+        let split = front.len();
+        let (head, tail) = octets.split_at(split.clamp(place, end) - place);
+        front[place.min(split)..end.min(split)].copy_from_slice(head);
+        back[place.saturating_sub(split)..end.saturating_sub(split)].copy_from_slice(tail);
     }
 
     /// Moves the next `count` octets, which the endpoint has let its application read, to the end of `to`.
@@ -83,8 +94,12 @@ impl Arrived {
     /// # Panics
     /// If not so many are kept.
     pub fn take(&mut self, count: u64, to: &mut Vec<u8>) {
-        to.extend(self.octets.drain(..count as usize));
-        self.start += count;
+        let (front, back) = self.octets.as_slices();
+        let (count, split) = (count as usize, front.len());
+        to.extend_from_slice(&front[..count.min(split)]);
+        to.extend_from_slice(&back[..count.saturating_sub(split)]);
+        self.octets.drain(..count);
+        self.start += count as u64;
     }
 }
 

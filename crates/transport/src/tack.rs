@@ -20,6 +20,7 @@
 //! | the end of a connection that nothing comes back on, and signs of life | `idle` |
 //! | how much a stranger is answered | `amplification` |
 //! | the largest packet of the path | `mtu` |
+//! | whether the path carries packets both ways | `path` |
 //! | numbers that find out who acknowledges what has not arrived | `skip` |
 //! | what is refused of a peer | [`refusal`] |
 //!
@@ -46,6 +47,7 @@ pub mod lists;
 mod loss;
 mod mtu;
 mod output;
+mod path;
 mod port;
 mod probe;
 pub mod rate;

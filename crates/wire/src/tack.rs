@@ -32,6 +32,7 @@
 //! | [`frame`] | what a packet carries |
 //! | [`frames`] | [`Frames`]: those of one packet |
 //! | [`parameters`] | what an end offers in the handshake |
+//! | [`protected`] | the form of packets that are protected |
 //! | [`version`] | the answer to an unknown version |
 //! | [`varint`] | integers of variable length (RFC 9000, §16) |
 //! | [`encode`] and [`decode()`] | octets |
@@ -42,6 +43,7 @@ pub mod frame;
 pub mod frames;
 pub mod number;
 pub mod parameters;
+pub mod protected;
 pub mod time;
 pub mod varint;
 pub mod version;

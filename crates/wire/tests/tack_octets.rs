@@ -103,6 +103,9 @@ fn frame() -> impl Strategy<Value = Frame> {
             Frame::Accept { source: ConnectionId(source), parameters, echo: Timestamp(echo), delay }
         }),
         any::<u32>().prop_map(|limit| Frame::Streams { limit }),
+        vec(any::<u8>(), 1..100).prop_map(|token| Frame::Token(token.into())),
+        any::<u64>().prop_map(Frame::Challenge),
+        any::<u64>().prop_map(Frame::Response),
         (any::<u32>(), 1u16..2000).prop_map(|(offset, length)| Frame::Crypto(Crypto { offset, length })),
         (Extension::FIRST..=u8::MAX, vec(any::<u8>(), 0..100))
             .prop_map(|(kind, octets)| Frame::Extension(Box::new(Extension { kind, octets }))),
@@ -155,7 +158,7 @@ fn faults_are_reported() {
     };
     assert_eq!(refused(|octets| octets[28] = 0x2f), DecodeError::Version(2));
     assert_eq!(refused(|octets| *octets.last_mut().unwrap() = 1), DecodeError::Protected);
-    assert_eq!(refused(|octets| octets[45] = 0x11), DecodeError::Type(0x11));
+    assert_eq!(refused(|octets| octets[45] = 0x3f), DecodeError::Type(0x3f));
     assert_eq!(refused(|octets| octets[45..47].copy_from_slice(&[0x40, 30])), DecodeError::Malformed { kind: 0x40 });
     assert_eq!(refused(|octets| octets[46] = 0x40), DecodeError::Malformed { kind: 2 }, "the id in two octets");
     assert_eq!(refused(|octets| octets[47] = 0x40), DecodeError::Malformed { kind: 2 }, "beyond the largest offset");

@@ -215,6 +215,9 @@ impl Tack {
                 let frame = json!({ "frame_type": "crypto", "offset": crypto.offset });
                 schema.with_length(frame, crypto.length.into())
             }
+            tack::Frame::Token(token) => json!({ "frame_type": "new_token", "token_length": token.len() }),
+            tack::Frame::Challenge(_) => json!({ "frame_type": "path_challenge" }),
+            tack::Frame::Response(_) => json!({ "frame_type": "path_response" }),
             tack::Frame::Extension(extension) => {
                 json!({ "frame_type": "unknown", "frame_type_bytes": extension.kind })
             }

@@ -3,6 +3,7 @@
 use super::amplification::Amplification;
 use super::clock::Clock;
 use super::idle::Idle;
+use super::path::Path;
 use super::receiver::Receiver;
 use super::refusal::Refusals;
 use super::sender::Sender;
@@ -57,6 +58,7 @@ pub struct Connection {
     pub(super) idle: Idle,
     /// Sizes are of packets with the headers of IP.
     pub(super) mtu: mtu::Search,
+    pub(super) path: Path,
     pub(super) skip: Skip,
     pub(super) streams: Streams,
     pub(super) sender: Sender,
@@ -100,6 +102,7 @@ impl Connection {
             amplification: Amplification::default(),
             idle: Idle::new(settings.idle_timeout, settings.keep_alive),
             mtu: mtu::Search::new(settings.base_packet(), settings.packet.get()),
+            path: Path::default(),
             skip: Skip::new(settings.skip_numbers.then(|| seed.stream(&format!("flow/{name}/skip")))),
             streams: Streams::new(side, settings),
             sender: Sender::new(settings, controller),
@@ -116,6 +119,20 @@ impl Connection {
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.streams.table.set_reading(reading);
         self
+    }
+
+    /// This end, whose packets are addressed to `id`, which must not be zero. To be said before the connection opens. Without it, the id follows
+    /// from the seed.
+    #[must_use]
+    pub const fn with_id(mut self, id: ConnectionId) -> Self {
+        self.local = id;
+        self
+    }
+
+    /// What the peer addresses packets to.
+    #[must_use]
+    pub const fn id(&self) -> ConnectionId {
+        self.local
     }
 
     /// Where it stands.

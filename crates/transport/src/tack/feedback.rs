@@ -38,7 +38,7 @@ impl Connection {
     }
 
     fn settle(&mut self, now: Instant, report: &Report) {
-        self.sender.settle(now, report, &mut self.streams, &mut self.mtu, &mut self.events);
+        self.sender.settle(now, report, &mut self.streams, &mut self.mtu, &mut self.path, &mut self.events);
         self.note_finished();
     }
 

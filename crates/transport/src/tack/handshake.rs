@@ -63,6 +63,14 @@ impl Connection {
         }
     }
 
+    /// Sends the Open again at once, if it is unanswered: the driver knows that the server wants more with it.
+    pub fn repeat_open(&mut self) {
+        if self.phase == Phase::Opening {
+            self.handshake.repeat();
+            self.output.stir();
+        }
+    }
+
     /// The frame that is to leave.
     pub(super) fn handshake_frame(&mut self, now: Instant) -> Option<Frame> {
         if !std::mem::take(&mut self.handshake.is_due) {

@@ -106,7 +106,7 @@ impl Connection {
             Frame::Reset { stream, size, .. } if !opens => self.check_reset(*stream, *size),
             Frame::Blocked { stream } if !opens => self.streams.check_id(*stream).map(|_| ()),
             Frame::Open { .. } if opens => Ok(()),
-            Frame::Padding(_) | Frame::Extension(_) | Frame::Crypto(_) => Ok(()),
+            Frame::Padding(_) | Frame::Extension(_) | Frame::Crypto(_) | Frame::Token(_) => Ok(()),
             Frame::Open { .. } | Frame::Versions(_) => Err(Refusal::Phase),
             _ if opens => Err(Refusal::Phase),
             _ => Ok(()),
@@ -165,7 +165,15 @@ impl Connection {
                 self.streams.on_limit(*limit);
                 Ok(())
             }
-            Frame::Crypto(_) | Frame::Padding(_) | Frame::Extension(_) | Frame::Versions(_) => Ok(()),
+            Frame::Challenge(value) => {
+                self.path.on_challenge(*value);
+                Ok(())
+            }
+            Frame::Response(value) => {
+                self.path.on_response(*value);
+                Ok(())
+            }
+            Frame::Crypto(_) | Frame::Token(_) | Frame::Padding(_) | Frame::Extension(_) | Frame::Versions(_) => Ok(()),
         }
     }
 }

@@ -54,7 +54,9 @@ impl Connection {
         let packet = match self.phase {
             Phase::Idle | Phase::Listening => None,
             Phase::Opening | Phase::Accepting => self.handshake_packet(now),
-            Phase::Established => self.acknowledgment(now).or_else(|| self.data(now)),
+            Phase::Established => {
+                self.acknowledgment(now).or_else(|| self.path_packet(now)).or_else(|| self.data(now))
+            }
             Phase::Closed { .. } => self.close_packet(now),
         };
         self.output.is_idle = packet.is_none() || !self.has_more(now);
@@ -68,7 +70,8 @@ impl Connection {
             return true;
         }
         let acknowledges = self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported();
-        acknowledges || self.sender.probe().is_due() || self.sender.holds_until(now).is_none()
+        let is_due = acknowledges || self.path.owes() || self.sender.probe().is_due();
+        is_due || self.sender.holds_until(now).is_none()
     }
 
     /// The peer takes no packet that is larger.
@@ -167,6 +170,17 @@ impl Connection {
         }
         self.output.acks += 1;
         Some(self.pass(now, frames))
+    }
+
+    /// A Challenge or a Response, alone, because an address that is not validated gets few octets.
+    fn path_packet(&mut self, now: Instant) -> Option<Packet> {
+        let mut frames = Frames::default();
+        let asks = self.path.take(&mut frames)?;
+        self.sender.probe_mut().on_sent();
+        self.output.told = now;
+        let control = if asks { Control::Challenge } else { Control::Ping };
+        let number = self.send(now, Content { piece: None, control: Some(control) });
+        Some(self.packet(now, number, frames))
     }
 
     /// Octets of a stream, and what has to be said besides; a probe goes past window and pacing.

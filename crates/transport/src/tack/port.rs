@@ -58,6 +58,15 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Discards a stream of which everything has been read and acknowledged, or that was reset. Returns `false`, and keeps the stream, as long as something of it is
+    /// outstanding.
+    pub fn discard_stream(&mut self, stream: u32) -> bool {
+        self.stir();
+        self.streams.discard(stream)
+    }
+}
+
 impl StreamPort for Connection {
     /// The server waits for its client.
     fn open(&mut self, _now: Instant) {

@@ -40,6 +40,8 @@ pub(super) enum Control {
     Streams,
     /// It showed whether the path carries packets of this size.
     Mtu(u64),
+    /// It asked whether the path carries packets both ways.
+    Challenge,
     /// It asked for a TACK.
     Ping,
 }

@@ -154,7 +154,17 @@ impl Streams {
         None
     }
 
-    /// Removes streams of messages that are over.
+    /// Removes a stream that is over. Returns `false` if it is not.
+    pub(super) fn discard(&mut self, id: u32) -> bool {
+        let is_over = |stream: &Stream| stream.incoming.is_at_end() && stream.outgoing.is_finished();
+        let is_known = id > 0 && self.table.get(id).is_some_and(is_over);
+        if is_known {
+            self.remove_if(|_, stream| stream.id() == id);
+        }
+        is_known
+    }
+
+    /// Removes streams that are over.
     fn remove_if(&mut self, is_over: impl Fn(Side, &Stream) -> bool) {
         let Self { table, over, written_before, .. } = self;
         let side = table.side;

@@ -151,6 +151,12 @@ impl Octets<'_> {
             }
             kind::STREAMS => Frame::Streams { limit: self.varint()? },
             kind::CRYPTO => self.crypto(take)?,
+            kind::TOKEN => {
+                let length = self.varint().filter(|length| *length > 0)? as usize;
+                Frame::Token(self.take(length)?.into())
+            }
+            kind::CHALLENGE => Frame::Challenge(self.word()?),
+            kind::RESPONSE => Frame::Response(self.word()?),
             Extension::FIRST.. => self.extension(kind)?,
             _ => return None,
         })

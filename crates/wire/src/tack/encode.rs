@@ -146,6 +146,19 @@ pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
             varint::append(crypto.offset, octets);
             octets.extend_from_slice(&crypto.length.to_be_bytes());
         }
+        Frame::Token(token) => {
+            octets.push(kind::TOKEN);
+            varint::append(token.len() as u32, octets);
+            octets.extend_from_slice(token);
+        }
+        Frame::Challenge(value) => {
+            octets.push(kind::CHALLENGE);
+            octets.extend_from_slice(&value.to_be_bytes());
+        }
+        Frame::Response(value) => {
+            octets.push(kind::RESPONSE);
+            octets.extend_from_slice(&value.to_be_bytes());
+        }
         Frame::Extension(extension) => {
             octets.push(extension.kind);
             varint::append(extension.octets.len() as u32, octets);

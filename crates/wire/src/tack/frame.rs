@@ -22,7 +22,10 @@ pub(super) mod kind {
     pub(crate) const ECN_COUNTS: u8 = 0x0e;
     pub(crate) const STREAMS: u8 = 0x0f;
     pub(crate) const CRYPTO: u8 = 0x10;
-    pub(crate) const LARGEST: u8 = CRYPTO;
+    pub(crate) const TOKEN: u8 = 0x11;
+    pub(crate) const CHALLENGE: u8 = 0x12;
+    pub(crate) const RESPONSE: u8 = 0x13;
+    pub(crate) const LARGEST: u8 = RESPONSE;
 }
 
 /// A frame. Which of them must arrive, and what then leaves again, is the transport's affair.
@@ -98,6 +101,13 @@ pub enum Frame {
     },
     /// Octets of the cryptographic handshake, by their offset (RFC 9000, §19.6).
     Crypto(Crypto),
+    /// What a server gives a client that has to show that it receives at its address, and what the client gives back with its next Open (RFC
+    /// 9000, §8.1.2).
+    Token(Box<[u8]>),
+    /// Asks the peer for a [`Response`](Self::Response), to see whether the path carries packets both ways (RFC 9000, §19.17).
+    Challenge(u64),
+    /// Returns the value of a [`Challenge`](Self::Challenge) (RFC 9000, §19.18).
+    Response(u64),
     /// A frame of a type that this version does not know and skips.
     Extension(Box<Extension>),
     /// The versions that a server knows: all that a packet of version 0 carries.
@@ -275,6 +285,8 @@ impl Frame {
             Self::Accept { parameters, delay, .. } => 1 + 8 + parameters.wire_len() + 4 + varint::len(*delay),
             Self::Streams { limit } => 1 + varint::len(*limit),
             Self::Crypto(crypto) => Crypto::header(crypto.offset) + u64::from(crypto.length),
+            Self::Token(token) => 1 + varint::len(token.len() as u32) + token.len() as u64,
+            Self::Challenge(_) | Self::Response(_) => 1 + 8,
             Self::Extension(extension) => {
                 let octets = extension.octets.len() as u64;
                 1 + varint::len(octets as u32) + octets

@@ -12,6 +12,7 @@ use crate::tack::ecn::Validation;
 use crate::tack::lists;
 use crate::tack::mtu::datagram_size;
 use crate::tack::rate::{self, RateSource};
+use crate::tack::path::Path;
 use crate::tack::refusal::Refusal;
 use crate::tack::streams::Streams;
 use crate::tack::sync::Synced;
@@ -144,9 +145,10 @@ impl Sender {
         report: &Report,
         streams: &mut Streams,
         mtu: &mut mtu::Search,
+        path: &mut Path,
         events: &mut Events,
     ) {
-        let mut contents = Contents { streams, mtu, events, ecn: &mut self.ecn, synced: &mut self.synced };
+        let mut contents = Contents { streams, mtu, path, events, ecn: &mut self.ecn, synced: &mut self.synced };
         self.recovery.settle(now, SPACE, report, &mut contents);
         // The receiver counts what arrives late, so lost packets need not be remembered.
         self.recovery.space_mut(SPACE).forget_lost(Instant::FAR_FUTURE);
@@ -158,6 +160,7 @@ impl Sender {
 struct Contents<'a> {
     streams: &'a mut Streams,
     mtu: &'a mut mtu::Search,
+    path: &'a mut Path,
     events: &'a mut Events,
     ecn: &'a mut Validation,
     synced: &'a mut Synced,
@@ -201,6 +204,7 @@ impl Context<Content> for Contents<'_> {
                 }
             }
             Some(Control::Streams) => self.streams.owe_offer(),
+            Some(Control::Challenge) => self.path.on_lost(),
             Some(Control::Mtu(size)) => {
                 self.mtu.on_lost(lost.number, size);
             }

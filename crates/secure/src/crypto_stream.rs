@@ -1,0 +1,57 @@
+//! The octets of the handshake at one level (RFC 9001, §4.1.3).
+
+use std::collections::BTreeMap;
+
+/// So many octets beyond the first that is missing are kept at most: TLS messages have 64 KiB at most (RFC 9000, §7.5: 4096 at least).
+const MOST: u64 = 1 << 16;
+
+/// What is sent, all of which is kept until the handshake ends, and what has arrived.
+#[derive(Debug, Default)]
+pub(crate) struct CryptoStream {
+    pub(crate) outgoing: Vec<u8>,
+    /// Octets that have arrived in order.
+    read: u64,
+    /// Octets that have arrived beyond, by their offset.
+    early: BTreeMap<u64, Vec<u8>>,
+}
+
+impl CryptoStream {
+    /// Octets have arrived. Returns those that are next in order, or `None` if they lie too far ahead.
+    pub(crate) fn arrive(&mut self, offset: u64, octets: &[u8]) -> Option<Vec<u8>> {
+        let end = offset + octets.len() as u64;
+        if end > self.read + MOST {
+            return None;
+        }
+        if end > self.read {
+            let longest = self.early.get(&offset).map_or(0, Vec::len);
+            if octets.len() > longest {
+                self.early.insert(offset, octets.to_vec());
+            }
+        }
+        let mut ready = Vec::new();
+        while let Some(entry) = self.early.first_entry().filter(|entry| *entry.key() <= self.read) {
+            let (start, octets) = entry.remove_entry();
+            let new = octets.get((self.read - start) as usize..).unwrap_or_default();
+            self.read += new.len() as u64;
+            ready.extend_from_slice(new);
+        }
+        // Pieces that begin everywhere cannot take more memory than their octets.
+        let kept: usize = self.early.values().map(Vec::len).sum();
+        (kept as u64 <= 2 * MOST).then_some(ready)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_come_out_once_and_in_order() {
+        let mut stream = CryptoStream::default();
+        assert_eq!(stream.arrive(3, b"wled").as_deref(), Some(&b""[..]));
+        assert_eq!(stream.arrive(0, b"ack").as_deref(), Some(&b"ackwled"[..]));
+        assert_eq!(stream.arrive(2, b"kwledge").as_deref(), Some(&b"ge"[..]));
+        assert_eq!(stream.arrive(0, b"ackwledge").as_deref(), Some(&b""[..]));
+        assert_eq!(stream.arrive(MOST + 9, b"x"), None, "too far ahead");
+    }
+}

@@ -1,0 +1,267 @@
+//! Who a server is, and whom a client believes.
+//!
+//! A server has a certificate from files, or makes one on its first run, which clients pin by its fingerprint, as those of ssh do. No client believes a server whose certificate it
+//! cannot check in one of these ways.
+
+use ring::digest;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring as provider, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, KeyLog, RootCertStore, ServerConfig, SignatureScheme, version};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The application protocol in the handshake (RFC 7301): this version of the transport.
+const ALPN: &[u8] = b"acklab-tack/1";
+
+/// What is wrong with a certificate, a key or a configuration.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct IdentityError(String);
+
+impl IdentityError {
+    pub(crate) fn of(source: impl fmt::Display) -> Self {
+        error(source)
+    }
+}
+
+fn error(source: impl fmt::Display) -> IdentityError {
+    IdentityError(source.to_string())
+}
+
+/// SHA-256 of a certificate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint([u8; digest::SHA256_OUTPUT_LEN]);
+
+impl Fingerprint {
+    /// That of a certificate in DER.
+    #[must_use]
+    pub fn of(certificate: &[u8]) -> Self {
+        let mut octets = [0; digest::SHA256_OUTPUT_LEN];
+        octets.copy_from_slice(digest::digest(&digest::SHA256, certificate).as_ref());
+        Self(octets)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text is no fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected \"sha256:\" and 64 hexadecimal digits")]
+pub struct NoFingerprint;
+
+impl FromStr for Fingerprint {
+    type Err = NoFingerprint;
+
+    fn from_str(text: &str) -> Result<Self, NoFingerprint> {
+        let digits = text.strip_prefix("sha256:").filter(|digits| digits.len() == 64 && digits.is_ascii()).ok_or(NoFingerprint)?;
+        let mut octets = [0; digest::SHA256_OUTPUT_LEN];
+        for (place, octet) in octets.iter_mut().enumerate() {
+            *octet = u8::from_str_radix(&digits[2 * place..2 * place + 2], 16).map_err(|_| NoFingerprint)?;
+        }
+        Ok(Self(octets))
+    }
+}
+
+/// A certificate with its chain, and its private key.
+#[derive(Debug)]
+pub struct Identity {
+    certificates: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Self {
+        Self { certificates: self.certificates.clone(), key: self.key.clone_key() }
+    }
+}
+
+impl Identity {
+    /// A new key and a certificate that it signs itself, for these names. Returns both in PEM as well.
+    ///
+    /// # Errors
+    /// If a name is none.
+    pub fn generate(names: impl IntoIterator<Item = String>) -> Result<(Self, String, String), IdentityError> {
+        let made = rcgen::generate_simple_self_signed(names.into_iter().collect::<Vec<_>>()).map_err(error)?;
+        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        Ok((Self::from_pem(certificate.as_bytes(), key.as_bytes())?, certificate, key))
+    }
+
+    /// The certificates of a file, the server's first, and the private key of another, both in PEM.
+    ///
+    /// # Errors
+    /// If there is none, or it is malformed.
+    pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
+        let certificates: Vec<_> =
+            CertificateDer::pem_slice_iter(certificates).collect::<Result<_, _>>().map_err(|fault| IdentityError(format!("certificate: {fault}")))?;
+        if certificates.is_empty() {
+            return Err(IdentityError("certificate: found none, expected one in PEM at least".into()));
+        }
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|fault| IdentityError(format!("private key: {fault}")))?;
+        Ok(Self { certificates, key })
+    }
+
+    /// The fingerprint of the certificate.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.certificates[0])
+    }
+}
+
+/// Decides whether a client believes a server of this name with this certificate.
+pub type Decide = dyn Fn(&ServerName<'_>, Fingerprint) -> bool + Send + Sync;
+
+/// Whom a client believes.
+#[derive(Clone)]
+pub enum Trust {
+    /// A server whose certificate leads to one of these.
+    Roots(Arc<RootCertStore>),
+    /// A server whose certificate has this fingerprint, whatever its name.
+    Pinned(Fingerprint),
+    /// A server of whose fingerprint this returns `true`, as with the known hosts of ssh.
+    Known(Arc<Decide>),
+}
+
+impl fmt::Debug for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Roots(roots) => write!(f, "Roots({})", roots.len()),
+            Self::Pinned(fingerprint) => write!(f, "Pinned({fingerprint})"),
+            Self::Known(_) => f.write_str("Known"),
+        }
+    }
+}
+
+/// Cipher suites of TLS 1.3, that with the cheapest packets first.
+fn suites() -> Arc<CryptoProvider> {
+    let suite = provider::cipher_suite::TLS13_AES_128_GCM_SHA256;
+    let others = provider::default_provider().cipher_suites.into_iter().filter(|other| other.suite() != suite.suite());
+    let cipher_suites = std::iter::once(suite).chain(others).collect();
+    Arc::new(CryptoProvider { cipher_suites, ..provider::default_provider() })
+}
+
+/// TLS for servers of this identity. Secrets are told to `log`.
+///
+/// # Errors
+/// If the key does not belong to the certificate.
+pub fn server_config(identity: Identity, log: Arc<dyn KeyLog>) -> Result<Arc<ServerConfig>, IdentityError> {
+    let mut config = ServerConfig::builder_with_provider(suites())
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(error)?
+        .with_no_client_auth()
+        .with_single_cert(identity.certificates, identity.key)
+        .map_err(error)?;
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.key_log = log;
+    // There is no resumption, whose tickets would have to travel after the handshake.
+    config.send_tls13_tickets = 0;
+    Ok(Arc::new(config))
+}
+
+/// TLS for clients that believe these servers. Secrets are told to `log`.
+///
+/// # Errors
+/// If the cryptography has no TLS 1.3.
+pub fn client_config(trust: Trust, log: Arc<dyn KeyLog>) -> Result<Arc<ClientConfig>, IdentityError> {
+    let suites = suites();
+    let builder = ClientConfig::builder_with_provider(Arc::<CryptoProvider>::clone(&suites))
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(error)?;
+    let mut config = match trust {
+        Trust::Roots(roots) => builder.with_root_certificates(roots).with_no_client_auth(),
+        trust => {
+            let verifier = Arc::new(ByFingerprint { trust, suites });
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+        }
+    };
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.key_log = log;
+    config.resumption = rustls::client::Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+/// Believes certificates by their fingerprints. That the server has the private key is checked as always.
+#[derive(Debug)]
+struct ByFingerprint {
+    trust: Trust,
+    suites: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for ByFingerprint {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let found = Fingerprint::of(end_entity);
+        let is_believed = match &self.trust {
+            Trust::Pinned(pinned) => *pinned == found,
+            Trust::Known(decide) => decide(name, found),
+            Trust::Roots(_) => false,
+        };
+        if is_believed {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::PeerIncompatible::Tls12NotOffered.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.suites.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.suites.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_survives_its_files() {
+        let (identity, certificate, key) = Identity::generate(["host.example".to_owned()]).unwrap();
+        let again = Identity::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
+        assert_eq!(again.fingerprint(), identity.fingerprint());
+        let text = identity.fingerprint().to_string();
+        assert_eq!(text.parse(), Ok(identity.fingerprint()));
+        assert_eq!(text[..70].parse::<Fingerprint>(), Err(NoFingerprint));
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_refused() {
+        let fault = Identity::from_pem(b"nothing", b"nothing").unwrap_err();
+        assert_eq!(fault.to_string(), "certificate: found none, expected one in PEM at least");
+    }
+}

@@ -1,0 +1,77 @@
+//! The protection of one packet (RFC 9001, §5.3, §5.4).
+
+use acklab_wire::tack::PktSeq;
+use acklab_wire::tack::protected::{MASKED, SAMPLE};
+use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
+
+/// Octets of PKT.SEQ.
+const NUMBER: usize = 4;
+
+/// Which end of a connection.
+pub(crate) type Side = rustls::Side;
+
+/// The keys of packets before TLS has any, which follow from `seed` (RFC 9001, §5.2). Returns `None` if the cipher suite has no such keys.
+pub(crate) fn initial_keys(seed: &[u8], side: Side) -> Option<Keys> {
+    let suite = TLS13_AES_128_GCM_SHA256.tls13()?.quic_suite()?;
+    Some(suite.keys(seed, side, Version::V1))
+}
+
+/// What the first octet and PKT.SEQ are combined with. `payload` begins behind PKT.SEQ.
+fn mask(key: &dyn HeaderProtectionKey, payload: &[u8]) -> Option<(u8, [u8; NUMBER])> {
+    // The form of a long header with a packet number of four octets: four bits of the first octet are masked.
+    const LONG: u8 = 0x83;
+    let (mut first, mut number) = (LONG, [0; NUMBER]);
+    key.encrypt_in_place(payload.get(..SAMPLE)?, &mut first, &mut number).ok()?;
+    Some(((first ^ LONG) & MASKED, number))
+}
+
+fn apply(packet: &mut [u8], number_at: usize, (first, number): (u8, [u8; NUMBER])) {
+    packet[0] ^= first;
+    for (octet, mask) in packet[number_at..].iter_mut().zip(number) {
+        *octet ^= mask;
+    }
+}
+
+/// Enciphers what follows the first `header` octets of a packet that begins at `start`, and appends the tag. Returns `false` if it is too long.
+#[must_use]
+pub(crate) fn encipher(octets: &mut Vec<u8>, start: usize, header: usize, number: u64, key: &dyn PacketKey) -> bool {
+    let (header, payload) = octets[start..].split_at_mut(header);
+    let Ok(tag) = key.encrypt_in_place(number, header, payload) else { return false };
+    octets.extend_from_slice(tag.as_ref());
+    true
+}
+
+/// Seals the packet that begins at `start`, whose PKT.SEQ is `number_at` octets behind. Returns `false` if it is too long.
+#[must_use]
+pub(crate) fn seal(
+    octets: &mut Vec<u8>,
+    start: usize,
+    number_at: usize,
+    number: u64,
+    header: &dyn HeaderProtectionKey,
+    key: &dyn PacketKey,
+) -> bool {
+    let payload_at = number_at + NUMBER;
+    if !encipher(octets, start, payload_at, number, key) {
+        return false;
+    }
+    let packet = &mut octets[start..];
+    let Some(mask) = mask(header, &packet[payload_at..]) else { return false };
+    apply(packet, number_at, mask);
+    true
+}
+
+/// Removes the mask of a packet. Returns its first octet and PKT.SEQ, or `None` if it is too short.
+pub(crate) fn unmask(packet: &mut [u8], number_at: usize, header: &dyn HeaderProtectionKey) -> Option<(u8, PktSeq)> {
+    let mask = mask(header, packet.get(number_at + NUMBER..)?)?;
+    apply(packet, number_at, mask);
+    let number = packet[number_at..].first_chunk().map(|octets| u32::from_be_bytes(*octets))?;
+    Some((packet[0], PktSeq(number)))
+}
+
+/// Deciphers a packet whose mask is removed. Returns what was behind PKT.SEQ, without the tag.
+pub(crate) fn decipher<'a>(packet: &'a mut [u8], number_at: usize, number: u64, key: &dyn PacketKey) -> Option<&'a [u8]> {
+    let (header, payload) = packet.split_at_mut(number_at + NUMBER);
+    key.decrypt_in_place(number, header, payload).ok()
+}

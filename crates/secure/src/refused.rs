@@ -1,0 +1,88 @@
+//! What is refused of datagrams before a transport sees it.
+
+/// Why a packet is refused. It has no effect but a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Refused {
+    /// It is no protected packet of this version.
+    #[error("the datagram is no packet of this version")]
+    Form,
+    /// It is addressed to another connection.
+    #[error("the packet is addressed to another connection")]
+    Connection,
+    /// It is not what the peer has sealed: forged, corrupted or of another connection.
+    #[error("the packet is forged or corrupted")]
+    Forged,
+    /// It came before the keys that open it, and there is no more room to keep it.
+    #[error("the packet came before its keys")]
+    Early,
+    /// It is protected by keys that are not in use any more.
+    #[error("the packet came after its keys were discarded")]
+    Late,
+    /// What it holds are no frames, or frames that have no place at its level.
+    #[error("the packet holds what has no place in it")]
+    Frames,
+    /// It opens a connection, and is smaller than such a datagram must be, or holds no whole ClientHello.
+    #[error("the datagram cannot open a connection")]
+    Hello,
+    /// The octets of the handshake that it carries lie too far ahead, or contradict others.
+    #[error("the octets of the handshake have no place")]
+    Crypto,
+}
+
+impl Refused {
+    /// All reasons, with the names of their counters.
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::Form, "refused_form"),
+        (Self::Connection, "refused_connection"),
+        (Self::Forged, "refused_forged"),
+        (Self::Early, "refused_early"),
+        (Self::Late, "refused_late"),
+        (Self::Frames, "refused_frames"),
+        (Self::Hello, "refused_hello"),
+        (Self::Crypto, "refused_crypto"),
+    ];
+}
+
+/// How many packets were refused, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefusedCounts([u64; Refused::ALL.len()]);
+
+impl RefusedCounts {
+    /// Counts a packet.
+    pub const fn count(&mut self, refused: Refused) {
+        self.0[refused as usize] += 1;
+    }
+
+    /// How many were refused for this reason.
+    #[must_use]
+    pub const fn of(&self, refused: Refused) -> u64 {
+        self.0[refused as usize]
+    }
+
+    /// How many were refused in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// All counts, with the names of their counters.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        Refused::ALL.into_iter().zip(self.0).map(|((_, name), count)| (name, count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_its_place() {
+        for (place, (refused, _)) in Refused::ALL.into_iter().enumerate() {
+            assert_eq!(refused as usize, place);
+        }
+        let mut counts = RefusedCounts::default();
+        counts.count(Refused::Late);
+        assert_eq!((counts.of(Refused::Late), counts.total()), (1, 1));
+        assert_eq!(counts.iter().find(|(_, count)| *count > 0), Some(("refused_late", 1)));
+    }
+}

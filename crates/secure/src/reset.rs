@@ -1,0 +1,76 @@
+//! Stateless resets (RFC 9000, §10.3): a host that knows a connection no more tells the peer.
+//!
+//! The token of a connection follows from its id and from a key that the host keeps over restarts. The peer learned the token in the handshake.
+
+use acklab_wire::tack::ConnectionId;
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+/// Octets of a token.
+pub const TOKEN: usize = 16;
+/// A reset looks like the shortest packet that asks for nothing, and is shorter than what it answers, so that two hosts do not reset each other without end (RFC 9000, §10.3.3).
+const LEAST: usize = 43;
+
+/// The key of a host.
+#[derive(Clone, Debug)]
+pub struct ResetKey(hmac::Key);
+
+impl ResetKey {
+    /// The key that follows from these octets, which nobody else may know.
+    #[must_use]
+    pub fn new(octets: &[u8; 32]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, octets))
+    }
+
+    /// The token of the connection that this host calls `id`.
+    #[must_use]
+    pub fn token(&self, id: ConnectionId) -> [u8; TOKEN] {
+        let mut token = [0; TOKEN];
+        token.copy_from_slice(&hmac::sign(&self.0, &id.0.to_be_bytes()).as_ref()[..TOKEN]);
+        token
+    }
+
+    /// The answer to a datagram of `length` octets of a connection that this host does not know. Returns `None` if that was too short to be answered.
+    #[must_use]
+    pub fn answer(&self, id: ConnectionId, length: usize) -> Option<Vec<u8>> {
+        let size = (length.checked_sub(1)?).min(LEAST);
+        if size < LEAST {
+            return None;
+        }
+        let mut octets = vec![0; size - TOKEN];
+        SystemRandom::new().fill(&mut octets).ok()?;
+        octets[0] = acklab_wire::tack::VERSION << 4 | (octets[0] & 0b11);
+        octets.extend_from_slice(&self.token(id));
+        Some(octets)
+    }
+}
+
+/// Does a datagram that cannot be opened end in this token? Takes the same time whatever it is.
+#[must_use]
+pub fn is_reset(datagram: &[u8], token: &[u8; TOKEN]) -> bool {
+    let Some((_, last)) = datagram.split_last_chunk::<TOKEN>() else { return false };
+    datagram.len() >= LEAST && last.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_host_with_the_key_can_reset() {
+        let (key, other) = (ResetKey::new(&[1; 32]), ResetKey::new(&[2; 32]));
+        let token = key.token(ConnectionId(7));
+        let answer = key.answer(ConnectionId(7), 1200).unwrap();
+        assert!(is_reset(&answer, &token));
+        assert!(!is_reset(&other.answer(ConnectionId(7), 1200).unwrap(), &token));
+        assert!(!is_reset(&key.answer(ConnectionId(8), 1200).unwrap(), &token), "another connection");
+        assert_ne!(answer, key.answer(ConnectionId(7), 1200).unwrap(), "all but the token is random");
+    }
+
+    #[test]
+    fn a_reset_does_not_answer_a_reset() {
+        let key = ResetKey::new(&[1; 32]);
+        let answer = key.answer(ConnectionId(7), 44).unwrap();
+        assert_eq!(key.answer(ConnectionId(7), answer.len()), None);
+    }
+}

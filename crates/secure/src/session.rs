@@ -1,0 +1,308 @@
+//! A connection as cryptography sees it.
+//!
+//! It has no timer: the octets of the handshake leave with the packets of the transport's handshake, and again with their repetitions. A client that has heard all of the server's part sends
+//! its last message with its first packets, until the server answers one.
+
+mod open;
+mod seal;
+
+use crate::crypto_stream::CryptoStream;
+use crate::hello::Hello;
+use crate::identity::IdentityError;
+use crate::parameters;
+use crate::phases::Phases;
+use crate::protection::{Side, initial_keys};
+use crate::refused::RefusedCounts;
+use crate::reset::TOKEN;
+use acklab_base::Ecn;
+use acklab_wire::tack::protected::Level;
+use acklab_wire::tack::version::LEAST_OPEN;
+use acklab_wire::tack::{ConnectionId, Crypto, Frame};
+use rustls::pki_types::ServerName;
+use rustls::quic::{ClientConnection, Connection, KeyChange, Keys, ServerConnection, Version};
+use rustls::{ClientConfig, ServerConfig};
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(crate) use seal::append_level;
+
+/// Packets are sealed with the same keys for so many at most, unless the session is told otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
+const UPDATE_AFTER: u64 = 1 << 22;
+/// Before its address is validated, a client gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
+const FACTOR: u64 = 3;
+/// Among packets of data, one of so many carries the last message of the client. Those without data, which probes are, all do.
+const LAST_MESSAGE_INTERVAL: u32 = 8;
+/// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001, §4.8).
+const CRYPTO_ERROR: u32 = 1 << 31 | 0x100;
+
+/// Octets of a stream in a datagram that was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The stream.
+    pub stream: u32,
+    /// Where they begin in the stream.
+    pub offset: u64,
+    /// Where they stand in the datagram.
+    pub at: Range<usize>,
+}
+
+impl Piece {
+    /// The frame of octets of the handshake.
+    pub(crate) const fn crypto(offset: usize, octets: &[u8]) -> Frame {
+        Frame::Crypto(Crypto { offset: offset as u32, length: octets.len() as u16 })
+    }
+}
+
+/// Something has happened that the driver has to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The server asks the client to come back with a token: the transport has to repeat its Open.
+    Repeat,
+    /// The peer is authenticated.
+    Complete,
+    /// The handshake has failed, for this reason, and there is no connection.
+    Failed {
+        /// The code of a Close.
+        code: u32,
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// What of the handshake has left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flight {
+    initial: usize,
+    handshake: usize,
+}
+
+/// One end of a connection.
+pub struct Session {
+    side: Side,
+    /// What the peer addresses packets to.
+    local: ConnectionId,
+    /// What packets of the handshake are addressed to; the client learns it by the Accept.
+    remote: ConnectionId,
+    /// What a client begins TLS with, once its transport has made the Open.
+    start: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    tls: Option<Connection>,
+    initial: Option<Keys>,
+    handshake: Option<Keys>,
+    phases: Option<Phases>,
+    update_after: u64,
+    /// Octets of the handshake at the levels Initial and Handshake, and numbers of packets.
+    crypto: [CryptoStream; 2],
+    numbers: [u64; 2],
+    /// The level at which TLS writes next.
+    writes: Level,
+    flight: Flight,
+    token: Option<Box<[u8]>>,
+    /// Octets that may be sent before the address of the client is validated.
+    credit: u64,
+    is_validated: bool,
+    /// The peer is authenticated.
+    is_complete: bool,
+    /// The server is known to have the last message of the client.
+    is_confirmed: bool,
+    /// Packets that have left before that.
+    unconfirmed: u32,
+    has_failed: bool,
+    reset_token: Option<[u8; TOKEN]>,
+    /// Datagrams that came before the keys that open them.
+    early: VecDeque<(Vec<u8>, Ecn)>,
+    steps: VecDeque<Step>,
+    refused: RefusedCounts,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("side", &self.side).field("is_complete", &self.is_complete).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    fn new(side: Side, local: ConnectionId, remote: ConnectionId) -> Self {
+        Self {
+            side,
+            local,
+            remote,
+            start: None,
+            tls: None,
+            initial: None,
+            handshake: None,
+            phases: None,
+            update_after: UPDATE_AFTER,
+            crypto: Default::default(),
+            numbers: [0; 2],
+            writes: Level::Initial,
+            flight: Flight::default(),
+            token: None,
+            credit: 0,
+            is_validated: side == Side::Client,
+            is_complete: false,
+            is_confirmed: side == Side::Server,
+            unconfirmed: 0,
+            has_failed: false,
+            reset_token: None,
+            early: VecDeque::new(),
+            steps: VecDeque::new(),
+            refused: RefusedCounts::default(),
+        }
+    }
+
+    /// The end that opens a connection to the server of this name. `id` is that of its transport.
+    #[must_use]
+    pub fn client(config: Arc<ClientConfig>, name: ServerName<'static>, id: ConnectionId) -> Self {
+        let mut session = Self::new(Side::Client, id, ConnectionId(0));
+        session.start = Some((config, name));
+        session.initial = initial_keys(&id.0.to_be_bytes(), Side::Client);
+        session
+    }
+
+    /// The end that is opened by `hello`. `id` is that of its transport, and `reset` the token by which its host would reset the connection. `is_validated`
+    /// tells whether the client has shown that it receives at its address.
+    ///
+    /// # Errors
+    /// If the server's configuration cannot be used with QUIC's interface.
+    pub fn server(
+        config: Arc<ServerConfig>,
+        hello: &Hello,
+        id: ConnectionId,
+        reset: &[u8; TOKEN],
+        is_validated: bool,
+    ) -> Result<Self, IdentityError> {
+        let mut session = Self::new(Side::Server, id, hello.source);
+        let own = parameters::encode(parameters::RESET, reset);
+        let tls = ServerConnection::new(config, Version::V1, own).map_err(IdentityError::of)?;
+        session.tls = Some(Connection::Server(tls));
+        session.initial = initial_keys(&hello.source.0.to_be_bytes(), Side::Server);
+        session.is_validated = is_validated;
+        session.on_hello();
+        session.hear(Level::Initial, 0, &hello.crypto);
+        session.check_open(&hello.open);
+        Ok(session)
+    }
+
+    /// Another datagram of a client that has not heard this server. Its octets of the handshake are those of the first.
+    pub const fn on_hello(&mut self) {
+        self.credit = self.credit.saturating_add(FACTOR * LEAST_OPEN as u64);
+    }
+
+    /// Takes the next keys after so many packets.
+    pub const fn update_keys_after(&mut self, packets: u64) {
+        self.update_after = packets;
+    }
+
+    /// Is the peer authenticated?
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// How often the keys were updated.
+    #[must_use]
+    pub fn key_updates(&self) -> u64 {
+        self.phases.as_ref().map_or(0, |phases| phases.updates)
+    }
+
+    /// What was refused of datagrams.
+    #[must_use]
+    pub const fn refused(&self) -> &RefusedCounts {
+        &self.refused
+    }
+
+    /// The token by which the host of the peer would reset the connection.
+    #[must_use]
+    pub const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
+        self.reset_token.as_ref()
+    }
+
+    /// What has happened, in order.
+    pub fn take_step(&mut self) -> Option<Step> {
+        self.steps.pop_front()
+    }
+
+    fn fail(&mut self, code: u32, reason: String) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            self.steps.push_back(Step::Failed { code, reason });
+        }
+    }
+
+    /// Octets of the handshake have arrived. Returns `false` if they have no place.
+    fn hear(&mut self, level: Level, offset: u64, octets: &[u8]) -> bool {
+        let index = usize::from(level == Level::Handshake);
+        let Some(ready) = self.crypto[index].arrive(offset, octets) else { return false };
+        let Some(tls) = &mut self.tls else { return false };
+        if ready.is_empty() || self.has_failed {
+            return true;
+        }
+        if let Err(error) = tls.read_hs(&ready) {
+            let alert = tls.alert().map_or(0, |alert| u32::from(u8::from(alert)));
+            self.fail(CRYPTO_ERROR + alert, error.to_string());
+            return true;
+        }
+        self.advance();
+        true
+    }
+
+    /// TLS writes what it has to say, and yields its keys.
+    fn advance(&mut self) {
+        let Some(tls) = &mut self.tls else { return };
+        loop {
+            let mut octets = Vec::new();
+            let change = tls.write_hs(&mut octets);
+            let is_silent = octets.is_empty() && change.is_none();
+            if self.writes != Level::Session {
+                self.crypto[usize::from(self.writes == Level::Handshake)].outgoing.extend_from_slice(&octets);
+            }
+            match change {
+                Some(KeyChange::Handshake { keys }) => {
+                    self.handshake = Some(keys);
+                    self.writes = Level::Handshake;
+                }
+                Some(KeyChange::OneRtt { keys, next }) => {
+                    self.phases = Some(Phases::new(keys, next));
+                    self.writes = Level::Session;
+                }
+                None => {}
+            }
+            if is_silent {
+                break;
+            }
+        }
+        if self.is_complete || tls.is_handshaking() || self.phases.is_none() {
+            return;
+        }
+        self.is_complete = true;
+        self.is_validated = true;
+        if self.side == Side::Client {
+            let token = tls.quic_transport_parameters().and_then(|octets| parameters::find(octets, parameters::RESET));
+            self.reset_token = token.and_then(|token| token.try_into().ok());
+        }
+        self.steps.push_back(Step::Complete);
+    }
+
+    /// The Open on which the transport acts must be that which TLS protects.
+    fn check_open(&mut self, open: &[u8]) {
+        let Some(tls) = &self.tls else { return };
+        let told = tls.quic_transport_parameters().and_then(|octets| parameters::find(octets, parameters::OPEN));
+        if !self.has_failed && told != Some(open) {
+            self.fail(CRYPTO_ERROR, "the Open is not that of the ClientHello".into());
+        }
+    }
+
+    /// The client begins TLS with its Open.
+    fn begin(&mut self, open: &[u8]) {
+        let Some((config, name)) = self.start.take() else { return };
+        let own = parameters::encode(parameters::OPEN, open);
+        match ClientConnection::new(config, Version::V1, name, own) {
+            Ok(tls) => {
+                self.tls = Some(Connection::Client(tls));
+                self.advance();
+            }
+            Err(error) => self.fail(CRYPTO_ERROR, error.to_string()),
+        }
+    }
+}

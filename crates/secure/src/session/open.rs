@@ -1,0 +1,158 @@
+//! Datagrams to packets.
+
+use super::{Piece, Session};
+use crate::protection::{self, Side};
+use crate::refused::Refused;
+use acklab_base::Ecn;
+use acklab_wire::tack::decode::decode_frames;
+use acklab_wire::tack::protected::{Head, Level, head};
+use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
+
+/// Datagrams that came before their keys are kept, so many at most: the first flight of a peer that was overtaken by a part of it (RFC 9000, §5.2.2).
+const MOST_EARLY: usize = 10;
+
+impl Session {
+    /// Opens a datagram that came with this ECN field, in its place. Returns the packet for the transport, if there is one, and puts into `pieces` where the octets of
+    /// streams stand that it carries.
+    ///
+    /// # Errors
+    /// If nothing of the datagram has an effect. It is counted.
+    pub fn open(&mut self, datagram: &mut [u8], ecn: Ecn, pieces: &mut Vec<Piece>) -> Result<Option<Packet>, Refused> {
+        let opened = self.open_packets(datagram, ecn, pieces);
+        if let Err(refused) = opened {
+            self.refused.count(refused);
+        }
+        opened
+    }
+
+    /// A datagram that came before its keys, which are there now.
+    pub fn take_early(&mut self) -> Option<(Vec<u8>, Ecn)> {
+        if self.is_complete { self.early.pop_front() } else { None }
+    }
+
+    fn open_packets(&mut self, datagram: &mut [u8], ecn: Ecn, pieces: &mut Vec<Piece>) -> Result<Option<Packet>, Refused> {
+        pieces.clear();
+        let (mut at, mut has_effect) = (0, false);
+        while at < datagram.len() {
+            let found = head(&datagram[at..]).ok_or(Refused::Form);
+            let opened = found.and_then(|head| match head.level {
+                Level::Session => self.open_session(&mut datagram[at..], &head, at, ecn, pieces),
+                level => {
+                    let packet = &mut datagram[at..at + head.end];
+                    at += head.end;
+                    self.open_level(packet, &head, level).map(|()| None)
+                }
+            });
+            match opened {
+                Ok(Some(packet)) => return Ok(Some(packet)),
+                Ok(None) if found.is_ok_and(|head| head.level != Level::Session) => has_effect = true,
+                // It was kept.
+                Ok(None) => return Ok(None),
+                Err(refused) if has_effect => {
+                    self.refused.count(refused);
+                    return Ok(None);
+                }
+                Err(refused) => return Err(refused),
+            }
+        }
+        Ok(None)
+    }
+
+    /// A packet of the handshake.
+    fn open_level(&mut self, packet: &mut [u8], head: &Head, level: Level) -> Result<(), Refused> {
+        if head.connection != self.local {
+            return Err(Refused::Connection);
+        }
+        // A server hears no more at this level than the first datagram, and a client that is confirmed has no use for either.
+        let is_over = if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
+        if is_over {
+            return Err(Refused::Late);
+        }
+        let keys = if level == Level::Initial { &self.initial } else { &self.handshake };
+        let keys = keys.as_ref().ok_or(Refused::Early)?;
+        let opened = protection::unmask(packet, head.number_at, &*keys.remote.header).ok_or(Refused::Form)?;
+        let number = u64::from(opened.1.0);
+        let payload = protection::decipher(packet, head.number_at, number, &*keys.remote.packet).ok_or(Refused::Forged)?;
+        let mut crypto = Vec::new();
+        let frames = decode_frames(payload.get(4..).unwrap_or_default(), |frame, octets| {
+            if let Frame::Crypto(part) = frame {
+                crypto.push((u64::from(part.offset), octets.to_vec()));
+            }
+        });
+        let frames = frames.map_err(|_| Refused::Frames)?;
+        self.take_frames(&frames)?;
+        let all = crypto.into_iter().all(|(offset, octets)| self.hear(level, offset, &octets));
+        if all { Ok(()) } else { Err(Refused::Crypto) }
+    }
+
+    /// What a packet of the handshake holds besides octets of TLS.
+    fn take_frames(&mut self, frames: &Frames) -> Result<(), Refused> {
+        for frame in frames.iter() {
+            match frame {
+                Frame::Crypto(_) | Frame::Padding(_) => {}
+                Frame::Close { code } => self.fail(*code, format!("the peer closes with code {code:#x}")),
+                // A client comes back once (RFC 9000, §17.2.5.2).
+                Frame::Token(token) if self.side == Side::Client && self.token.is_none() && self.handshake.is_none() => {
+                    self.token = Some(token.clone());
+                    self.steps.push_back(super::Step::Repeat);
+                }
+                _ => return Err(Refused::Frames),
+            }
+        }
+        Ok(())
+    }
+
+    /// A packet of the transport. Returns `None` if it is kept until there are keys.
+    #[inline]
+    fn open_session(
+        &mut self,
+        packet: &mut [u8],
+        head: &Head,
+        at: usize,
+        ecn: Ecn,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<Option<Packet>, Refused> {
+        if head.connection != self.local {
+            return Err(Refused::Connection);
+        }
+        let phases = match &mut self.phases {
+            Some(phases) if self.is_complete => phases,
+            _ if self.early.len() < MOST_EARLY && !self.has_failed => {
+                self.early.push_back((packet.to_vec(), ecn));
+                return Ok(None);
+            }
+            _ => return Err(Refused::Early),
+        };
+        let end = packet.len();
+        let (number, payload) = phases.open(packet, head).ok_or(Refused::Forged)?;
+        let departed = payload.first_chunk().map(|octets| u32::from_be_bytes(*octets)).ok_or(Refused::Frames)?;
+        let frames = payload.get(4..).unwrap_or_default();
+        // Where the frames begin in the datagram: the tag stands behind them.
+        let base = at + end - acklab_wire::tack::TAG as usize - frames.len();
+        let origin = frames.as_ptr() as usize;
+        let decoded = decode_frames(frames, |frame, octets| {
+            if let Frame::Stream(stream) = frame {
+                let start = base + (octets.as_ptr() as usize - origin);
+                pieces.push(Piece { stream: stream.id, offset: stream.offset, at: start..start + octets.len() });
+            }
+        });
+        let frames = decoded.map_err(|_| Refused::Frames)?;
+        self.confirm(&frames);
+        Ok(Some(packet_of(ecn, head.connection, number, Timestamp(departed), frames)))
+    }
+
+    /// A server that says more than its Accept has the last message of the client.
+    #[inline]
+    fn confirm(&mut self, frames: &Frames) {
+        if !self.is_confirmed {
+            self.is_confirmed = !frames.iter().any(|frame| matches!(frame, Frame::Accept { .. }));
+            if self.is_confirmed {
+                (self.initial, self.handshake) = (None, None);
+            }
+        }
+    }
+}
+
+const fn packet_of(ecn: Ecn, connection: ConnectionId, number: PktSeq, departed: Timestamp, frames: Frames) -> Packet {
+    Packet { ecn, connection, number, departed, frames }
+}

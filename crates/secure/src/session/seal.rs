@@ -1,0 +1,212 @@
+//! Packets to datagrams.
+
+use super::{Flight, LAST_MESSAGE_INTERVAL, Session};
+use crate::hello::{seal_open, without_padding};
+use crate::protection::{self, Side};
+use crate::{Outbox, Piece};
+use acklab_base::Ecn;
+use acklab_wire::tack::encode::append_frame;
+use acklab_wire::tack::protected::{LENGTH, Level, first_octet};
+use acklab_wire::tack::version::LEAST_OPEN;
+use acklab_wire::tack::{ConnectionId, Frame, Frames, HEADER, Packet, TAG, Timestamp};
+use rustls::quic::DirectionalKeys;
+use std::ops::Range;
+
+/// A packet of the handshake without the octets that it carries.
+const LEVEL_OVERHEAD: usize = HEADER as usize + LENGTH + 8 + TAG as usize;
+/// A packet with the last message of a client has room beside one of at most so many octets in a datagram of the base size.
+const ROOM_BESIDE: usize = LEAST_OPEN - 160;
+
+impl Session {
+    /// Seals a packet of the transport, and appends the datagrams that are to leave. `copy` appends the octets of a stream to what it is given.
+    /// Returns `false` if the packet cannot leave: its keys are missing or exhausted, or the client's address has to be validated first.
+    pub fn seal(
+        &mut self,
+        packet: &Packet,
+        copy: &mut impl FnMut(u32, Range<u64>, &mut Vec<u8>),
+        out: &mut Outbox,
+    ) -> bool {
+        match packet.frames.iter().next() {
+            _ if self.has_failed => false,
+            Some(open @ Frame::Open { .. }) => self.seal_open(packet, open, out),
+            Some(Frame::Accept { .. }) => self.seal_accept(packet, out),
+            _ => {
+                if !self.is_confirmed {
+                    self.append_last_message(packet, out);
+                }
+                self.seal_session(packet, packet.frames.iter(), 0, copy, out)
+            }
+        }
+    }
+
+    fn seal_open(&mut self, packet: &Packet, open: &Frame, out: &mut Outbox) -> bool {
+        let mut octets = Vec::new();
+        append_frame(open, &mut octets);
+        self.begin(&octets);
+        let crypto = &self.crypto[0].outgoing;
+        !crypto.is_empty() && seal_open(packet, open, crypto, self.token.as_deref(), out)
+    }
+
+    /// The handshake of the server, as far as the client may be sent it, and the Accept behind it.
+    fn seal_accept(&mut self, packet: &Packet, out: &mut Outbox) -> bool {
+        if self.flight.handshake == self.crypto[1].outgoing.len() {
+            self.flight = Flight::default();
+        }
+        let frames: u64 = without_padding(&packet.frames).map(Frame::wire_len).sum();
+        let accept = (HEADER + frames + TAG) as usize;
+        while self.is_validated || self.credit >= LEAST_OPEN as u64 {
+            let start = out.start();
+            if !self.append_flight(start, packet.departed, out) {
+                out.octets.truncate(start);
+                return false;
+            }
+            let has_all = self.flight.handshake == self.crypto[1].outgoing.len();
+            let room = LEAST_OPEN - (out.octets.len() - start);
+            if !has_all || room < accept {
+                self.end(Ecn::NotEct, out);
+                continue;
+            }
+            return self.seal_session(packet, without_padding(&packet.frames), room - accept, &mut |_, _, _| (), out);
+        }
+        false
+    }
+
+    fn end(&mut self, ecn: Ecn, out: &mut Outbox) {
+        self.credit = self.credit.saturating_sub((out.octets.len() - out.start()) as u64);
+        out.end(ecn);
+    }
+
+    /// Appends packets with octets of the handshake to the datagram that begins at `start`, as many as have room.
+    fn append_flight(&mut self, start: usize, departed: Timestamp, out: &mut Outbox) -> bool {
+        for level in [Level::Initial, Level::Handshake] {
+            let index = usize::from(level == Level::Handshake);
+            let sent = if index == 0 { self.flight.initial } else { self.flight.handshake };
+            let rest = &self.crypto[index].outgoing[sent..];
+            let room = (LEAST_OPEN - (out.octets.len() - start)).saturating_sub(LEVEL_OVERHEAD);
+            let length = rest.len().min(room);
+            if length == 0 {
+                continue;
+            }
+            let frames: Frames = std::iter::once(Piece::crypto(sent, &rest[..length])).collect();
+            let keys = if index == 0 { &self.initial } else { &self.handshake };
+            let Some(keys) = keys else { return false };
+            let number = self.numbers[index];
+            if !append_level(out, level, self.remote, number, departed, &frames, &rest[..length], &keys.local) {
+                return false;
+            }
+            self.numbers[index] += 1;
+            if index == 0 {
+                self.flight.initial += length;
+            } else {
+                self.flight.handshake += length;
+            }
+        }
+        true
+    }
+
+    /// The last message of the client, in the datagram of `packet` if both have room in one of the base size, or in one before.
+    fn append_last_message(&mut self, packet: &Packet, out: &mut Outbox) {
+        let (Some(keys), octets) = (&self.handshake, &self.crypto[1].outgoing) else { return };
+        let is_turn = self.unconfirmed.is_multiple_of(LAST_MESSAGE_INTERVAL);
+        self.unconfirmed += 1;
+        if octets.is_empty() || (packet.frames.payload() > 0 && !is_turn) {
+            return;
+        }
+        let frames: Frames = std::iter::once(Piece::crypto(0, octets)).collect();
+        let number = self.numbers[1];
+        if append_level(out, Level::Handshake, packet.connection, number, packet.departed, &frames, octets, &keys.local) {
+            self.numbers[1] += 1;
+            if packet.frames.wire_len() as usize > ROOM_BESIDE {
+                out.end(Ecn::NotEct);
+            }
+        }
+    }
+
+    /// Seals a packet with the keys of the connection, with so much padding at its end, and ends the datagram.
+    #[inline]
+    fn seal_session<'a>(
+        &mut self,
+        packet: &Packet,
+        frames: impl Iterator<Item = &'a Frame>,
+        padding: usize,
+        copy: &mut impl FnMut(u32, Range<u64>, &mut Vec<u8>),
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(phases) = &mut self.phases else { return false };
+        if self.is_complete {
+            phases.update_after(self.update_after);
+        }
+        let octets = &mut out.octets;
+        let start = octets.len();
+        octets.push(first_octet(Level::Session, phases.phase(), packet.number.0));
+        octets.extend_from_slice(&packet.connection.0.to_be_bytes());
+        octets.extend_from_slice(&packet.number.0.to_be_bytes());
+        octets.extend_from_slice(&packet.departed.0.to_be_bytes());
+        for frame in frames {
+            append_frame(frame, octets);
+            if let Frame::Stream(stream) = frame {
+                copy(stream.id, stream.offset..stream.end(), octets);
+            }
+        }
+        octets.resize(octets.len() + padding, 0);
+        if !phases.seal(octets, start, 9, packet.number) {
+            octets.truncate(start);
+            return false;
+        }
+        self.end(packet.ecn, out);
+        true
+    }
+
+    /// Says that there is no connection, for the reason of this code, as far as the peer can read it.
+    pub fn seal_failure(&mut self, code: u32, out: &mut Outbox) {
+        let frames: Frames = std::iter::once(Frame::Close { code }).collect();
+        let (level, keys) = match (self.side, &self.handshake) {
+            (Side::Server, _) => (Level::Initial, &self.initial),
+            (Side::Client, Some(_)) => (Level::Handshake, &self.handshake),
+            // A server keeps nothing of a client that it has not answered.
+            (Side::Client, None) => return,
+        };
+        let index = usize::from(level == Level::Handshake);
+        if let Some(keys) = keys
+            && self.remote != ConnectionId(0)
+            && append_level(out, level, self.remote, self.numbers[index], Timestamp(0), &frames, &[], &keys.local)
+        {
+            self.numbers[index] += 1;
+            self.end(Ecn::NotEct, out);
+        }
+    }
+}
+
+/// Appends a packet of the handshake to the datagram that is being written. `crypto` are the octets of its last frame. Returns `false`, and appends
+/// nothing, if it is too long.
+#[expect(clippy::too_many_arguments, reason = "they are the fields of a packet")]
+pub(crate) fn append_level(
+    out: &mut Outbox,
+    level: Level,
+    to: ConnectionId,
+    number: u64,
+    departed: Timestamp,
+    frames: &Frames,
+    crypto: &[u8],
+    keys: &DirectionalKeys,
+) -> bool {
+    let octets = &mut out.octets;
+    let start = octets.len();
+    octets.push(first_octet(level, false, number as u32));
+    octets.extend_from_slice(&to.0.to_be_bytes());
+    let length = 8 + frames.wire_len() + TAG;
+    let Ok(length) = u16::try_from(length) else {
+        octets.truncate(start);
+        return false;
+    };
+    octets.extend_from_slice(&length.to_be_bytes());
+    octets.extend_from_slice(&(number as u32).to_be_bytes());
+    octets.extend_from_slice(&departed.0.to_be_bytes());
+    frames.iter().for_each(|frame| append_frame(frame, octets));
+    octets.extend_from_slice(crypto);
+    let sealed = protection::seal(octets, start, 9 + LENGTH, number, &*keys.header, &*keys.packet);
+    if !sealed {
+        octets.truncate(start);
+    }
+    sealed
+}
