@@ -11,6 +11,7 @@
 //! | [`lateness`] | [`Lateness`]: the distribution of these delays, in all and by second |
 //! | [`tun`] | [`Tun`]: a network device whose packets are read and written by this process |
 //! | [`namespace`] | [`Namespace`]: a network stack of its own, held only by a descriptor |
+//! | [`udp`] | UDP sockets that move datagrams in batches |
 //! | [`netlink`] | addresses, routes and properties of devices |
 //! | [`permission`] | root, or a user namespace of one's own |
 //! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
@@ -36,6 +37,7 @@ pub mod socket;
 pub mod standstill;
 mod sys;
 pub mod tun;
+pub mod udp;
 pub mod wake_latency;
 
 pub use clock::WallClock;

@@ -76,7 +76,8 @@ impl Hello {
         if crypto.is_empty() || source == ConnectionId(0) || frames.iter().skip(1).any(has_other) {
             return Err(Refused::Hello);
         }
-        let token = frames.iter().find_map(|frame| if let Frame::Token(token) = frame { Some(token.clone()) } else { None });
+        let token =
+            frames.iter().find_map(|frame| if let Frame::Token(token) = frame { Some(token.clone()) } else { None });
         let (number, departed) = (PktSeq(number), Timestamp(departed));
         Ok(Self { packet: Packet { ecn, connection, number, departed, frames }, source, token, open, crypto })
     }

@@ -8,7 +8,10 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring as provider, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, KeyLog, RootCertStore, ServerConfig, SignatureScheme, version};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, KeyLog, RootCertStore, ServerConfig, SignatureScheme,
+    version,
+};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -67,7 +70,10 @@ impl FromStr for Fingerprint {
     type Err = NoFingerprint;
 
     fn from_str(text: &str) -> Result<Self, NoFingerprint> {
-        let digits = text.strip_prefix("sha256:").filter(|digits| digits.len() == 64 && digits.is_ascii()).ok_or(NoFingerprint)?;
+        let digits = text
+            .strip_prefix("sha256:")
+            .filter(|digits| digits.len() == 64 && digits.is_ascii())
+            .ok_or(NoFingerprint)?;
         let mut octets = [0; digest::SHA256_OUTPUT_LEN];
         for (place, octet) in octets.iter_mut().enumerate() {
             *octet = u8::from_str_radix(&digits[2 * place..2 * place + 2], 16).map_err(|_| NoFingerprint)?;
@@ -105,8 +111,9 @@ impl Identity {
     /// # Errors
     /// If there is none, or it is malformed.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let certificates: Vec<_> =
-            CertificateDer::pem_slice_iter(certificates).collect::<Result<_, _>>().map_err(|fault| IdentityError(format!("certificate: {fault}")))?;
+        let certificates: Vec<_> = CertificateDer::pem_slice_iter(certificates)
+            .collect::<Result<_, _>>()
+            .map_err(|fault| IdentityError(format!("certificate: {fault}")))?;
         if certificates.is_empty() {
             return Err(IdentityError("certificate: found none, expected one in PEM at least".into()));
         }

@@ -26,6 +26,43 @@ impl Outbox {
         starts.zip(&self.ends).map(|(start, (end, ecn))| (&self.octets[start..*end], *ecn))
     }
 
+    /// Moves the datagrams of `other` to the end.
+    pub fn append(&mut self, other: &mut Self) {
+        let base = self.octets.len();
+        self.octets.append(&mut other.octets);
+        self.ends.extend(other.ends.drain(..).map(|(end, ecn)| (base + end, ecn)));
+    }
+
+    /// Appends a datagram.
+    pub fn push(&mut self, octets: &[u8]) {
+        self.octets.extend_from_slice(octets);
+        self.end(Ecn::NotEct);
+    }
+
+    /// How many datagrams there are.
+    #[must_use]
+    pub const fn datagrams(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Runs of datagrams of one size, the last perhaps shorter, with the same ECN field: octets, size and field of each.
+    pub fn runs(&self) -> impl Iterator<Item = (&[u8], usize, Ecn)> {
+        let mut datagrams = self.iter().map(|(octets, ecn)| (octets.len(), ecn)).peekable();
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let (size, ecn) = datagrams.next()?;
+            let (from, mut last) = (start, size);
+            start += size;
+            while let Some((next, _)) =
+                datagrams.next_if(|(next, other)| last == size && *next <= size && *other == ecn)
+            {
+                start += next;
+                last = next;
+            }
+            Some((&self.octets[from..start], size, ecn))
+        })
+    }
+
     /// Octets of all datagrams.
     #[must_use]
     pub const fn octets(&self) -> usize {
@@ -42,5 +79,26 @@ impl Outbox {
     pub fn clear(&mut self) {
         self.octets.clear();
         self.ends.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_datagrams_form_runs() {
+        let mut outbox = Outbox::default();
+        for (size, ecn) in
+            [(3, Ecn::Ect0), (3, Ecn::Ect0), (2, Ecn::Ect0), (2, Ecn::Ect0), (2, Ecn::NotEct), (4, Ecn::NotEct)]
+        {
+            outbox.octets.resize(outbox.octets.len() + size, 0);
+            outbox.end(ecn);
+        }
+        let runs: Vec<_> = outbox.runs().map(|(octets, size, ecn)| (octets.len(), size, ecn)).collect();
+        assert_eq!(runs, [(8, 3, Ecn::Ect0), (2, 2, Ecn::Ect0), (2, 2, Ecn::NotEct), (4, 4, Ecn::NotEct)]);
+        let mut other = Outbox::default();
+        other.append(&mut outbox);
+        assert_eq!((other.datagrams(), other.octets(), outbox.is_empty()), (6, 16, true));
     }
 }

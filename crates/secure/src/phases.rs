@@ -25,6 +25,8 @@ pub(crate) struct Phases {
     /// Packets that could not be opened, with any keys (RFC 9001, §6.6).
     failures: u64,
     pub(crate) updates: u64,
+    /// The packet that was opened last is the newest.
+    pub(crate) opened_newest: bool,
 }
 
 impl Phases {
@@ -45,6 +47,7 @@ impl Phases {
             sealed: 0,
             failures: 0,
             updates: 0,
+            opened_newest: false,
         }
     }
 
@@ -71,7 +74,8 @@ impl Phases {
 
     /// Returns `true` if no packet may be sealed or opened any more (RFC 9001, §6.6).
     pub(crate) fn are_exhausted(&self) -> bool {
-        self.sealed >= self.current.local.confidentiality_limit() || self.failures >= self.current.remote.integrity_limit()
+        self.sealed >= self.current.local.confidentiality_limit()
+            || self.failures >= self.current.remote.integrity_limit()
     }
 
     /// Seals the packet that begins at `start`. Returns `false` if that is not possible: a number that was used before would reveal octets.
@@ -107,6 +111,7 @@ impl Phases {
         if is_next || is_current {
             self.first_arrived = Some(self.first_arrived.map_or(full, |first| first.min(full)));
         }
+        self.opened_newest = full >= self.expected;
         self.expected = self.expected.max(full + 1);
         Some((number, payload))
     }

@@ -71,7 +71,12 @@ pub(crate) fn unmask(packet: &mut [u8], number_at: usize, header: &dyn HeaderPro
 }
 
 /// Deciphers a packet whose mask is removed. Returns what was behind PKT.SEQ, without the tag.
-pub(crate) fn decipher<'a>(packet: &'a mut [u8], number_at: usize, number: u64, key: &dyn PacketKey) -> Option<&'a [u8]> {
+pub(crate) fn decipher<'a>(
+    packet: &'a mut [u8],
+    number_at: usize,
+    number: u64,
+    key: &dyn PacketKey,
+) -> Option<&'a [u8]> {
     let (header, payload) = packet.split_at_mut(number_at + NUMBER);
     key.decrypt_in_place(number, header, payload).ok()
 }

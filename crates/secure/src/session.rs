@@ -118,7 +118,10 @@ pub struct Session {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("side", &self.side).field("is_complete", &self.is_complete).finish_non_exhaustive()
+        f.debug_struct("Session")
+            .field("side", &self.side)
+            .field("is_complete", &self.is_complete)
+            .finish_non_exhaustive()
     }
 }
 
@@ -199,6 +202,18 @@ impl Session {
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    /// Is this the end that was opened?
+    #[must_use]
+    pub fn is_server(&self) -> bool {
+        self.side == Side::Server
+    }
+
+    /// Is the packet that was opened last the newest of the peer?
+    #[must_use]
+    pub fn opened_newest(&self) -> bool {
+        self.phases.as_ref().is_some_and(|phases| phases.opened_newest)
     }
 
     /// How often the keys were updated.

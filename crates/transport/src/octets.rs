@@ -89,6 +89,15 @@ impl Arrived {
         back[place.saturating_sub(split)..end.saturating_sub(split)].copy_from_slice(tail);
     }
 
+    /// Forgets the next `count` octets, which the endpoint has let its application read.
+    ///
+    /// # Panics
+    /// If not so many are kept.
+    pub fn drop(&mut self, count: u64) {
+        self.octets.drain(..count as usize);
+        self.start += count;
+    }
+
     /// Moves the next `count` octets, which the endpoint has let its application read, to the end of `to`.
     ///
     /// # Panics
@@ -98,8 +107,7 @@ impl Arrived {
         let (count, split) = (count as usize, front.len());
         to.extend_from_slice(&front[..count.min(split)]);
         to.extend_from_slice(&back[..count.saturating_sub(split)]);
-        self.octets.drain(..count);
-        self.start += count as u64;
+        self.drop(count as u64);
     }
 }
 

@@ -30,32 +30,36 @@ impl Session {
         if self.is_complete { self.early.pop_front() } else { None }
     }
 
-    fn open_packets(&mut self, datagram: &mut [u8], ecn: Ecn, pieces: &mut Vec<Piece>) -> Result<Option<Packet>, Refused> {
+    fn open_packets(
+        &mut self,
+        datagram: &mut [u8],
+        ecn: Ecn,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<Option<Packet>, Refused> {
         pieces.clear();
-        let (mut at, mut has_effect) = (0, false);
+        let (mut at, mut result) = (0, Err(Refused::Form));
         while at < datagram.len() {
-            let found = head(&datagram[at..]).ok_or(Refused::Form);
-            let opened = found.and_then(|head| match head.level {
-                Level::Session => self.open_session(&mut datagram[at..], &head, at, ecn, pieces),
-                level => {
-                    let packet = &mut datagram[at..at + head.end];
-                    at += head.end;
-                    self.open_level(packet, &head, level).map(|()| None)
-                }
-            });
-            match opened {
-                Ok(Some(packet)) => return Ok(Some(packet)),
-                Ok(None) if found.is_ok_and(|head| head.level != Level::Session) => has_effect = true,
-                // It was kept.
-                Ok(None) => return Ok(None),
-                Err(refused) if has_effect => {
-                    self.refused.count(refused);
-                    return Ok(None);
-                }
-                Err(refused) => return Err(refused),
+            let head = match head(&datagram[at..]) {
+                Some(head) => head,
+                None => return result,
+            };
+            if head.level == Level::Session {
+                let opened = self.open_session(&mut datagram[at..], &head, at, ecn, pieces);
+                // What comes with a packet of the handshake may be of no use, and the other way round.
+                return opened.or_else(|refused| {
+                    if result.is_ok() {
+                        self.refused.count(refused);
+                    }
+                    result.and(Ok(None)).or(Err(refused))
+                });
             }
+            match self.open_level(&mut datagram[at..at + head.end], &head, head.level) {
+                Ok(()) => result = Ok(None),
+                Err(refused) => result = result.or(Err(refused)),
+            }
+            at += head.end;
         }
-        Ok(None)
+        result
     }
 
     /// A packet of the handshake.
@@ -64,7 +68,8 @@ impl Session {
             return Err(Refused::Connection);
         }
         // A server hears no more at this level than the first datagram, and a client that is confirmed has no use for either.
-        let is_over = if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
+        let is_over =
+            if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
         if is_over {
             return Err(Refused::Late);
         }
@@ -72,7 +77,8 @@ impl Session {
         let keys = keys.as_ref().ok_or(Refused::Early)?;
         let opened = protection::unmask(packet, head.number_at, &*keys.remote.header).ok_or(Refused::Form)?;
         let number = u64::from(opened.1.0);
-        let payload = protection::decipher(packet, head.number_at, number, &*keys.remote.packet).ok_or(Refused::Forged)?;
+        let payload =
+            protection::decipher(packet, head.number_at, number, &*keys.remote.packet).ok_or(Refused::Forged)?;
         let mut crypto = Vec::new();
         let frames = decode_frames(payload.get(4..).unwrap_or_default(), |frame, octets| {
             if let Frame::Crypto(part) = frame {
@@ -92,7 +98,9 @@ impl Session {
                 Frame::Crypto(_) | Frame::Padding(_) => {}
                 Frame::Close { code } => self.fail(*code, format!("the peer closes with code {code:#x}")),
                 // A client comes back once (RFC 9000, §17.2.5.2).
-                Frame::Token(token) if self.side == Side::Client && self.token.is_none() && self.handshake.is_none() => {
+                Frame::Token(token)
+                    if self.side == Side::Client && self.token.is_none() && self.handshake.is_none() =>
+                {
                     self.token = Some(token.clone());
                     self.steps.push_back(super::Step::Repeat);
                 }

@@ -114,7 +114,8 @@ impl Session {
         }
         let frames: Frames = std::iter::once(Piece::crypto(0, octets)).collect();
         let number = self.numbers[1];
-        if append_level(out, Level::Handshake, packet.connection, number, packet.departed, &frames, octets, &keys.local) {
+        if append_level(out, Level::Handshake, packet.connection, number, packet.departed, &frames, octets, &keys.local)
+        {
             self.numbers[1] += 1;
             if packet.frames.wire_len() as usize > ROOM_BESIDE {
                 out.end(Ecn::NotEct);

@@ -27,6 +27,7 @@ pub(super) struct Close {
     is_due: bool,
     /// This end was the first to say it, and waits for an answer.
     asks: bool,
+    is_answered: bool,
     sent: u32,
     repeats: Alarm,
 }
@@ -43,6 +44,13 @@ impl Connection {
     /// Ends the connection at once, with a code that says why; zero means that both ends have said all.
     pub fn abort(&mut self, code: u32) {
         self.close_for(Closing::Application, code);
+    }
+
+    /// Ends the connection at once and tells nobody, because there is nobody to be told.
+    pub fn abandon(&mut self, reason: Closing) {
+        if !matches!(self.phase, Phase::Closed { .. }) {
+            self.end(reason, DONE);
+        }
     }
 
     /// Ends the connection and tells the peer.
@@ -90,6 +98,7 @@ impl Connection {
         if !closes {
             self.close.is_due |= self.close.sent < MOST_CLOSES;
         } else if self.close.asks {
+            self.close.is_answered = true;
             self.close.repeats.set(None);
         } else {
             // Two ends that both believe to answer, after a forged Close, would answer each other without end.
@@ -108,7 +117,7 @@ impl Connection {
         }
         let close = &mut self.close;
         close.sent += 1;
-        if close.asks && close.sent < MOST_CLOSES {
+        if close.asks && !close.is_answered && close.sent < MOST_CLOSES {
             let factor = 1 << (close.sent - 1).min(MOST_DOUBLINGS);
             close.repeats.set(Some(now + self.sender.probe_timeout().saturating_mul(factor)));
         }

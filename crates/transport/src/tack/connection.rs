@@ -18,7 +18,7 @@ use crate::mtu;
 use crate::reading::Reading;
 use crate::streams::Side;
 use acklab_base::random::Seed;
-use acklab_base::{Event, Fate, Instant, Machine};
+use acklab_base::{Duration, Event, Fate, Instant, Machine};
 use acklab_wire::tack::{ConnectionId, Packet};
 
 /// Where a connection stands.
@@ -145,6 +145,12 @@ impl Connection {
     #[must_use]
     pub const fn refusals(&self) -> &Refusals {
         &self.refusals
+    }
+
+    /// How long a packet that has to be acknowledged may remain so (RFC 9002, §6.2.1).
+    #[must_use]
+    pub fn probe_timeout(&self) -> Duration {
+        self.sender.base_timeout()
     }
 
     /// Octets in flight.

@@ -54,9 +54,7 @@ impl Connection {
         let packet = match self.phase {
             Phase::Idle | Phase::Listening => None,
             Phase::Opening | Phase::Accepting => self.handshake_packet(now),
-            Phase::Established => {
-                self.acknowledgment(now).or_else(|| self.path_packet(now)).or_else(|| self.data(now))
-            }
+            Phase::Established => self.acknowledgment(now).or_else(|| self.path_packet(now)).or_else(|| self.data(now)),
             Phase::Closed { .. } => self.close_packet(now),
         };
         self.output.is_idle = packet.is_none() || !self.has_more(now);

@@ -1,0 +1,291 @@
+//! One end of a connection with all that it has between two hosts: the transport's machine, its protection, its octets and its path.
+//!
+//! | module | verb |
+//! |---|---|
+//! | `receive` | a datagram arrives |
+//! | `transmit` | datagrams leave |
+//! | `streams` | an application reads and writes |
+//! | `path` | the peer's address, and its changes |
+
+mod path;
+mod receive;
+mod streams;
+mod transmit;
+
+use crate::config::Config;
+use crate::error::{ConnectError, Lost};
+use acklab_base::event::Closing;
+use acklab_base::random::Seed;
+use acklab_base::{Duration, Endpoint, Instant, Machine, StreamPort, Vitals};
+use acklab_secure::reset::TOKEN;
+use acklab_secure::{Hello, Outbox, Piece, RefusedCounts, Session};
+use acklab_transport::ack::Policy;
+use acklab_transport::cc::Controller;
+use acklab_transport::tack::{Connection, Phase, Settings};
+use acklab_transport::tcp::receiver::Reading;
+use acklab_wire::tack::ConnectionId;
+use path::Path;
+use ring::rand::{SecureRandom, SystemRandom};
+use rustls::pki_types::ServerName;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::task::Waker;
+use streams::Stream;
+
+pub(crate) use streams::{ReadError, WriteError};
+
+/// The header of IPv6 is longer than that of IPv4 by so many octets (RFC 8200, §3).
+const LONGER_V6: u64 = 20;
+/// A connection that is over keeps its id for so many probe timeouts, and tells the peer again meanwhile (RFC 9000, §10.2).
+const DRAINING: u64 = 3;
+/// A client waits for a server so long at least, whatever its idle timeout is.
+const LEAST_HANDSHAKE: Duration = Duration::from_secs(1);
+
+/// Random octets of the system.
+pub(crate) fn random() -> Result<u64, ConnectError> {
+    let mut octets = [0; 8];
+    SystemRandom::new().fill(&mut octets).map_err(|_| ConnectError::Randomness)?;
+    Ok(u64::from_ne_bytes(octets))
+}
+
+/// A connection id that nobody can guess.
+pub(crate) fn random_id() -> Result<ConnectionId, ConnectionIdError> {
+    random().map(|id| ConnectionId(id.max(1)))
+}
+
+type ConnectionIdError = ConnectError;
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) struct Association {
+    machine: Connection,
+    session: Session,
+    path: Path,
+    streams: BTreeMap<u32, Stream>,
+    /// Streams that the peer has opened and the application has not accepted.
+    opened: VecDeque<u32>,
+    /// Streams of which the application has left a half.
+    left: BTreeSet<u32>,
+    /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for the end.
+    pub(crate) wakers: Wakers,
+    lost: Option<Lost>,
+    /// A handshake that takes longer is given up.
+    handshake_until: Instant,
+    /// When it was over.
+    ended: Option<Instant>,
+    /// Datagrams that are ready and have to wait for the path.
+    waiting: Outbox,
+    pieces: Vec<Piece>,
+    pub(crate) counters: Counters,
+}
+
+/// Who waits for what.
+#[derive(Debug, Default)]
+pub(crate) struct Wakers {
+    pub(crate) established: Vec<Waker>,
+    pub(crate) opened: Vec<Waker>,
+    pub(crate) may_open: Vec<Waker>,
+    pub(crate) closed: Vec<Waker>,
+}
+
+impl Wakers {
+    fn wake_all(&mut self) {
+        let Self { established, opened, may_open, closed } = self;
+        for waker in [established, opened, may_open, closed].into_iter().flat_map(std::mem::take) {
+            waker.wake();
+        }
+    }
+}
+
+/// Datagrams and octets of UDP payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Datagrams sent.
+    pub datagrams_sent: u64,
+    /// Octets in them.
+    pub octets_sent: u64,
+    /// Datagrams received.
+    pub datagrams_received: u64,
+    /// Octets in them.
+    pub octets_received: u64,
+    /// How often the peer's address has changed.
+    pub migrations: u64,
+}
+
+fn machine(
+    settings: &Settings,
+    remote: SocketAddr,
+    id: ConnectionId,
+    is_client: bool,
+) -> Result<Connection, ConnectError> {
+    let settings = if remote.is_ipv6() { settings.behind(LONGER_V6) } else { *settings };
+    settings.check().map_err(|fault| ConnectError::of(&fault))?;
+    let (seed, name) = (Seed(random()?), "deployed");
+    let controller = Controller::new(&settings.congestion, &settings.controller_start(seed, name));
+    let controller = controller.ok_or(ConnectError::OwnStrategy)?;
+    let policy = Policy::new(settings.ack);
+    let policy = policy.ok_or(ConnectError::OwnStrategy)?;
+    let make = if is_client { Connection::client } else { Connection::server };
+    let mut machine = make(&settings, controller, policy, seed, name).with_id(id).with_reading(Reading::OnDemand);
+    machine.record_streams();
+    Ok(machine)
+}
+
+impl Association {
+    pub(crate) fn client(
+        now: Instant,
+        config: &Config,
+        remote: SocketAddr,
+        name: ServerName<'static>,
+    ) -> Result<Self, ConnectError> {
+        let tls = config.client.clone().ok_or(ConnectError::NoClient)?;
+        let id = random_id()?;
+        let mut machine = machine(&config.transport, remote, id, true)?;
+        machine.open(now);
+        let session = Session::client(tls, name, id);
+        let handshake_until = now + config.transport.idle_timeout.max(LEAST_HANDSHAKE);
+        Ok(Self::new(machine, session, Path::validated(remote), handshake_until, config))
+    }
+
+    pub(crate) fn server(
+        now: Instant,
+        config: &Config,
+        remote: SocketAddr,
+        hello: &Hello,
+        is_validated: bool,
+    ) -> Result<Self, ConnectError> {
+        let server = config.server.as_ref().ok_or(ConnectError::NoServer)?;
+        let id = random_id()?;
+        let machine = machine(&config.transport, remote, id, false)?;
+        let reset = server.reset_key.token(id);
+        let session = Session::server(server.tls.clone(), hello, id, &reset, is_validated);
+        let session = session.map_err(|fault| ConnectError::Settings(fault.to_string()))?;
+        // The session limits what a stranger gets before the handshake is complete.
+        Ok(Self::new(machine, session, Path::validated(remote), now + server.limits.handshake, config))
+    }
+
+    fn new(machine: Connection, mut session: Session, path: Path, handshake_until: Instant, config: &Config) -> Self {
+        if let Some(packets) = config.update_keys_after {
+            session.update_keys_after(packets);
+        }
+        Self {
+            machine,
+            session,
+            path,
+            streams: BTreeMap::new(),
+            opened: VecDeque::new(),
+            left: BTreeSet::new(),
+            wakers: Wakers::default(),
+            lost: None,
+            handshake_until,
+            ended: None,
+            waiting: Outbox::default(),
+            pieces: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(crate) const fn id(&self) -> ConnectionId {
+        self.machine.id()
+    }
+
+    pub(crate) const fn remote(&self) -> SocketAddr {
+        self.path.address()
+    }
+
+    /// Is the peer authenticated, and the connection open?
+    pub(crate) fn is_established(&self) -> bool {
+        self.machine.phase() == Phase::Established && self.session.is_complete()
+    }
+
+    /// Why there is no connection any more.
+    pub(crate) const fn lost(&self) -> Option<&Lost> {
+        self.lost.as_ref()
+    }
+
+    pub(crate) fn vitals(&self) -> Vitals {
+        self.machine.vitals()
+    }
+
+    pub(crate) const fn machine(&self) -> &Connection {
+        &self.machine
+    }
+
+    pub(crate) const fn refused(&self) -> &RefusedCounts {
+        self.session.refused()
+    }
+
+    /// The token by which the host of the peer would reset the connection, once it is known.
+    pub(crate) const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
+        self.session.reset_token()
+    }
+
+    /// The peer's host has reset the connection.
+    pub(crate) fn on_reset(&mut self, now: Instant) {
+        self.end(now, Lost::Reset);
+    }
+
+    pub(crate) fn key_updates(&self) -> u64 {
+        self.session.key_updates()
+    }
+
+    fn probe_timeout(&self) -> Duration {
+        self.machine.probe_timeout()
+    }
+
+    /// Ends the connection, for the reason of this code of the application.
+    pub(crate) fn close(&mut self, now: Instant, code: u32) {
+        self.machine.abort(code);
+        self.end(now, Lost::Here { code });
+    }
+
+    /// There is no connection any more.
+    fn end(&mut self, now: Instant, lost: Lost) {
+        if self.lost.is_none() {
+            // A connection that was closed tells the peer; with the others, there is nobody to be told.
+            self.machine.abandon(Closing::Reset);
+            self.lost = Some(lost);
+            self.ended = Some(now);
+            self.wakers.wake_all();
+            self.streams.values_mut().for_each(Stream::wake_all);
+        }
+    }
+
+    /// When its id is given up. A peer that is not there has nothing to be told.
+    fn gone_at(&self) -> Option<Instant> {
+        let speaks = !matches!(self.lost, Some(Lost::TimedOut | Lost::Reset));
+        self.ended.map(|at| if speaks { at + self.probe_timeout() * DRAINING } else { at })
+    }
+
+    /// Nothing refers to it any more.
+    pub(crate) fn is_gone(&self, now: Instant) -> bool {
+        self.gone_at().is_some_and(|at| now >= at)
+    }
+
+    /// The peer has not confirmed yet that it knows that the connection is over.
+    pub(crate) fn has_farewell(&self) -> bool {
+        self.machine.deadline().is_some() || self.machine.may_transmit()
+    }
+
+    /// Something may leave since the application has read.
+    pub(crate) fn owes_something(&self) -> bool {
+        self.machine.may_transmit()
+    }
+
+    pub(crate) fn wake(&mut self, now: Instant) {
+        if self.machine.deadline().is_some_and(|at| at <= now) {
+            self.machine.wake(now);
+        }
+        if !self.session.is_complete() && now >= self.handshake_until {
+            self.end(now, Lost::TimedOut);
+        }
+        self.wake_path(now);
+        self.look(now);
+    }
+
+    /// When it has to be woken.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
+        [self.machine.deadline(), handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
+    }
+}

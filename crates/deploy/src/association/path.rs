@@ -1,0 +1,115 @@
+//! The peer's address, and its changes.
+//!
+//! A client may appear at another address: the box that translates its address has forgotten it, or it has moved (RFC 9000, §9). The server follows the newest packet that is
+//! authentic, and asks for a proof that the client receives there. Until then the address gets three times what came from it, and if no proof comes, the server returns to the
+//! address before.
+
+use super::Association;
+use crate::association::random;
+use acklab_base::{Duration, Instant};
+use std::net::SocketAddr;
+
+/// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8).
+const FACTOR: u64 = 3;
+/// The proof has so long at least: three probe timeouts of a path that is not known (RFC 9000, §8.2.4).
+const LEAST_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Where the peer is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    address: SocketAddr,
+    /// What may be sent before the address is validated, and until when it has to be; `None` if it is.
+    trial: Option<Trial>,
+    /// The last address that was validated.
+    proven: SocketAddr,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    credit: u64,
+    until: Instant,
+}
+
+impl Path {
+    pub(super) const fn validated(address: SocketAddr) -> Self {
+        Self { address, trial: None, proven: address }
+    }
+
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.trial.map(|trial| trial.until)
+    }
+
+    pub(super) fn on_arrival(&mut self, from: SocketAddr, octets: usize) {
+        if let Some(trial) = &mut self.trial
+            && from == self.address
+        {
+            trial.credit += FACTOR * octets as u64;
+        }
+    }
+
+    /// Returns `true`, and takes them from the credit, if so many octets may leave.
+    pub(super) fn lets(&mut self, octets: usize) -> bool {
+        match &mut self.trial {
+            Some(trial) if trial.credit < octets as u64 => false,
+            Some(trial) => {
+                trial.credit -= octets as u64;
+                true
+            }
+            None => true,
+        }
+    }
+}
+
+impl Association {
+    /// The newest authentic packet came from another address.
+    pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
+        let Ok(value) = random() else { return };
+        let patience = LEAST_PATIENCE.max(self.probe_timeout() * DRAINING_TIMEOUTS);
+        // Back at an address that is proven, nothing has to be shown.
+        self.path.trial =
+            (address != self.path.proven).then(|| Trial { credit: FACTOR * octets as u64, until: now + patience });
+        self.path.address = address;
+        self.counters.migrations += 1;
+        if self.path.trial.is_some() {
+            self.machine.challenge(value);
+        }
+    }
+
+    /// The peer may have shown that it receives at its address.
+    pub(super) fn check_path(&mut self) {
+        if self.machine.take_validation() {
+            self.path.trial = None;
+            self.path.proven = self.path.address;
+        }
+    }
+
+    pub(super) fn wake_path(&mut self, now: Instant) {
+        if self.path.trial.is_some_and(|trial| trial.until <= now) {
+            self.path = Path::validated(self.path.proven);
+        }
+    }
+}
+
+/// The proof has so many probe timeouts (RFC 9000, §8.2.4).
+const DRAINING_TIMEOUTS: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_on_trial_gets_three_times_what_came_from_it() {
+        let [here, there] = [4001, 4002].map(|port| SocketAddr::from(([192, 0, 2, 1], port)));
+        let mut path = Path::validated(here);
+        assert!(path.lets(1 << 30));
+        (path.address, path.trial) = (there, Some(Trial { credit: 100, until: Instant::ZERO }));
+        path.on_arrival(here, 1000);
+        assert_eq!([path.lets(101), path.lets(60), path.lets(60)], [false, true, false]);
+        path.on_arrival(there, 10);
+        assert!(path.lets(70));
+    }
+}

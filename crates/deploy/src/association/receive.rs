@@ -1,0 +1,132 @@
+//! A datagram arrives.
+
+use super::Association;
+use super::streams::Stream;
+use crate::error::Lost;
+use acklab_base::event::Closing;
+use acklab_base::{Ecn, Endpoint, Event, Fate, Instant, StreamEvent};
+use acklab_secure::{Hello, Piece, Step};
+use acklab_transport::tack::Phase;
+use acklab_wire::tack::Packet;
+use std::net::SocketAddr;
+
+impl Association {
+    /// The first datagram of the client, or one that it repeats.
+    pub(crate) fn receive_hello(&mut self, now: Instant, from: SocketAddr, hello: &Hello) {
+        if from != self.path.address() {
+            return;
+        }
+        self.take_steps(now);
+        if self.lost.is_none() {
+            self.session.on_hello();
+            self.machine.accept_borrowed(now, &hello.packet);
+        }
+        self.look(now);
+    }
+
+    pub(crate) fn receive(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+        self.counters.datagrams_received += 1;
+        self.counters.octets_received += datagram.len() as u64;
+        self.take(now, from, ecn, datagram);
+        while let Some((mut early, ecn)) = self.session.take_early() {
+            self.take(now, from, ecn, &mut early);
+        }
+        self.look(now);
+    }
+
+    fn take(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        match self.session.open(datagram, ecn, &mut pieces) {
+            Ok(Some(packet)) => {
+                self.path.on_arrival(from, datagram.len());
+                if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
+                    self.follow(now, from, datagram.len());
+                }
+                self.take_packet(now, &packet, datagram, &pieces);
+            }
+            // It was counted.
+            Ok(None) | Err(_) => {}
+        }
+        self.pieces = pieces;
+        self.take_steps(now);
+    }
+
+    fn take_packet(&mut self, now: Instant, packet: &Packet, datagram: &[u8], pieces: &[Piece]) {
+        let fate = self.machine.accept_borrowed(now, packet);
+        if let Fate::Refused(_) | Fate::Duplicate = fate {
+            return;
+        }
+        self.take_stream_events(|stream, range| {
+            let holds = |piece: &&Piece| {
+                let end = piece.offset + piece.at.len() as u64;
+                piece.stream == stream && piece.offset <= range.start && range.end <= end
+            };
+            let piece = pieces.iter().find(holds)?;
+            let start = piece.at.start + (range.start - piece.offset) as usize;
+            datagram.get(start..start + (range.end - range.start) as usize)
+        });
+        self.check_path();
+    }
+
+    /// What has happened to streams. `octets_of` returns the octets that have arrived.
+    pub(super) fn take_stream_events<'d>(
+        &mut self,
+        octets_of: impl Fn(u32, &std::ops::Range<u64>) -> Option<&'d [u8]>,
+    ) {
+        while let Some((id, event)) = self.machine.take_stream_event() {
+            match event {
+                StreamEvent::Opened => {
+                    self.streams.insert(id, Stream::default());
+                    self.opened.push_back(id);
+                    self.wakers.opened.drain(..).for_each(std::task::Waker::wake);
+                }
+                event => {
+                    let Some(stream) = self.streams.get_mut(&id) else { continue };
+                    stream.on_event(event, |range| octets_of(id, range));
+                }
+            }
+        }
+    }
+
+    fn take_steps(&mut self, now: Instant) {
+        while let Some(step) = self.session.take_step() {
+            match step {
+                Step::Repeat => self.machine.repeat_open(),
+                Step::Complete => {}
+                Step::Failed { code, reason } => {
+                    self.session.seal_failure(code, &mut self.waiting);
+                    self.end(now, Lost::Handshake { code, reason });
+                }
+            }
+        }
+    }
+
+    /// Tells applications what has changed.
+    pub(super) fn look(&mut self, now: Instant) {
+        self.take_stream_events(|_, _| None);
+        if !self.left.is_empty() {
+            self.sweep_streams(now);
+        }
+        if self.is_established() {
+            self.wakers.established.drain(..).for_each(std::task::Waker::wake);
+            self.wakers.may_open.drain(..).for_each(std::task::Waker::wake);
+        }
+        while let Some(event) = self.machine.take_event() {
+            if let Event::Closed { reason, code } = event {
+                let code = u32::try_from(code).unwrap_or(u32::MAX);
+                self.end(
+                    now,
+                    match reason {
+                        Closing::Application => Lost::Peer { code },
+                        Closing::ProtocolViolation => Lost::Violation { code },
+                        Closing::IdleTimeout => Lost::TimedOut,
+                        Closing::Reset => Lost::Reset,
+                    },
+                );
+            }
+        }
+        if let Phase::Closed { code } = self.machine.phase() {
+            self.end(now, Lost::Peer { code });
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What an endpoint is told at its birth.
+
+use acklab_base::{Bytes, Duration};
+use acklab_secure::reset::ResetKey;
+use acklab_transport::pacing::Burst;
+use acklab_transport::tack::Settings;
+use std::sync::Arc;
+
+/// Timers of hosts are coarser than packets at high rates are far apart: so many packets, or what the pacing rate sends in this time, leave in one system call (RFC 9002, §7.7, allows the
+/// initial window of ten packets).
+const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1) };
+
+/// The settings of the transport that suit real hosts: those of a scenario, with the search for the largest packet, packets handed over in batches, ECN, and
+/// receivers that are not believed blindly.
+#[must_use]
+pub fn settings() -> Settings {
+    Settings {
+        mtu_discovery: true,
+        burst: Some(BURST),
+        skip_numbers: true,
+        // A gigabit per second over 100 ms.
+        send_buffer: Bytes(16 << 20),
+        receive_buffer: Bytes(16 << 20),
+        idle_timeout: Duration::from_secs(30),
+        ..Settings::default()
+    }
+}
+
+/// How much state strangers get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections at a time.
+    pub connections: usize,
+    /// Connections whose client is not authenticated yet, before each further one has to show that it receives at its address.
+    pub strangers: usize,
+    /// Connections at a time of one address (one /64 of IPv6) whose client has shown so.
+    pub per_address: usize,
+    /// A handshake that takes longer is given up.
+    pub handshake: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 100_000, strangers: 64, per_address: 10_000, handshake: Duration::from_secs(10) }
+    }
+}
+
+/// What makes an endpoint a server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its certificate: see [`identity`](acklab_secure::identity).
+    pub tls: Arc<rustls::ServerConfig>,
+    /// The key of its stateless resets, which should outlive the process.
+    pub reset_key: ResetKey,
+    /// How much state strangers get.
+    pub limits: Limits,
+    /// Every client has to show that it receives at its address, which costs a round trip.
+    pub always_retry: bool,
+}
+
+/// An endpoint.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The transport. Server and client may differ: each decides on its own window, its controller and its ACK policy.
+    pub transport: Settings,
+    /// Whom a client believes: see [`identity`](acklab_secure::identity).
+    pub client: Option<Arc<rustls::ClientConfig>>,
+    /// Set if others may connect to this endpoint.
+    pub server: Option<Server>,
+    /// The keys of a connection are replaced after so many packets, or earlier if the cipher demands it.
+    pub update_keys_after: Option<u64>,
+}
+
+impl Config {
+    /// An endpoint with the [usual settings](settings) that neither connects nor is connected to.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { transport: settings(), client: None, server: None, update_keys_after: None }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}

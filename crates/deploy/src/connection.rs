@@ -1,0 +1,383 @@
+//! A connection, and its streams.
+
+use crate::association::{Association, Counters, ReadError, WriteError};
+use crate::endpoint::Inner;
+use crate::error::Lost;
+use crate::hub::Handle;
+use crate::statistics::Statistics;
+use acklab_base::Duration;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The application gives no reason.
+const NO_REASON: u32 = 0;
+
+/// A connection. Clones are the same connection, which is closed when the last of them and of its streams is dropped.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    inner: Arc<Owner>,
+}
+
+#[derive(Debug)]
+struct Owner {
+    endpoint: Arc<Inner>,
+    handle: Handle,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.close(NO_REASON);
+    }
+}
+
+impl Owner {
+    fn close(&self, code: u32) {
+        let shared = &self.endpoint.shared;
+        shared.lock().close(shared.now(), self.handle, code);
+        shared.stir();
+    }
+
+    /// Acts on the connection, and has its thread look at it. Returns `None` if it is gone.
+    fn with<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
+        let result = self.endpoint.shared.lock().with(self.handle, act);
+        self.endpoint.shared.stir();
+        result
+    }
+
+    /// The same for what changes nothing that the peer would notice.
+    fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
+        self.endpoint.shared.lock().look(self.handle, act)
+    }
+
+    fn lost(&self) -> Lost {
+        self.endpoint.shared.lock().lost(self.handle).unwrap_or(Lost::TimedOut)
+    }
+}
+
+/// The waker is kept once.
+fn wait(wakers: &mut Vec<Waker>, context: &Context<'_>) {
+    if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+        wakers.push(context.waker().clone());
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(endpoint: Arc<Inner>, handle: Handle) -> Self {
+        Self { inner: Arc::new(Owner { endpoint, handle }) }
+    }
+
+    pub(crate) async fn established(&self) -> Result<(), Lost> {
+        poll_fn(|context| {
+            let state = self.inner.look(|end| {
+                if let Some(lost) = end.lost() {
+                    return Poll::Ready(Err(lost.clone()));
+                }
+                if end.is_established() {
+                    return Poll::Ready(Ok(()));
+                }
+                wait(&mut end.wakers.established, context);
+                wait(&mut end.wakers.closed, context);
+                Poll::Pending
+            });
+            state.unwrap_or_else(|| Poll::Ready(Err(self.inner.lost())))
+        })
+        .await
+    }
+
+    /// The address of the peer, which may change.
+    #[must_use]
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        self.inner.look(|end| end.remote())
+    }
+
+    /// Opens a stream both ways. Waits until the peer lets another be opened.
+    ///
+    /// # Errors
+    /// If the connection is lost.
+    pub async fn open_stream(&self) -> Result<(SendStream, ReceiveStream), Lost> {
+        let id = poll_fn(|context| {
+            let state = self.inner.with(|end| {
+                if let Some(lost) = end.lost() {
+                    return Poll::Ready(Err(lost.clone()));
+                }
+                match end.open_stream() {
+                    Some(id) => Poll::Ready(Ok(id)),
+                    None => {
+                        wait(&mut end.wakers.may_open, context);
+                        wait(&mut end.wakers.closed, context);
+                        Poll::Pending
+                    }
+                }
+            });
+            state.unwrap_or_else(|| Poll::Ready(Err(self.inner.lost())))
+        })
+        .await?;
+        Ok(self.stream(id))
+    }
+
+    /// The next stream that the peer has opened. No stream is lost if the future is dropped.
+    ///
+    /// # Errors
+    /// If the connection is lost.
+    pub async fn accept_stream(&self) -> Result<(SendStream, ReceiveStream), Lost> {
+        let id = poll_fn(|context| {
+            let state = self.inner.look(|end| match end.accept_stream() {
+                Some(id) => Poll::Ready(Ok(id)),
+                None => match end.lost() {
+                    Some(lost) => Poll::Ready(Err(lost.clone())),
+                    None => {
+                        wait(&mut end.wakers.opened, context);
+                        wait(&mut end.wakers.closed, context);
+                        Poll::Pending
+                    }
+                },
+            });
+            state.unwrap_or_else(|| Poll::Ready(Err(self.inner.lost())))
+        })
+        .await?;
+        Ok(self.stream(id))
+    }
+
+    fn stream(&self, id: u32) -> (SendStream, ReceiveStream) {
+        let half = || Half { connection: Arc::<Owner>::clone(&self.inner), id };
+        (SendStream { half: half(), has_ended: false }, ReceiveStream { half: half(), octets: Vec::new() })
+    }
+
+    /// Sends a message, for which nobody cares any more after `lifetime`. Returns once all of it is written; the peer
+    /// [receives](Self::receive_message) it as a whole or not at all.
+    ///
+    /// # Errors
+    /// If the connection is lost.
+    pub async fn send_message(&self, message: &[u8], lifetime: Duration) -> Result<(), Lost> {
+        let (mut send, receive) = self.open_stream().await?;
+        drop(receive);
+        let until = self.inner.endpoint.shared.now() + lifetime;
+        self.inner.with(|end| end.limit_stream(send.half.id, until));
+        let mut written = 0;
+        while written < message.len() {
+            written +=
+                poll_fn(|context| send.write_some(context, &message[written..])).await.map_err(
+                    |error| match error {
+                        WriteError::Lost(lost) => lost,
+                        WriteError::Unknown => self.inner.lost(),
+                    },
+                )?;
+        }
+        send.end();
+        Ok(())
+    }
+
+    /// The next message of the peer, in the order in which they begin to arrive; those that have expired on the way are skipped.
+    ///
+    /// # Errors
+    /// If the connection is lost.
+    pub async fn receive_message(&self) -> Result<Vec<u8>, Lost> {
+        loop {
+            let (send, mut receive) = self.accept_stream().await?;
+            drop(send);
+            let mut message = Vec::new();
+            match receive.read_to_end(&mut message).await {
+                Ok(()) => return Ok(message),
+                Err(ReadError::Lost(lost)) => return Err(lost),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Ends the connection for the reason of this code, below 2³¹. What was written and is not acknowledged may be lost.
+    pub fn close(&self, code: u32) {
+        self.inner.close(code & !(1 << 31));
+    }
+
+    /// Waits until the connection is over, and tells why.
+    pub async fn closed(&self) -> Lost {
+        poll_fn(|context| {
+            let state = self.inner.look(|end| match end.lost() {
+                Some(lost) => Poll::Ready(lost.clone()),
+                None => {
+                    wait(&mut end.wakers.closed, context);
+                    Poll::Pending
+                }
+            });
+            state.unwrap_or_else(|| Poll::Ready(self.inner.lost()))
+        })
+        .await
+    }
+
+    /// What the connection has measured so far. Returns `None` if it is gone.
+    #[must_use]
+    pub fn statistics(&self) -> Option<Statistics> {
+        let now = self.inner.endpoint.shared.now();
+        self.inner.look(|end| Statistics::of(now, end))
+    }
+
+    /// Datagrams and their octets. Returns `None` if the connection is gone.
+    #[must_use]
+    pub fn counters(&self) -> Option<Counters> {
+        self.inner.look(|end| end.counters)
+    }
+}
+
+#[derive(Debug)]
+struct Half {
+    connection: Arc<Owner>,
+    id: u32,
+}
+
+/// The half of a stream that this end sends on. Dropping it ends the half as [`end`](Self::end) does.
+#[derive(Debug)]
+pub struct SendStream {
+    half: Half,
+    has_ended: bool,
+}
+
+impl SendStream {
+    /// Its id, which both ends know it by.
+    #[must_use]
+    pub const fn id(&self) -> u32 {
+        self.half.id
+    }
+
+    fn write_some(&mut self, context: &mut Context<'_>, octets: &[u8]) -> Poll<Result<usize, WriteError>> {
+        let Half { connection, id } = &self.half;
+        let written = connection.with(|end| end.poll_write(context, *id, octets));
+        written.unwrap_or_else(|| Poll::Ready(Err(WriteError::Lost(connection.lost()))))
+    }
+
+    /// Nothing more will be written.
+    pub fn end(&mut self) {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            self.half.connection.with(|end| end.finish_stream(self.half.id));
+        }
+    }
+
+    /// Gives up what is not delivered yet, and tells the peer the code.
+    pub fn reset(&mut self, code: u32) {
+        self.has_ended = true;
+        self.half.connection.with(|end| end.reset_stream(self.half.id, code));
+    }
+
+    /// Waits until the peer has everything, after [`end`](Self::end).
+    ///
+    /// # Errors
+    /// If the connection is lost before.
+    pub async fn finished(&mut self) -> Result<(), Lost> {
+        let Half { connection, id } = &self.half;
+        let finished = poll_fn(|context| {
+            let state = connection.look(|end| end.poll_finished(context, *id));
+            state.unwrap_or_else(|| Poll::Ready(Err(WriteError::Lost(connection.lost()))))
+        });
+        finished.await.map_err(|error| match error {
+            WriteError::Lost(lost) => lost,
+            WriteError::Unknown => connection.lost(),
+        })
+    }
+}
+
+impl Drop for SendStream {
+    fn drop(&mut self) {
+        self.end();
+        let now = self.half.connection.endpoint.shared.now();
+        self.half.connection.with(|end| end.release_stream(now, self.half.id, 0));
+    }
+}
+
+impl AsyncWrite for SendStream {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+        self.write_some(context, octets).map_err(|error| match error {
+            WriteError::Lost(lost) => lost.into(),
+            WriteError::Unknown => io::ErrorKind::NotConnected.into(),
+        })
+    }
+
+    /// What is written leaves by itself.
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.end();
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The half of a stream that the peer sends on.
+#[derive(Debug)]
+pub struct ReceiveStream {
+    half: Half,
+    octets: Vec<u8>,
+}
+
+impl ReceiveStream {
+    /// Its id, which both ends know it by.
+    #[must_use]
+    pub const fn id(&self) -> u32 {
+        self.half.id
+    }
+
+    fn read_some(
+        &mut self,
+        context: &mut Context<'_>,
+        most: usize,
+        to: &mut Vec<u8>,
+    ) -> Poll<Result<usize, ReadError>> {
+        let Half { connection, id } = &self.half;
+        let now = connection.endpoint.shared.now();
+        let mut hub = connection.endpoint.shared.lock();
+        let read = hub.look(connection.handle, |end| {
+            let read = end.poll_read(now, context, *id, most, to);
+            (read, end.owes_something())
+        });
+        let Some((read, owes)) = read else {
+            return Poll::Ready(Err(ReadError::Lost(hub.lost(connection.handle).unwrap_or(Lost::TimedOut))));
+        };
+        // Reading may let the peer send more.
+        if owes {
+            hub.with(connection.handle, |_| ());
+            drop(hub);
+            connection.endpoint.shared.stir();
+        }
+        read
+    }
+
+    /// Reads everything up to the end of the stream.
+    async fn read_to_end(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
+        while poll_fn(|context| self.read_some(context, usize::MAX, to)).await? > 0 {}
+        Ok(())
+    }
+}
+
+impl Drop for ReceiveStream {
+    fn drop(&mut self) {
+        let now = self.half.connection.endpoint.shared.now();
+        self.half.connection.with(|end| end.release_stream(now, self.half.id, 1));
+    }
+}
+
+impl AsyncRead for ReceiveStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut octets = std::mem::take(&mut self.octets);
+        octets.clear();
+        let read = self.read_some(context, buffer.remaining(), &mut octets);
+        buffer.put_slice(&octets);
+        self.octets = octets;
+        read.map(|result| match result {
+            Ok(_) => Ok(()),
+            Err(ReadError::Lost(lost)) => Err(lost.into()),
+            Err(ReadError::Reset(code)) => {
+                let reason = code.map_or("it has expired".to_owned(), |code| format!("code {code}"));
+                Err(io::Error::new(io::ErrorKind::ConnectionReset, format!("the peer has reset the stream: {reason}")))
+            }
+            Err(ReadError::Unknown) => Err(io::ErrorKind::NotConnected.into()),
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! A socket with its connections, in the idiom of tokio.
+//!
+//! One thread serves all connections of an endpoint: it waits for the socket and for deadlines with the precision of nanoseconds, which pacing needs, and moves datagrams in batches. Futures
+//! wait for that thread, so that any executor runs them.
+
+use crate::config::Config;
+use crate::connection::Connection;
+use crate::error::ConnectError;
+use crate::hub::{Handle, Hub, HubCounters};
+use acklab_base::Instant;
+use acklab_live::WallClock;
+use acklab_live::udp::{self, UdpPort, Wait};
+use acklab_secure::{Outbox, RefusedCounts};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::thread::JoinHandle;
+
+/// What the thread of an endpoint shares with its users.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    hub: Mutex<Hub>,
+    pub(crate) clock: WallClock,
+    waker: OwnedFd,
+    /// The thread waits, so that it has to be woken.
+    sleeps: AtomicBool,
+    stops: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Hub> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// There may be something to send.
+    pub(crate) fn stir(&self) {
+        if self.sleeps.swap(false, Ordering::AcqRel) {
+            udp::wake(&self.waker);
+        }
+    }
+}
+
+/// A socket with its connections.
+///
+/// Clones are the same endpoint. Its thread ends with the last of them and of its connections, after everything was told to the peers.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    address: SocketAddr,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.shared.lock().close_all(self.shared.now(), 0);
+        self.shared.stops.store(true, Ordering::Release);
+        self.shared.sleeps.store(true, Ordering::Release);
+        self.shared.stir();
+        if let Some(thread) = self.thread.take() {
+            // It says its farewells, which takes no longer than a round trip is known to take.
+            _ = thread.join();
+        }
+    }
+}
+
+impl Endpoint {
+    /// An endpoint whose socket is bound to `address`.
+    ///
+    /// # Errors
+    /// If the system refuses, or the settings make no sense.
+    pub fn bind(address: SocketAddr, config: Config) -> Result<Self, ConnectError> {
+        Self::new(UdpPort::bind(address)?, config)
+    }
+
+    /// An endpoint with this socket.
+    ///
+    /// # Errors
+    /// If the system refuses, or the settings make no sense.
+    pub fn new(port: UdpPort, config: Config) -> Result<Self, ConnectError> {
+        let (clock, address) = (WallClock::start(), port.address()?);
+        let hub = Mutex::new(Hub::new(clock.now(), config)?);
+        let wait = Wait::new(&port)?;
+        let (sleeps, stops) = (AtomicBool::new(false), AtomicBool::new(false));
+        let shared = Arc::new(Shared { hub, clock, waker: wait.waker()?, sleeps, stops });
+        let served = Arc::<Shared>::clone(&shared);
+        let name = format!("acklab {address}");
+        let thread = std::thread::Builder::new().name(name).spawn(move || serve(&served, port, wait))?;
+        Ok(Self { inner: Arc::new(Inner { shared, address, thread: Some(thread) }) })
+    }
+
+    /// The address that the socket is bound to.
+    #[must_use]
+    pub fn local_address(&self) -> SocketAddr {
+        self.inner.address
+    }
+
+    /// Opens a connection to the server of this name, and waits until both ends are authenticated and it is open.
+    ///
+    /// # Errors
+    /// If the configuration does not allow it, or the handshake fails.
+    pub async fn connect(&self, remote: SocketAddr, name: &str) -> Result<Connection, ConnectError> {
+        let handle = {
+            let mut hub = self.inner.shared.lock();
+            hub.connect(self.inner.shared.now(), remote, name)?
+        };
+        self.inner.shared.stir();
+        // If the future is dropped meanwhile, the connection is closed with it.
+        let connection = Connection::new(Arc::<Inner>::clone(&self.inner), handle);
+        connection.established().await?;
+        Ok(connection)
+    }
+
+    /// The next connection of a client that is authenticated by its address, and open. Returns `None` if the endpoint is no server.
+    pub async fn accept(&self) -> Option<Connection> {
+        let shared = &self.inner.shared;
+        let handle = poll_fn(|context| {
+            let mut hub = shared.lock();
+            match hub.accept() {
+                Some(handle) => Poll::Ready(Some(handle)),
+                None if !hub.is_server() => Poll::Ready(None),
+                None => {
+                    hub.wake_on_accept(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        });
+        let handle: Handle = handle.await?;
+        Some(Connection::new(Arc::<Inner>::clone(&self.inner), handle))
+    }
+
+    /// How many connections there are, those included that are opening or ending.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.inner.shared.lock().connections()
+    }
+
+    /// What the endpoint has seen, and what it has refused of datagrams that belong to no connection.
+    #[must_use]
+    pub fn counters(&self) -> (HubCounters, RefusedCounts) {
+        let hub = self.inner.shared.lock();
+        (*hub.counters(), *hub.refused())
+    }
+}
+
+/// Datagrams that the kernel had no room for.
+struct Held {
+    to: SocketAddr,
+    /// Octets of them that have left.
+    sent: usize,
+}
+
+/// What the thread of an endpoint does until it is stopped.
+fn serve(shared: &Shared, mut port: UdpPort, mut wait: Wait) {
+    let (mut out, mut held) = (Outbox::default(), None);
+    while !run_once(shared, &mut port, &mut wait, &mut out, &mut held).unwrap_or_else(|_| {
+        // A socket that fails for good would fail again at once.
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        false
+    }) {}
+}
+
+/// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped and nothing is left to be said.
+fn run_once(
+    shared: &Shared,
+    port: &mut UdpPort,
+    wait: &mut Wait,
+    out: &mut Outbox,
+    held: &mut Option<Held>,
+) -> io::Result<bool> {
+    shared.sleeps.store(false, Ordering::Release);
+    loop {
+        let received = {
+            let mut hub = shared.lock();
+            let received = port.receive(|from, ecn, datagram| hub.receive(shared.now(), from, ecn, datagram))?;
+            hub.wake(shared.now());
+            received
+        };
+        transmit(shared, port, out, held)?;
+        if received == 0 || held.is_some() {
+            break;
+        }
+    }
+    // From here on, whoever writes wakes this thread; what was written before is seen below.
+    shared.sleeps.store(true, Ordering::Release);
+    let (deadline, is_idle, is_over) = {
+        let hub = shared.lock();
+        let is_over = shared.stops.load(Ordering::Acquire) && !hub.has_farewells();
+        (hub.deadline(), !hub.has_busy() || held.is_some(), is_over)
+    };
+    if is_over {
+        return Ok(true);
+    }
+    if is_idle {
+        wait.until(&shared.clock, deadline, port, held.is_some())?;
+    }
+    Ok(false)
+}
+
+fn transmit(shared: &Shared, port: &mut UdpPort, out: &mut Outbox, held: &mut Option<Held>) -> io::Result<()> {
+    loop {
+        let (to, skip) = match held.take() {
+            Some(Held { to, sent }) => (to, sent),
+            None => {
+                let next = shared.lock().transmit(shared.now(), out);
+                match next {
+                    Some(to) => (to, 0),
+                    None => return Ok(()),
+                }
+            }
+        };
+        let mut done = 0;
+        for (octets, size, ecn) in out.runs() {
+            let start = done;
+            done += octets.len();
+            if done <= skip {
+                continue;
+            }
+            let from = skip.saturating_sub(start);
+            let sent = port.send(to, ecn, &octets[from..], size)?;
+            if from + sent < octets.len() {
+                *held = Some(Held { to, sent: start + from + sent });
+                return Ok(());
+            }
+        }
+        out.clear();
+    }
+}

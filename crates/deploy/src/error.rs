@@ -1,0 +1,92 @@
+//! What can go wrong between hosts.
+
+use acklab_transport::fault::{Complaint, Fault};
+use std::io;
+
+/// Why there is no connection any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lost {
+    /// This end has closed it.
+    #[error("closed here with code {code}")]
+    Here {
+        /// The code of the application.
+        code: u32,
+    },
+    /// The peer has closed it.
+    #[error("closed by the peer with code {code:#x}")]
+    Peer {
+        /// The code of its application, below 2³¹, or of its transport.
+        code: u32,
+    },
+    /// An end has violated the protocol.
+    #[error("the protocol was violated, code {code:#x}")]
+    Violation {
+        /// The code.
+        code: u32,
+    },
+    /// The handshake has failed.
+    #[error("the handshake has failed: {reason}")]
+    Handshake {
+        /// The code that the peer is told.
+        code: u32,
+        /// Why.
+        reason: String,
+    },
+    /// Nothing has come for too long.
+    #[error("timed out")]
+    TimedOut,
+    /// The peer's host does not know the connection.
+    #[error("reset: the peer's host does not know the connection")]
+    Reset,
+}
+
+impl From<Lost> for io::Error {
+    fn from(lost: Lost) -> Self {
+        let kind = match lost {
+            Lost::Here { .. } => io::ErrorKind::NotConnected,
+            Lost::Peer { .. } => io::ErrorKind::ConnectionAborted,
+            Lost::Violation { .. } | Lost::Handshake { .. } => io::ErrorKind::InvalidData,
+            Lost::TimedOut => io::ErrorKind::TimedOut,
+            Lost::Reset => io::ErrorKind::ConnectionReset,
+        };
+        Self::new(kind, lost)
+    }
+}
+
+/// Why a connection cannot be begun.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The endpoint was not told whom to believe.
+    #[error("the endpoint has no client configuration: whom does it believe?")]
+    NoClient,
+    /// The endpoint has no certificate.
+    #[error("the endpoint has no server configuration")]
+    NoServer,
+    /// The name of the server is none.
+    #[error("{0:?} is no name of a server")]
+    Name(String),
+    /// The settings make no sense.
+    #[error("{0}")]
+    Settings(String),
+    /// The settings name a controller or a policy that is none of the shelf.
+    #[error("the controller and the ACK policy have to be built in")]
+    OwnStrategy,
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers")]
+    Randomness,
+    /// The connection was lost before it was established.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    /// The system refuses.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl ConnectError {
+    pub(crate) fn of(fault: &Fault) -> Self {
+        Self::Settings(match &fault.complaint {
+            Complaint::Expected(expected) => format!("{}: expected {expected}", fault.path),
+            Complaint::Misplaced(reason) => format!("{}: {reason}", fault.path),
+        })
+    }
+}

@@ -1,0 +1,423 @@
+//! All connections of a socket, without the socket: a machine that a driver feeds with datagrams and drains of them.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `admission` | which strangers get a connection |
+
+mod admission;
+
+use crate::association::Association;
+use crate::config::Config;
+use crate::error::{ConnectError, Lost};
+use acklab_base::{Ecn, Instant};
+use acklab_secure::token::Tokens;
+use acklab_secure::{Hello, Outbox, Refused, RefusedCounts, hello, reset};
+use acklab_wire::tack::ConnectionId;
+use acklab_wire::tack::protected::head;
+use acklab_wire::tack::version;
+use admission::{Admission, Visitors};
+use rustls::pki_types::ServerName;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// So many datagrams that need no state wait to leave at most: a flood gets no more answers.
+const MOST_ANSWERS: usize = 256;
+
+/// A connection of a hub. It is never used again for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handle(u64);
+
+/// What a hub has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HubCounters {
+    /// Connections that were accepted.
+    pub accepted: u64,
+    /// Clients that were asked to show that they receive at their address.
+    pub retries: u64,
+    /// Clients that were refused because there are too many.
+    pub turned_away: u64,
+    /// Stateless resets sent.
+    pub resets: u64,
+    /// Clients of other versions.
+    pub other_versions: u64,
+}
+
+/// All connections of a socket.
+#[derive(Debug)]
+pub struct Hub {
+    config: Arc<Config>,
+    associations: HashMap<Handle, Association>,
+    by_id: HashMap<ConnectionId, Handle>,
+    /// Clients by their address and the id that they have chosen, for Opens that they repeat.
+    by_client: HashMap<(SocketAddr, ConnectionId), Handle>,
+    /// By the tokens of their stateless resets.
+    by_reset_token: HashMap<[u8; reset::TOKEN], Handle>,
+    deadlines: BTreeSet<(Instant, Handle)>,
+    deadline_of: HashMap<Handle, Instant>,
+    /// Connections that may have something to send.
+    busy: VecDeque<Handle>,
+    is_busy: HashSet<Handle>,
+    next: u64,
+    tokens: Tokens,
+    visitors: Visitors,
+    /// Connections of clients that the application has not taken.
+    accepted: VecDeque<Handle>,
+    /// Those keys, and connections whose handshake is not complete.
+    clients: HashMap<Handle, (SocketAddr, ConnectionId)>,
+    pending: HashSet<Handle>,
+    acceptors: Vec<Waker>,
+    /// Answers that need no state.
+    answers: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// The application has no use for these any more; they end by themselves.
+    refused: RefusedCounts,
+    counters: HubCounters,
+}
+
+impl Hub {
+    /// One without connections.
+    ///
+    /// # Errors
+    /// If the settings make no sense.
+    pub fn new(now: Instant, config: Config) -> Result<Self, ConnectError> {
+        config.transport.check().map_err(|fault| ConnectError::of(&fault))?;
+        Ok(Self {
+            config: Arc::new(config),
+            associations: HashMap::new(),
+            by_id: HashMap::new(),
+            by_client: HashMap::new(),
+            by_reset_token: HashMap::new(),
+            deadlines: BTreeSet::new(),
+            deadline_of: HashMap::new(),
+            busy: VecDeque::new(),
+            is_busy: HashSet::new(),
+            next: 0,
+            tokens: Tokens::new(now).map_err(|_| ConnectError::Randomness)?,
+            visitors: Visitors::default(),
+            accepted: VecDeque::new(),
+            clients: HashMap::new(),
+            pending: HashSet::new(),
+            acceptors: Vec::new(),
+            answers: VecDeque::new(),
+            refused: RefusedCounts::default(),
+            counters: HubCounters::default(),
+        })
+    }
+
+    /// How many connections there are, those included that are opening or ending.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.associations.len()
+    }
+
+    /// What it has seen.
+    #[must_use]
+    pub const fn counters(&self) -> &HubCounters {
+        &self.counters
+    }
+
+    /// What was refused of datagrams that belong to no connection.
+    #[must_use]
+    pub const fn refused(&self) -> &RefusedCounts {
+        &self.refused
+    }
+
+    /// Begins a connection to the server of this name.
+    ///
+    /// # Errors
+    /// If the configuration does not allow it.
+    pub fn connect(&mut self, now: Instant, remote: SocketAddr, name: &str) -> Result<Handle, ConnectError> {
+        let name = ServerName::try_from(name.to_owned()).map_err(|_| ConnectError::Name(name.to_owned()))?;
+        let association = Association::client(now, &self.config, remote, name)?;
+        let handle = self.add(association);
+        self.pending.insert(handle);
+        Ok(handle)
+    }
+
+    fn add(&mut self, association: Association) -> Handle {
+        let handle = Handle(self.next);
+        self.next += 1;
+        self.by_id.insert(association.id(), handle);
+        self.associations.insert(handle, association);
+        self.touch(handle);
+        handle
+    }
+
+    /// A datagram has arrived. Its octets are deciphered in their place.
+    pub fn receive(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+        if hello::opens(datagram) {
+            return self.receive_hello(now, from, ecn, datagram);
+        }
+        let Some(head) = head(datagram) else { return self.receive_other(from, datagram) };
+        match self.by_id.get(&head.connection) {
+            Some(&handle) => {
+                if let Some(association) = self.associations.get_mut(&handle) {
+                    association.receive(now, from, ecn, datagram);
+                }
+                self.touch(handle);
+            }
+            None => self.receive_unknown(now, from, head.connection, datagram),
+        }
+    }
+
+    /// A datagram of no form that this version has.
+    fn receive_other(&mut self, from: SocketAddr, datagram: &mut [u8]) {
+        self.refused.count(Refused::Form);
+        if self.config.server.is_some()
+            && let Some(answer) = version::answer(datagram)
+        {
+            self.counters.other_versions += 1;
+            let mut octets = Vec::new();
+            acklab_wire::tack::encode::append_header(&answer, &mut octets);
+            answer.frames.iter().for_each(|frame| acklab_wire::tack::encode::append_frame(frame, &mut octets));
+            octets.resize(octets.len() + acklab_wire::tack::TAG as usize, 0);
+            self.answer(from, octets);
+        }
+    }
+
+    /// A packet of a connection that is not known here, or not any more; or the reset of one that is not known there.
+    fn receive_unknown(&mut self, now: Instant, from: SocketAddr, id: ConnectionId, datagram: &[u8]) {
+        let length = datagram.len();
+        if let Some(token) = reset::token_of(datagram)
+            && let Some(&handle) = self.by_reset_token.get(token)
+            && let Some(association) = self.associations.get_mut(&handle)
+        {
+            association.on_reset(now);
+            return self.touch(handle);
+        }
+        self.refused.count(Refused::Connection);
+        let reset = self.config.server.as_ref().and_then(|server| server.reset_key.answer(id, length));
+        if let Some(reset) = reset {
+            self.counters.resets += 1;
+            self.answer(from, reset);
+        }
+    }
+
+    fn answer(&mut self, to: SocketAddr, octets: Vec<u8>) {
+        if self.answers.len() < MOST_ANSWERS {
+            self.answers.push_back((to, octets));
+        }
+    }
+
+    fn receive_hello(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+        let config = Arc::<Config>::clone(&self.config);
+        let Some(server) = &config.server else { return self.refused.count(Refused::Connection) };
+        let hello = match Hello::read(datagram, ecn) {
+            Ok(hello) => hello,
+            Err(refused) => return self.refused.count(refused),
+        };
+        if let Some(&handle) = self.by_client.get(&(from, hello.source)) {
+            if let Some(association) = self.associations.get_mut(&handle) {
+                association.receive_hello(now, from, &hello);
+            }
+            return self.touch(handle);
+        }
+        let has_token = hello.token.as_ref().is_some_and(|token| self.tokens.check(now, from, hello.source, token));
+        match self.visitors.admit(server, self.associations.len(), from, has_token) {
+            Admission::Accept => self.accept_client(now, &config, from, &hello, has_token),
+            Admission::Retry => {
+                self.counters.retries += 1;
+                if let Ok(token) = self.tokens.make(now, from, hello.source) {
+                    self.answer_hello(from, |out| hello.answer_with_token(&token, out));
+                }
+            }
+            Admission::TurnAway => {
+                self.counters.turned_away += 1;
+                self.answer_hello(from, |out| hello.answer_with_close(admission::BUSY, out));
+            }
+        }
+    }
+
+    fn answer_hello(&mut self, to: SocketAddr, write: impl FnOnce(&mut Outbox)) {
+        let mut out = Outbox::default();
+        write(&mut out);
+        let answers: Vec<Vec<u8>> = out.iter().map(|(octets, _)| octets.to_vec()).collect();
+        answers.into_iter().for_each(|octets| self.answer(to, octets));
+    }
+
+    fn accept_client(&mut self, now: Instant, config: &Config, from: SocketAddr, hello: &Hello, is_validated: bool) {
+        // The system has no random numbers: the client tries again.
+        let Ok(mut association) = Association::server(now, config, from, hello, is_validated) else { return };
+        association.receive_hello(now, from, hello);
+        let handle = self.add(association);
+        self.visitors.add(handle, from, is_validated);
+        self.by_client.insert((from, hello.source), handle);
+        self.clients.insert(handle, (from, hello.source));
+        self.pending.insert(handle);
+        self.counters.accepted += 1;
+    }
+
+    /// Wakes the connections whose deadline has come.
+    pub fn wake(&mut self, now: Instant) {
+        while let Some(&(at, handle)) = self.deadlines.first()
+            && at <= now
+        {
+            self.deadlines.pop_first();
+            self.deadline_of.remove(&handle);
+            let Some(association) = self.associations.get_mut(&handle) else { continue };
+            association.wake(now);
+            if association.is_gone(now) {
+                self.remove(handle);
+            } else {
+                self.touch(handle);
+            }
+        }
+    }
+
+    fn remove(&mut self, handle: Handle) {
+        if let Some(association) = self.associations.remove(&handle) {
+            self.by_id.remove(&association.id());
+            if let Some(token) = association.reset_token() {
+                self.by_reset_token.remove(token);
+            }
+        }
+        if let Some(client) = self.clients.remove(&handle) {
+            self.by_client.remove(&client);
+        }
+        self.visitors.remove(handle);
+        self.pending.remove(&handle);
+        self.is_busy.remove(&handle);
+        if let Some(at) = self.deadline_of.remove(&handle) {
+            self.deadlines.remove(&(at, handle));
+        }
+    }
+
+    /// A connection has changed.
+    fn touch(&mut self, handle: Handle) {
+        if self.is_busy.insert(handle) {
+            self.busy.push_back(handle);
+        }
+    }
+
+    /// When it has to be woken, if nothing arrives.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Puts datagrams that leave now into `out`, all to the address that is returned. Returns `None` if there are none.
+    pub fn transmit(&mut self, now: Instant, out: &mut Outbox) -> Option<SocketAddr> {
+        if let Some((to, octets)) = self.answers.pop_front() {
+            out.push(&octets);
+            return Some(to);
+        }
+        while let Some(handle) = self.busy.pop_front() {
+            self.is_busy.remove(&handle);
+            let Some(association) = self.associations.get_mut(&handle) else { continue };
+            let has_more = association.transmit(now, out);
+            let (to, deadline) = (association.remote(), association.deadline());
+            self.schedule(handle, deadline);
+            if has_more {
+                self.touch(handle);
+            }
+            self.note_established(handle);
+            if !out.is_empty() {
+                return Some(to);
+            }
+        }
+        None
+    }
+
+    fn schedule(&mut self, handle: Handle, deadline: Option<Instant>) {
+        let before = match deadline {
+            Some(at) => self.deadline_of.insert(handle, at),
+            None => self.deadline_of.remove(&handle),
+        };
+        if before == deadline {
+            return;
+        }
+        if let Some(at) = before {
+            self.deadlines.remove(&(at, handle));
+        }
+        if let Some(at) = deadline {
+            self.deadlines.insert((at, handle));
+        }
+    }
+
+    /// A handshake may have ended.
+    fn note_established(&mut self, handle: Handle) {
+        if !self.pending.contains(&handle) {
+            return;
+        }
+        let Some(association) = self.associations.get(&handle) else { return };
+        if let Some(token) = association.reset_token() {
+            self.by_reset_token.insert(*token, handle);
+        }
+        if association.is_established() && self.clients.contains_key(&handle) {
+            self.accepted.push_back(handle);
+            self.acceptors.drain(..).for_each(Waker::wake);
+        }
+        if association.is_established() || association.lost().is_some() {
+            self.pending.remove(&handle);
+            self.visitors.on_complete(handle);
+        }
+    }
+
+    /// The next connection of a client that is authenticated and open.
+    pub fn accept(&mut self) -> Option<Handle> {
+        self.accepted.pop_front()
+    }
+
+    pub(crate) fn wake_on_accept(&mut self, waker: Waker) {
+        self.acceptors.push(waker);
+    }
+
+    /// Ends a connection for the reason of this code of the application.
+    pub fn close(&mut self, now: Instant, handle: Handle, code: u32) {
+        if let Some(association) = self.associations.get_mut(&handle) {
+            association.close(now, code);
+        }
+        self.touch(handle);
+    }
+
+    /// Ends all connections.
+    pub fn close_all(&mut self, now: Instant, code: u32) {
+        let all: Vec<Handle> = self.associations.keys().copied().collect();
+        all.into_iter().for_each(|handle| self.close(now, handle, code));
+        self.acceptors.drain(..).for_each(Waker::wake);
+    }
+
+    /// Why a connection is over. Returns `None` as long as it is not.
+    #[must_use]
+    pub fn lost(&self, handle: Handle) -> Option<Lost> {
+        match self.associations.get(&handle) {
+            Some(association) => association.lost().cloned(),
+            None => Some(Lost::TimedOut),
+        }
+    }
+
+    /// A connection, which is looked at again afterwards.
+    pub(crate) fn with<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
+        let result = act(self.associations.get_mut(&handle)?);
+        self.touch(handle);
+        Some(result)
+    }
+
+    /// A connection, in which nothing changes that the peer would notice.
+    pub(crate) fn look<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
+        self.associations.get_mut(&handle).map(act)
+    }
+
+    pub(crate) fn is_server(&self) -> bool {
+        self.config.server.is_some()
+    }
+
+    /// Returns `true` if something may leave now.
+    pub(crate) fn has_busy(&self) -> bool {
+        !self.busy.is_empty() || !self.answers.is_empty()
+    }
+
+    /// Returns `true` if a peer is still to be told that its connection is over.
+    pub(crate) fn has_farewells(&self) -> bool {
+        self.associations.values().any(Association::has_farewell)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn get(&self, handle: Handle) -> Option<&Association> {
+        self.associations.get(&handle)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Which strangers get a connection.
+//!
+//! A client that has shown nothing costs a server a signature and some kilobytes. As long as few such clients are there, each gets a connection at once; then each has to come back with a
+//! token, which costs the server no state. A token lifts this limit only while it is fresh, and only for the address that it was made for.
+
+use super::Handle;
+use crate::config::Server;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+/// The server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED), above the codes of applications.
+pub(super) const BUSY: u32 = 1 << 31 | 0x02;
+
+/// What a stranger gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// A connection.
+    Accept,
+    /// A token, with which it may come back.
+    Retry,
+    /// Nothing.
+    TurnAway,
+}
+
+/// The clients that are here.
+#[derive(Debug, Default)]
+pub(super) struct Visitors {
+    of: HashMap<Handle, Visitor>,
+    /// Those whose address is not known to be theirs and who are not authenticated.
+    strangers: usize,
+    by_host: HashMap<IpAddr, usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Visitor {
+    host: IpAddr,
+    is_stranger: bool,
+}
+
+/// What counts as one address: hosts have a /64 of IPv6 to themselves (RFC 7934, §6).
+fn host_of(address: SocketAddr) -> IpAddr {
+    match address.ip() {
+        IpAddr::V6(ip) => ip.to_ipv4_mapped().map_or_else(|| IpAddr::V6(network_of(ip)), IpAddr::V4),
+        ip => ip,
+    }
+}
+
+fn network_of(ip: Ipv6Addr) -> Ipv6Addr {
+    Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)
+}
+
+impl Visitors {
+    pub(super) fn admit(&self, server: &Server, connections: usize, from: SocketAddr, has_token: bool) -> Admission {
+        let limits = &server.limits;
+        if connections >= limits.connections {
+            return Admission::TurnAway;
+        }
+        if !has_token {
+            let is_free = !server.always_retry && self.strangers < limits.strangers;
+            return if is_free { Admission::Accept } else { Admission::Retry };
+        }
+        let here = self.by_host.get(&host_of(from)).copied().unwrap_or(0);
+        if here < limits.per_address { Admission::Accept } else { Admission::TurnAway }
+    }
+
+    pub(super) fn add(&mut self, handle: Handle, from: SocketAddr, is_validated: bool) {
+        let host = host_of(from);
+        self.of.insert(handle, Visitor { host, is_stranger: !is_validated });
+        self.strangers += usize::from(!is_validated);
+        *self.by_host.entry(host).or_default() += 1;
+    }
+
+    /// The handshake is over.
+    pub(super) fn on_complete(&mut self, handle: Handle) {
+        if let Some(visitor) = self.of.get_mut(&handle)
+            && std::mem::take(&mut visitor.is_stranger)
+        {
+            self.strangers -= 1;
+        }
+    }
+
+    pub(super) fn remove(&mut self, handle: Handle) {
+        self.on_complete(handle);
+        let Some(visitor) = self.of.remove(&handle) else { return };
+        if let Some(here) = self.by_host.get_mut(&visitor.host) {
+            *here -= 1;
+            if *here == 0 {
+                self.by_host.remove(&visitor.host);
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Hubs of two hosts over a network that loses, repeats, reorders and corrupts datagrams.
+
+use super::*;
+use crate::association::{ReadError, WriteError};
+use crate::config::{Limits, Server};
+use acklab_base::Duration;
+use acklab_base::random::{Seed, Stream};
+use acklab_secure::identity::{Identity, Trust, client_config, server_config};
+use acklab_secure::reset::ResetKey;
+use rustls::NoKeyLog;
+use std::collections::BTreeMap;
+use std::task::{Context, Poll};
+
+const DELAY: Duration = Duration::from_millis(10);
+
+fn address(host: u8) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, host], 4433))
+}
+
+/// A client and a server whose certificate it believes.
+fn configs() -> [Config; 2] {
+    let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
+    let trust = Trust::Pinned(identity.fingerprint());
+    let client = Config { client: Some(client_config(trust, Arc::new(NoKeyLog)).unwrap()), ..Config::new() };
+    let server = Server {
+        tls: server_config(identity, Arc::new(NoKeyLog)).unwrap(),
+        reset_key: ResetKey::new(&[7; 32]),
+        limits: Limits::default(),
+        always_retry: false,
+    };
+    [client, Config { server: Some(server), ..Config::new() }]
+}
+
+/// What the network does to a datagram, each with this chance.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weather {
+    loss: f64,
+    repeats: f64,
+    corrupts: f64,
+    jitter: Duration,
+}
+
+const CLEAN: Weather = Weather { loss: 0.0, repeats: 0.0, corrupts: 0.0, jitter: Duration::ZERO };
+const ROUGH: Weather = Weather { loss: 0.05, repeats: 0.05, corrupts: 0.05, jitter: Duration::from_millis(20) };
+
+/// The client at address 1 and the server at address 2.
+struct Net {
+    now: Instant,
+    hubs: [Hub; 2],
+    weather: Weather,
+    chance: Stream,
+    under_way: BTreeMap<(Instant, u64), (SocketAddr, SocketAddr, Vec<u8>)>,
+    count: u64,
+    /// Where the client is.
+    client: SocketAddr,
+    /// Datagrams that have left, by their source.
+    sent: HashMap<SocketAddr, Vec<usize>>,
+}
+
+impl Net {
+    fn new(configs: [Config; 2], weather: Weather) -> Self {
+        let now = Instant::ZERO + Duration::from_secs(1);
+        let hubs = configs.map(|config| Hub::new(now, config).unwrap());
+        let (under_way, chance) = (BTreeMap::new(), Seed(3).stream("net"));
+        Self { now, hubs, weather, chance, under_way, count: 0, client: address(1), sent: HashMap::new() }
+    }
+
+    fn drain(&mut self) {
+        for host in 0..2 {
+            let mut out = Outbox::default();
+            while let Some(to) = self.hubs[host].transmit(self.now, &mut out) {
+                let from = if host == 0 { self.client } else { address(2) };
+                for (octets, _) in out.iter() {
+                    let Weather { loss, repeats, corrupts, jitter } = self.weather;
+                    self.sent.entry(from).or_default().push(octets.len());
+                    for _ in 0..1 + usize::from(self.chance.chance(repeats)) {
+                        let mut octets = octets.to_vec();
+                        if self.chance.chance(corrupts) {
+                            let place = self.chance.below(octets.len() as u64) as usize;
+                            octets[place] ^= 1 << self.chance.below(8);
+                        }
+                        if !self.chance.chance(loss) {
+                            let at = self.now + DELAY + Duration::from_nanos(self.chance.below(jitter.as_nanos() + 1));
+                            self.under_way.insert((at, self.count), (from, to, octets));
+                        }
+                        self.count += 1;
+                    }
+                }
+                out.clear();
+            }
+        }
+    }
+
+    /// The next thing happens. Returns `false` if nothing is left.
+    fn step(&mut self) -> bool {
+        self.drain();
+        let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);
+        let deadlines = self.hubs.iter().filter_map(Hub::deadline).min();
+        let Some(next) = arrival.into_iter().chain(deadlines).min() else { return false };
+        self.now = self.now.max(next);
+        if arrival == Some(next) {
+            let (_, (from, to, mut octets)) = self.under_way.pop_first().unwrap();
+            let host = usize::from(to == address(2));
+            if host == 1 || to == self.client {
+                self.hubs[host].receive(self.now, from, Ecn::NotEct, &mut octets);
+            }
+        } else {
+            self.hubs.iter_mut().for_each(|hub| hub.wake(self.now));
+        }
+        true
+    }
+
+    fn run_until(&mut self, mut is_done: impl FnMut(&mut Self) -> bool) {
+        let start = self.now;
+        while !is_done(self) {
+            assert!(self.step(), "nothing is left to do at {}", self.now);
+            assert!(self.now < start + Duration::from_secs(600), "it takes too long");
+        }
+    }
+
+    fn connect(&mut self) -> [Handle; 2] {
+        let client = self.hubs[0].connect(self.now, address(2), "server.test").unwrap();
+        let mut server = None;
+        self.run_until(|net| {
+            server = server.or_else(|| net.hubs[1].accept());
+            assert_eq!(net.hubs[0].lost(client), None);
+            server.is_some() && net.hubs[0].get(client).unwrap().is_established()
+        });
+        [client, server.unwrap()]
+    }
+
+    fn write(&mut self, host: usize, handle: Handle, stream: u32, octets: &[u8]) -> usize {
+        let mut context = Context::from_waker(Waker::noop());
+        match self.hubs[host].with(handle, |end| end.poll_write(&mut context, stream, octets)).unwrap() {
+            Poll::Ready(taken) => taken.unwrap(),
+            Poll::Pending => 0,
+        }
+    }
+
+    /// Reads what is there. Returns `true` at the end of the stream.
+    fn read(&mut self, host: usize, handle: Handle, stream: u32, to: &mut Vec<u8>) -> bool {
+        let (now, mut context) = (self.now, Context::from_waker(Waker::noop()));
+        loop {
+            let read = |end: &mut Association| end.poll_read(now, &mut context, stream, 10_000, to);
+            match self.hubs[host].with(handle, read).unwrap() {
+                Poll::Ready(Ok(0)) => return true,
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(ReadError::Unknown)) | Poll::Pending => return false,
+                Poll::Ready(Err(error)) => panic!("{error:?}"),
+            }
+        }
+    }
+
+    /// Sends random octets from the client to the server on a stream of their own.
+    fn carry(&mut self, [client, server]: [Handle; 2], size: usize) {
+        let all: Vec<u8> = (0..size).map(|_| self.chance.below(256) as u8).collect();
+        let stream = self.hubs[0].with(client, |end| end.open_stream()).flatten().unwrap();
+        let (mut sent, mut read) = (0, Vec::new());
+        self.run_until(|net| {
+            if sent < all.len() {
+                sent += net.write(0, client, stream, &all[sent..]);
+                if sent == all.len() {
+                    net.hubs[0].with(client, |end| end.finish_stream(stream));
+                }
+            }
+            net.read(1, server, stream, &mut read)
+        });
+        assert!(read == all, "every octet once and in order");
+    }
+}
+
+#[test]
+fn octets_arrive_over_a_clean_network_after_one_round_trip() {
+    let mut net = Net::new(configs(), CLEAN);
+    let start = net.now;
+    let handles = net.connect();
+    assert!(net.now <= start + DELAY * 4, "the server has all after a round trip and a half: {}", net.now.since(start));
+    assert_eq!(net.sent[&net.client][0], 1200, "the first datagram");
+    net.carry(handles, 1_000_000);
+}
+
+#[test]
+fn octets_arrive_over_a_rough_network() {
+    let mut net = Net::new(configs(), ROUGH);
+    let handles = net.connect();
+    net.carry(handles, 1_000_000);
+    let refused: u64 = net.hubs[1].get(handles[1]).unwrap().refused().of(Refused::Forged);
+    assert!(refused > 10, "corrupted datagrams are refused: {refused}");
+}
+
+#[test]
+fn keys_are_updated_while_octets_flow() {
+    let [client, server] = configs();
+    let mut net = Net::new([Config { update_keys_after: Some(50), ..client }, server], ROUGH);
+    let handles = net.connect();
+    net.carry(handles, 1_000_000);
+    let updates = [0, 1].map(|host| net.hubs[host].get(handles[host]).unwrap().key_updates());
+    assert!(updates[0] > 5 && updates[0].abs_diff(updates[1]) <= 1, "{updates:?}");
+}
+
+#[test]
+fn a_server_that_nobody_believes_gets_no_connection() {
+    let ([client, _], [_, server]) = (configs(), configs());
+    let mut net = Net::new([client, server], CLEAN);
+    let client = net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
+    net.run_until(|net| net.hubs[0].lost(client).is_some());
+    let Some(Lost::Handshake { reason, .. }) = net.hubs[0].lost(client) else {
+        panic!("{:?}", net.hubs[0].lost(client))
+    };
+    assert!(reason.contains("certificate"), "{reason}");
+    net.run_until(|net| net.hubs[1].connections() == 0);
+    assert_eq!(net.hubs[1].accept(), None);
+}
+
+#[test]
+fn a_client_that_must_show_its_address_comes_back_with_a_token() {
+    let [client, mut server] = configs();
+    server.server.as_mut().unwrap().always_retry = true;
+    let mut net = Net::new([client, server], CLEAN);
+    let handles = net.connect();
+    assert_eq!((net.hubs[1].counters().retries, net.hubs[1].counters().accepted), (1, 1));
+    net.carry(handles, 100_000);
+}
+
+#[test]
+fn a_stranger_gets_three_times_what_it_sends() {
+    let mut net = Net::new(configs(), CLEAN);
+    net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
+    net.drain();
+    let (_, (_, _, hello)) = net.under_way.pop_first().unwrap();
+    let victim = address(66);
+    net.hubs[1].receive(net.now, victim, Ecn::NotEct, &mut hello.clone());
+    while net.hubs[1].connections() > 0 {
+        net.drain();
+        let next = net.hubs[1].deadline().unwrap();
+        net.now = net.now.max(next);
+        net.hubs[1].wake(net.now);
+    }
+    let sent: usize = net.sent[&address(2)].iter().sum();
+    assert!(sent > 1000 && sent <= 3 * 1200, "{sent}");
+}
+
+#[test]
+fn a_client_whose_address_changes_is_followed() {
+    let mut net = Net::new(configs(), CLEAN);
+    let handles = net.connect();
+    net.carry(handles, 200_000);
+    net.client = address(9);
+    net.carry(handles, 200_000);
+    let server = net.hubs[1].get(handles[1]).unwrap();
+    assert_eq!((server.remote(), server.counters.migrations), (address(9), 1));
+}
+
+#[test]
+fn a_packet_that_was_recorded_moves_nothing() {
+    let mut net = Net::new(configs(), CLEAN);
+    let handles = net.connect();
+    net.carry(handles, 100_000);
+    let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
+    net.write(0, handles[0], stream, b"acknowledge");
+    net.drain();
+    let (_, (_, _, recorded)) = net.under_way.last_key_value().map(|(key, value)| (*key, value.clone())).unwrap();
+    net.carry(handles, 100_000);
+    net.hubs[1].receive(net.now, address(66), Ecn::NotEct, &mut recorded.clone());
+    assert_eq!(net.hubs[1].get(handles[1]).unwrap().remote(), address(1));
+    net.carry(handles, 100_000);
+}
+
+#[test]
+fn a_server_that_has_forgotten_its_clients_resets_them() {
+    let [client, server] = configs();
+    let mut net = Net::new([client, server.clone()], CLEAN);
+    let handles = net.connect();
+    net.carry(handles, 100_000);
+    net.hubs[1] = Hub::new(net.now, server).unwrap();
+    let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
+    net.write(0, handles[0], stream, &[0; 5000]);
+    net.run_until(|net| net.hubs[0].lost(handles[0]).is_some());
+    assert_eq!((net.hubs[0].lost(handles[0]), net.hubs[1].counters().resets > 0), (Some(Lost::Reset), true));
+}
+
+#[test]
+fn the_peer_learns_why_a_connection_is_closed() {
+    let mut net = Net::new(configs(), ROUGH);
+    let handles = net.connect();
+    net.hubs[0].close(net.now, handles[0], 42);
+    net.run_until(|net| net.hubs[1].lost(handles[1]).is_some());
+    assert_eq!(net.hubs[1].lost(handles[1]), Some(Lost::Peer { code: 42 }));
+    net.run_until(|net| net.hubs.iter().all(|hub| hub.connections() == 0));
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_nothing_behind() {
+    let [client, mut server] = configs();
+    server.transport.idle_timeout = Duration::from_secs(5);
+    let mut net = Net::new([client.clone(), server], CLEAN);
+    let handles = net.connect();
+    let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
+    net.write(0, handles[0], stream, &[0; 500_000]);
+    for _ in 0..200 {
+        net.step();
+    }
+    let killed = net.now;
+    net.hubs[0] = Hub::new(net.now, client).unwrap();
+    net.weather.loss = 1.0;
+    net.run_until(|net| net.hubs[1].connections() == 0);
+    assert_eq!(net.hubs[1].lost(handles[1]), Some(Lost::TimedOut));
+    assert!(net.now < killed + Duration::from_secs(8), "{}", net.now.since(killed));
+    assert!(net.hubs[1].by_id.is_empty() && net.hubs[1].by_client.is_empty() && net.hubs[1].deadlines.is_empty());
+}
+
+#[test]
+fn a_server_without_room_says_so() {
+    let [client, mut server] = configs();
+    server.server.as_mut().unwrap().limits.connections = 1;
+    let mut net = Net::new([client, server], CLEAN);
+    net.connect();
+    let second = net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
+    net.run_until(|net| net.hubs[0].lost(second).is_some());
+    let lost = net.hubs[0].lost(second);
+    assert!(matches!(lost, Some(Lost::Handshake { code: admission::BUSY, .. })), "{lost:?}");
+}
+
+#[test]
+fn what_is_written_to_a_lost_connection_is_refused() {
+    let mut net = Net::new(configs(), CLEAN);
+    let [client, _] = net.connect();
+    net.hubs[0].close(net.now, client, 0);
+    let mut context = Context::from_waker(Waker::noop());
+    let written = net.hubs[0].with(client, |end| end.poll_write(&mut context, 2, b"late")).unwrap();
+    assert_eq!(written, Poll::Ready(Err(WriteError::Lost(Lost::Here { code: 0 }))));
+}

@@ -1,0 +1,54 @@
+//! What a connection has measured.
+
+use crate::association::{Association, Counters};
+use acklab_base::endpoint::{CounterValue, Vitals};
+use acklab_base::{Endpoint, Instant, Rate};
+
+/// What a connection has measured since it began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// When, by the clock of the endpoint.
+    pub at: Instant,
+    /// Window, octets in flight, round trips, octets written, acknowledged and received.
+    pub vitals: Vitals,
+    /// The rate at which pacing spreads data.
+    pub pacing_rate: Option<Rate>,
+    /// Datagrams and their octets.
+    pub datagrams: Counters,
+    /// The counters and gauges of the transport, as a simulation reports them: name, unit and value.
+    pub transport: Vec<(&'static str, &'static str, CounterValue)>,
+    /// Acknowledgments sent, by their reason.
+    pub acknowledgments: Vec<(String, u64)>,
+    /// Datagrams refused, by their reason.
+    pub refused: Vec<(&'static str, u64)>,
+    /// How often the keys were updated.
+    pub key_updates: u64,
+}
+
+impl Statistics {
+    pub(crate) fn of(now: Instant, association: &Association) -> Self {
+        let machine = association.machine();
+        let (mut transport, mut acknowledgments) = (Vec::new(), Vec::new());
+        machine.report_counters(&mut |name, unit, value| transport.push((name, unit, value)));
+        machine.report_ack_reasons(&mut |reason, count| acknowledgments.push((reason.to_owned(), count)));
+        Self {
+            at: now,
+            vitals: association.vitals(),
+            pacing_rate: machine.pacing_rate(),
+            datagrams: association.counters,
+            transport,
+            acknowledgments,
+            refused: association.refused().iter().collect(),
+            key_updates: association.key_updates(),
+        }
+    }
+
+    /// A counter of the transport by its name (see [`counter`](acklab_base::endpoint::counter)), or `None` if there is none.
+    #[must_use]
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.transport.iter().find_map(|(other, _, value)| match value {
+            CounterValue::Count(count) if *other == name => Some(*count),
+            _ => None,
+        })
+    }
+}

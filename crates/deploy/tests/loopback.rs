@@ -1,0 +1,162 @@
+//! Endpoints with sockets, on this host.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use acklab_base::Duration;
+use acklab_deploy::config::{Limits, Server};
+use acklab_deploy::{Config, Connection, Endpoint, Lost};
+use acklab_secure::identity::{Identity, Trust, client_config, server_config};
+use acklab_secure::reset::ResetKey;
+use rustls::NoKeyLog;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const NAME: &str = "server.test";
+
+fn any(v6: bool) -> SocketAddr {
+    if v6 { "[::1]:0".parse().unwrap() } else { "127.0.0.1:0".parse().unwrap() }
+}
+
+/// A client and a server.
+fn endpoints(v6: bool) -> [Endpoint; 2] {
+    let (identity, ..) = Identity::generate([NAME.to_owned()]).unwrap();
+    let trust = Trust::Pinned(identity.fingerprint());
+    let client = Config { client: Some(client_config(trust, Arc::new(NoKeyLog)).unwrap()), ..Config::new() };
+    let tls = server_config(identity, Arc::new(NoKeyLog)).unwrap();
+    let limits = Limits::default();
+    let server = Server { tls, reset_key: ResetKey::new(&[7; 32]), limits, always_retry: false };
+    [client, Config { server: Some(server), ..Config::new() }].map(|config| Endpoint::bind(any(v6), config).unwrap())
+}
+
+async fn connect([client, server]: &[Endpoint; 2]) -> [Connection; 2] {
+    let (opened, accepted) = tokio::join!(client.connect(server.local_address(), NAME), server.accept());
+    [opened.unwrap(), accepted.unwrap()]
+}
+
+fn run<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let limited = async { tokio::time::timeout(std::time::Duration::from_secs(60), test).await };
+    runtime.block_on(limited).expect("it ends in time")
+}
+
+/// Octets that differ from each other at any distance.
+fn octets(size: usize) -> Vec<u8> {
+    (0..size as u64).map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+#[test]
+fn streams_carry_octets_both_ways_over_both_versions_of_ip() {
+    for v6 in [false, true] {
+        run(async {
+            let endpoints = endpoints(v6);
+            let [client, server] = connect(&endpoints).await;
+            let sent = octets(20_000_000);
+            let echo = async {
+                let (mut send, mut receive) = server.accept_stream().await.unwrap();
+                tokio::io::copy(&mut receive, &mut send).await.unwrap();
+                send.end();
+                send.finished().await.unwrap();
+            };
+            let ask = async {
+                let (mut send, mut receive) = client.open_stream().await.unwrap();
+                let write = async {
+                    send.write_all(&sent).await.unwrap();
+                    send.end();
+                };
+                let mut read = Vec::new();
+                let (_, count) = tokio::join!(write, receive.read_to_end(&mut read));
+                assert_eq!(count.unwrap(), sent.len());
+                assert!(read == sent, "as it was sent");
+            };
+            tokio::join!(echo, ask);
+        });
+    }
+}
+
+#[test]
+fn many_streams_come_and_go() {
+    run(async {
+        let endpoints = endpoints(false);
+        let [client, server] = connect(&endpoints).await;
+        let serve = async {
+            for _ in 0..500 {
+                let (mut send, mut receive) = server.accept_stream().await.unwrap();
+                let mut question = Vec::new();
+                receive.read_to_end(&mut question).await.unwrap();
+                send.write_all(&question).await.unwrap();
+            }
+        };
+        let ask = async {
+            for number in 0..500u32 {
+                let (mut send, mut receive) = client.open_stream().await.unwrap();
+                send.write_all(&number.to_be_bytes()).await.unwrap();
+                send.end();
+                let mut answer = Vec::new();
+                receive.read_to_end(&mut answer).await.unwrap();
+                assert_eq!(answer, number.to_be_bytes());
+            }
+        };
+        tokio::join!(serve, ask);
+    });
+}
+
+#[test]
+fn messages_arrive_as_a_whole() {
+    run(async {
+        let endpoints = endpoints(false);
+        let [client, server] = connect(&endpoints).await;
+        for size in [1, 1000, 300_000] {
+            client.send_message(&octets(size), Duration::from_secs(5)).await.unwrap();
+            assert_eq!(server.receive_message().await.unwrap(), octets(size));
+        }
+    });
+}
+
+#[test]
+fn a_future_that_is_dropped_loses_nothing() {
+    run(async {
+        let endpoints = endpoints(false);
+        let [client, server] = connect(&endpoints).await;
+        let (mut send, _receive) = client.open_stream().await.unwrap();
+        let short = std::time::Duration::from_millis(1);
+        assert!(tokio::time::timeout(short, server.accept_stream()).await.is_err());
+        send.write_all(b"acknowledge").await.unwrap();
+        let (_send, mut receive) = server.accept_stream().await.unwrap();
+        let mut read = [0; 11];
+        receive.read_exact(&mut read[..5]).await.unwrap();
+        assert!(tokio::time::timeout(short, receive.read_exact(&mut [0; 100])).await.is_err());
+        send.write_all(b"ment").await.unwrap();
+    });
+}
+
+#[test]
+fn the_end_of_a_connection_reaches_all_who_wait() {
+    run(async {
+        let endpoints = endpoints(false);
+        let [client, server] = connect(&endpoints).await;
+        let (_send, mut receive) = client.open_stream().await.unwrap();
+        let close = async {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            server.close(42);
+        };
+        let (read, stream, lost, ()) = tokio::join!(receive.read_u8(), client.accept_stream(), client.closed(), close);
+        assert_eq!(read.unwrap_err().kind(), std::io::ErrorKind::ConnectionAborted);
+        assert_eq!(stream.unwrap_err(), Lost::Peer { code: 42 });
+        assert_eq!(lost, Lost::Peer { code: 42 });
+        assert_eq!(server.closed().await, Lost::Here { code: 42 });
+    });
+}
+
+#[test]
+fn connections_that_are_dropped_leave_nothing_behind() {
+    run(async {
+        let endpoints = endpoints(false);
+        for _ in 0..20 {
+            connect(&endpoints).await;
+        }
+        while endpoints.iter().any(|endpoint| endpoint.connections() > 0) {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    });
+}

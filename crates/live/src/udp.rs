@@ -1,0 +1,271 @@
+//! UDP sockets that move datagrams in batches: segmentation offload (GSO) on the way out, coalescing (GRO) on the way in, and the ECN field both ways.
+
+use crate::WallClock;
+use acklab_base::{Ecn, Instant};
+use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::io::Errno;
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// Octets of the kernel's buffers for each direction, as far as the system allows: some milliseconds at a gigabit per second.
+const KERNEL_BUFFER: usize = 4 << 20;
+/// The largest UDP payload, and so the most that one receive buffer holds (RFC 768).
+const LARGEST: usize = 65_535;
+
+/// A UDP socket.
+#[derive(Debug)]
+pub struct UdpPort {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    buffers: Vec<u8>,
+    /// The system refused segmentation offload once.
+    is_plain: bool,
+}
+
+impl UdpPort {
+    /// A socket that is bound to `address`.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        Self::new(UdpSocket::bind(address)?)
+    }
+
+    /// A socket that is bound already.
+    ///
+    /// # Errors
+    /// If the system refuses an option.
+    pub fn new(socket: UdpSocket) -> io::Result<Self> {
+        let state = UdpSocketState::new((&socket).into())?;
+        // Where the system allows less, it gives what it allows.
+        _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
+        _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
+        let buffers = vec![0; BATCH_SIZE * LARGEST];
+        Ok(Self { socket, state, buffers, is_plain: false })
+    }
+
+    /// The address that the socket is bound to.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// A second handle of the socket, for a thread that only sends.
+    ///
+    /// # Errors
+    /// If the system allows no further descriptor.
+    pub fn descriptor(&self) -> io::Result<UdpSocket> {
+        self.socket.try_clone()
+    }
+
+    /// How many datagrams leave in one system call at most.
+    #[must_use]
+    pub fn most_segments(&self) -> usize {
+        if self.is_plain { 1 } else { self.state.max_gso_segments() }
+    }
+
+    /// Sends the datagrams in `octets`, each of `size` octets and the last perhaps shorter. Returns how many octets were taken: fewer than all
+    /// if the kernel's buffer is full.
+    ///
+    /// # Errors
+    /// If the system refuses, but not if the destination cannot be reached.
+    pub fn send(&mut self, to: SocketAddr, ecn: Ecn, octets: &[u8], size: usize) -> io::Result<usize> {
+        let mut sent = 0;
+        while sent < octets.len() {
+            let most = size * self.most_segments();
+            let batch = &octets[sent..octets.len().min(sent + most.min(LARGEST / size * size).max(size))];
+            let transmit = Transmit {
+                destination: to,
+                ecn: EcnCodepoint::from_bits(ecn.bits()),
+                contents: batch,
+                segment_size: (batch.len() > size).then_some(size),
+                src_ip: None,
+            };
+            match self.state.try_send(UdpSockRef::from(&self.socket), &transmit) {
+                Ok(()) => sent += batch.len(),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // A device without checksums for it refuses segmentation offload.
+                Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) && batch.len() > size => {
+                    self.is_plain = true;
+                }
+                // The path does not take packets of this size, or the destination is not there: a loss like others.
+                Err(error) if is_loss(&error) => sent += batch.len(),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Receives a batch of datagrams, and gives each to `take` with its source and its ECN field. Returns how many there were: none if none waits.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn receive(&mut self, mut take: impl FnMut(SocketAddr, Ecn, &mut [u8])) -> io::Result<usize> {
+        let mut metas = [RecvMeta::default(); BATCH_SIZE];
+        let mut slices = self.buffers.chunks_mut(LARGEST).map(IoSliceMut::new).collect::<Vec<_>>();
+        let count = match self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut metas) {
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock || is_loss(&error) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let mut datagrams = 0;
+        for (meta, buffer) in metas.iter().zip(self.buffers.chunks_mut(LARGEST)).take(count) {
+            let ecn = Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8));
+            for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
+                datagrams += 1;
+                take(meta.addr, ecn, datagram);
+            }
+        }
+        Ok(datagrams)
+    }
+}
+
+/// Errors that say that a datagram was lost, on the way or here.
+fn is_loss(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::NetworkDown
+            | ErrorKind::PermissionDenied
+    ) || [Errno::MSGSIZE, Errno::NOBUFS].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+impl AsFd for UdpPort {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Why a [`Wait`] has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Woken {
+    /// Datagrams wait at the socket.
+    pub can_receive: bool,
+    /// The socket takes datagrams again.
+    pub can_send: bool,
+}
+
+/// Waits for a socket, a deadline or another thread.
+#[derive(Debug)]
+pub struct Wait {
+    epoll: OwnedFd,
+    wake: OwnedFd,
+    waits_to_send: bool,
+}
+
+const SOCKET: u64 = 0;
+const OTHER_THREAD: u64 = 1;
+
+impl Wait {
+    /// For this socket.
+    ///
+    /// # Errors
+    /// If the system allows no further descriptor.
+    pub fn new(port: &UdpPort) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, port, epoll::EventData::new_u64(SOCKET), epoll::EventFlags::IN)?;
+        epoll::add(&epoll, &wake, epoll::EventData::new_u64(OTHER_THREAD), epoll::EventFlags::IN)?;
+        Ok(Self { epoll, wake, waits_to_send: false })
+    }
+
+    /// What another thread [wakes](wake) this one by.
+    ///
+    /// # Errors
+    /// If the system allows no further descriptor.
+    pub fn waker(&self) -> io::Result<OwnedFd> {
+        self.wake.try_clone()
+    }
+
+    /// Sleeps until `deadline`, or until the socket has datagrams, has room again if `for_room`, or another thread wakes this one.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn until(
+        &mut self,
+        clock: &WallClock,
+        deadline: Option<Instant>,
+        port: &UdpPort,
+        for_room: bool,
+    ) -> io::Result<Woken> {
+        if for_room != self.waits_to_send {
+            let flags = if for_room { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
+            epoll::modify(&self.epoll, port, epoll::EventData::new_u64(SOCKET), flags)?;
+            self.waits_to_send = for_room;
+        }
+        let timeout = deadline.map(|at| {
+            let nanos = at.since(clock.now()).as_nanos();
+            Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
+        });
+        let mut events = Vec::with_capacity(2);
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut woken = Woken::default();
+        for event in events {
+            if event.data.u64() == OTHER_THREAD {
+                let mut count = [0; 8];
+                _ = rustix::io::read(&self.wake, &mut count);
+            } else {
+                // The structure is packed.
+                let flags = event.flags;
+                woken.can_receive |= flags.contains(epoll::EventFlags::IN);
+                woken.can_send |= flags.contains(epoll::EventFlags::OUT);
+            }
+        }
+        Ok(woken)
+    }
+}
+
+/// Wakes the thread that waits.
+pub fn wake(waker: &OwnedFd) {
+    // It fails only if the counter is full, and then the thread is woken already.
+    _ = rustix::io::write(waker, &1u64.to_ne_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_base::Duration;
+
+    #[test]
+    fn datagrams_keep_their_borders_and_their_ecn_field() {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (mut from, mut to) = (UdpPort::bind(any).unwrap(), UdpPort::bind(any).unwrap());
+        let octets: Vec<u8> = (0..10_500u32).map(|place| place as u8).collect();
+        let taken = from.send(to.address().unwrap(), Ecn::Ect0, &octets, 1000).unwrap();
+        assert_eq!(taken, octets.len());
+        let (clock, mut wait) = (WallClock::start(), Wait::new(&to).unwrap());
+        let (mut sizes, mut all) = (Vec::new(), Vec::new());
+        while all.len() < octets.len() {
+            let late = Some(clock.now() + Duration::from_secs(5));
+            assert!(wait.until(&clock, late, &to, false).unwrap().can_receive, "they arrive");
+            to.receive(|source, ecn, datagram| {
+                assert_eq!((source, ecn), (from.address().unwrap(), Ecn::Ect0));
+                sizes.push(datagram.len());
+                all.extend_from_slice(datagram);
+            })
+            .unwrap();
+        }
+        assert_eq!((sizes, all), ([vec![1000; 10], vec![500]].concat(), octets));
+    }
+
+    #[test]
+    fn another_thread_ends_the_wait() {
+        let port = UdpPort::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let (clock, mut wait) = (WallClock::start(), Wait::new(&port).unwrap());
+        wake(&wait.waker().unwrap());
+        assert_eq!(wait.until(&clock, None, &port, false).unwrap(), Woken::default());
+        let deadline = clock.now() + Duration::from_millis(5);
+        wait.until(&clock, Some(deadline), &port, false).unwrap();
+        assert!(clock.now() >= deadline, "the first call took the wake-up");
+    }
+}
