@@ -145,7 +145,7 @@ impl Connection {
 
     fn stream(&self, id: u32) -> (SendStream, ReceiveStream) {
         let half = || Half { connection: Arc::<Owner>::clone(&self.inner), id };
-        (SendStream { half: half(), has_ended: false }, ReceiveStream { half: half(), octets: Vec::new() })
+        (SendStream { half: half(), has_ended: false }, ReceiveStream { half: half() })
     }
 
     /// Sends a message, for which nobody cares any more after `lifetime`. Returns once all of it is written; the peer
@@ -310,7 +310,6 @@ impl AsyncWrite for SendStream {
 #[derive(Debug)]
 pub struct ReceiveStream {
     half: Half,
-    octets: Vec<u8>,
 }
 
 impl ReceiveStream {
@@ -324,7 +323,7 @@ impl ReceiveStream {
         &mut self,
         context: &mut Context<'_>,
         most: usize,
-        to: &mut Vec<u8>,
+        to: impl FnMut(&[u8]),
     ) -> Poll<Result<usize, ReadError>> {
         let Half { connection, id } = &self.half;
         let now = connection.endpoint.shared.now();
@@ -347,7 +346,8 @@ impl ReceiveStream {
 
     /// Reads everything up to the end of the stream.
     async fn read_to_end(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
-        while poll_fn(|context| self.read_some(context, usize::MAX, to)).await? > 0 {}
+        while poll_fn(|context| self.read_some(context, usize::MAX, |octets| to.extend_from_slice(octets))).await? > 0 {
+        }
         Ok(())
     }
 }
@@ -365,11 +365,7 @@ impl AsyncRead for ReceiveStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let mut octets = std::mem::take(&mut self.octets);
-        octets.clear();
-        let read = self.read_some(context, buffer.remaining(), &mut octets);
-        buffer.put_slice(&octets);
-        self.octets = octets;
+        let read = self.read_some(context, buffer.remaining(), |octets| buffer.put_slice(octets));
         read.map(|result| match result {
             Ok(_) => Ok(()),
             Err(ReadError::Lost(lost)) => Err(lost.into()),

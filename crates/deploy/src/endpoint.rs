@@ -182,14 +182,14 @@ fn run_once(
 ) -> io::Result<bool> {
     shared.sleeps.store(false, Ordering::Release);
     loop {
-        let received = {
-            let mut hub = shared.lock();
-            let received = port.receive(|from, ecn, datagram| hub.receive(shared.now(), from, ecn, datagram))?;
-            hub.wake(shared.now());
-            received
-        };
+        let has_received = port.receive()?;
+        {
+            let (now, mut hub) = (shared.now(), shared.lock());
+            port.datagrams(|from, ecn, datagram| hub.receive(now, from, ecn, datagram));
+            hub.wake(now);
+        }
         transmit(shared, port, out, held)?;
-        if received == 0 || held.is_some() {
+        if !has_received || held.is_some() {
             break;
         }
     }

@@ -27,7 +27,21 @@ const MOST_ANSWERS: usize = 256;
 
 /// A connection of a hub. It is never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Handle(u64);
+pub struct Handle {
+    place: usize,
+    /// How many connections have had this place before.
+    generation: u64,
+}
+
+/// A place for a connection.
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u64,
+    association: Option<Box<Association>>,
+    /// It may have something to send.
+    is_busy: bool,
+    deadline: Option<Instant>,
+}
 
 /// What a hub has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,18 +62,19 @@ pub struct HubCounters {
 #[derive(Debug)]
 pub struct Hub {
     config: Arc<Config>,
-    associations: HashMap<Handle, Association>,
+    slots: Vec<Slot>,
+    /// Places that are free.
+    free: Vec<usize>,
     by_id: HashMap<ConnectionId, Handle>,
+    /// The connection to which the last packet was addressed, which the next is likely to be addressed to.
+    last: Option<(ConnectionId, Handle)>,
     /// Clients by their address and the id that they have chosen, for Opens that they repeat.
     by_client: HashMap<(SocketAddr, ConnectionId), Handle>,
     /// By the tokens of their stateless resets.
     by_reset_token: HashMap<[u8; reset::TOKEN], Handle>,
     deadlines: BTreeSet<(Instant, Handle)>,
-    deadline_of: HashMap<Handle, Instant>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
-    is_busy: HashSet<Handle>,
-    next: u64,
     tokens: Tokens,
     visitors: Visitors,
     /// Connections of clients that the application has not taken.
@@ -84,15 +99,14 @@ impl Hub {
         config.transport.check().map_err(|fault| ConnectError::of(&fault))?;
         Ok(Self {
             config: Arc::new(config),
-            associations: HashMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
             by_id: HashMap::new(),
+            last: None,
             by_client: HashMap::new(),
             by_reset_token: HashMap::new(),
             deadlines: BTreeSet::new(),
-            deadline_of: HashMap::new(),
             busy: VecDeque::new(),
-            is_busy: HashSet::new(),
-            next: 0,
             tokens: Tokens::new(now).map_err(|_| ConnectError::Randomness)?,
             visitors: Visitors::default(),
             accepted: VecDeque::new(),
@@ -108,7 +122,7 @@ impl Hub {
     /// How many connections there are, those included that are opening or ending.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.associations.len()
+        self.slots.len() - self.free.len()
     }
 
     /// What it has seen.
@@ -136,10 +150,14 @@ impl Hub {
     }
 
     fn add(&mut self, association: Association) -> Handle {
-        let handle = Handle(self.next);
-        self.next += 1;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() - 1
+        });
+        let slot = &mut self.slots[place];
+        let handle = Handle { place, generation: slot.generation };
         self.by_id.insert(association.id(), handle);
-        self.associations.insert(handle, association);
+        slot.association = Some(Box::new(association));
         self.touch(handle);
         handle
     }
@@ -150,9 +168,14 @@ impl Hub {
             return self.receive_hello(now, from, ecn, datagram);
         }
         let Some(head) = head(datagram) else { return self.receive_other(from, datagram) };
-        match self.by_id.get(&head.connection) {
-            Some(&handle) => {
-                if let Some(association) = self.associations.get_mut(&handle) {
+        let known = match self.last {
+            Some((id, handle)) if id == head.connection => Some(handle),
+            _ => self.by_id.get(&head.connection).copied(),
+        };
+        match known {
+            Some(handle) => {
+                self.last = Some((head.connection, handle));
+                if let Some(association) = self.association(handle) {
                     association.receive(now, from, ecn, datagram);
                 }
                 self.touch(handle);
@@ -181,7 +204,7 @@ impl Hub {
         let length = datagram.len();
         if let Some(token) = reset::token_of(datagram)
             && let Some(&handle) = self.by_reset_token.get(token)
-            && let Some(association) = self.associations.get_mut(&handle)
+            && let Some(association) = self.association(handle)
         {
             association.on_reset(now);
             return self.touch(handle);
@@ -208,13 +231,13 @@ impl Hub {
             Err(refused) => return self.refused.count(refused),
         };
         if let Some(&handle) = self.by_client.get(&(from, hello.source)) {
-            if let Some(association) = self.associations.get_mut(&handle) {
+            if let Some(association) = self.association(handle) {
                 association.receive_hello(now, from, &hello);
             }
             return self.touch(handle);
         }
         let has_token = hello.token.as_ref().is_some_and(|token| self.tokens.check(now, from, hello.source, token));
-        match self.visitors.admit(server, self.associations.len(), from, has_token) {
+        match self.visitors.admit(server, self.connections(), from, has_token) {
             Admission::Accept => self.accept_client(now, &config, from, &hello, has_token),
             Admission::Retry => {
                 self.counters.retries += 1;
@@ -254,8 +277,8 @@ impl Hub {
             && at <= now
         {
             self.deadlines.pop_first();
-            self.deadline_of.remove(&handle);
-            let Some(association) = self.associations.get_mut(&handle) else { continue };
+            self.slots[handle.place].deadline = None;
+            let Some(association) = self.association(handle) else { continue };
             association.wake(now);
             if association.is_gone(now) {
                 self.remove(handle);
@@ -266,7 +289,15 @@ impl Hub {
     }
 
     fn remove(&mut self, handle: Handle) {
-        if let Some(association) = self.associations.remove(&handle) {
+        let slot = &mut self.slots[handle.place];
+        slot.generation += 1;
+        if let Some(at) = slot.deadline.take() {
+            self.deadlines.remove(&(at, handle));
+        }
+        slot.is_busy = false;
+        self.last = None;
+        if let Some(association) = slot.association.take() {
+            self.free.push(handle.place);
             self.by_id.remove(&association.id());
             if let Some(token) = association.reset_token() {
                 self.by_reset_token.remove(token);
@@ -277,15 +308,12 @@ impl Hub {
         }
         self.visitors.remove(handle);
         self.pending.remove(&handle);
-        self.is_busy.remove(&handle);
-        if let Some(at) = self.deadline_of.remove(&handle) {
-            self.deadlines.remove(&(at, handle));
-        }
     }
 
     /// A connection has changed.
     fn touch(&mut self, handle: Handle) {
-        if self.is_busy.insert(handle) {
+        let slot = &mut self.slots[handle.place];
+        if slot.generation == handle.generation && !std::mem::replace(&mut slot.is_busy, true) {
             self.busy.push_back(handle);
         }
     }
@@ -303,10 +331,11 @@ impl Hub {
             return Some(to);
         }
         while let Some(handle) = self.busy.pop_front() {
-            self.is_busy.remove(&handle);
-            let Some(association) = self.associations.get_mut(&handle) else { continue };
+            let Some(association) = self.association(handle) else { continue };
+            association.look(now);
             let has_more = association.transmit(now, out);
             let (to, deadline) = (association.remote(), association.deadline());
+            self.slots[handle.place].is_busy = false;
             self.schedule(handle, deadline);
             if has_more {
                 self.touch(handle);
@@ -320,10 +349,7 @@ impl Hub {
     }
 
     fn schedule(&mut self, handle: Handle, deadline: Option<Instant>) {
-        let before = match deadline {
-            Some(at) => self.deadline_of.insert(handle, at),
-            None => self.deadline_of.remove(&handle),
-        };
+        let before = std::mem::replace(&mut self.slots[handle.place].deadline, deadline);
         if before == deadline {
             return;
         }
@@ -340,15 +366,16 @@ impl Hub {
         if !self.pending.contains(&handle) {
             return;
         }
-        let Some(association) = self.associations.get(&handle) else { return };
-        if let Some(token) = association.reset_token() {
-            self.by_reset_token.insert(*token, handle);
+        let Some(association) = self.get(handle) else { return };
+        let (is_established, is_lost) = (association.is_established(), association.lost().is_some());
+        if let Some(token) = association.reset_token().copied() {
+            self.by_reset_token.insert(token, handle);
         }
-        if association.is_established() && self.clients.contains_key(&handle) {
+        if is_established && self.clients.contains_key(&handle) {
             self.accepted.push_back(handle);
             self.acceptors.drain(..).for_each(Waker::wake);
         }
-        if association.is_established() || association.lost().is_some() {
+        if is_established || is_lost {
             self.pending.remove(&handle);
             self.visitors.on_complete(handle);
         }
@@ -365,15 +392,16 @@ impl Hub {
 
     /// Ends a connection for the reason of this code of the application.
     pub fn close(&mut self, now: Instant, handle: Handle, code: u32) {
-        if let Some(association) = self.associations.get_mut(&handle) {
+        if let Some(association) = self.association(handle) {
             association.close(now, code);
+            self.touch(handle);
         }
-        self.touch(handle);
     }
 
     /// Ends all connections.
     pub fn close_all(&mut self, now: Instant, code: u32) {
-        let all: Vec<Handle> = self.associations.keys().copied().collect();
+        let handle = |(place, slot): (usize, &Slot)| Handle { place, generation: slot.generation };
+        let all: Vec<Handle> = self.slots.iter().enumerate().map(handle).collect();
         all.into_iter().for_each(|handle| self.close(now, handle, code));
         self.acceptors.drain(..).for_each(Waker::wake);
     }
@@ -381,7 +409,7 @@ impl Hub {
     /// Why a connection is over. Returns `None` as long as it is not.
     #[must_use]
     pub fn lost(&self, handle: Handle) -> Option<Lost> {
-        match self.associations.get(&handle) {
+        match self.get(handle) {
             Some(association) => association.lost().cloned(),
             None => Some(Lost::TimedOut),
         }
@@ -389,14 +417,14 @@ impl Hub {
 
     /// A connection, which is looked at again afterwards.
     pub(crate) fn with<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
-        let result = act(self.associations.get_mut(&handle)?);
+        let result = act(self.association(handle)?);
         self.touch(handle);
         Some(result)
     }
 
     /// A connection, in which nothing changes that the peer would notice.
     pub(crate) fn look<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
-        self.associations.get_mut(&handle).map(act)
+        self.association(handle).map(act)
     }
 
     pub(crate) fn is_server(&self) -> bool {
@@ -410,12 +438,17 @@ impl Hub {
 
     /// Returns `true` if a peer is still to be told that its connection is over.
     pub(crate) fn has_farewells(&self) -> bool {
-        self.associations.values().any(Association::has_farewell)
+        self.slots.iter().filter_map(|slot| slot.association.as_ref()).any(|association| association.has_farewell())
     }
 
-    #[cfg(test)]
     pub(crate) fn get(&self, handle: Handle) -> Option<&Association> {
-        self.associations.get(&handle)
+        let slot = self.slots.get(handle.place).filter(|slot| slot.generation == handle.generation)?;
+        slot.association.as_deref()
+    }
+
+    fn association(&mut self, handle: Handle) -> Option<&mut Association> {
+        let slot = self.slots.get_mut(handle.place).filter(|slot| slot.generation == handle.generation)?;
+        slot.association.as_deref_mut()
     }
 }
 

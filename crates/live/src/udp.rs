@@ -2,6 +2,7 @@
 
 use crate::WallClock;
 use acklab_base::{Ecn, Instant};
+use arrayvec::ArrayVec;
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
 use rustix::io::Errno;
@@ -20,6 +21,9 @@ pub struct UdpPort {
     socket: UdpSocket,
     state: UdpSocketState,
     buffers: Vec<u8>,
+    metas: [RecvMeta; BATCH_SIZE],
+    /// How many buffers were filled last.
+    received: usize,
     /// The system refused segmentation offload once.
     is_plain: bool,
 }
@@ -43,7 +47,8 @@ impl UdpPort {
         _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
         let buffers = vec![0; BATCH_SIZE * LARGEST];
-        Ok(Self { socket, state, buffers, is_plain: false })
+        let metas = [RecvMeta::default(); BATCH_SIZE];
+        Ok(Self { socket, state, buffers, metas, received: 0, is_plain: false })
     }
 
     /// The address that the socket is bound to.
@@ -100,27 +105,29 @@ impl UdpPort {
         Ok(sent)
     }
 
-    /// Receives a batch of datagrams, and gives each to `take` with its source and its ECN field. Returns how many there were: none if none waits.
+    /// Receives a batch of datagrams, which [`datagrams`](Self::datagrams) gives. Returns `false` if none waits.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn receive(&mut self, mut take: impl FnMut(SocketAddr, Ecn, &mut [u8])) -> io::Result<usize> {
-        let mut metas = [RecvMeta::default(); BATCH_SIZE];
-        let mut slices = self.buffers.chunks_mut(LARGEST).map(IoSliceMut::new).collect::<Vec<_>>();
-        let count = match self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut metas) {
+    pub fn receive(&mut self) -> io::Result<bool> {
+        let mut slices = self.buffers.chunks_mut(LARGEST).map(IoSliceMut::new).collect::<ArrayVec<_, BATCH_SIZE>>();
+        self.received = match self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut self.metas) {
             Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock || is_loss(&error) => return Ok(0),
+            Err(error) if error.kind() == ErrorKind::WouldBlock || is_loss(&error) => 0,
             Err(error) => return Err(error),
         };
-        let mut datagrams = 0;
-        for (meta, buffer) in metas.iter().zip(self.buffers.chunks_mut(LARGEST)).take(count) {
+        Ok(self.received > 0)
+    }
+
+    /// Gives each datagram that was received last to `take`, with its source and its ECN field.
+    pub fn datagrams(&mut self, mut take: impl FnMut(SocketAddr, Ecn, &mut [u8])) {
+        let count = std::mem::take(&mut self.received);
+        for (meta, buffer) in self.metas.iter().zip(self.buffers.chunks_mut(LARGEST)).take(count) {
             let ecn = Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8));
             for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                datagrams += 1;
                 take(meta.addr, ecn, datagram);
             }
         }
-        Ok(datagrams)
     }
 }
 
@@ -248,12 +255,12 @@ mod tests {
         while all.len() < octets.len() {
             let late = Some(clock.now() + Duration::from_secs(5));
             assert!(wait.until(&clock, late, &to, false).unwrap().can_receive, "they arrive");
-            to.receive(|source, ecn, datagram| {
+            assert!(to.receive().unwrap());
+            to.datagrams(|source, ecn, datagram| {
                 assert_eq!((source, ecn), (from.address().unwrap(), Ecn::Ect0));
                 sizes.push(datagram.len());
                 all.extend_from_slice(datagram);
-            })
-            .unwrap();
+            });
         }
         assert_eq!((sizes, all), ([vec![1000; 10], vec![500]].concat(), octets));
     }

@@ -103,11 +103,19 @@ impl Arrived {
     /// # Panics
     /// If not so many are kept.
     pub fn take(&mut self, count: u64, to: &mut Vec<u8>) {
+        self.give(count, |octets| to.extend_from_slice(octets));
+    }
+
+    /// Gives the next `count` octets, which the endpoint has let its application read, to `to`, in one piece or two.
+    ///
+    /// # Panics
+    /// If not so many are kept.
+    pub fn give(&mut self, count: u64, mut to: impl FnMut(&[u8])) {
         let (front, back) = self.octets.as_slices();
-        let (count, split) = (count as usize, front.len());
-        to.extend_from_slice(&front[..count.min(split)]);
-        to.extend_from_slice(&back[..count.saturating_sub(split)]);
-        self.drop(count as u64);
+        let split = (count as usize).min(front.len());
+        to(&front[..split]);
+        to(&back[..count as usize - split]);
+        self.drop(count);
     }
 }
 

@@ -39,6 +39,10 @@ impl Path {
         self.address
     }
 
+    pub(super) const fn is_proven(&self) -> bool {
+        self.trial.is_none()
+    }
+
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.trial.map(|trial| trial.until)
     }

@@ -31,7 +31,6 @@ impl Association {
         while let Some((mut early, ecn)) = self.session.take_early() {
             self.take(now, from, ecn, &mut early);
         }
-        self.look(now);
     }
 
     fn take(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
@@ -102,7 +101,7 @@ impl Association {
     }
 
     /// Tells applications what has changed.
-    pub(super) fn look(&mut self, now: Instant) {
+    pub(crate) fn look(&mut self, now: Instant) {
         self.take_stream_events(|_, _| None);
         if !self.left.is_empty() {
             self.sweep_streams(now);

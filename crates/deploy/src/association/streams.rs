@@ -119,12 +119,12 @@ impl Association {
         context: &mut Context<'_>,
         id: u32,
         most: usize,
-        to: &mut Vec<u8>,
+        to: impl FnMut(&[u8]),
     ) -> Poll<Result<usize, ReadError>> {
         let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Err(ReadError::Unknown)) };
         let count = self.machine.read_from(now, id, most as u64).unwrap_or(0);
         if count > 0 {
-            stream.arrived.take(count, to);
+            stream.arrived.give(count, to);
             return Poll::Ready(Ok(count as usize));
         }
         if stream.is_reset {

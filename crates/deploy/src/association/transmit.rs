@@ -18,24 +18,24 @@ impl Association {
             }
             out.append(waiting);
         }
+        let mut copy = |id: u32, range: std::ops::Range<u64>, octets: &mut Vec<u8>| {
+            // What the transport sends was written, and is kept until it is acknowledged.
+            let is_kept = streams.get(&id).is_some_and(|stream| stream.copy(range.clone(), octets));
+            if !is_kept {
+                octets.resize(octets.len() + (range.end - range.start) as usize, 0);
+            }
+            debug_assert!(is_kept, "octets {range:?} of stream {id} are kept");
+        };
         while out.octets() - before < TURN {
             let Some(packet) = machine.poll(now) else { break };
-            let sealed = session.seal(
-                &packet,
-                &mut |id, range, octets| {
-                    // What the transport sends was written, and is kept until it is acknowledged.
-                    let is_kept = streams.get(&id).is_some_and(|stream| stream.copy(range.clone(), octets));
-                    if !is_kept {
-                        octets.resize(octets.len() + (range.end - range.start) as usize, 0);
-                    }
-                    debug_assert!(is_kept, "octets {range:?} of stream {id} are kept");
-                },
-                waiting,
-            );
-            if sealed && !path.lets(waiting.octets()) {
-                break;
+            if path.is_proven() {
+                session.seal(&packet, &mut copy, out);
+            } else if session.seal(&packet, &mut copy, waiting) {
+                if !path.lets(waiting.octets()) {
+                    break;
+                }
+                out.append(waiting);
             }
-            out.append(waiting);
         }
         let (datagrams, octets) = ((out.datagrams() - datagrams_before) as u64, (out.octets() - before) as u64);
         counters.datagrams_sent += datagrams;

@@ -141,7 +141,9 @@ impl Net {
     fn read(&mut self, host: usize, handle: Handle, stream: u32, to: &mut Vec<u8>) -> bool {
         let (now, mut context) = (self.now, Context::from_waker(Waker::noop()));
         loop {
-            let read = |end: &mut Association| end.poll_read(now, &mut context, stream, 10_000, to);
+            let read = |end: &mut Association| {
+                end.poll_read(now, &mut context, stream, 10_000, |octets: &[u8]| to.extend_from_slice(octets))
+            };
             match self.hubs[host].with(handle, read).unwrap() {
                 Poll::Ready(Ok(0)) => return true,
                 Poll::Ready(Ok(_)) => {}

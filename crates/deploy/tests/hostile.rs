@@ -1,0 +1,186 @@
+//! Datagrams of an enemy: none panics, moves an octet, or makes a hub keep more than its limits allow, and honest connections go on.
+//!
+//! `ACKLAB_HOSTILE` says how many datagrams; ten million take some minutes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use acklab_base::random::{Seed, Stream};
+use acklab_base::{Duration, Ecn, Instant};
+use acklab_deploy::config::{Limits, Server};
+use acklab_deploy::{Config, Handle, Hub};
+use acklab_secure::Outbox;
+use acklab_secure::identity::{Identity, Trust, client_config, server_config};
+use acklab_secure::reset::ResetKey;
+use rustls::NoKeyLog;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Datagrams, unless the environment says how many.
+const COUNT: u64 = 30_000;
+const LIMITS: Limits = Limits { connections: 300, strangers: 64, per_address: 16, handshake: Duration::from_secs(10) };
+/// So many datagrams of the honest connection are at hand to be changed and repeated.
+const RECORDED: usize = 500;
+
+fn address(host: u64) -> SocketAddr {
+    let [.., a, b, c] = host.to_be_bytes();
+    SocketAddr::from(([10, a, b, c], 4433))
+}
+
+const CLIENT: u64 = 1;
+const SERVER: u64 = 2;
+
+/// Two honest hosts, and somebody who sees, repeats and forges their datagrams.
+struct World {
+    now: Instant,
+    hubs: [Hub; 2],
+    chance: Stream,
+    recorded: VecDeque<(usize, Vec<u8>)>,
+    /// Datagrams that the server has sent to others than its client.
+    to_strangers: usize,
+    from_strangers: usize,
+}
+
+impl World {
+    fn new() -> Self {
+        let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
+        let trust = Trust::Pinned(identity.fingerprint());
+        let client = Config { client: Some(client_config(trust, Arc::new(NoKeyLog)).unwrap()), ..Config::new() };
+        let tls = server_config(identity, Arc::new(NoKeyLog)).unwrap();
+        let server = Server { tls, reset_key: ResetKey::new(&[7; 32]), limits: LIMITS, always_retry: false };
+        let server = Config { server: Some(server), ..Config::new() };
+        let now = Instant::ZERO + Duration::from_secs(1);
+        let hubs = [client, server].map(|config| Hub::new(now, config).unwrap());
+        let chance = Seed(5).stream("hostile");
+        Self { now, hubs, chance, recorded: VecDeque::new(), to_strangers: 0, from_strangers: 0 }
+    }
+
+    /// Moves what the honest hosts have to say, a few times to and fro.
+    fn turn(&mut self) {
+        for _ in 0..4 {
+            for host in 0..2 {
+                let mut out = Outbox::default();
+                while let Some(to) = self.hubs[host].transmit(self.now, &mut out) {
+                    let honest = if host == 0 { address(SERVER) } else { address(CLIENT) };
+                    for (octets, ecn) in out.iter() {
+                        if to != honest {
+                            self.to_strangers += octets.len();
+                            continue;
+                        }
+                        self.recorded.push_back((1 - host, octets.to_vec()));
+                        let from = address(if host == 0 { CLIENT } else { SERVER });
+                        self.hubs[1 - host].receive(self.now, from, ecn, &mut octets.to_vec());
+                    }
+                    out.clear();
+                }
+            }
+        }
+        while self.recorded.len() > RECORDED {
+            self.recorded.pop_front();
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        self.now += time;
+        self.hubs.iter_mut().for_each(|hub| hub.wake(self.now));
+        self.turn();
+    }
+
+    /// A datagram of the enemy: to which host, from where, and its octets.
+    fn attack(&mut self) -> (usize, SocketAddr, Vec<u8>) {
+        let stranger = address(100 + self.chance.below(1 << 20));
+        let honest = [address(SERVER), address(CLIENT)];
+        let place = self.chance.below(self.recorded.len() as u64) as usize;
+        let (to, mut octets) = self.recorded[place].clone();
+        let from = if self.chance.chance(0.5) { honest[to] } else { stranger };
+        match self.chance.below(5) {
+            // As it was.
+            0 => {}
+            // Some octets changed.
+            1 => {
+                for _ in 0..1 + self.chance.below(4) {
+                    let place = self.chance.below(octets.len() as u64) as usize;
+                    octets[place] ^= 1 << self.chance.below(8);
+                }
+            }
+            // Cut or extended.
+            2 => octets.resize(self.chance.below(1500) as usize, 0x1f),
+            // Two put together.
+            3 => {
+                let other = self.chance.below(self.recorded.len() as u64) as usize;
+                let half = octets.len() / 2;
+                octets.truncate(half);
+                octets.extend_from_slice(&self.recorded[other].1);
+            }
+            // Nothing but noise behind a header that is true.
+            _ => {
+                let keeps = self.chance.below(20).min(octets.len() as u64) as usize;
+                for octet in &mut octets[keeps..] {
+                    *octet = self.chance.below(256) as u8;
+                }
+            }
+        }
+        (to, from, octets)
+    }
+
+    fn is_lost(&self, handles: [Handle; 2]) -> bool {
+        (0..2).any(|host| self.hubs[host].lost(handles[host]).is_some())
+    }
+}
+
+#[test]
+fn an_honest_connection_survives_an_enemy() {
+    let mut world = World::new();
+    let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
+    let mut server = None;
+    while server.is_none() {
+        world.pass(Duration::from_millis(1));
+        server = world.hubs[1].accept();
+    }
+    let handles = [client, server.unwrap()];
+    let count = std::env::var("ACKLAB_HOSTILE").map_or(COUNT, |text| text.parse().unwrap());
+    for number in 0..count {
+        let (to, from, mut octets) = world.attack();
+        if to == 1 && from != address(CLIENT) {
+            world.from_strangers += octets.len();
+        }
+        world.hubs[to].receive(world.now, from, Ecn::NotEct, &mut octets);
+        assert!(world.hubs[1].connections() <= LIMITS.connections, "{}", world.hubs[1].connections());
+        if number.is_multiple_of(20) {
+            world.pass(Duration::from_millis(5));
+        }
+        assert!(!world.is_lost(handles), "datagram {number}: {:?}", handles.map(|handle| world.hubs[0].lost(handle)));
+    }
+    assert!(world.to_strangers <= 3 * world.from_strangers, "{} for {}", world.to_strangers, world.from_strangers);
+    assert_eq!(world.hubs[1].accept(), None, "nobody else was authenticated");
+}
+
+#[test]
+fn a_flood_of_first_datagrams_keeps_bounded_state() {
+    let mut world = World::new();
+    world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
+    let mut out = Outbox::default();
+    world.hubs[0].transmit(world.now, &mut out).unwrap();
+    let hello = out.iter().next().unwrap().0.to_vec();
+    for host in 0..5000 {
+        world.hubs[1].receive(world.now, address(1000 + host), Ecn::NotEct, &mut hello.clone());
+    }
+    let counters = *world.hubs[1].counters();
+    assert_eq!(world.hubs[1].connections(), LIMITS.strangers, "the others have to show their address");
+    assert_eq!(counters.retries, 5000 - LIMITS.strangers as u64);
+    world.turn();
+    assert!(world.to_strangers <= 3 * 5000 * hello.len());
+    // Somebody honest still gets through.
+    let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
+    let mut server = None;
+    for _ in 0..100 {
+        world.pass(Duration::from_millis(1));
+        server = server.or_else(|| world.hubs[1].accept());
+    }
+    assert!(server.is_some() && world.hubs[0].lost(client).is_none());
+    // And those who never came back are forgotten.
+    for _ in 0..20 {
+        world.pass(Duration::from_secs(1));
+    }
+    assert!(world.hubs[1].connections() <= 2, "{}", world.hubs[1].connections());
+}
