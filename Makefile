@@ -106,6 +106,7 @@ validate: install
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test tack --test quic --quiet -- --nocapture
+	ACKLAB_HOSTILE=10000000 cargo test --package acklab-deploy --lib --quiet -- --nocapture hostile
 	ACKLAB_STEPS=10000000 cargo test --package acklab-wire --test integration --quiet -- --nocapture random_acks
 	./scripts/fuzz.sh
 

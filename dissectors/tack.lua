@@ -2,6 +2,10 @@
 --
 --   tshark -X lua_script:dissectors/tack.lua -r out/capture.pcapng -O tack
 --
+-- Of protected packets, between real hosts, only the head is readable. No form tells that they are those of TACK, so that the port has to:
+--
+--   tshark -X lua_script:dissectors/tack.lua -d udp.port==4433,tack -i eth0
+--
 -- The format stands in crates/wire/src/tack.rs. Captures that keep headers alone end with the header of the last stream frame.
 
 local tack = Proto("tack", "TACK transport")
@@ -9,6 +13,8 @@ local tack = Proto("tack", "TACK transport")
 local f = {
   version = ProtoField.uint8("tack.version", "Version", base.DEC, nil, 0xf0),
   reserved = ProtoField.uint8("tack.reserved", "Reserved", base.DEC, nil, 0x0f),
+  level = ProtoField.uint8("tack.level", "Protected by the keys of level", base.DEC,
+    { [0] = "Session", [1] = "Initial", [2] = "Handshake" }, 0x0c),
   connection = ProtoField.uint64("tack.connection", "Connection id", base.HEX),
   number = ProtoField.uint32("tack.pkt_seq", "PKT.SEQ"),
   departed = ProtoField.uint32("tack.departed", "Time of departure (µs)"),
@@ -242,9 +248,43 @@ local function extension(cursor, tree)
   return string.format("%d octets", length)
 end
 
+local levels = { [0] = "Session", [1] = "Initial", [2] = "Handshake" }
+
+-- The readable part of one protected packet of a datagram, which begins at `at`. Returns where it ends.
+local function protected_packet(buffer, at, root, info)
+  local level = levels[buffer(at, 1):bitfield(4, 2)]
+  local opens = level == "Initial" and buffer(at + 1, 8):uint64() == UInt64(0)
+  local upto = buffer:len()
+  if level ~= "Session" and not opens and at + 11 <= buffer:len() then
+    upto = math.min(at + 11 + buffer(at + 9, 2):uint(), buffer:len())
+  end
+  local branch = root:add(f.level, buffer(at, 1))
+  branch:append_text(string.format(", %d octets", upto - at))
+  branch:add(f.connection, buffer(at + 1, 8))
+  if opens then
+    branch:add(f.number, buffer(at + 9, 4))
+    branch:add(f.departed, buffer(at + 13, 4))
+  end
+  info[#info + 1] = string.format("%s, %d octets protected", level or "no level", upto - at)
+  return upto
+end
+
+-- The tag of an unprotected packet is zero.
+local function is_protected(buffer)
+  if buffer:len() ~= buffer:reported_len() or buffer:len() < HEADER + TAG then return false end
+  return buffer(buffer:len() - TAG, TAG):bytes() ~= ByteArray.new(string.rep("00", TAG))
+end
+
 function tack.dissector(buffer, pinfo, tree)
   if buffer:len() < HEADER then return 0 end
   pinfo.cols.protocol = "TACK"
+  if is_protected(buffer) then
+    local root, info, at = tree:add(tack, buffer()), {}, 0
+    root:add(f.version, buffer(0, 1))
+    while at + HEADER <= buffer:len() do at = protected_packet(buffer, at, root, info) end
+    pinfo.cols.info = table.concat(info, " | ")
+    return buffer:len()
+  end
   local root = tree:add(tack, buffer())
   root:add(f.version, buffer(0, 1))
   root:add(f.reserved, buffer(0, 1))

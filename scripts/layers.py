@@ -40,6 +40,8 @@ LAYERS: Mapping[str, Crate] = {
     # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
     "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), tests=frozenset({"transport"}), pure=False),
+    "secure": Crate(frozenset({"base", "wire"}), pure=False),
+    "deploy": Crate(frozenset({"base", "wire", "transport", "secure", "live"}), pure=False),
     "lab": Crate(
         frozenset(
             {"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "measure", "packetdrill", "quinn", "live"}

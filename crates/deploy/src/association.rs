@@ -66,6 +66,8 @@ pub(crate) struct Association {
     opened: VecDeque<u32>,
     /// Streams of which the application has left a half.
     left: BTreeSet<u32>,
+    /// Streams whose writer waits.
+    writers: BTreeSet<u32>,
     /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for the end.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
@@ -175,6 +177,7 @@ impl Association {
             streams: BTreeMap::new(),
             opened: VecDeque::new(),
             left: BTreeSet::new(),
+            writers: BTreeSet::new(),
             wakers: Wakers::default(),
             lost: None,
             handshake_until,

@@ -453,4 +453,6 @@ impl Hub {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

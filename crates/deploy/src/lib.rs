@@ -4,6 +4,50 @@
 //! [`acklab_secure`]. An [`Endpoint`] is a socket with any number of connections; a [`Connection`] has any number of streams, which are
 //! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite), and messages with deadlines.
 //!
+//! A server that sends back what it gets, and a client that believes its certificate:
+//!
+//! ```
+//! use acklab_deploy::config::{Limits, Server};
+//! use acklab_deploy::{Config, Endpoint};
+//! use acklab_secure::identity::{Identity, Trust, client_config, server_config};
+//! use acklab_secure::reset::ResetKey;
+//! use std::sync::Arc;
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (identity, _certificate, _key) = Identity::generate(["localhost".to_owned()])?;
+//! let trust = Trust::Pinned(identity.fingerprint());
+//! let tls = server_config(identity, Arc::new(rustls::NoKeyLog))?;
+//! let server = Server { tls, reset_key: ResetKey::new(&[7; 32]), limits: Limits::default(), always_retry: false };
+//! let server = Endpoint::bind("127.0.0.1:0".parse()?, Config { server: Some(server), ..Config::new() })?;
+//! let address = server.local_address();
+//! tokio::spawn(async move {
+//!     while let Some(connection) = server.accept().await {
+//!         tokio::spawn(async move {
+//!             while let Ok((mut send, mut receive)) = connection.accept_stream().await {
+//!                 copy(&mut receive, &mut send).await?;
+//!             }
+//!             std::io::Result::Ok(())
+//!         });
+//!     }
+//! });
+//!
+//! let tls = client_config(trust, Arc::new(rustls::NoKeyLog))?;
+//! let client = Endpoint::bind("0.0.0.0:0".parse()?, Config { client: Some(tls), ..Config::new() })?;
+//! let connection = client.connect(address, "localhost").await?;
+//! let (mut send, mut receive) = connection.open_stream().await?;
+//! send.write_all(b"how should this receiver acknowledge?").await?;
+//! send.end();
+//! let mut answer = String::new();
+//! receive.read_to_string(&mut answer).await?;
+//! assert_eq!(answer, "how should this receiver acknowledge?");
+//! let acknowledgments = connection.statistics().map(|statistics| statistics.acknowledgments);
+//! # assert!(acknowledgments.is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! | module | contents |
 //! |---|---|
 //! | [`endpoint`] | [`Endpoint`]: connect, accept |

@@ -35,16 +35,13 @@ impl Association {
 
     fn take(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let mut pieces = std::mem::take(&mut self.pieces);
-        match self.session.open(datagram, ecn, &mut pieces) {
-            Ok(Some(packet)) => {
-                self.path.on_arrival(from, datagram.len());
-                if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
-                    self.follow(now, from, datagram.len());
-                }
-                self.take_packet(now, &packet, datagram, &pieces);
+        // What is refused was counted.
+        if let Ok(Some(packet)) = self.session.open(datagram, ecn, &mut pieces) {
+            self.path.on_arrival(from, datagram.len());
+            if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
+                self.follow(now, from, datagram.len());
             }
-            // It was counted.
-            Ok(None) | Err(_) => {}
+            self.take_packet(now, &packet, datagram, &pieces);
         }
         self.pieces = pieces;
         self.take_steps(now);

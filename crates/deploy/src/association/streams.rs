@@ -8,6 +8,9 @@ use acklab_transport::streams::{Lifetime, ResetCode, StreamOperations};
 use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
+/// A stream takes no more while so many of its octets have not left, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux).
+const MOST_UNSENT: u64 = 512 << 10;
+
 /// The octets of a stream, and who waits for it.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
@@ -104,13 +107,27 @@ impl Association {
             return Poll::Ready(Err(WriteError::Lost(lost.clone())));
         }
         let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Err(WriteError::Unknown)) };
-        let taken = self.machine.write_to(id, octets.len() as u64).unwrap_or(0) as usize;
+        let room = MOST_UNSENT.saturating_sub(self.machine.unsent_of(id));
+        let taken = self.machine.write_to(id, room.min(octets.len() as u64)).unwrap_or(0) as usize;
         stream.written.append(&octets[..taken]);
         if taken > 0 || octets.is_empty() {
             return Poll::Ready(Ok(taken));
         }
         stream.writer = Some(context.waker().clone());
+        self.writers.insert(id);
         Poll::Pending
+    }
+
+    /// Wakes who waits to write to a stream of which little is left that has not been sent.
+    pub(super) fn wake_writers(&mut self) {
+        let Self { writers, streams, machine, .. } = self;
+        writers.retain(|id| {
+            let is_full = machine.room_of(*id) == 0 || machine.unsent_of(*id) > MOST_UNSENT / 2;
+            if !is_full && let Some(writer) = streams.get_mut(id).and_then(|stream| stream.writer.take()) {
+                writer.wake();
+            }
+            is_full
+        });
     }
 
     pub(crate) fn poll_read(

@@ -11,7 +11,7 @@ impl Association {
     /// Appends the datagrams that leave now, and returns whether there may be more.
     pub(crate) fn transmit(&mut self, now: Instant, out: &mut Outbox) -> bool {
         let (before, datagrams_before) = (out.octets(), out.datagrams());
-        let Self { machine, session, streams, path, waiting, counters, .. } = self;
+        let Self { machine, session, streams, path, waiting, .. } = self;
         if !waiting.is_empty() {
             if !path.lets(waiting.octets()) {
                 return false;
@@ -37,6 +37,10 @@ impl Association {
                 out.append(waiting);
             }
         }
+        if !self.writers.is_empty() {
+            self.wake_writers();
+        }
+        let counters = &mut self.counters;
         let (datagrams, octets) = ((out.datagrams() - datagrams_before) as u64, (out.octets() - before) as u64);
         counters.datagrams_sent += datagrams;
         counters.octets_sent += octets;

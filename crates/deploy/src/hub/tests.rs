@@ -229,9 +229,9 @@ fn a_stranger_gets_three_times_what_it_sends() {
     let mut net = Net::new(configs(), CLEAN);
     net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
     net.drain();
-    let (_, (_, _, hello)) = net.under_way.pop_first().unwrap();
+    let (_, (_, _, mut hello)) = net.under_way.pop_first().unwrap();
     let victim = address(66);
-    net.hubs[1].receive(net.now, victim, Ecn::NotEct, &mut hello.clone());
+    net.hubs[1].receive(net.now, victim, Ecn::NotEct, &mut hello);
     while net.hubs[1].connections() > 0 {
         net.drain();
         let next = net.hubs[1].deadline().unwrap();
@@ -261,9 +261,9 @@ fn a_packet_that_was_recorded_moves_nothing() {
     let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
     net.write(0, handles[0], stream, b"acknowledge");
     net.drain();
-    let (_, (_, _, recorded)) = net.under_way.last_key_value().map(|(key, value)| (*key, value.clone())).unwrap();
+    let (_, (_, _, mut recorded)) = net.under_way.last_key_value().map(|(key, value)| (*key, value.clone())).unwrap();
     net.carry(handles, 100_000);
-    net.hubs[1].receive(net.now, address(66), Ecn::NotEct, &mut recorded.clone());
+    net.hubs[1].receive(net.now, address(66), Ecn::NotEct, &mut recorded);
     assert_eq!(net.hubs[1].get(handles[1]).unwrap().remote(), address(1));
     net.carry(handles, 100_000);
 }

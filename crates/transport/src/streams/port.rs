@@ -41,6 +41,9 @@ pub trait StreamOperations {
     /// Octets that may be written to a stream now.
     fn room_of(&self, stream: u32) -> u64;
 
+    /// Octets that were written to a stream and have not left yet, not even once.
+    fn unsent_of(&self, stream: u32) -> u64;
+
     /// Writes `octets` octets to a stream. Returns how many were taken.
     ///
     /// # Errors
@@ -96,6 +99,10 @@ impl<C: Multiplexed> StreamOperations for C {
     }
 
     #[inline]
+    fn unsent_of(&self, stream: u32) -> u64 {
+        self.table().get(stream).map_or(0, |stream| stream.outgoing.written() - stream.outgoing.sent())
+    }
+
     fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream> {
         let taken = self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.write(octets);
         if taken > 0 {
