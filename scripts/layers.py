@@ -41,7 +41,7 @@ LAYERS: Mapping[str, Crate] = {
     "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), tests=frozenset({"transport"}), pure=False),
     "secure": Crate(frozenset({"base", "wire"}), pure=False),
-    "deploy": Crate(frozenset({"base", "wire", "transport", "secure", "live"}), pure=False),
+    "deploy": Crate(frozenset({"base", "wire", "transport", "secure", "live", "measure"}), pure=False),
     "lab": Crate(
         frozenset(
             {"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "measure", "packetdrill", "quinn", "live"}

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `receive` | a datagram arrives |
 //! | `transmit` | datagrams leave |
+//! | `record` | tables and logs are written |
 //! | `streams` | an application reads and writes |
 //! | `path` | the peer's address, and its changes |
 
 mod path;
 mod receive;
+mod record;
 mod streams;
 mod transmit;
 
@@ -17,6 +19,8 @@ use crate::error::{ConnectError, Lost};
 use acklab_base::event::Closing;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Endpoint, Instant, Machine, StreamPort, Vitals};
+use acklab_measure::Recorder;
+use acklab_measure::qlog::VantagePoint;
 use acklab_secure::reset::TOKEN;
 use acklab_secure::{Hello, Outbox, Piece, RefusedCounts, Session};
 use acklab_transport::ack::Policy;
@@ -78,6 +82,7 @@ pub(crate) struct Association {
     /// Datagrams that are ready and have to wait for the path.
     waiting: Outbox,
     pieces: Vec<Piece>,
+    recorder: Option<Box<Recorder>>,
     pub(crate) counters: Counters,
 }
 
@@ -146,7 +151,7 @@ impl Association {
         machine.open(now);
         let session = Session::client(tls, name, id);
         let handshake_until = now + config.transport.idle_timeout.max(LEAST_HANDSHAKE);
-        Ok(Self::new(machine, session, Path::validated(remote), handshake_until, config))
+        Ok(Self::new(now, machine, session, Path::validated(remote), handshake_until, config))
     }
 
     pub(crate) fn server(
@@ -163,10 +168,22 @@ impl Association {
         let session = Session::server(server.tls.clone(), hello, id, &reset, is_validated);
         let session = session.map_err(|fault| ConnectError::Settings(fault.to_string()))?;
         // The session limits what a stranger gets before the handshake is complete.
-        Ok(Self::new(machine, session, Path::validated(remote), now + server.limits.handshake, config))
+        Ok(Self::new(now, machine, session, Path::validated(remote), now + server.limits.handshake, config))
     }
 
-    fn new(machine: Connection, mut session: Session, path: Path, handshake_until: Instant, config: &Config) -> Self {
+    fn new(
+        now: Instant,
+        mut machine: Connection,
+        mut session: Session,
+        path: Path,
+        handshake_until: Instant,
+        config: &Config,
+    ) -> Self {
+        let end = if session.is_server() { VantagePoint::Server } else { VantagePoint::Client };
+        let recorder = config
+            .recording
+            .as_ref()
+            .map(|recording| record::recorder(now, recording, &config.transport, path.address(), end, &mut machine));
         if let Some(packets) = config.update_keys_after {
             session.update_keys_after(packets);
         }
@@ -184,6 +201,7 @@ impl Association {
             ended: None,
             waiting: Outbox::default(),
             pieces: Vec::new(),
+            recorder,
             counters: Counters::default(),
         }
     }
@@ -289,6 +307,7 @@ impl Association {
     /// When it has to be woken.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
-        [self.machine.deadline(), handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
+        let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());
+        [self.machine.deadline(), sample, handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
     }
 }

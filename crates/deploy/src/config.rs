@@ -1,9 +1,12 @@
 //! What an endpoint is told at its birth.
 
 use acklab_base::{Bytes, Duration};
+use acklab_measure::RecorderOptions;
+use acklab_measure::qlog::Schema;
 use acklab_secure::reset::ResetKey;
 use acklab_transport::pacing::Burst;
 use acklab_transport::tack::Settings;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Timers of hosts are coarser than packets at high rates are far apart: so many packets, or what the pacing rate sends in this time, leave in one system call (RFC 9002, §7.7, allows the
@@ -18,6 +21,7 @@ pub fn settings() -> Settings {
         mtu_discovery: true,
         burst: Some(BURST),
         skip_numbers: true,
+        ecn: true,
         // A gigabit per second over 100 ms.
         send_buffer: Bytes(16 << 20),
         receive_buffer: Bytes(16 << 20),
@@ -58,6 +62,17 @@ pub struct Server {
     pub always_retry: bool,
 }
 
+/// What is recorded of each connection.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// The series, and how they are sampled.
+    pub options: RecorderOptions,
+    /// The folder for a log of each connection that qvis reads, named after the connection id.
+    pub qlog: Option<PathBuf>,
+    /// The version of the logs.
+    pub schema: Schema,
+}
+
 /// An endpoint.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -67,6 +82,8 @@ pub struct Config {
     pub client: Option<Arc<rustls::ClientConfig>>,
     /// Set if others may connect to this endpoint.
     pub server: Option<Server>,
+    /// What is recorded of each connection; nothing if `None`.
+    pub recording: Option<Recording>,
     /// The keys of a connection are replaced after so many packets, or earlier if the cipher demands it.
     pub update_keys_after: Option<u64>,
 }
@@ -75,7 +92,7 @@ impl Config {
     /// An endpoint with the [usual settings](settings) that neither connects nor is connected to.
     #[must_use]
     pub fn new() -> Self {
-        Self { transport: settings(), client: None, server: None, update_keys_after: None }
+        Self { transport: settings(), client: None, server: None, recording: None, update_keys_after: None }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::Lost;
 use crate::hub::Handle;
 use crate::statistics::Statistics;
 use acklab_base::Duration;
+use acklab_measure::{Table, qlog};
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -214,6 +215,15 @@ impl Connection {
     pub fn statistics(&self) -> Option<Statistics> {
         let now = self.inner.endpoint.shared.now();
         self.inner.look(|end| Statistics::of(now, end))
+    }
+
+    /// Ends what is recorded of the connection, and returns its tables, as a run of a simulation has them. Returns `None` if nothing is recorded, or the connection is gone.
+    ///
+    /// # Errors
+    /// If its log cannot be written.
+    pub fn finish_recording(&self) -> Option<Result<Vec<Table>, qlog::Error>> {
+        let now = self.inner.endpoint.shared.now();
+        self.inner.look(|end| end.finish_recording(now)).flatten()
     }
 
     /// Datagrams and their octets. Returns `None` if the connection is gone.

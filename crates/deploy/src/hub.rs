@@ -13,6 +13,8 @@ use acklab_base::{Ecn, Instant};
 use acklab_secure::token::Tokens;
 use acklab_secure::{Hello, Outbox, Refused, RefusedCounts, hello, reset};
 use acklab_wire::tack::ConnectionId;
+use acklab_wire::tack::Frame;
+use acklab_wire::tack::decode::decode_datagram;
 use acklab_wire::tack::protected::head;
 use acklab_wire::tack::version;
 use admission::{Admission, Visitors};
@@ -167,7 +169,7 @@ impl Hub {
         if hello::opens(datagram) {
             return self.receive_hello(now, from, ecn, datagram);
         }
-        let Some(head) = head(datagram) else { return self.receive_other(from, datagram) };
+        let Some(head) = head(datagram) else { return self.receive_other(now, from, datagram) };
         let known = match self.last {
             Some((id, handle)) if id == head.connection => Some(handle),
             _ => self.by_id.get(&head.connection).copied(),
@@ -185,7 +187,16 @@ impl Hub {
     }
 
     /// A datagram of no form that this version has.
-    fn receive_other(&mut self, from: SocketAddr, datagram: &mut [u8]) {
+    fn receive_other(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        if let Ok(answer) = decode_datagram(datagram, Ecn::NotEct, |_, _| ())
+            && matches!(answer.frames.last(), Some(Frame::Versions(_)))
+        {
+            let opening: Vec<Handle> = self.pending.iter().copied().collect();
+            for handle in opening {
+                self.with(handle, |end| end.receive_versions(now, from, &answer));
+            }
+            return;
+        }
         self.refused.count(Refused::Form);
         if self.config.server.is_some()
             && let Some(answer) = version::answer(datagram)

@@ -4,7 +4,7 @@ use super::Association;
 use super::streams::Stream;
 use crate::error::Lost;
 use acklab_base::event::Closing;
-use acklab_base::{Ecn, Endpoint, Event, Fate, Instant, StreamEvent};
+use acklab_base::{Ecn, Endpoint, Fate, Instant, StreamEvent};
 use acklab_secure::{Hello, Piece, Step};
 use acklab_transport::tack::Phase;
 use acklab_wire::tack::Packet;
@@ -19,9 +19,16 @@ impl Association {
         self.take_steps(now);
         if self.lost.is_none() {
             self.session.on_hello();
-            self.machine.accept_borrowed(now, &hello.packet);
+            self.accept(now, &hello.packet);
         }
         self.look(now);
+    }
+
+    /// The server knows other versions than that of the Open.
+    pub(crate) fn receive_versions(&mut self, now: Instant, from: SocketAddr, answer: &Packet) {
+        if from == self.path.address() {
+            self.accept(now, answer);
+        }
     }
 
     pub(crate) fn receive(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
@@ -48,7 +55,7 @@ impl Association {
     }
 
     fn take_packet(&mut self, now: Instant, packet: &Packet, datagram: &[u8], pieces: &[Piece]) {
-        let fate = self.machine.accept_borrowed(now, packet);
+        let fate = self.accept(now, packet);
         if let Fate::Refused(_) | Fate::Duplicate = fate {
             return;
         }
@@ -107,22 +114,17 @@ impl Association {
             self.wakers.established.drain(..).for_each(std::task::Waker::wake);
             self.wakers.may_open.drain(..).for_each(std::task::Waker::wake);
         }
-        while let Some(event) = self.machine.take_event() {
-            if let Event::Closed { reason, code } = event {
-                let code = u32::try_from(code).unwrap_or(u32::MAX);
-                self.end(
-                    now,
-                    match reason {
-                        Closing::Application => Lost::Peer { code },
-                        Closing::ProtocolViolation => Lost::Violation { code },
-                        Closing::IdleTimeout => Lost::TimedOut,
-                        Closing::Reset => Lost::Reset,
-                    },
-                );
-            }
-        }
+        self.record(now);
         if let Phase::Closed { code } = self.machine.phase() {
-            self.end(now, Lost::Peer { code });
+            self.end(
+                now,
+                match self.machine.closing() {
+                    Some(Closing::ProtocolViolation) => Lost::Violation { code },
+                    Some(Closing::IdleTimeout) => Lost::TimedOut,
+                    Some(Closing::Reset) => Lost::Reset,
+                    _ => Lost::Peer { code },
+                },
+            );
         }
     }
 }

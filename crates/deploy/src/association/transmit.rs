@@ -1,7 +1,7 @@
 //! Datagrams leave.
 
 use super::Association;
-use acklab_base::{Instant, Machine};
+use acklab_base::Instant;
 use acklab_secure::Outbox;
 
 /// So many octets of datagrams leave in one turn, before other connections have theirs: what one system call takes.
@@ -11,7 +11,7 @@ impl Association {
     /// Appends the datagrams that leave now, and returns whether there may be more.
     pub(crate) fn transmit(&mut self, now: Instant, out: &mut Outbox) -> bool {
         let (before, datagrams_before) = (out.octets(), out.datagrams());
-        let Self { machine, session, streams, path, waiting, .. } = self;
+        let Self { machine, session, streams, path, waiting, recorder, .. } = self;
         if !waiting.is_empty() {
             if !path.lets(waiting.octets()) {
                 return false;
@@ -27,7 +27,7 @@ impl Association {
             debug_assert!(is_kept, "octets {range:?} of stream {id} are kept");
         };
         while out.octets() - before < TURN {
-            let Some(packet) = machine.poll(now) else { break };
+            let Some(packet) = Self::poll(machine, recorder, now) else { break };
             if path.is_proven() {
                 session.seal(&packet, &mut copy, out);
             } else if session.seal(&packet, &mut copy, waiting) {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::association::{ReadError, WriteError};
-use crate::config::{Limits, Server};
+use crate::config::{Limits, Recording, Server};
 use acklab_base::Duration;
 use acklab_base::random::{Seed, Stream};
+use acklab_measure::{RecorderOptions, Series};
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
 use rustls::NoKeyLog;
@@ -309,6 +310,49 @@ fn a_client_that_is_killed_leaves_nothing_behind() {
     assert_eq!(net.hubs[1].lost(handles[1]), Some(Lost::TimedOut));
     assert!(net.now < killed + Duration::from_secs(8), "{}", net.now.since(killed));
     assert!(net.hubs[1].by_id.is_empty() && net.hubs[1].by_client.is_empty() && net.hubs[1].deadlines.is_empty());
+}
+
+#[test]
+fn a_server_of_another_version_ends_the_attempt() {
+    let mut net = Net::new(configs(), CLEAN);
+    let client = net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
+    net.drain();
+    let (_, (from, _, mut hello)) = net.under_way.pop_first().unwrap();
+    // As a client of version 2 would send it.
+    hello[0] = 0x20 | (hello[0] & 0x0f);
+    net.hubs[1].receive(net.now, from, Ecn::NotEct, &mut hello);
+    assert_eq!(net.hubs[1].counters().other_versions, 1);
+    net.drain();
+    let (_, (server, _, answer)) = net.under_way.pop_first().unwrap();
+    // An answer of a server that knows version 1 changes nothing.
+    net.hubs[0].receive(net.now, server, Ecn::NotEct, &mut answer.clone());
+    assert_eq!(net.hubs[0].lost(client), None);
+    let mut other = answer;
+    let version = other.iter_mut().rev().nth(16).unwrap();
+    assert_eq!(std::mem::replace(version, 2), 1, "the only version that the server knows");
+    net.hubs[0].receive(net.now, address(66), Ecn::NotEct, &mut other.clone());
+    net.drain();
+    assert_eq!(net.hubs[0].lost(client), None, "it comes from elsewhere");
+    net.hubs[0].receive(net.now, server, Ecn::NotEct, &mut other);
+    net.drain();
+    assert!(matches!(net.hubs[0].lost(client), Some(Lost::Violation { .. })), "{:?}", net.hubs[0].lost(client));
+}
+
+#[test]
+fn a_connection_is_recorded_as_in_a_simulation() {
+    let [client, server] = configs();
+    let series = vec![Series::OperatingPoint, Series::Events];
+    let options = RecorderOptions { series, sample_interval: Some(DELAY), ..RecorderOptions::default() };
+    let recording = Some(Recording { options, ..Recording::default() });
+    let mut net = Net::new([Config { recording, ..client }, server], CLEAN);
+    let handles = net.connect();
+    net.carry(handles, 1_000_000);
+    let now = net.now;
+    let tables = net.hubs[0].with(handles[0], |end| end.finish_recording(now)).flatten().unwrap().unwrap();
+    let names: Vec<&str> = tables.iter().map(|table| table.name()).collect();
+    assert_eq!(names, ["flows", "acks", "operating_point", "events"]);
+    let batch = tables.into_iter().nth(2).unwrap().into_arrow().unwrap();
+    assert!(batch.num_rows() > 10, "{}", batch.num_rows());
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub(super) struct Close {
     is_answered: bool,
     sent: u32,
     repeats: Alarm,
+    reason: Option<Closing>,
 }
 
 impl Close {
@@ -41,6 +42,12 @@ impl Close {
 }
 
 impl Connection {
+    /// Why the connection is over. `None` as long as it is not.
+    #[must_use]
+    pub const fn closing(&self) -> Option<Closing> {
+        self.close.reason
+    }
+
     /// Ends the connection at once, with a code that says why; zero means that both ends have said all.
     pub fn abort(&mut self, code: u32) {
         self.close_for(Closing::Application, code);
@@ -66,6 +73,7 @@ impl Connection {
     /// Ends the connection without a word.
     pub(super) fn end(&mut self, reason: Closing, code: u32) {
         self.phase = Phase::Closed { code };
+        self.close.reason = Some(reason);
         self.sender.abandon();
         self.events.push(Event::Closed { reason, code: code.into() });
     }
