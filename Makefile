@@ -88,6 +88,7 @@ format: $(VENV)/.requirements
 bench: SHELL := /bin/bash -o pipefail
 bench:
 	cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
+	cargo bench --package acklab-deploy --quiet
 
 profile:
 	./scripts/profile.sh

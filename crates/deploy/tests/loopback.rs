@@ -160,3 +160,48 @@ fn connections_that_are_dropped_leave_nothing_behind() {
         }
     });
 }
+
+/// Octets of memory that this process uses.
+fn memory() -> u64 {
+    let fields = std::fs::read_to_string("/proc/self/statm").unwrap();
+    fields.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+#[test]
+fn a_thousand_connections_live_at_once() {
+    const CONNECTIONS: usize = 1000;
+    // What both ends of a connection keep that is open and has moved some kilobytes.
+    const MOST_EACH: u64 = 200_000;
+    run(async {
+        let endpoints = endpoints(false);
+        let before = memory();
+        let server = endpoints[1].clone();
+        let serve = tokio::spawn(async move {
+            let mut all = Vec::new();
+            for _ in 0..CONNECTIONS {
+                let connection = server.accept().await.unwrap();
+                let (mut send, mut receive) = connection.accept_stream().await.unwrap();
+                tokio::io::copy(&mut receive, &mut send).await.unwrap();
+                all.push((connection, send));
+            }
+            all
+        });
+        let mut clients = Vec::new();
+        for number in 0..CONNECTIONS {
+            let client = endpoints[0].connect(endpoints[1].local_address(), NAME).await.unwrap();
+            let (mut send, mut receive) = client.open_stream().await.unwrap();
+            let sent = octets(5000 + number);
+            send.write_all(&sent).await.unwrap();
+            send.end();
+            let mut read = vec![0; sent.len()];
+            receive.read_exact(&mut read).await.unwrap();
+            assert!(read == sent, "as it was sent");
+            clients.push(client);
+        }
+        let servers = serve.await.unwrap();
+        assert_eq!((servers.len(), endpoints[1].connections()), (CONNECTIONS, CONNECTIONS));
+        let grown = (memory() - before) / CONNECTIONS as u64;
+        println!("{grown} octets for both ends of a connection");
+        assert!(grown < MOST_EACH, "{grown} octets for both ends of a connection");
+    });
+}
