@@ -34,7 +34,9 @@ LICENCES = frozenset(
 """SPDX identifiers of licences that ask for no more than a notice."""
 
 SEVERAL: Mapping[str, str] = {
+    "bit-vec": "proptest has 0.10; 0.9 is an option of yasna (of rcgen) that is not built",
     "getrandom": "ring 0.17 has 0.2, ahash (of arrow) 0.3, rand 0.4",
+    "num-bigint": "arrow has 0.5; 0.4 is an option of yasna (of rcgen) that is not built",
     "syn": "macros at build time: derive-into-owned (of pcap-file) has 1, curve25519-dalek and zerocopy 2, serde 3",
 }
 """Crates of which the tree may hold several versions, and who wants which."""
