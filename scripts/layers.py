@@ -48,7 +48,7 @@ LAYERS: Mapping[str, Crate] = {
         ),
         pure=False,
     ),
-    "py": Crate(frozenset({"base", "transport", "measure", "lab"}), pure=False),
+    "py": Crate(frozenset({"base", "transport", "measure", "lab", "deploy"}), pure=False),
 }
 """From the lowest to the highest: nothing imports what stands below it in this table."""
 

@@ -11,6 +11,7 @@ use acklab_base::Instant;
 use acklab_live::WallClock;
 use acklab_live::udp::{self, UdpPort, Wait};
 use acklab_secure::{Outbox, RefusedCounts};
+use acklab_transport::tack::Settings;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -139,6 +140,14 @@ impl Endpoint {
         });
         let handle: Handle = handle.await?;
         Some(Connection::new(Arc::<Inner>::clone(&self.inner), handle))
+    }
+
+    /// Connections that begin from now on have these settings.
+    ///
+    /// # Errors
+    /// If they make no sense.
+    pub fn set_transport(&self, settings: Settings) -> Result<(), ConnectError> {
+        self.inner.shared.lock().set_transport(settings)
     }
 
     /// How many connections there are, those included that are opening or ending.

@@ -12,6 +12,7 @@ use crate::error::{ConnectError, Lost};
 use acklab_base::{Ecn, Instant};
 use acklab_secure::token::Tokens;
 use acklab_secure::{Hello, Outbox, Refused, RefusedCounts, hello, reset};
+use acklab_transport::tack::Settings;
 use acklab_wire::tack::ConnectionId;
 use acklab_wire::tack::Frame;
 use acklab_wire::tack::decode::decode_datagram;
@@ -119,6 +120,16 @@ impl Hub {
             refused: RefusedCounts::default(),
             counters: HubCounters::default(),
         })
+    }
+
+    /// Connections that begin from now on have these settings.
+    ///
+    /// # Errors
+    /// If they make no sense.
+    pub fn set_transport(&mut self, settings: Settings) -> Result<(), ConnectError> {
+        settings.check().map_err(|fault| ConnectError::of(&fault))?;
+        Arc::make_mut(&mut self.config).transport = settings;
+        Ok(())
     }
 
     /// How many connections there are, those included that are opening or ending.

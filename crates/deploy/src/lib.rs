@@ -56,6 +56,7 @@
 //! | [`statistics`] | what a connection has measured |
 //! | [`error`] | what can go wrong |
 //! | [`hub`] | [`Hub`]: all connections of a socket, without the socket |
+//! | [`tools`] | `serve`, `perf` and `proxy` |
 //! | `association` | one end of a connection with its protection, its octets and its path |
 
 mod association;
@@ -65,6 +66,7 @@ pub mod endpoint;
 pub mod error;
 pub mod hub;
 pub mod statistics;
+pub mod tools;
 
 pub use association::Counters;
 pub use config::Config;

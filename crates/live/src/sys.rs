@@ -84,7 +84,7 @@ pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Res
 }
 
 /// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
-pub(crate) fn tcp_info(socket: &OwnedFd, octets: &mut [u8]) -> std::io::Result<usize> {
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Result<usize> {
     let mut length = octets.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` octets to the slice, and the number written to `length`.
     check(unsafe {

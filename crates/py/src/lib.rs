@@ -5,8 +5,10 @@
 //! | `run` | checks and runs a scenario: text in, Arrow tables out |
 //! | `emulate` | runs a scenario in real time |
 //! | `packetdrill` | plays scripts of packetdrill |
+//! | `hosts` | tools for real hosts: serve, perf, proxy |
 //! | `strategies` | callbacks to ACK policies, congestion controllers and rules of asking for ACKs written in Python |
 //! | `cancel` | a token that stops runs |
+//! | `threads` | long work in a thread of its own |
 //! | `errors` | the conversion of errors to exceptions |
 
 use pyo3::prelude::*;
@@ -14,9 +16,11 @@ use pyo3::prelude::*;
 mod cancel;
 mod emulate;
 mod errors;
+mod hosts;
 mod packetdrill;
 mod run;
 mod strategies;
+mod threads;
 
 /// The compiled core of acklab.
 #[pymodule]
@@ -28,6 +32,8 @@ mod _core {
     use super::cancel::Cancel;
     #[pymodule_export]
     use super::emulate::{EmulationResult, acquire_permission, calibrate, emulate};
+    #[pymodule_export]
+    use super::hosts::{known_fingerprint, offered_fingerprint, perf, remember_fingerprint, serve};
     #[pymodule_export]
     use super::packetdrill::packetdrill;
     #[pymodule_export]

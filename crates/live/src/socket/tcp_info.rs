@@ -2,7 +2,7 @@
 
 use crate::sys;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 
 /// The number of octets of `TCP_INFO` that are read.
 const INFO_LEN: usize = 256;
@@ -48,8 +48,12 @@ fields! {
     reordering at 88,
     /// Retransmissions in all.
     total_retrans at 100,
+    /// Segments sent, those without data among them (RFC 4898, `tcpEStatsPerfSegsOut`).
+    segs_out at 136,
     /// Octets written and not sent yet.
     notsent_bytes at 144,
+    /// Segments with data sent, retransmissions among them (RFC 4898, `tcpEStatsPerfDataSegsOut`).
+    data_segs_out at 156,
 }
 
 fields! {
@@ -64,9 +68,12 @@ fields! {
 
 impl TcpInfo {
     /// The state of `socket`.
-    pub(super) fn of(socket: &OwnedFd) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If it is no TCP socket.
+    pub fn of(socket: impl AsFd) -> io::Result<Self> {
         let mut octets = [0; INFO_LEN];
-        sys::tcp_info(socket, &mut octets)?;
+        sys::tcp_info(socket.as_fd(), &mut octets)?;
         Ok(Self { octets })
     }
 

@@ -1,0 +1,30 @@
+//! What can go wrong with a tool.
+
+use std::fmt::Display;
+
+/// Why a tool has ended. Messages name the place, what was found and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// An argument makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The server is not the one that is expected.
+    #[error("{0}")]
+    Trust(String),
+    /// It cannot start or continue.
+    #[error("{0}")]
+    Failed(String),
+    /// It was told to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl ToolError {
+    pub(crate) fn failed(place: impl Display, why: impl Display) -> Self {
+        Self::Failed(format!("{place}: {why}"))
+    }
+
+    pub(crate) fn usage(place: impl Display, found: impl Display, expected: impl Display) -> Self {
+        Self::Usage(format!("{place}: found {found}, expected {expected}"))
+    }
+}

@@ -1,0 +1,134 @@
+//! One connection with one stream, of any transport.
+
+use super::contender::kernel_controllers;
+use crate::connection::{Connection, ReceiveStream, SendStream};
+use crate::tools::ToolError;
+use acklab_base::endpoint::counter;
+use acklab_live::TcpInfo;
+use rustix::net::sockopt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+pub(crate) type Sending = Box<dyn AsyncWrite + Send + Unpin>;
+pub(crate) type Receiving = Box<dyn AsyncRead + Send + Unpin>;
+
+/// One connection with one stream.
+pub(crate) struct Channel {
+    pub(crate) send: Sending,
+    pub(crate) receive: Receiving,
+    pub(crate) carrier: Carrier,
+}
+
+/// The connection below a channel.
+pub(crate) enum Carrier {
+    Tack(Connection),
+    Quic(quinn::Connection),
+    Tcp(OwnedFd),
+}
+
+/// What a connection has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) data_packets: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) acks: u64,
+}
+
+impl Channel {
+    pub(crate) fn tack(connection: Connection, (send, receive): (SendStream, ReceiveStream)) -> Self {
+        Self { send: Box::new(send), receive: Box::new(receive), carrier: Carrier::Tack(connection) }
+    }
+
+    pub(crate) fn quic(connection: quinn::Connection, (send, receive): (quinn::SendStream, quinn::RecvStream)) -> Self {
+        Self { send: Box::new(send), receive: Box::new(receive), carrier: Carrier::Quic(connection) }
+    }
+
+    pub(crate) fn tcp(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        let carrier = Carrier::Tcp(stream.as_fd().try_clone_to_owned()?);
+        let (receive, send) = stream.into_split();
+        Ok(Self { send: Box::new(send), receive: Box::new(receive), carrier })
+    }
+}
+
+impl Carrier {
+    /// What it has counted so far; zero once it is gone.
+    pub(crate) fn counted(&self) -> Counted {
+        match self {
+            Self::Tack(connection) => {
+                let statistics = connection.statistics();
+                let count = |name| statistics.as_ref().and_then(|statistics| statistics.count(name)).unwrap_or(0);
+                Counted {
+                    data_packets: count(counter::DATA_PACKETS),
+                    retransmissions: count(counter::RETRANSMISSIONS),
+                    acks: count(counter::ACKS_SENT),
+                }
+            }
+            // quinn repairs losses with new packets, so what it has lost is what it sends again.
+            Self::Quic(connection) => {
+                let statistics = connection.stats();
+                Counted {
+                    data_packets: statistics.path.sent_packets,
+                    retransmissions: statistics.path.lost_packets,
+                    acks: statistics.frame_tx.acks,
+                }
+            }
+            Self::Tcp(socket) => TcpInfo::of(socket).map_or_else(
+                |_| Counted::default(),
+                |info| Counted {
+                    data_packets: info.data_segs_out().into(),
+                    retransmissions: info.total_retrans().into(),
+                    acks: info.segs_out().saturating_sub(info.data_segs_out()).into(),
+                },
+            ),
+        }
+    }
+
+    /// The smoothed round-trip time, if it is known.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        match self {
+            Self::Tack(connection) => {
+                connection.statistics()?.vitals.smoothed_rtt.map(|rtt| Duration::from_nanos(rtt.as_nanos()))
+            }
+            Self::Quic(connection) => Some(connection.rtt()),
+            Self::Tcp(socket) => TcpInfo::of(socket).ok().map(|info| Duration::from_micros(info.rtt_us().into())),
+        }
+    }
+
+    /// The name of the kernel's congestion controller.
+    pub(crate) fn kernel_congestion(&self) -> Option<String> {
+        match self {
+            Self::Tcp(socket) => sockopt::tcp_congestion(socket).ok(),
+            Self::Tack(_) | Self::Quic(_) => None,
+        }
+    }
+
+    /// Has the kernel use this controller.
+    pub(crate) fn set_kernel_congestion(&self, name: &str) -> Result<(), ToolError> {
+        match self {
+            Self::Tcp(socket) => set_congestion(socket, name),
+            Self::Tack(_) | Self::Quic(_) => Ok(()),
+        }
+    }
+
+    /// Ends the connection at once: nothing that waits is sent any more.
+    pub(crate) fn abort(self) {
+        match self {
+            Self::Tack(connection) => connection.close(0),
+            Self::Quic(connection) => connection.close(0u32.into(), b""),
+            // The socket is closed with its last descriptor, and then resets the connection.
+            Self::Tcp(socket) => _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO)),
+        }
+    }
+}
+
+pub(crate) fn set_congestion(socket: impl AsFd, name: &str) -> Result<(), ToolError> {
+    sockopt::set_tcp_congestion(socket, name).map_err(|error| {
+        let expected =
+            format!("tack, quic, tcp, or a congestion controller of the kernel that sends ({})", kernel_controllers());
+        ToolError::Usage(format!("congestion controller: found {name:?} ({error}), expected {expected}"))
+    })
+}

@@ -1,0 +1,370 @@
+//! Rounds of measurements.
+
+use super::channel::{Channel, set_congestion};
+use super::contender::{Contender, Transport};
+use super::protocol::{self, Message, Plan, Preface, Report, Side};
+use super::row::Row;
+use super::traffic::{Load, Meter, Sink};
+use crate::config::Config;
+use crate::endpoint::Endpoint;
+use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
+use crate::tools::{PATIENCE, Stop, ToolError, any_like, resolve, stopped};
+use rustix::net::SocketType;
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpSocket;
+use tokio::sync::mpsc;
+
+/// The application protocol of QUIC in the handshake (RFC 7301).
+pub(crate) const QUIC_ALPN: &[u8] = b"acklab-perf/1";
+/// The server's silence after which a measurement is given up, beyond the interval of its reports and the length of a measurement in reverse.
+const SILENCE: Duration = Duration::from_secs(45);
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The server: a name or an address.
+    pub host: String,
+    /// The port of TACK and TCP; QUIC has the next one.
+    pub port: u16,
+    /// Whom to believe. Without it, only the kernel's TCP can be measured.
+    pub trust: Option<Trust>,
+    /// What is measured, in turns.
+    pub contenders: Vec<Contender>,
+    /// How many turns each has.
+    pub rounds: u32,
+    /// The server sends.
+    pub reverse: bool,
+    /// Parallel streams, each a connection of its own.
+    pub streams: u32,
+    /// How long data are received.
+    pub seconds: Option<f64>,
+    /// How many octets are sent instead.
+    pub octets: Option<u64>,
+    /// The rate at which the application writes to each stream, in bits per second.
+    pub bitrate: Option<u64>,
+    /// Time between reports, in seconds.
+    pub interval: f64,
+    /// Where the secrets of TLS are appended, for Wireshark.
+    pub keys: Option<PathBuf>,
+}
+
+/// What is told while measurements last.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// A measurement begins.
+    Begins {
+        /// The round, counted from 0.
+        round: u32,
+        /// What is measured.
+        contender: String,
+    },
+    /// An interval has passed.
+    Interval {
+        /// What is measured.
+        contender: String,
+        /// Its begin, in seconds since the first octet.
+        from: f64,
+        /// Its end.
+        to: f64,
+        /// Octets that have arrived in it.
+        octets: u64,
+        /// These over the interval, in Mbps.
+        goodput: f64,
+    },
+    /// A measurement is done.
+    Done(Row),
+}
+
+/// How connections to the server are made.
+enum Dialer {
+    Tack { endpoint: Endpoint, remote: SocketAddr },
+    Quic { endpoint: quinn::Endpoint, remote: SocketAddr },
+    Tcp { remote: SocketAddr, congestion: Option<String> },
+}
+
+struct Client<'o> {
+    options: &'o Options,
+    believer: Option<Believer>,
+}
+
+/// Measures each contender in each round. Rounds begin with another contender each, so that none always follows the same one.
+///
+/// # Errors
+/// If the options make no sense, the server is not believed or refuses, a connection is lost, or it should stop.
+pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
+    tokio::select! {
+        rows = measure_all(options, tell) => rows,
+        () = stopped(stop) => Err(ToolError::Stopped),
+    }
+}
+
+async fn measure_all(options: &Options, mut tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
+    if options.contenders.is_empty() || options.rounds == 0 {
+        return Err(ToolError::usage("perf", "nothing to measure", "a contender and a round at least"));
+    }
+    for (place, contender) in options.contenders.iter().enumerate() {
+        plan(options, contender).check()?;
+        if options.contenders[..place].iter().any(|other| other.name == contender.name) {
+            return Err(ToolError::usage("--with", format_args!("{:?} twice", contender.name), "each contender once"));
+        }
+    }
+    let believer = options.trust.as_ref().map(|trust| Believer::new(trust, options.keys.as_deref())).transpose()?;
+    let client = Client { options, believer };
+    let mut rows = Vec::new();
+    let count = options.contenders.len();
+    for round in 0..options.rounds {
+        for turn in 0..count {
+            let contender = &options.contenders[(turn + round as usize) % count];
+            tell(Told::Begins { round, contender: contender.name.clone() });
+            let row = client.measure_once(round, contender, &mut tell).await?;
+            tell(Told::Done(row.clone()));
+            rows.push(row);
+        }
+    }
+    // Within a round, as they were named.
+    let place = |row: &Row| options.contenders.iter().position(|contender| contender.name == row.contender);
+    rows.sort_by_key(|row| (row.round, place(row)));
+    Ok(rows)
+}
+
+fn plan(options: &Options, contender: &Contender) -> Plan {
+    Plan {
+        contender: contender.clone(),
+        reverse: options.reverse,
+        streams: options.streams,
+        seconds: options.seconds,
+        octets: options.octets,
+        bitrate: options.bitrate,
+        interval: options.interval,
+    }
+}
+
+impl Client<'_> {
+    /// The place in messages.
+    fn place(&self, contender: &Contender) -> String {
+        let port = match contender.transport {
+            Transport::Quic(_) => self.options.port.saturating_add(1),
+            Transport::Tack(_) | Transport::Tcp { .. } => self.options.port,
+        };
+        format!("{}:{port} ({})", self.options.host, contender.name)
+    }
+
+    fn believer(&self) -> Result<&Believer, ToolError> {
+        let expected = "a fingerprint, a known host or certificates of authorities";
+        self.believer.as_ref().ok_or_else(|| ToolError::usage("trust", "nothing", expected))
+    }
+
+    fn dialer(&self, contender: &Contender, remote: SocketAddr) -> Result<Dialer, ToolError> {
+        Ok(match &contender.transport {
+            Transport::Tack(settings) => {
+                let client = Some(Arc::clone(&self.believer()?.tls));
+                let endpoint = bind_client(remote, Config { transport: **settings, client, ..Config::new() })?;
+                Dialer::Tack { endpoint, remote }
+            }
+            Transport::Quic(quic) => {
+                let mut tls = (*self.believer()?.tls).clone();
+                tls.alpn_protocols = vec![QUIC_ALPN.to_vec()];
+                let failed = |why: &dyn std::fmt::Display| ToolError::failed("QUIC", why);
+                let crypto = quinn::crypto::rustls::QuicClientConfig::try_from(tls).map_err(|error| failed(&error))?;
+                let mut config = quinn::ClientConfig::new(Arc::new(crypto));
+                config.transport_config(quic.transport());
+                let mut endpoint = quinn::Endpoint::client(any_like(remote)).map_err(|error| failed(&error))?;
+                endpoint.set_default_client_config(config);
+                let port = remote.port().checked_add(1);
+                let port = port
+                    .ok_or_else(|| ToolError::usage("port", remote.port(), "at most 65534: QUIC has the next one"))?;
+                Dialer::Quic { endpoint, remote: SocketAddr::new(remote.ip(), port) }
+            }
+            Transport::Tcp { congestion } => Dialer::Tcp { remote, congestion: congestion.clone() },
+        })
+    }
+
+    async fn dial(&self, dialer: &Dialer, contender: &Contender, preface: Preface) -> Result<Channel, ToolError> {
+        let place = self.place(contender);
+        let failed = |error: &dyn std::fmt::Display| match &self.believer {
+            Some(believer) if !matches!(dialer, Dialer::Tcp { .. }) => believer.explain(&place, &error),
+            _ => ToolError::failed(&place, error),
+        };
+        let name = name_of(&self.options.host);
+        let connect = async {
+            match dialer {
+                Dialer::Tack { endpoint, remote } => {
+                    let connection = endpoint.connect(*remote, name).await.map_err(|error| failed(&error))?;
+                    let stream = connection.open_stream().await.map_err(|error| failed(&error))?;
+                    Ok(Channel::tack(connection, stream))
+                }
+                Dialer::Quic { endpoint, remote } => {
+                    let connecting = endpoint.connect(*remote, name).map_err(|error| failed(&error))?;
+                    let connection = connecting.await.map_err(|error| failed(&error))?;
+                    let stream = connection.open_bi().await.map_err(|error| failed(&error))?;
+                    Ok(Channel::quic(connection, stream))
+                }
+                Dialer::Tcp { remote, congestion } => {
+                    let socket =
+                        crate::tools::socket(any_like(*remote), SocketType::STREAM).map_err(|error| failed(&error))?;
+                    // In reverse the server sends, and its kernel has to know the controller.
+                    if let (Some(congestion), false) = (congestion, self.options.reverse) {
+                        set_congestion(&socket, congestion)?;
+                    }
+                    let socket = TcpSocket::from_std_stream(socket.into());
+                    let stream = socket.connect(*remote).await.map_err(|error| failed(&error))?;
+                    Channel::tcp(stream).map_err(|error| failed(&error))
+                }
+            }
+        };
+        let connected = tokio::time::timeout(PATIENCE, connect).await;
+        let mut channel: Channel = connected.unwrap_or_else(|_| Err(failed(&silence())))?;
+        let sent = tokio::io::AsyncWriteExt::write_all(&mut channel.send, &preface.octets()).await;
+        sent.map_err(|error| failed(&error))?;
+        Ok(channel)
+    }
+
+    /// A control channel to the first address of the server that answers.
+    async fn reach(&self, contender: &Contender, test: u64) -> Result<(Dialer, Channel), ToolError> {
+        let mut failure = None;
+        for remote in resolve(&self.options.host, self.options.port).await? {
+            let dialer = self.dialer(contender, remote)?;
+            match self.dial(&dialer, contender, Preface { is_data: false, test }).await {
+                Ok(channel) => return Ok((dialer, channel)),
+                Err(error @ (ToolError::Trust(_) | ToolError::Usage(_))) => return Err(error),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or_else(|| ToolError::failed(&self.options.host, "it has no address")))
+    }
+
+    async fn measure_once(
+        &self,
+        round: u32,
+        contender: &Contender,
+        tell: &mut impl FnMut(Told),
+    ) -> Result<Row, ToolError> {
+        let plan = plan(self.options, contender);
+        let place = self.place(contender);
+        let test = crate::association::random().map_err(|error| ToolError::failed("measurement", error))?;
+        let (dialer, control) = self.reach(contender, test).await?;
+        let Channel { send: mut control, receive: answers, carrier: control_carrier } = control;
+        let mut inbox = protocol::inbox(answers);
+        let lost = |error: std::io::Error| ToolError::failed(&place, error);
+        protocol::send(&mut control, &Message::Request(plan.clone())).await.map_err(lost)?;
+        expect(&mut inbox, &place, &Message::Accepted).await?;
+        let (mut sending, mut receiving, mut carriers) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..plan.streams {
+            let channel = self.dial(&dialer, contender, Preface { is_data: true, test }).await?;
+            sending.push(channel.send);
+            receiving.push(channel.receive);
+            carriers.push(channel.carrier);
+        }
+        expect(&mut inbox, &place, &Message::Started).await?;
+        let meter = Meter::start(carriers);
+        let mut before = Report::default();
+        let mut interval = |report: Report| {
+            let (seconds, octets) = (report.seconds - before.seconds, report.octets.saturating_sub(before.octets));
+            let contender = contender.name.clone();
+            if seconds > 0.0 {
+                let goodput = octets as f64 * 8e-6 / seconds;
+                tell(Told::Interval { contender, from: before.seconds, to: report.seconds, octets, goodput });
+            }
+            before = report;
+        };
+        let (received, sender, receiver) = if plan.reverse {
+            let (to, mut reports) = mpsc::unbounded_channel();
+            let mut sink = Sink::start(receiving);
+            let received = {
+                let receive = sink.run(&plan, &to);
+                tokio::pin!(receive);
+                let mut ignore = |_| {};
+                loop {
+                    tokio::select! {
+                        received = &mut receive => break received?,
+                        Some(report) = reports.recv() => interval(report),
+                        // Nothing but a refusal comes before the client has said stop.
+                        side = result(&mut inbox, &place, &mut ignore) => {
+                            side?;
+                            return Err(ToolError::usage(&place, "a result", "data"));
+                        }
+                    }
+                }
+            };
+            let receiver = meter.read(None, Some(received));
+            protocol::send(&mut control, &Message::Stop).await.map_err(lost)?;
+            let sender = tokio::time::timeout(SILENCE, result(&mut inbox, &place, &mut |_| {})).await;
+            let sender = sender.map_err(|_| ToolError::failed(&place, "no result"))??;
+            (received, sender, receiver)
+        } else {
+            let mut load = Load::start(sending, &plan)?;
+            let receiver = tokio::select! {
+                receiver = result(&mut inbox, &place, &mut interval) => receiver?,
+                error = load.run(&meter) => return Err(said(&mut inbox).await.unwrap_or(error)),
+            };
+            let received =
+                receiver.received.ok_or_else(|| ToolError::usage(&place, "a result without octets", "both"))?;
+            (received, meter.read(Some(&load), None), receiver)
+        };
+        drop(meter);
+        control_carrier.abort();
+        if let Dialer::Quic { endpoint, .. } = &dialer {
+            // Its connections say farewell.
+            _ = tokio::time::timeout(PATIENCE, endpoint.wait_idle()).await;
+        }
+        Ok(Row::new(round, &plan, received, sender, &receiver))
+    }
+}
+
+/// Why the server has ended a connection, if it says so now.
+async fn said(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Option<ToolError> {
+    match tokio::time::timeout(Duration::from_secs(1), inbox.recv()).await {
+        Ok(Some(Ok(Message::Refused { reason }))) => Some(ToolError::failed("server", reason)),
+        _ => None,
+    }
+}
+
+async fn next(
+    inbox: &mut mpsc::Receiver<Result<Message, String>>,
+    place: &str,
+    patience: Duration,
+) -> Result<Message, ToolError> {
+    match tokio::time::timeout(patience, inbox.recv()).await {
+        Ok(Some(Ok(Message::Refused { reason }))) => {
+            Err(ToolError::failed(place, format_args!("the server refuses: {reason}")))
+        }
+        Ok(Some(Ok(message))) => Ok(message),
+        Ok(Some(Err(error))) => Err(ToolError::failed(place, error)),
+        Ok(None) => Err(ToolError::failed(place, "the control channel is lost")),
+        Err(_) => {
+            Err(ToolError::failed(place, format_args!("the server has said nothing for {} s", patience.as_secs())))
+        }
+    }
+}
+
+async fn expect(
+    inbox: &mut mpsc::Receiver<Result<Message, String>>,
+    place: &str,
+    expected: &Message,
+) -> Result<(), ToolError> {
+    let found = next(inbox, place, 2 * PATIENCE).await?;
+    if found == *expected {
+        return Ok(());
+    }
+    Err(ToolError::usage(place, format_args!("{found:?}"), format_args!("{expected:?}")))
+}
+
+/// Waits for the server's result, and passes its reports on.
+async fn result(
+    inbox: &mut mpsc::Receiver<Result<Message, String>>,
+    place: &str,
+    report: &mut impl FnMut(Report),
+) -> Result<Side, ToolError> {
+    loop {
+        match next(inbox, place, protocol::LONGEST + SILENCE).await? {
+            Message::Report(found) => report(found),
+            Message::Result(side) => return Ok(side),
+            found => return Err(ToolError::usage(place, format_args!("{found:?}"), "a report or the result")),
+        }
+    }
+}

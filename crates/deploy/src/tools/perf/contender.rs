@@ -1,0 +1,256 @@
+//! A transport with its settings, as `--with` names it.
+
+use crate::config;
+use crate::tools::ToolError;
+use acklab_transport::tack::Settings;
+use acklab_transport::{ack, cc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Octets in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
+const QUIC_WINDOW: u32 = 16 << 20;
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contender {
+    /// What tables call it: as it was written.
+    pub name: String,
+    /// The transport.
+    pub transport: Transport,
+}
+
+/// A transport with its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Transport {
+    /// TACK over UDP.
+    Tack(Box<Settings>),
+    /// QUIC, by quinn.
+    Quic(Quic),
+    /// The kernel's TCP.
+    Tcp {
+        /// The name that the kernel has for the congestion controller; without one, its default.
+        congestion: Option<String>,
+    },
+}
+
+/// The controllers of quinn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuicController {
+    /// RFC 9438.
+    #[default]
+    Cubic,
+    /// RFC 9002, §7.
+    NewReno,
+    /// BBR, version 1, which quinn calls experimental.
+    Bbr,
+}
+
+/// The settings of QUIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quic {
+    /// Congestion controller.
+    pub congestion: QuicController,
+    /// The sender asks its receiver for fewer acknowledgments (draft-ietf-quic-ack-frequency), with quinn's settings.
+    pub ack_frequency: bool,
+}
+
+impl Quic {
+    pub(crate) fn transport(self) -> Arc<quinn::TransportConfig> {
+        use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+        let mut config = quinn::TransportConfig::default();
+        let window = quinn::VarInt::from_u32(QUIC_WINDOW);
+        config.stream_receive_window(window).receive_window(window).send_window(QUIC_WINDOW.into());
+        match self.congestion {
+            QuicController::Cubic => config.congestion_controller_factory(Arc::new(CubicConfig::default())),
+            QuicController::NewReno => config.congestion_controller_factory(Arc::new(NewRenoConfig::default())),
+            QuicController::Bbr => config.congestion_controller_factory(Arc::new(BbrConfig::default())),
+        };
+        config.ack_frequency_config(self.ack_frequency.then(quinn::AckFrequencyConfig::default));
+        Arc::new(config)
+    }
+}
+
+impl Contender {
+    /// The contenders of a list such as `tack,tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr`: an item with `=` behind another
+    /// one's `:` belongs to that.
+    ///
+    /// # Errors
+    /// If one is none.
+    pub fn list(text: &str) -> Result<Vec<Self>, ToolError> {
+        let mut items: Vec<String> = Vec::new();
+        for item in text.split(',').map(str::trim) {
+            match items.last_mut() {
+                Some(last) if last.contains(':') && item.contains('=') && !item.contains(':') => {
+                    last.push(',');
+                    last.push_str(item);
+                }
+                _ => items.push(item.to_owned()),
+            }
+        }
+        items.iter().map(|item| Self::parse(item)).collect()
+    }
+
+    fn parse(text: &str) -> Result<Self, ToolError> {
+        let (transport, settings) = text.split_once(':').unwrap_or((text, ""));
+        let settings = settings.split(',').filter(|setting| !setting.is_empty()).map(|setting| {
+            let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+            (key.trim(), value.trim())
+        });
+        let transport = match transport {
+            "tack" => Transport::Tack(Box::new(tack(text, settings)?)),
+            "quic" => Transport::Quic(quic(text, settings)?),
+            "tcp" => Transport::Tcp { congestion: tcp(text, settings)? },
+            name if is_name(name) && !text.contains(':') => Transport::Tcp { congestion: Some(name.to_owned()) },
+            _ => return Err(ToolError::usage("--with", format_args!("{text:?}"), known())),
+        };
+        Ok(Self { name: text.to_owned(), transport })
+    }
+
+    /// The name of its congestion controller, if it is chosen.
+    #[must_use]
+    pub fn congestion(&self) -> Option<String> {
+        match &self.transport {
+            Transport::Tack(settings) => Some(settings.congestion.name().to_owned()),
+            Transport::Quic(quic) => Some(format!("{:?}", quic.congestion).to_lowercase()),
+            Transport::Tcp { congestion } => congestion.clone(),
+        }
+    }
+
+    /// The name of its transport.
+    #[must_use]
+    pub const fn protocol(&self) -> &'static str {
+        match self.transport {
+            Transport::Tack(_) => "tack",
+            Transport::Quic(_) => "quic",
+            Transport::Tcp { .. } => "tcp",
+        }
+    }
+}
+
+/// A controller of the kernel is a module's name (`TCP_CA_NAME_MAX`, 16 with its end).
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..16).contains(&name.len()) && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet))
+}
+
+/// The controllers that this kernel has loaded.
+pub(crate) fn kernel_controllers() -> String {
+    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default().trim().to_owned()
+}
+
+fn known() -> String {
+    format!("tack, quic, tcp, or a congestion controller of the kernel (here: {})", kernel_controllers())
+}
+
+fn tcp<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Option<String>, ToolError> {
+    let mut congestion = None;
+    for (key, value) in settings {
+        if key != "congestion" || !is_name(value) {
+            return Err(ToolError::usage(
+                format_args!("--with {text}"),
+                format_args!("{key}={value}"),
+                "congestion=NAME",
+            ));
+        }
+        congestion = Some(value.to_owned());
+    }
+    Ok(congestion)
+}
+
+fn quic<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Quic, ToolError> {
+    let table: Map<String, Value> = settings
+        .map(|(key, value)| (key.to_owned(), value.parse::<bool>().map_or_else(|_| json!(value), Value::Bool)))
+        .collect();
+    serde_json::from_value(Value::Object(table)).map_err(|error| {
+        ToolError::Usage(format!(
+            "--with {text}: {error}; expected congestion=cubic, newreno or bbr, and ack_frequency"
+        ))
+    })
+}
+
+/// The usual settings with these instead, by their keys in a scenario: `ack.beta=8`, `idle_timeout=10s`.
+fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Settings, ToolError> {
+    let place = format!("--with {text}");
+    let failed = |why: &dyn std::fmt::Display| ToolError::Usage(format!("{place}: {why}"));
+    let mut table = serde_json::to_value(config::settings()).map_err(|error| failed(&error))?;
+    for (key, value) in settings {
+        let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+        let (value, names) = match key {
+            "congestion" => {
+                (json!({ "algorithm": value }), Some(cc::Config::built_in().map(|one| one.name().to_owned()).collect()))
+            }
+            "ack" => (
+                json!({ "policy": value }),
+                Some(ack::Config::built_in().map(|one| one.name().to_owned()).collect::<Vec<_>>()),
+            ),
+            _ => (value, None),
+        };
+        let (mut slot, mut keys) = (&mut table, key.split('.').peekable());
+        while let Some(key) = keys.next() {
+            let Value::Object(table) = slot else {
+                return Err(failed(&format_args!("{key:?} belongs to no table")));
+            };
+            // Only what a scenario leaves out if it is unset is added.
+            slot = table.entry(key).or_insert(Value::Null);
+        }
+        *slot = value;
+        // Each at once, so that the message names the one that is wrong.
+        if let Err(error) = serde_json::from_value::<Settings>(table.clone()) {
+            let expected = names.map(|names| format!("; expected one of {}", names.join(", "))).unwrap_or_default();
+            return Err(failed(&format_args!("{key}: {error}{expected}")));
+        }
+    }
+    let settings: Settings = serde_json::from_value(table).map_err(|error| failed(&error))?;
+    settings.check().map_err(|fault| failed(&crate::error::ConnectError::of(&fault)))?;
+    if matches!(settings.congestion, cc::Config::Custom { .. }) || matches!(settings.ack, ack::Config::Custom { .. }) {
+        return Err(failed(&crate::error::ConnectError::OwnStrategy));
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        Contender::list(text).unwrap().into_iter().map(|one| one.name).collect()
+    }
+
+    fn refused(text: &str) -> String {
+        Contender::list(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn settings_belong_to_the_contender_before_them() {
+        let list = "tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr";
+        assert_eq!(names(list), ["tack:congestion=cubic,ack.beta=8", "quic:ack_frequency", "bbr"]);
+        let found = Contender::list(list).unwrap();
+        let Transport::Tack(settings) = &found[0].transport else { panic!("{found:?}") };
+        assert_eq!((settings.congestion.name(), settings.law().beta), ("cubic", 8));
+        assert_eq!(settings.burst, config::settings().burst, "the others are the usual ones");
+        assert_eq!(found[1].transport, Transport::Quic(Quic { ack_frequency: true, ..Quic::default() }));
+        assert_eq!(found[2].transport, Transport::Tcp { congestion: Some("bbr".to_owned()) });
+    }
+
+    #[test]
+    fn what_is_no_contender_is_refused() {
+        assert!(refused("").starts_with("--with: found \"\", expected tack, quic, tcp, or a congestion controller"));
+        assert!(refused("tack:congestion=nothing").contains("expected one of newreno, cubic"));
+        assert!(refused("tack:speed=9").contains("unknown field `speed`"));
+        assert!(refused("tack:ack=custom").contains("--with tack:ack=custom"));
+        assert!(refused("quic:congestion=vegas").contains("unknown variant `vegas`"));
+        assert!(refused("tcp:mss=1000").contains("found mss=1000, expected congestion=NAME"));
+        assert!(refused("tack:packet=1B").contains("packet"));
+    }
+
+    #[test]
+    fn a_contender_survives_its_message() {
+        for one in Contender::list("tack,tack:ack=per-packet,quic:congestion=bbr,tcp,reno").unwrap() {
+            let text = serde_json::to_string(&one).unwrap();
+            assert_eq!(serde_json::from_str::<Contender>(&text).unwrap(), one);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The far end of measurements: TACK over UDP, the kernel's TCP on the same number of port, and QUIC on the next.
+
+use super::perf::attendant::{Door, Lobby, attend};
+use super::perf::channel::Channel;
+use super::perf::client::QUIC_ALPN;
+use super::perf::contender::Quic;
+use super::{PATIENCE, Stop, ToolError, socket, stopped};
+use crate::config::{Config, Limits, Server};
+use crate::connection::Connection;
+use crate::endpoint::Endpoint;
+use acklab_live::udp::UdpPort;
+use acklab_secure::identity::{Fingerprint, Identity, server_config};
+use acklab_secure::reset::ResetKey;
+use rustix::net::SocketType;
+use rustls::NoKeyLog;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// Connections at a time, of each transport: the most parallel streams and some more.
+const MOST_CONNECTIONS: usize = 512;
+/// How often ports are tried if any will do.
+const TRIES: usize = 50;
+/// How long clients have to notice that the server stops.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What a server needs.
+#[derive(Debug)]
+pub struct Options {
+    /// The addresses to listen at; without one, all of IPv4, and all of IPv6 if the system has it.
+    pub addresses: Vec<IpAddr>,
+    /// The port of TACK and TCP; QUIC has the next one. 0 is any free one.
+    pub port: u16,
+    /// The certificate.
+    pub identity: Identity,
+    /// The key of stateless resets.
+    pub reset_key: ResetKey,
+}
+
+/// What clients have to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Serving {
+    /// The port of TACK and TCP; QUIC has the next one.
+    pub port: u16,
+    /// The fingerprint of the certificate.
+    pub fingerprint: Fingerprint,
+}
+
+/// The sockets of one address.
+struct Doors {
+    tack: Endpoint,
+    quic: quinn::Endpoint,
+    /// The crypto of QUIC, with the settings that its next connections get.
+    quic_config: quinn::ServerConfig,
+    quic_settings: Arc<Mutex<Quic>>,
+    tcp: TcpListener,
+}
+
+/// Serves until it should stop, and then tells the clients. `ready` is called once clients may come, and `tell` with a line for each measurement.
+///
+/// # Errors
+/// If a port is taken, or the key does not belong to the certificate.
+pub async fn serve(
+    options: Options,
+    stop: Stop,
+    ready: impl FnOnce(Serving),
+    mut tell: impl FnMut(String),
+) -> Result<(), ToolError> {
+    let fingerprint = options.identity.fingerprint();
+    let (doors, port) = open(options)?;
+    ready(Serving { port, fingerprint });
+    let lobby = Arc::new(Lobby::default());
+    let mut tasks = JoinSet::new();
+    let (to, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    let mut endpoints = Vec::new();
+    for door in doors {
+        endpoints.push((door.tack.clone(), door.quic.clone()));
+        let told = to.clone();
+        tasks.spawn(accept_tack(door.tack, Arc::clone(&lobby), stop.clone(), told.clone()));
+        tasks.spawn(accept_quic(
+            door.quic,
+            door.quic_config,
+            door.quic_settings,
+            Arc::clone(&lobby),
+            stop.clone(),
+            told.clone(),
+        ));
+        tasks.spawn(accept_tcp(door.tcp, Arc::clone(&lobby), stop.clone(), told));
+    }
+    loop {
+        tokio::select! {
+            Some(line) = lines.recv() => tell(line),
+            () = stopped(stop.clone()) => break,
+        }
+    }
+    // Those who serve a client see it too, and tell it.
+    let farewell = async { while tasks.join_next().await.is_some() {} };
+    _ = tokio::time::timeout(FAREWELL, farewell).await;
+    for (_, quic) in &endpoints {
+        quic.close(0u32.into(), b"the server stops");
+        _ = tokio::time::timeout(FAREWELL, quic.wait_idle()).await;
+    }
+    Ok(())
+}
+
+fn open(options: Options) -> Result<(Vec<Doors>, u16), ToolError> {
+    let Options { mut addresses, mut port, identity, reset_key } = options;
+    let tls = server_config(identity, Arc::new(NoKeyLog)).map_err(|error| ToolError::failed("TLS", error))?;
+    let is_optional_v6 = addresses.is_empty();
+    if is_optional_v6 {
+        addresses = vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    }
+    if port == u16::MAX {
+        return Err(ToolError::usage("port", port, "at most 65534: QUIC has the next one"));
+    }
+    let is_any = port == 0;
+    for attempt in 1.. {
+        if is_any {
+            let free = socket(SocketAddr::new(addresses[0], 0), SocketType::DGRAM).map(UdpSocket::from);
+            let free =
+                free.and_then(|socket| socket.local_addr()).map_err(|error| ToolError::failed("UDP socket", error))?;
+            port = free.port().min(u16::MAX - 1);
+        }
+        let opened = addresses.iter().try_fold(Vec::new(), |mut doors, &address| {
+            match open_at(address, port, &tls, &reset_key) {
+                Ok(door) => doors.push(door),
+                Err(error) if is_optional_v6 && address.is_ipv6() && lacks_v6(&error) => {}
+                Err(error) => return Err((address, error)),
+            }
+            Ok(doors)
+        });
+        match opened {
+            Ok(doors) => return Ok((doors, port)),
+            Err((_, error)) if is_any && attempt < TRIES && error.kind() == io::ErrorKind::AddrInUse => {}
+            Err((address, error)) => {
+                return Err(ToolError::failed(format_args!("{address}, ports {port} and {}", port + 1), error));
+            }
+        }
+    }
+    Err(ToolError::failed("ports", "none is free"))
+}
+
+/// The system has no IPv6.
+fn lacks_v6(error: &io::Error) -> bool {
+    let errno = error.raw_os_error();
+    errno == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) || error.kind() == io::ErrorKind::AddrNotAvailable
+}
+
+fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_key: &ResetKey) -> io::Result<Doors> {
+    let server =
+        Server { tls: Arc::clone(tls), reset_key: reset_key.clone(), limits: Limits::default(), always_retry: false };
+    let udp = UdpPort::new(socket(SocketAddr::new(address, port), SocketType::DGRAM)?.into())?;
+    let tack = Endpoint::new(udp, Config { server: Some(server), ..Config::new() }).map_err(io::Error::other)?;
+    let mut tls = (**tls).clone();
+    tls.alpn_protocols = vec![QUIC_ALPN.to_vec()];
+    let crypto = quinn::crypto::rustls::QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
+    let config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
+    let udp = socket(SocketAddr::new(address, port + 1), SocketType::DGRAM)?.into();
+    let quic = quinn::Endpoint::new(
+        quinn::EndpointConfig::default(),
+        Some(config.clone()),
+        udp,
+        Arc::new(quinn::TokioRuntime),
+    )?;
+    let tcp = socket(SocketAddr::new(address, port), SocketType::STREAM)?;
+    rustix::net::listen(&tcp, 128)?;
+    let tcp = TcpListener::from_std(tcp.into())?;
+    Ok(Doors { tack, quic, quic_config: config, quic_settings: Arc::default(), tcp })
+}
+
+type Lines = tokio::sync::mpsc::UnboundedSender<String>;
+
+/// Where clients come from. Nobody is lost if the future is dropped.
+trait Listener {
+    type Client;
+
+    /// The next client, or `None` if there will be none.
+    fn next(&self) -> impl Future<Output = Option<Self::Client>> + Send;
+}
+
+impl Listener for Endpoint {
+    type Client = Connection;
+
+    async fn next(&self) -> Option<Connection> {
+        self.accept().await
+    }
+}
+
+impl Listener for quinn::Endpoint {
+    type Client = quinn::Incoming;
+
+    async fn next(&self) -> Option<quinn::Incoming> {
+        self.accept().await
+    }
+}
+
+impl Listener for TcpListener {
+    type Client = (TcpStream, SocketAddr);
+
+    async fn next(&self) -> Option<(TcpStream, SocketAddr)> {
+        loop {
+            match self.accept().await {
+                Ok(accepted) => return Some(accepted),
+                // A client that has gone already, or no descriptor that is free: later there may be one.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    }
+}
+
+/// Serves clients in tasks of their own, as many as the limit allows, until the server stops.
+async fn accept<L: Listener, F: Future<Output = Option<String>> + Send + 'static>(
+    listener: L,
+    serve: impl Fn(L::Client) -> F,
+    stop: Stop,
+    lines: Lines,
+) {
+    let mut clients = JoinSet::new();
+    loop {
+        tokio::select! {
+            arrived = listener.next(), if clients.len() < MOST_CONNECTIONS => match arrived {
+                Some(client) => _ = clients.spawn(serve(client)),
+                None => break,
+            },
+            Some(line) = clients.join_next() => if let Ok(Some(line)) = line {
+                // Whoever runs the server has gone.
+                _ = lines.send(line);
+            },
+            () = stopped(stop.clone()) => break,
+        }
+    }
+    while clients.join_next().await.is_some() {}
+}
+
+async fn accept_tack(endpoint: Endpoint, lobby: Arc<Lobby>, stop: Stop, lines: Lines) {
+    let door = Door::Tack(endpoint.clone());
+    let serve = |connection: Connection| {
+        let (door, lobby, stop) = (door.clone(), Arc::clone(&lobby), stop.clone());
+        async move {
+            let peer = connection.remote_address()?;
+            let stream = tokio::time::timeout(PATIENCE, connection.accept_stream()).await.ok()?.ok()?;
+            attend(Channel::tack(connection, stream), peer, &door, &lobby, stop).await
+        }
+    };
+    accept(endpoint, serve, stop.clone(), lines).await;
+}
+
+async fn accept_quic(
+    endpoint: quinn::Endpoint,
+    config: quinn::ServerConfig,
+    settings: Arc<Mutex<Quic>>,
+    lobby: Arc<Lobby>,
+    stop: Stop,
+    lines: Lines,
+) {
+    let door = Door::Quic(Arc::clone(&settings));
+    let serve = |incoming: quinn::Incoming| {
+        let (door, lobby, stop, mut config) = (door.clone(), Arc::clone(&lobby), stop.clone(), config.clone());
+        config.transport_config(settings.lock().unwrap_or_else(PoisonError::into_inner).transport());
+        async move {
+            let peer = incoming.remote_address();
+            let connection = incoming.accept_with(Arc::new(config)).ok()?.await.ok()?;
+            let stream = tokio::time::timeout(PATIENCE, connection.accept_bi()).await.ok()?.ok()?;
+            attend(Channel::quic(connection, stream), peer, &door, &lobby, stop).await
+        }
+    };
+    accept(endpoint, serve, stop.clone(), lines).await;
+}
+
+async fn accept_tcp(listener: TcpListener, lobby: Arc<Lobby>, stop: Stop, lines: Lines) {
+    let serve = |(stream, peer): (TcpStream, SocketAddr)| {
+        let (lobby, stop) = (Arc::clone(&lobby), stop.clone());
+        async move { attend(Channel::tcp(stream).ok()?, peer, &Door::Tcp, &lobby, stop).await }
+    };
+    accept(listener, serve, stop.clone(), lines).await;
+}

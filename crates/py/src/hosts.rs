@@ -1,0 +1,157 @@
+//! Tools for real hosts.
+
+use crate::cancel::Cancel;
+use crate::errors::{Cancelled, RunError, UsageError};
+use crate::threads::in_a_thread;
+use acklab_deploy::tools::perf::{Contender, Options, measure};
+use acklab_deploy::tools::trust::{Trust, offered};
+use acklab_deploy::tools::{self, ToolError, known_hosts, state};
+use pyo3::prelude::*;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::mpsc;
+
+fn raised(why: &ToolError) -> PyErr {
+    let message = why.to_string();
+    match why {
+        ToolError::Usage(_) => UsageError::new_err(message),
+        ToolError::Stopped => Cancelled::new_err(message),
+        ToolError::Trust(_) | ToolError::Failed(_) => RunError::new_err(message),
+    }
+}
+
+fn parsed<T: FromStr<Err: std::fmt::Display>>(place: &str, text: &str) -> PyResult<T> {
+    text.parse().map_err(|error: T::Err| UsageError::new_err(format!("{place}: found {text:?}: {error}")))
+}
+
+fn trust(fingerprint: Option<&str>, authorities: Option<PathBuf>) -> PyResult<Option<Trust>> {
+    match (fingerprint, authorities) {
+        (Some(fingerprint), None) => Ok(Some(Trust::Fingerprint(parsed("fingerprint", fingerprint)?))),
+        (None, Some(file)) => Ok(Some(Trust::Authorities(file))),
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => {
+            Err(UsageError::new_err("found a fingerprint and certificates of authorities, expected one of them"))
+        }
+    }
+}
+
+/// Does what `work` does with a function that tells whether to go on, and passes each line that it sends to `tell`. Ctrl-C stops it.
+fn with_lines<T: Send>(
+    py: Python<'_>,
+    cancel: Option<&Cancel>,
+    tell: Option<&Py<PyAny>>,
+    work: impl FnOnce(&mut dyn FnMut() -> bool, mpsc::Sender<String>) -> Result<T, ToolError> + Send,
+) -> PyResult<T> {
+    let (to, lines) = mpsc::channel();
+    let show = |py: Python<'_>| {
+        let Some(tell) = tell else { return Ok(()) };
+        lines.try_iter().try_for_each(|line: String| tell.call1(py, (line,)).map(drop))
+    };
+    let flag = cancel.map(Cancel::flag).unwrap_or_default();
+    let done = in_a_thread(py, true, &flag, |goes_on| work(goes_on, to), |py| show(py))?;
+    show(py)?;
+    done.map_err(|why| raised(&why))
+}
+
+/// Serves measurements until Ctrl-C or `cancel`.
+///
+/// Without a certificate and a key, in PEM, those of `folder` are used, or of the folder of the tools; they are made on the first run. `ready` is called with the port and the fingerprint once
+/// clients may come, `tell` with a line for each measurement. Raises `UsageError` and `RunError`.
+#[pyfunction]
+#[pyo3(signature = (addresses, port, ready, tell=None, certificate=None, key=None, folder=None, cancel=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn serve(
+    py: Python<'_>,
+    addresses: Vec<String>,
+    port: u16,
+    ready: Py<PyAny>,
+    tell: Option<Py<PyAny>>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    folder: Option<PathBuf>,
+    cancel: Option<&Cancel>,
+) -> PyResult<()> {
+    let addresses = addresses.iter().map(|one| parsed::<IpAddr>("address", one)).collect::<PyResult<Vec<_>>>()?;
+    let options = || {
+        let folder = folder.map_or_else(state::folder, Ok)?;
+        let identity = match (certificate, key) {
+            (Some(certificate), Some(key)) => state::identity_of(&certificate, &key)?,
+            (None, None) => state::identity(&folder)?,
+            _ => return Err(ToolError::Usage("found one of certificate and key, expected both or neither".to_owned())),
+        };
+        Ok(tools::serve::Options { addresses, port, identity, reset_key: state::reset_key(&folder)? })
+    };
+    let options = options().map_err(|why| raised(&why))?;
+    with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
+        tools::run(goes_on, |stop| {
+            let ready = |serving: tools::serve::Serving| {
+                // An exception would have nowhere to go; the function only stores or prints.
+                _ = Python::attach(|py| ready.call1(py, (serving.port, serving.fingerprint.to_string())).map(drop));
+            };
+            tools::serve::serve(options, stop, ready, move |line| _ = to.send(line))
+        })
+    })
+}
+
+/// Measures transports in turns. Returns a JSON list with an object for each measurement.
+///
+/// `contenders` are as `--with` has them. `tell` is called with what happens meanwhile, as JSON. Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is cancelled.
+#[pyfunction]
+#[pyo3(signature = (host, port, contenders, *, rounds, reverse, streams, seconds, octets, bitrate, interval, fingerprint=None, authorities=None, keys=None, tell=None, cancel=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn perf(
+    py: Python<'_>,
+    host: String,
+    port: u16,
+    contenders: &str,
+    rounds: u32,
+    reverse: bool,
+    streams: u32,
+    seconds: Option<f64>,
+    octets: Option<u64>,
+    bitrate: Option<u64>,
+    interval: f64,
+    fingerprint: Option<&str>,
+    authorities: Option<PathBuf>,
+    keys: Option<PathBuf>,
+    tell: Option<Py<PyAny>>,
+    cancel: Option<&Cancel>,
+) -> PyResult<String> {
+    let trust = trust(fingerprint, authorities)?;
+    let contenders = Contender::list(contenders).map_err(|why| raised(&why))?;
+    let options =
+        Options { host, port, trust, contenders, rounds, reverse, streams, seconds, octets, bitrate, interval, keys };
+    let rows = with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
+        tools::run(goes_on, |stop| {
+            let tell = move |told| _ = serde_json::to_string(&told).map(|text| to.send(text));
+            measure(&options, stop, tell)
+        })
+    })?;
+    serde_json::to_string(&rows).map_err(|error| RunError::new_err(error.to_string()))
+}
+
+/// The fingerprint by which a server is known, if it is: in `file`, or in that of the tools. Raises `UsageError` and `RunError`.
+#[pyfunction]
+#[pyo3(signature = (host, port, file=None))]
+#[expect(clippy::needless_pass_by_value, reason = "an argument of Python")]
+pub(crate) fn known_fingerprint(host: &str, port: u16, file: Option<PathBuf>) -> PyResult<Option<String>> {
+    let known = file.map_or_else(known_hosts::file, Ok).and_then(|file| known_hosts::lookup(&file, host, port));
+    Ok(known.map_err(|why| raised(&why))?.map(|fingerprint| fingerprint.to_string()))
+}
+
+/// Believes a server with this fingerprint from now on. Raises `UsageError` and `RunError`.
+#[pyfunction]
+#[pyo3(signature = (host, port, fingerprint, file=None))]
+pub(crate) fn remember_fingerprint(host: &str, port: u16, fingerprint: &str, file: Option<PathBuf>) -> PyResult<()> {
+    let fingerprint = parsed("fingerprint", fingerprint)?;
+    let added = file.map_or_else(known_hosts::file, Ok);
+    added.and_then(|file| known_hosts::add(&file, host, port, fingerprint)).map_err(|why| raised(&why))
+}
+
+/// The fingerprint that a server shows, which is not believed. Raises `RunError`.
+#[pyfunction]
+pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyResult<String> {
+    let found = with_lines(py, None, None, |goes_on, _| tools::run(goes_on, |stop| offered(host, port, stop)))?;
+    Ok(found.to_string())
+}
