@@ -25,7 +25,7 @@ if not BUILT:
         "Window",
     ]
     stand_ins = {name: type(name, (), {}) for name in names}
-    sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", **stand_ins)  # type: ignore
+    sys.modules["acklab._core"] = types.SimpleNamespace(VERSION="0.0.0", REVISION="fake", PORT=8225, **stand_ins)  # type: ignore
 
 from acklab import core  # noqa: E402
 from acklab.studies import Bench, find  # noqa: E402

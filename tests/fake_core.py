@@ -15,6 +15,7 @@ import pyarrow as pa
 from acklab.errors import Cancelled, RunError, ScenarioError
 
 VERSION = "0.0.0"
+PORT = 8225
 QLOG_VERSIONS = ["0.3", "draft-13"]
 REVISION = "fake"
 

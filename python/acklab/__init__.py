@@ -10,6 +10,7 @@ emulate             the same scenario in real time, with real packets
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
 new                 a commented scenario to begin with
+perf                transports measured in turns between two real hosts
 packetdrill         scripts of packetdrill, played at the TCP of a scenario
 strategies          ACK policies, congestion controllers and rules of asking for ACKs of your own
 statistics          means with intervals over seeds, fairness, distributions
@@ -28,6 +29,7 @@ from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, Store
 if TYPE_CHECKING:
     from acklab import figures, packetdrill, report, statistics, strategies, studies
     from acklab.emulator import Emulated, emulate
+    from acklab.hosts import Perf, perf
     from acklab.result import Result, load_result
     from acklab.runner import run
     from acklab.scenario import Overrides
@@ -48,12 +50,14 @@ _NAMES = {
     "Emulated": "emulator",
     "Hold": "strategies",
     "Now": "strategies",
+    "Perf": "hosts",
     "Result": "result",
     "SweepResult": "sweeps",
     "emulate": "emulator",
     "load_result": "result",
     "load_sweep": "sweeps",
     "new": "templates",
+    "perf": "hosts",
     "run": "runner",
     "sweep": "sweeps",
 }
@@ -97,6 +101,7 @@ __all__ = [
     "Emulated",
     "Hold",
     "Now",
+    "Perf",
     "Result",
     "RunError",
     "ScenarioError",
@@ -111,6 +116,7 @@ __all__ = [
     "load_sweep",
     "new",
     "packetdrill",
+    "perf",
     "report",
     "run",
     "schema",

@@ -415,6 +415,7 @@ class Lost:
         """Whether the application had nothing more to send when it left."""
 
 VERSION: str
+PORT: int
 QLOG_VERSIONS: list[str]
 REVISION: str
 
@@ -455,6 +456,37 @@ def packetdrill(
     tolerance: int | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
 ) -> str: ...
+def serve(
+    addresses: list[str],
+    port: int,
+    ready: Callable[[int, str], None],
+    tell: Callable[[str], None] | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+    folder: str | None = None,
+    cancel: Cancel | None = None,
+) -> None: ...
+def perf(
+    host: str,
+    port: int,
+    contenders: str,
+    *,
+    rounds: int,
+    reverse: bool,
+    streams: int,
+    seconds: float | None,
+    octets: int | None,
+    bitrate: int | None,
+    interval: float,
+    fingerprint: str | None = None,
+    authorities: str | None = None,
+    keys: str | None = None,
+    tell: Callable[[str], None] | None = None,
+    cancel: Cancel | None = None,
+) -> str: ...
+def known_fingerprint(host: str, port: int, file: str | None = None) -> str | None: ...
+def remember_fingerprint(host: str, port: int, fingerprint: str, file: str | None = None) -> None: ...
+def offered_fingerprint(host: str, port: int) -> str: ...
 def acquire_permission() -> bool: ...
 def calibrate(may_halt: bool = False) -> str: ...
 def schema() -> str: ...

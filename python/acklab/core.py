@@ -37,6 +37,10 @@ QLOG_VERSIONS: tuple[str, ...] = tuple(_core.QLOG_VERSIONS)
 """The versions of qlog that can be written, the default first."""
 
 
+PORT: int = _core.PORT
+"""The port of the tools for real hosts if none is given."""
+
+
 def version() -> str:
     """The version of acklab, such as "0.1.0"."""
     return _core.VERSION
@@ -199,6 +203,86 @@ def acquire_permission() -> bool:
 def calibrate(may_halt: bool = False) -> dict[str, Any]:
     """Measures for five seconds what this machine can carry; with `may_halt`, idle processors may halt meanwhile. Raises RunError."""
     return cast(dict[str, Any], json.loads(_core.calibrate(may_halt)))
+
+
+def serve(
+    addresses: Sequence[str],
+    port: int,
+    ready: Callable[[int, str], None],
+    tell: Callable[[str], None] | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    folder: Path | None = None,
+    cancel: Cancel | None = None,
+) -> None:
+    """Serves measurements until Ctrl-C or `cancel`. Raises UsageError and RunError."""
+    _core.serve(
+        list(addresses),
+        port,
+        ready,
+        tell=tell,
+        certificate=None if certificate is None else str(certificate),
+        key=None if key is None else str(key),
+        folder=None if folder is None else str(folder),
+        cancel=cancel,
+    )
+
+
+def perf(
+    host: str,
+    port: int,
+    contenders: str,
+    *,
+    rounds: int,
+    reverse: bool,
+    streams: int,
+    seconds: float | None,
+    octets: int | None,
+    bitrate: int | None,
+    interval: float,
+    fingerprint: str | None = None,
+    authorities: Path | None = None,
+    keys: Path | None = None,
+    watch: Callable[[dict[str, Any]], None] | None = None,
+    cancel: Cancel | None = None,
+) -> list[dict[str, Any]]:
+    """Measures transports in turns, and gives a table for each measurement.
+
+    `watch` is called with what happens meanwhile. Raises UsageError, RunError, and Cancelled once `cancel` is cancelled.
+    """
+    measured = _core.perf(
+        host,
+        port,
+        contenders,
+        rounds=rounds,
+        reverse=reverse,
+        streams=streams,
+        seconds=seconds,
+        octets=octets,
+        bitrate=bitrate,
+        interval=interval,
+        fingerprint=fingerprint,
+        authorities=None if authorities is None else str(authorities),
+        keys=None if keys is None else str(keys),
+        tell=None if watch is None else lambda text: watch(json.loads(text)),
+        cancel=cancel,
+    )
+    return cast(list[dict[str, Any]], json.loads(measured))
+
+
+def known_fingerprint(host: str, port: int, file: Path | None = None) -> str | None:
+    """The fingerprint by which a server is known, in `file` or in that of the tools, or None."""
+    return _core.known_fingerprint(host, port, None if file is None else str(file))
+
+
+def remember_fingerprint(host: str, port: int, fingerprint: str, file: Path | None = None) -> None:
+    """Believes a server with this fingerprint from now on."""
+    _core.remember_fingerprint(host, port, fingerprint, None if file is None else str(file))
+
+
+def offered_fingerprint(host: str, port: int) -> str:
+    """The fingerprint that a server shows, which is not believed. Raises RunError."""
+    return _core.offered_fingerprint(host, port)
 
 
 def schema() -> dict[str, Any]:

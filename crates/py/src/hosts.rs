@@ -44,12 +44,12 @@ fn with_lines<T: Send>(
     work: impl FnOnce(&mut dyn FnMut() -> bool, mpsc::Sender<String>) -> Result<T, ToolError> + Send,
 ) -> PyResult<T> {
     let (to, lines) = mpsc::channel();
-    let show = |py: Python<'_>| {
+    let mut show = move |py: Python<'_>| {
         let Some(tell) = tell else { return Ok(()) };
         lines.try_iter().try_for_each(|line: String| tell.call1(py, (line,)).map(drop))
     };
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
-    let done = in_a_thread(py, true, &flag, |goes_on| work(goes_on, to), |py| show(py))?;
+    let done = in_a_thread(py, true, &flag, |goes_on| work(goes_on, to), &mut show)?;
     show(py)?;
     done.map_err(|why| raised(&why))
 }

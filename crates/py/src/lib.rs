@@ -50,6 +50,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+        module.add("PORT", acklab_deploy::tools::PORT)?;
         module.add("QLOG_VERSIONS", acklab_measure::qlog::Schema::ALL.map(acklab_measure::qlog::Schema::name))?;
         module.add("REVISION", env!("ACKLAB_REVISION"))
     }

@@ -70,6 +70,20 @@ StrategyOption = Annotated[
     ),
 ]
 
+Port = Annotated[
+    int | None,
+    typer.Option("--port", "-p", min=0, max=65534, help="Port (default: 8225); QUIC has the next one.", show_default=False),
+]
+Fingerprint = Annotated[
+    str | None, typer.Option(metavar="sha256:…", help="The fingerprint that the server has printed.", show_default=False)
+]
+AcceptNew = Annotated[
+    bool, typer.Option("--accept-new", help="Believe a server that is not known yet; one that has changed is refused.")
+]
+Authorities = Annotated[
+    Path | None, typer.Option("--ca", metavar="FILE", help="Believe certificates of these authorities (PEM).", show_default=False)
+]
+
 
 @app.command(
     epilog=_examples(
@@ -273,6 +287,99 @@ def packetdrill(
     packetdrill_command(scripts, preset, scenario, set_ or [], _strategies(strategy), tolerance_usecs, json_)
 
 
+@app.command(epilog=_examples("serve", "serve --port 5000", "serve --certificate fullchain.pem --key privkey.pem"))
+def serve(
+    port: Port = None,
+    bind: Annotated[
+        list[str] | None, typer.Option("--bind", "-B", metavar="ADDRESS", help="Listen at this address only; repeat it for more.")
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Certificate in PEM, with its chain (default: one that is made here).", show_default=False
+        ),
+    ] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.", show_default=False)] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep certificate and keys there (default: ~/.local/state/acklab).", show_default=False),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Serve measurements of `acklab perf`, until Ctrl-C.
+
+    TACK has UDP port 8225, the kernel's TCP has TCP port 8225, and QUIC has UDP port 8226.
+    """
+    from acklab.cli.hosts import serve_command
+
+    serve_command(_port(port), bind or [], certificate, key, state, json_)
+
+
+@app.command(
+    epilog=_examples(
+        "perf server.example",
+        "perf server.example --repeat 5 --with tack,quic,cubic,bbr",
+        "perf server.example -R -t 5 -P 4 --with tack:congestion=cubic,ack.beta=8,tcp",
+        "perf server.example --json | jq '.summary[] | {contender, goodput}'",
+    )
+)
+def perf(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="Where `acklab serve` runs.", show_default=False)],
+    port: Port = None,
+    time: Annotated[
+        float | None,
+        typer.Option("--time", "-t", metavar="SECONDS", help="Length of a measurement (default: 10).", show_default=False),
+    ] = None,
+    bytes_: Annotated[
+        str | None,
+        typer.Option("--bytes", "-n", metavar="N[KMGT]", help="Octets to carry instead, in all.", show_default=False),
+    ] = None,
+    reverse: Annotated[bool, typer.Option("--reverse", "-R", help="The server sends.")] = False,
+    parallel: Annotated[int, typer.Option("--parallel", "-P", min=1, max=128, help="Streams, each a connection of its own.")] = 1,
+    bitrate: Annotated[
+        str | None,
+        typer.Option("--bitrate", "-b", metavar="N[KMGT]", help="What is written to a stream, in bits/s.", show_default=False),
+    ] = None,
+    interval: Annotated[float, typer.Option("--interval", "-i", metavar="SECONDS", help="Time between lines.")] = 1.0,
+    repeat: Annotated[int, typer.Option(min=1, help="Rounds in which each is measured: two or more give intervals.")] = 1,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="LIST",
+            help="tack, quic, tcp or a congestion controller of the kernel, with settings behind a colon (default: tack,quic,tcp).",
+        ),
+    ] = None,
+    fingerprint: Fingerprint = None,
+    accept_new: AcceptNew = False,
+    ca: Authorities = None,
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Append the secrets of TLS there, for Wireshark.", show_default=False)
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Measure TACK, QUIC and the kernel's TCP in turns between this host and another: which is fastest there, and at what cost."""
+    from acklab.cli.hosts import perf_command
+
+    perf_command(
+        host,
+        _port(port),
+        time,
+        bytes_,
+        reverse,
+        parallel,
+        bitrate,
+        interval,
+        repeat,
+        with_ or [],
+        fingerprint,
+        accept_new,
+        ca,
+        keys,
+        json_,
+    )
+
+
 @app.command()
 def studies() -> None:
     """List the studies."""
@@ -351,6 +458,12 @@ def schema() -> None:
     from acklab import core
 
     print(json.dumps(core.schema(), indent=2))
+
+
+def _port(given: int | None) -> int:
+    from acklab import core
+
+    return core.PORT if given is None else given
 
 
 def _strategies(given: list[str] | None) -> "Strategies | None":

@@ -306,6 +306,7 @@ impl Client<'_> {
                 receiver.received.ok_or_else(|| ToolError::usage(&place, "a result without octets", "both"))?;
             (received, meter.read(Some(&load), None), receiver)
         };
+        interval(received);
         drop(meter);
         control_carrier.abort();
         if let Dialer::Quic { endpoint, .. } = &dialer {

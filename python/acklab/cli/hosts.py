@@ -1,0 +1,145 @@
+"""`acklab serve`, `acklab perf` and `acklab proxy`."""
+
+import json
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from acklab import hosts
+from acklab.errors import UsageError
+from acklab.terminal import out, show_table, tell
+
+
+def serve_command(
+    port: int, addresses: list[str], certificate: Path | None, key: Path | None, state: Path | None, as_json: bool
+) -> None:
+    """Serves measurements until Ctrl-C."""
+
+    def ready(bound: int, fingerprint: str) -> None:
+        if as_json:
+            print(json.dumps({"port": bound, "fingerprint": fingerprint}), flush=True)
+            return
+        at = "" if bound == hosts.PORT else f" --port {bound}"
+        print(f"acklab serves on port {bound} (UDP and TCP) and {bound + 1} (UDP). Its fingerprint:\n  {fingerprint}")
+        print(f"On the other host:\n  acklab perf {_own_address()}{at} --fingerprint {fingerprint}", flush=True)
+
+    with _until_told():
+        hosts.serve(
+            port=port,
+            addresses=addresses,
+            certificate=certificate,
+            key=key,
+            state=state,
+            ready=ready,
+            tell=None if as_json else tell,
+        )
+
+
+def perf_command(
+    host: str,
+    port: int,
+    time: float | None,
+    octets: str | None,
+    reverse: bool,
+    parallel: int,
+    bitrate: str | None,
+    interval: float,
+    repeat: int,
+    contenders: list[str],
+    fingerprint: str | None,
+    accept_new: bool,
+    authorities: Path | None,
+    keys: Path | None,
+    as_json: bool,
+) -> None:
+    """Measures transports in turns, and shows them side by side."""
+    if time is not None and octets is not None:
+        raise UsageError("found --time and --bytes, expected one of them")
+    names = ",".join(contenders) or hosts.DEFAULT_CONTENDERS
+    measured = hosts.perf(
+        host,
+        contenders=names,
+        port=port,
+        time=time,
+        bytes=None if octets is None else hosts.octets(octets),
+        reverse=reverse,
+        parallel=parallel,
+        bitrate=None if bitrate is None else hosts.bits_per_second(bitrate),
+        interval=interval,
+        repeat=repeat,
+        fingerprint=fingerprint,
+        authorities=authorities,
+        accept_new=accept_new,
+        ask=asker(host, port),
+        keys=keys,
+        watch=None if as_json else _show(repeat),
+    )
+    if as_json:
+        print(json.dumps(measured.to_dict(), allow_nan=False))
+        return
+    show_table(measured.table)
+    out.print(measured.conclusion, highlight=False, markup=False)
+    if not hosts.needs_trust(names):
+        tell("note: the kernel's TCP is neither encrypted nor authenticated here")
+
+
+def _show(rounds: int) -> Callable[[dict[str, Any]], None]:
+    """Prints what happens as lines."""
+
+    def show(told: dict[str, Any]) -> None:
+        if begins := told.get("begins"):
+            of = f" (round {begins['round'] + 1} of {rounds})" if rounds > 1 else ""
+            tell(f"{begins['contender']}{of}")
+        elif passed := told.get("interval"):
+            tell(f"  {passed['from']:7.2f} – {passed['to']:.2f} s  {passed['goodput']:10.2f} Mbps")
+
+    return show
+
+
+def asker(host: str, port: int) -> Callable[[str], bool] | None:
+    """Asks whether a server is believed, if there is somebody to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+
+    def ask(fingerprint: str) -> bool:
+        tell(f"The server {host}:{port} is not known. Its fingerprint is\n  {fingerprint}")
+        sys.stderr.write("Does `acklab serve` print the same there? Type yes to believe it from now on: ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() == "yes"
+
+    return ask
+
+
+def _own_address() -> str:
+    """The address of this host that the others most likely reach. Nothing is sent: connecting a UDP socket only looks up a route."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))  # RFC 5737: an address of documentation
+            return str(probe.getsockname()[0])
+    except OSError:
+        return socket.gethostname()
+
+
+@contextmanager
+def _until_told() -> Iterator[None]:
+    """Ctrl-C and SIGTERM are how a server ends."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not the main thread, which alone has signals
+        yield
+        return
+    try:
+        yield
+    except KeyboardInterrupt:
+        tell("stopped")
+    finally:
+        signal.signal(signal.SIGTERM, before)

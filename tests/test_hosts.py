@@ -1,0 +1,194 @@
+"""Tools for real hosts: measurements between a server and a client, both on this host."""
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+import acklab
+from acklab import hosts
+from acklab.errors import UsageError
+from commands import ROOT
+from commands import acklab as command
+from conftest import BUILT
+
+built = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def process(*words):
+    """A command that prints one JSON object when it is ready, and that Ctrl-C ends."""
+    arguments = [sys.executable, "-m", "acklab", *map(str, words), "--json"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as running:
+        try:
+            yield json.loads(running.stdout.readline())
+        finally:
+            running.send_signal(signal.SIGINT)
+            _, messages = running.communicate(timeout=30)
+            assert running.returncode == 0, messages
+            assert "Traceback" not in messages
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Port and fingerprint of a server."""
+    with process("serve", "--port", 0, "--bind", HOST, "--state", tmp_path_factory.mktemp("state")) as ready:
+        yield ready
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """The state folder of the client."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path / "acklab"
+
+
+def perf(served, *words):
+    return command("perf", HOST, "--port", served["port"], "--time", "0.2", *words)
+
+
+@built
+def test_perf_sets_transports_side_by_side(served):
+    done = perf(served, "--fingerprint", served["fingerprint"], "--repeat", 2, "--interval", "0.1")
+    assert done.returncode == 0, done.stderr
+    head = done.stdout.splitlines()[0].split()
+    assert head == ["unit", "tack", "quic", "tcp"]
+    assert " is the fastest with " in done.stdout
+    assert "95 % interval over 2 rounds" in done.stdout
+    assert "tack (round 2 of 2)" in done.stderr
+    assert "Mbps" in done.stderr
+
+
+@built
+def test_perf_prints_one_json_object(served):
+    done = perf(served, "--fingerprint", served["fingerprint"], "--with", "tack:congestion=cubic,tcp", "-R", "-P", 2, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [row["contender"] for row in document["measurements"]] == ["tack:congestion=cubic", "tcp"]
+    for row in document["measurements"]:
+        assert row["reverse"]
+        assert row["streams"] == 2
+        assert row["goodput"] > 1
+        assert row["acks"] > 0
+    assert document["summary"][0]["goodput"]["low"] is None, "one round has no interval"
+    assert "--repeat 5" in document["conclusion"]
+
+
+@built
+def test_servers_are_known_as_to_ssh(served, state):
+    done = perf(served, "--with", "tack")
+    assert done.returncode == 1
+    assert f"the server is unknown, and shows {served['fingerprint']}" in done.stderr
+    assert not (state / "known_hosts").exists()
+    assert perf(served, "--with", "tack", "--accept-new").returncode == 0
+    assert perf(served, "--with", "quic").returncode == 0, "it is known from now on"
+    known = state / "known_hosts"
+    assert known.read_text(encoding="utf-8") == f"{HOST}:{served['port']} {served['fingerprint']}\n"
+    assert known.stat().st_mode & 0o777 == 0o600
+    other = "sha256:" + "0" * 64
+    known.write_text(f"{HOST}:{served['port']} {other}\n", encoding="utf-8")
+    for words in ([], ["--accept-new"]):
+        done = perf(served, "--with", "tack", *words)
+        assert done.returncode == 1
+        assert "THE SERVER IS NOT THE ONE YOU EXPECT" in done.stderr
+    known.write_text("nonsense\n", encoding="utf-8")
+    done = perf(served, "--with", "tack")
+    assert f'{known}:1: found "nonsense", expected HOST:PORT sha256:' in done.stderr
+
+
+@built
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--with", "nothing here"], '--with: found "nothing here", expected tack, quic, tcp'),
+        (["--with", "tcp,tcp"], 'found "tcp" twice'),
+        (["--with", "tcp", "-n", "much"], "found 'much', expected a size such as 500K"),
+        (["--with", "tcp", "-b", "1"], "bitrate: found 1, expected 1 kbit/s"),
+        (["--with", "tack", "--fingerprint", "sha256:00"], 'fingerprint: found "sha256:00"'),
+    ],
+)
+def test_nonsense_is_refused(served, words, message):
+    arguments = words if "-n" in words else ["--time", "0.2", *words]
+    done = command("perf", HOST, "--port", served["port"], *arguments)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+
+
+@built
+def test_a_server_keeps_its_identity(tmp_path):
+    found = []
+    for _ in range(2):
+        with process("serve", "--port", 0, "--bind", HOST, "--state", tmp_path / "kept") as ready:
+            found.append(ready["fingerprint"])
+    assert found[0] == found[1]
+    for name in ("key.pem", "reset_key"):
+        assert (tmp_path / "kept" / name).stat().st_mode & 0o777 == 0o600
+
+
+@built
+def test_measurements_are_a_typed_value(served):
+    told = []
+    measured = acklab.perf(
+        HOST, contenders=["tcp"], port=served["port"], bytes=1_000_000, bitrate=40_000_000, interval=0.05, watch=told.append
+    )
+    assert measured.frame["octets"].to_list() == [1_000_000]
+    assert measured.rows[0].transport == "tcp"
+    assert measured.conclusion.startswith("tcp: ")
+    assert "begins" in told[0]
+    assert any("interval" in one for one in told)
+
+
+def measurement(contender, round_, goodput):
+    numbers = {"seconds": 1.0, "octets": 1, "data_packets": 1, "retransmissions": 0, "retransmitted_share": 0.0, "acks": 1}
+    rest = {
+        "acks_per_second": 1.0,
+        "mean_rtt": 1.0,
+        "p95_rtt": 1.0,
+        "cpu_sender": 0.0,
+        "cpu_receiver": 0.0,
+        "cpu_per_gigabyte": 0.0,
+    }
+    return hosts.Measurement(
+        round=round_,
+        contender=contender,
+        transport="tcp",
+        congestion=None,
+        reverse=False,
+        streams=1,
+        goodput=goodput,
+        **numbers,
+        **rest,
+    )
+
+
+def perf_of(**goodputs):
+    rows = [measurement(name, place, value) for name, values in goodputs.items() for place, value in enumerate(values)]
+    return hosts.Perf(HOST, tuple(rows))
+
+
+def test_the_conclusion_says_whether_it_may_be_chance():
+    sure = perf_of(tack=[110.0, 111.0, 112.0], tcp=[100.0, 101.0, 102.0])
+    assert sure.conclusion.startswith(
+        "tack is the fastest with 111.00 Mbps. That is 9.9 % more than tcp (95 % interval over 3 rounds:"
+    )
+    assert sure.conclusion.endswith("and the interval excludes zero.")
+    unsure = perf_of(tack=[110.0, 90.0, 105.0], tcp=[100.0, 101.0, 102.0])
+    assert "the interval includes zero" in unsure.conclusion
+    once = perf_of(tack=[110.0], quic=[105.0], tcp=[100.0])
+    assert once.conclusion == (
+        "tack is the fastest with 110.00 Mbps. That is 4.8 % more than quic. That is 10.0 % more than tcp. "
+        "One round has no interval: --repeat 5 tells whether this is more than chance."
+    )
+
+
+def test_amounts_have_the_prefixes_of_iperf3():
+    assert hosts.bits_per_second("10M") == 10_000_000
+    assert hosts.octets("1.5k") == 1536
+    for text in ("", "M", "10 Mbps", "-1"):
+        with pytest.raises(UsageError, match="expected a size"):
+            hosts.octets(text)
