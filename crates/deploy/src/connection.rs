@@ -90,6 +90,12 @@ impl Connection {
         .await
     }
 
+    /// Are both the same connection?
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
     /// The address of the peer, which may change.
     #[must_use]
     pub fn remote_address(&self) -> Option<SocketAddr> {

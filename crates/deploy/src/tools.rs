@@ -15,6 +15,7 @@
 pub mod error;
 pub mod known_hosts;
 pub mod perf;
+pub mod proxy;
 pub mod serve;
 pub mod state;
 pub mod trust;

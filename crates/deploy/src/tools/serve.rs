@@ -144,7 +144,7 @@ fn open(options: Options) -> Result<(Vec<Doors>, u16), ToolError> {
 }
 
 /// The system has no IPv6.
-fn lacks_v6(error: &io::Error) -> bool {
+pub(super) fn lacks_v6(error: &io::Error) -> bool {
     let errno = error.raw_os_error();
     errno == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) || error.kind() == io::ErrorKind::AddrNotAvailable
 }

@@ -1,0 +1,59 @@
+//! TCP connections of other programs over one connection of TACK, with a stream for each.
+//!
+//! ```text
+//! browser ──SOCKS5──▶ connect ══ TACK ══▶ listen ──TCP──▶ target
+//! ```
+//!
+//! # Protocol, version 1
+//!
+//! The near side opens a stream for each TCP connection and sends `acklab`, the version, the octet 2, the 32 octets of the token, and the target in the form that SOCKS5 has for addresses
+//! (RFC 1928, §5). The far side replies with one octet, the reply field of RFC 1928, §6. After 0 both directions carry what TCP carries: the end of a
+//! direction ends it at the other side, and a reset resets it.
+//!
+//! Whoever has the token may use the far side; it is a secret of the state folder, and TLS authenticates the server before the client sends it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`listen`] | the far side |
+//! | [`connect`] | the near side: SOCKS5 and the forwarding of ports |
+//! | [`allow`] | which targets the far side connects to |
+//! | [`target`] | an address or a name, with a port |
+//! | [`token`] | the secret |
+//! | `socks` | SOCKS5 (RFC 1928) |
+//! | `relay` | a TCP connection and a stream become one |
+
+pub mod allow;
+pub mod connect;
+pub mod listen;
+mod relay;
+mod socks;
+pub mod target;
+pub mod token;
+
+pub use allow::Allow;
+pub use connect::Forward;
+pub use target::Target;
+pub use token::Token;
+
+use crate::config;
+use acklab_base::Duration;
+use acklab_transport::tack::Settings;
+
+/// What each stream begins with: name, version and kind.
+const PREFACE: [u8; 8] = *b"acklab\x01\x02";
+/// TCP connections at a time over one connection. Each may hold both buffers.
+const MOST_STREAMS: u32 = 1000;
+/// How many octets of a stream may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
+const BUFFER: acklab_base::Bytes = acklab_base::Bytes(1 << 20);
+/// Well below the idle timeout, so that a connection is kept and its loss is noticed.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+fn settings() -> Settings {
+    Settings {
+        streams: MOST_STREAMS,
+        keep_alive: KEEP_ALIVE,
+        send_buffer: BUFFER,
+        receive_buffer: BUFFER,
+        ..config::settings()
+    }
+}

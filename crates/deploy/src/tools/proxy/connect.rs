@@ -1,0 +1,288 @@
+//! The near side of a proxy.
+
+use super::socks::{self, Reply};
+use super::target::Target;
+use super::token::Token;
+use super::{PREFACE, relay, settings};
+use crate::config::Config;
+use crate::connection::{Connection, ReceiveStream, SendStream};
+use crate::error::Lost;
+use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
+use crate::tools::{PATIENCE, Stop, ToolError, resolve, stopped};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::JoinSet;
+
+/// TCP connections at a time.
+const MOST_CONNECTIONS: usize = super::MOST_STREAMS as usize;
+
+/// A local port whose connections lead to a target, as `ssh -L` has it: `[ADDRESS:]PORT:HOST:PORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forward {
+    /// Where to listen: on this host only, if nothing else is said.
+    pub local: SocketAddr,
+    /// Where connections lead.
+    pub target: Target,
+}
+
+impl FromStr for Forward {
+    type Err = ToolError;
+
+    fn from_str(text: &str) -> Result<Self, ToolError> {
+        let parsed = || {
+            let (rest, _) = text.rsplit_once(':')?;
+            // The host of the target may be an address of IPv6 in brackets.
+            let at = if rest.ends_with(']') { rest.rfind('[')?.checked_sub(1)? } else { rest.rfind(':')? };
+            let (local, target) = (text.get(..at)?, text.get(at + 1..)?);
+            let local = match local.parse::<u16>() {
+                Ok(port) => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+                Err(_) => local.parse().ok()?,
+            };
+            (text.as_bytes().get(at) == Some(&b':')).then_some((local, target))
+        };
+        let (local, target) = parsed()
+            .ok_or_else(|| ToolError::usage("--forward", format_args!("{text:?}"), "[ADDRESS:]PORT:HOST:PORT"))?;
+        Ok(Self { local, target: target.parse()? })
+    }
+}
+
+/// What the near side needs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The far side: a name or an address.
+    pub host: String,
+    /// Its UDP port.
+    pub port: u16,
+    /// Whom to believe.
+    pub trust: Trust,
+    /// The secret of the far side.
+    pub token: Token,
+    /// Where SOCKS5 is spoken.
+    pub socks: Option<SocketAddr>,
+    /// Ports that are forwarded.
+    pub forwards: Vec<Forward>,
+    /// Where the secrets of TLS are appended, for Wireshark.
+    pub keys: Option<PathBuf>,
+}
+
+/// The connection to the far side, which is made anew when it is lost.
+struct Link {
+    options: Options,
+    believer: Believer,
+    place: String,
+    current: Mutex<Option<Connection>>,
+    lines: UnboundedSender<String>,
+}
+
+/// Carries TCP connections to the far side until it should stop. `ready` is called with the local addresses once programs may connect, `tell` with a line for what
+/// fails.
+///
+/// # Errors
+/// If a port is taken, or the far side cannot be reached at first, or is not believed.
+pub async fn connect(
+    options: Options,
+    stop: Stop,
+    ready: impl FnOnce(Vec<SocketAddr>),
+    tell: impl FnMut(String),
+) -> Result<(), ToolError> {
+    tokio::select! {
+        done = carry(options, ready, tell) => done,
+        () = stopped(stop) => Ok(()),
+    }
+}
+
+async fn carry(
+    options: Options,
+    ready: impl FnOnce(Vec<SocketAddr>),
+    mut tell: impl FnMut(String),
+) -> Result<(), ToolError> {
+    if options.socks.is_none() && options.forwards.is_empty() {
+        return Err(ToolError::usage("proxy connect", "nothing to listen for", "--socks or --forward"));
+    }
+    let mut listeners = Vec::new();
+    let wanted = options.forwards.iter().map(|forward| (forward.local, Some(forward.target.clone())));
+    for (local, target) in options.socks.iter().map(|socks| (*socks, None)).chain(wanted) {
+        let listener = TcpListener::bind(local).await.map_err(|error| ToolError::failed(local, error))?;
+        listeners.push((listener, target));
+    }
+    let bound: io::Result<Vec<_>> = listeners.iter().map(|(listener, _)| listener.local_addr()).collect();
+    let bound = bound.map_err(|error| ToolError::failed("TCP socket", error))?;
+    let believer = Believer::new(&options.trust, options.keys.as_deref())?;
+    let place = format!("{}:{}", options.host, options.port);
+    let (lines, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let link = Arc::new(Link { options, believer, place, current: Mutex::new(None), lines });
+    // What cannot work at all is told at once.
+    link.established().await?;
+    ready(bound);
+    let mut tasks = JoinSet::new();
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    for (listener, target) in listeners {
+        tasks.spawn(accept(listener, target, Arc::clone(&link), Arc::clone(&places)));
+    }
+    while let Some(line) = told.recv().await {
+        tell(line);
+    }
+    Ok(())
+}
+
+async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, places: Arc<Semaphore>) {
+    let mut programs = JoinSet::new();
+    loop {
+        // It is never closed.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let program = loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((program, _)) => break program,
+                    // No descriptor is free: later there may be one.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                },
+                Some(_) = programs.join_next() => {}
+            }
+        };
+        let (link, target) = (Arc::clone(&link), target.clone());
+        programs.spawn(async move {
+            if let Err(line) = serve(program, target, &link).await {
+                // Whoever runs the proxy has gone.
+                _ = link.lines.send(line);
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Serves a program: speaks SOCKS5 with it, unless its target is known.
+async fn serve(mut program: TcpStream, target: Option<Target>, link: &Link) -> Result<(), String> {
+    let is_socks = target.is_none();
+    let target = match target {
+        Some(target) => target,
+        None => match tokio::time::timeout(PATIENCE, socks::read_request(&mut program)).await {
+            Ok(Ok(Some(target))) => target,
+            Ok(Ok(None)) => return Ok(()),
+            Ok(Err(error)) => return Err(format!("SOCKS5: {error}")),
+            Err(_) => return Err(format!("SOCKS5: found no request for {} s", PATIENCE.as_secs())),
+        },
+    };
+    let (reply, streams, why) = match link.open(&target).await {
+        Ok((Reply::SUCCEEDED, streams)) => (Reply::SUCCEEDED, Some(streams), String::new()),
+        Ok((reply, _)) => (reply, None, reply.meaning().to_owned()),
+        Err(why) => (Reply::FAILURE, None, why),
+    };
+    if is_socks {
+        socks::reply(&mut program, reply).await.map_err(|error| format!("{target}: {error}"))?;
+    }
+    match streams {
+        Some((send, receive)) => {
+            // The ends of either side tell each other of an error.
+            _ = relay::relay(program, send, receive).await;
+            Ok(())
+        }
+        None => {
+            if !is_socks {
+                _ = program.set_zero_linger();
+            }
+            Err(format!("{target}: {why}"))
+        }
+    }
+}
+
+impl Link {
+    /// A stream to the target, after the far side's reply.
+    async fn open(&self, target: &Target) -> Result<(Reply, (SendStream, ReceiveStream)), String> {
+        let mut request = [PREFACE.as_slice(), self.options.token.octets()].concat();
+        target.append(&mut request);
+        let mut is_again = false;
+        loop {
+            let connection = self.established().await.map_err(|error| error.to_string())?;
+            let asked = async {
+                let (mut send, mut receive) = connection.open_stream().await?;
+                send.write_all(&request).await?;
+                let reply = receive.read_u8().await?;
+                Ok::<_, io::Error>((Reply(reply), (send, receive)))
+            };
+            // The far side takes up to two patiences to reply, for the name and for the target.
+            match tokio::time::timeout(4 * PATIENCE, asked).await {
+                Ok(Ok(done)) => return Ok(done),
+                Ok(Err(error)) => {
+                    // The connection may have been lost long ago; a new one is tried once.
+                    let is_lost = self.forget(&connection).await;
+                    if is_again || !is_lost {
+                        return Err(error.to_string());
+                    }
+                    is_again = true;
+                }
+                Err(_) => return Err("the far side does not reply".to_owned()),
+            }
+        }
+    }
+
+    /// Gives up the connection if it is over. Returns whether it is.
+    async fn forget(&self, connection: &Connection) -> bool {
+        let Ok(lost) = tokio::time::timeout(Duration::ZERO, connection.closed()).await else { return false };
+        let mut current = self.current.lock().await;
+        if current.as_ref().is_some_and(|current| current.is(connection)) {
+            *current = None;
+            let why = if matches!(lost, Lost::Peer { code } if code != 0) {
+                "the far side has closed it; is the token right?".to_owned()
+            } else {
+                lost.to_string()
+            };
+            _ = self.lines.send(format!("{}: the connection is lost: {why}", self.place));
+        }
+        true
+    }
+
+    /// The connection to the far side, a new one if there is none.
+    async fn established(&self) -> Result<Connection, ToolError> {
+        // Whoever comes meanwhile waits for the same connection.
+        let mut current = self.current.lock().await;
+        if let Some(connection) = &*current {
+            return Ok(connection.clone());
+        }
+        let Options { host, port, .. } = &self.options;
+        let mut failure = ToolError::failed(&self.place, "it has no address");
+        for remote in resolve(host, *port).await? {
+            let client = Some(Arc::clone(&self.believer.tls));
+            let endpoint = bind_client(remote, Config { transport: settings(), client, ..Config::new() })?;
+            match tokio::time::timeout(PATIENCE, endpoint.connect(remote, name_of(host))).await {
+                Ok(Ok(connection)) => {
+                    *current = Some(connection.clone());
+                    return Ok(connection);
+                }
+                Ok(Err(error)) => failure = self.believer.explain(&self.place, &error),
+                Err(_) => failure = ToolError::failed(&self.place, silence()),
+            }
+            if matches!(failure, ToolError::Trust(_)) {
+                break;
+            }
+        }
+        Err(failure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forwards_are_those_of_ssh() {
+        let forward = |text: &str| {
+            let Forward { local, target } = text.parse()?;
+            Ok::<_, ToolError>(format!("{local} {target}"))
+        };
+        assert_eq!(forward("8080:host:80").unwrap(), "127.0.0.1:8080 host:80");
+        assert_eq!(forward("0.0.0.0:8080:10.0.0.1:80").unwrap(), "0.0.0.0:8080 10.0.0.1:80");
+        assert_eq!(forward("[::1]:8080:[fd00::1]:80").unwrap(), "[::1]:8080 [fd00::1]:80");
+        for text in ["", "8080", "8080:80", "8080:host", "x:host:80", "8080[::1]:80", "[::1]:80"] {
+            assert!(forward(text).is_err(), "{text}");
+        }
+    }
+}

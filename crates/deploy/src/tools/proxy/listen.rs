@@ -1,0 +1,209 @@
+//! The far side of a proxy.
+
+use super::allow::Allow;
+use super::socks::Reply;
+use super::target::{Host, Target};
+use super::token::Token;
+use super::{PREFACE, relay, settings};
+use crate::config::{Config, Limits, Server};
+use crate::connection::{Connection, ReceiveStream, SendStream};
+use crate::endpoint::Endpoint;
+use crate::tools::serve::Serving;
+use crate::tools::{PATIENCE, Stop, ToolError, socket, stopped};
+use acklab_live::udp::UdpPort;
+use acklab_secure::identity::{Identity, server_config};
+use acklab_secure::reset::ResetKey;
+use rustix::net::SocketType;
+use rustls::NoKeyLog;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+
+/// The code by which a connection ends whose client does not have the token.
+const NO_TOKEN: u32 = 2;
+
+/// What the far side needs.
+#[derive(Debug)]
+pub struct Options {
+    /// The addresses to listen at; without one, all of IPv4, and all of IPv6 if the system has it.
+    pub addresses: Vec<IpAddr>,
+    /// The UDP port. 0 is any free one.
+    pub port: u16,
+    /// The certificate.
+    pub identity: Identity,
+    /// The key of stateless resets.
+    pub reset_key: ResetKey,
+    /// Who has it may use the proxy.
+    pub token: Token,
+    /// Which targets are allowed; without a rule, those of the [public Internet](Allow::PUBLIC).
+    pub allow: Vec<Allow>,
+}
+
+struct Far {
+    token: Token,
+    allow: Vec<Allow>,
+}
+
+/// Connects clients to their targets until it should stop. `ready` is called once clients may come, `tell` with a line for what is refused.
+///
+/// # Errors
+/// If the port is taken, or the key does not belong to the certificate.
+pub async fn listen(
+    options: Options,
+    stop: Stop,
+    ready: impl FnOnce(Serving),
+    mut tell: impl FnMut(String),
+) -> Result<(), ToolError> {
+    let Options { mut addresses, mut port, identity, reset_key, token, mut allow } = options;
+    let fingerprint = identity.fingerprint();
+    let tls = server_config(identity, Arc::new(NoKeyLog)).map_err(|error| ToolError::failed("TLS", error))?;
+    if allow.is_empty() {
+        allow.push(Allow::PUBLIC);
+    }
+    let is_optional_v6 = addresses.is_empty();
+    if is_optional_v6 {
+        addresses = vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    }
+    let mut endpoints = Vec::new();
+    for address in addresses {
+        let server = Server {
+            tls: Arc::clone(&tls),
+            reset_key: reset_key.clone(),
+            limits: Limits::default(),
+            always_retry: false,
+        };
+        let config = Config { transport: settings(), server: Some(server), ..Config::new() };
+        let bound = socket(SocketAddr::new(address, port), SocketType::DGRAM)
+            .and_then(|socket| UdpPort::new(socket.into()))
+            .and_then(|udp| Endpoint::new(udp, config).map_err(io::Error::other));
+        match bound {
+            Ok(endpoint) => {
+                port = endpoint.local_address().port();
+                endpoints.push(endpoint);
+            }
+            Err(error) if is_optional_v6 && address.is_ipv6() && crate::tools::serve::lacks_v6(&error) => {}
+            Err(error) => return Err(ToolError::failed(format_args!("{address}, UDP port {port}"), error)),
+        }
+    }
+    ready(Serving { port, fingerprint });
+    let far = Arc::new(Far { token, allow });
+    let (to, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    let mut tasks = JoinSet::new();
+    for endpoint in endpoints {
+        let (far, to) = (Arc::clone(&far), to.clone());
+        tasks.spawn(async move {
+            let mut clients = JoinSet::new();
+            loop {
+                tokio::select! {
+                    client = endpoint.accept() => match client {
+                        Some(client) => _ = clients.spawn(serve(client, Arc::clone(&far), to.clone())),
+                        None => break,
+                    },
+                    Some(_) = clients.join_next() => {}
+                }
+            }
+        });
+    }
+    loop {
+        tokio::select! {
+            Some(line) = lines.recv() => tell(line),
+            () = stopped(stop.clone()) => break,
+        }
+    }
+    // With the tasks their connections end, which tells the clients.
+    tasks.shutdown().await;
+    Ok(())
+}
+
+async fn serve(connection: Connection, far: Arc<Far>, lines: UnboundedSender<String>) {
+    let mut streams = JoinSet::new();
+    loop {
+        tokio::select! {
+            stream = connection.accept_stream() => match stream {
+                Ok((send, receive)) => {
+                    let (far, lines, connection) = (Arc::clone(&far), lines.clone(), connection.clone());
+                    streams.spawn(async move {
+                        if let Err(line) = join(&connection, send, receive, &far).await {
+                            let peer = connection.remote_address().map_or_else(String::new, |peer| peer.to_string());
+                            // Whoever runs the proxy has gone.
+                            _ = lines.send(format!("{peer}: {line}"));
+                        }
+                    });
+                }
+                Err(_) => return,
+            },
+            Some(_) = streams.join_next() => {}
+        }
+    }
+}
+
+/// Connects a stream with its target. Fails with what to tell.
+async fn join(
+    connection: &Connection,
+    mut send: SendStream,
+    mut receive: ReceiveStream,
+    far: &Far,
+) -> Result<(), String> {
+    let read = async {
+        let (mut preface, mut token) = ([0; PREFACE.len()], [0; 32]);
+        receive.read_exact(&mut preface).await?;
+        receive.read_exact(&mut token).await?;
+        let may = preface == PREFACE && far.token.is(&token);
+        if may { Ok::<_, io::Error>(Some(Target::read(&mut receive).await?)) } else { Ok(None) }
+    };
+    let target = match tokio::time::timeout(PATIENCE, read).await {
+        Ok(Ok(Some(target))) => target,
+        Ok(Ok(None)) => {
+            connection.close(NO_TOKEN);
+            return Err("refused: found another token or another protocol, expected the token of this proxy".to_owned());
+        }
+        Ok(Err(error)) => return Err(format!("request: {error}")),
+        Err(_) => return Err(format!("request: found nothing for {} s", PATIENCE.as_secs())),
+    };
+    let opened = match &target {
+        Some(target) => open(target, &far.allow).await,
+        None => Err((Reply::ADDRESS_NOT_SUPPORTED, "the target is malformed".to_owned())),
+    };
+    let named = target.map_or_else(String::new, |target| target.to_string());
+    match opened {
+        Ok(tcp) => {
+            send.write_all(&[Reply::SUCCEEDED.0]).await.map_err(|error| format!("{named}: {error}"))?;
+            // The ends of either side tell each other of an error.
+            _ = relay::relay(tcp, send, receive).await;
+            Ok(())
+        }
+        Err((reply, why)) => {
+            // The client has gone.
+            _ = send.write_all(&[reply.0]).await;
+            Err(format!("{named}: {why}"))
+        }
+    }
+}
+
+/// A TCP connection to the first address of the target that is allowed and answers. The name is looked up once, so that the address that was judged is
+/// the one that is connected to.
+async fn open(target: &Target, allow: &[Allow]) -> Result<TcpStream, (Reply, String)> {
+    let addresses: Vec<SocketAddr> = match &target.host {
+        Host::Address(address) => vec![SocketAddr::new(*address, target.port)],
+        Host::Name(name) => tokio::time::timeout(PATIENCE, tokio::net::lookup_host((name.as_str(), target.port)))
+            .await
+            .map_err(|_| (Reply::HOST_UNREACHABLE, "no answer of the name server".to_owned()))?
+            .map_err(|error| (Reply::HOST_UNREACHABLE, error.to_string()))?
+            .collect(),
+    };
+    let allowed: Vec<_> =
+        addresses.into_iter().filter(|address| allow.iter().any(|rule| rule.allows(target, address.ip()))).collect();
+    let mut failure = (Reply::NOT_ALLOWED, "not allowed".to_owned());
+    for address in allowed {
+        failure = match tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => (Reply::of(&error), error.to_string()),
+            Err(_) => (Reply::HOST_UNREACHABLE, "no answer".to_owned()),
+        };
+    }
+    Err(failure)
+}

@@ -1,0 +1,287 @@
+//! A proxy with both sides and the targets on this host.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use acklab_deploy::tools::proxy::{Token, connect, listen};
+use acklab_deploy::tools::serve::Serving;
+use acklab_deploy::tools::trust::Trust;
+use acklab_deploy::tools::{self, Stop, ToolError};
+use acklab_secure::identity::Identity;
+use acklab_secure::reset::ResetKey;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const HOST: &str = "127.0.0.1";
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A tool in a thread of its own.
+struct Running {
+    goes_on: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), ToolError>>>,
+}
+
+impl Running {
+    fn start<F: Future<Output = Result<(), ToolError>>>(tool: impl FnOnce(Stop) -> F + Send + 'static) -> Self {
+        let goes_on = Arc::new(AtomicBool::new(true));
+        let flag = Arc::clone(&goes_on);
+        let thread = std::thread::spawn(move || tools::run(|| flag.load(Ordering::Relaxed), tool));
+        Self { goes_on, thread: Some(thread) }
+    }
+
+    fn stop(&mut self) {
+        self.goes_on.store(false, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            assert_eq!(thread.join().unwrap(), Ok(()));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.stop();
+        }
+    }
+}
+
+struct Far {
+    identity: Identity,
+    token: Token,
+    allow: Vec<String>,
+}
+
+impl Far {
+    fn new(allow: &[&str]) -> Self {
+        let (identity, ..) = Identity::generate(["proxy.test".to_owned()]).unwrap();
+        let allow = allow.iter().map(|rule| (*rule).to_owned()).collect();
+        Self { identity, token: Token::generate().unwrap(), allow }
+    }
+
+    fn listen(&self, port: u16) -> (Serving, Running) {
+        let options = listen::Options {
+            addresses: vec![HOST.parse::<IpAddr>().unwrap()],
+            port,
+            identity: self.identity.clone(),
+            reset_key: ResetKey::new(&[7; 32]),
+            token: self.token.clone(),
+            allow: self.allow.iter().map(|rule| rule.parse().unwrap()).collect(),
+        };
+        let (to, ready) = mpsc::channel();
+        let running =
+            Running::start(|stop| listen::listen(options, stop, move |serving| to.send(serving).unwrap(), |_| {}));
+        (ready.recv_timeout(PATIENCE).unwrap(), running)
+    }
+
+    /// The local addresses of the near side, for SOCKS5 and for the port that leads to `target`.
+    fn connect(&self, port: u16, target: &str) -> (Vec<SocketAddr>, mpsc::Receiver<String>, Running) {
+        let options = connect::Options {
+            host: HOST.to_owned(),
+            port,
+            trust: Trust::Fingerprint(self.identity.fingerprint()),
+            token: self.token.clone(),
+            socks: Some((HOST.parse::<IpAddr>().unwrap(), 0).into()),
+            forwards: vec![format!("0:{target}").parse().unwrap()],
+            keys: None,
+        };
+        let (to, ready) = mpsc::channel();
+        let (tell, lines) = mpsc::channel();
+        let running = Running::start(|stop| {
+            connect::connect(options, stop, move |bound| to.send(bound).unwrap(), move |line| _ = tell.send(line))
+        });
+        (ready.recv_timeout(PATIENCE).unwrap(), lines, running)
+    }
+}
+
+/// A server that handles each connection as told. Returns its port.
+fn target(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind((HOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let handle = Arc::new(handle);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let handle = Arc::clone(&handle);
+            std::thread::spawn(move || handle(stream));
+        }
+    });
+    port
+}
+
+/// Answers a request once all of it has come, which a client says by the end of its direction.
+fn http(mut stream: TcpStream) {
+    let mut request = Vec::new();
+    stream.read_to_end(&mut request).unwrap();
+    let first = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
+    write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{first}").unwrap();
+}
+
+fn open(at: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(at).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// A connection through SOCKS5, and the reply field. `address` is the type and the address.
+fn socks(at: SocketAddr, command: u8, address: &[u8], port: u16) -> (TcpStream, u8) {
+    let mut stream = open(at);
+    stream.write_all(&[5, 2, 0, 2]).unwrap();
+    let mut method = [0; 2];
+    stream.read_exact(&mut method).unwrap();
+    assert_eq!(method, [5, 0]);
+    stream.write_all(&[[5, command, 0].as_slice(), address, &port.to_be_bytes()].concat()).unwrap();
+    let mut reply = [0; 10];
+    stream.read_exact(&mut reply).unwrap();
+    assert_eq!((reply[0], reply[2], reply[3]), (5, 0, 1));
+    (stream, reply[1])
+}
+
+fn exchange(stream: &mut TcpStream, path: &str) -> String {
+    write!(stream, "GET {path} HTTP/1.1\r\n\r\n").unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+const V4: &[u8] = &[1, 127, 0, 0, 1];
+const LOCALHOST: &[u8] = b"\x03\x09localhost";
+
+#[test]
+fn programs_reach_addresses_and_names_with_half_closes() {
+    let port = target(http);
+    let far = Far::new(&["127.0.0.1", "localhost"]);
+    let (serving, _far) = far.listen(0);
+    let (bound, _, _near) = far.connect(serving.port, &format!("{HOST}:{port}"));
+    let v4_as_name: &[u8] = b"\x03\x09127.0.0.1";
+    for (number, address) in [V4, LOCALHOST, v4_as_name].into_iter().enumerate() {
+        let (mut stream, reply) = socks(bound[0], 1, address, port);
+        assert_eq!(reply, 0);
+        assert!(exchange(&mut stream, &format!("/{number}")).ends_with(&format!("\r\n\r\nGET /{number} HTTP/1.1")));
+    }
+    assert!(exchange(&mut open(bound[1]), "/forwarded").ends_with("GET /forwarded HTTP/1.1"));
+}
+
+#[test]
+fn many_octets_pass_both_ways_at_once() {
+    let port = target(|stream| _ = std::io::copy(&mut stream.try_clone().unwrap(), &mut &stream));
+    let far = Far::new(&["*"]);
+    let (serving, _far) = far.listen(0);
+    let (bound, _, _near) = far.connect(serving.port, &format!("{HOST}:{port}"));
+    let octets: Vec<u8> = (0..5_000_000u32).map(|place| (place.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    let streams: Vec<_> = (0..3).map(|_| open(bound[1])).collect();
+    std::thread::scope(|scope| {
+        for stream in &streams {
+            scope.spawn(|| {
+                (&*stream).write_all(&octets).unwrap();
+                stream.shutdown(Shutdown::Write).unwrap();
+            });
+            scope.spawn(|| {
+                let mut echo = Vec::new();
+                (&*stream).read_to_end(&mut echo).unwrap();
+                assert!(echo == octets, "as it was sent");
+            });
+        }
+    });
+}
+
+#[test]
+fn what_is_not_allowed_or_not_there_is_refused_by_its_code() {
+    let port = target(http);
+    let closed = TcpListener::bind((HOST, 0)).unwrap().local_addr().unwrap().port();
+    let far = Far::new(&["public", &format!("127.0.0.1:{closed}")]);
+    let (serving, _far) = far.listen(0);
+    let (bound, lines, _near) = far.connect(serving.port, &format!("{HOST}:{port}"));
+    assert_eq!(socks(bound[0], 1, V4, port).1, 2, "not allowed by ruleset");
+    assert_eq!(socks(bound[0], 1, LOCALHOST, port).1, 2);
+    assert_eq!(socks(bound[0], 1, V4, closed).1, 5, "connection refused");
+    assert_eq!(socks(bound[0], 2, V4, closed).1, 7, "BIND is not supported");
+    assert_eq!(socks(bound[0], 1, b"\x03\x03a b", port).1, 8);
+    let line = lines.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(line, format!("127.0.0.1:{port}: not allowed by the far side (--allow)"));
+    // A forwarded port has no reply but a reset.
+    let error = open(bound[1]).read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn resets_are_passed_on_both_ways() {
+    // The target resets when it is told to, and otherwise tells how its connection ends.
+    let (to, ends) = mpsc::channel();
+    let to = std::sync::Mutex::new(to);
+    let port = target(move |mut stream| {
+        let mut word = [0; 1];
+        stream.read_exact(&mut word).unwrap();
+        if word == *b"r" {
+            // To close with octets unread resets.
+            std::thread::sleep(Duration::from_millis(50));
+            return;
+        }
+        stream.write_all(b"unread").unwrap();
+        let end = stream.read(&mut [0; 100]).map_err(|error| error.kind());
+        to.lock().unwrap().send(end).unwrap();
+    });
+    let far = Far::new(&["127.0.0.1"]);
+    let (serving, _far) = far.listen(0);
+    let (bound, _, _near) = far.connect(serving.port, &format!("{HOST}:{port}"));
+    let mut stream = open(bound[1]);
+    stream.write_all(b"rest that nobody reads").unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    let mut stream = open(bound[1]);
+    stream.write_all(b"x").unwrap();
+    assert_eq!(stream.peek(&mut [0; 1]).unwrap(), 1);
+    drop(stream);
+    assert_eq!(ends.recv_timeout(PATIENCE).unwrap(), Err(ErrorKind::ConnectionReset));
+}
+
+#[test]
+fn a_lost_connection_is_made_anew() {
+    let port = target(http);
+    let far = Far::new(&["127.0.0.1"]);
+    let (serving, mut running) = far.listen(0);
+    let (bound, lines, _near) = far.connect(serving.port, &format!("{HOST}:{port}"));
+    running.stop();
+    let (_, _running) = far.listen(serving.port);
+    assert!(exchange(&mut open(bound[1]), "/again").ends_with("GET /again HTTP/1.1"));
+    let line = lines.recv_timeout(PATIENCE).unwrap();
+    assert!(line.contains("the connection is lost: closed by the peer"), "{line}");
+}
+
+#[test]
+fn strangers_are_refused() {
+    let port = target(http);
+    let far = Far::new(&["*"]);
+    let (serving, _far) = far.listen(0);
+    let stranger = Far { token: Token::generate().unwrap(), identity: far.identity.clone(), allow: Vec::new() };
+    let (bound, lines, _near) = stranger.connect(serving.port, &format!("{HOST}:{port}"));
+    assert_eq!(socks(bound[0], 1, V4, port).1, 1);
+    assert!(lines.recv_timeout(PATIENCE).unwrap().contains("is the token right?"));
+    let impostor = Far::new(&[]);
+    let options = connect::Options {
+        host: HOST.to_owned(),
+        port: serving.port,
+        trust: Trust::Fingerprint(impostor.identity.fingerprint()),
+        token: far.token.clone(),
+        socks: Some((HOST.parse::<IpAddr>().unwrap(), 0).into()),
+        forwards: Vec::new(),
+        keys: None,
+    };
+    let refused = tools::run(|| true, |stop| connect::connect(options, stop, |_| {}, |_| {}));
+    assert!(matches!(refused, Err(ToolError::Trust(_))), "{refused:?}");
+}
+
+#[test]
+fn programs_that_speak_something_else_are_told_apart() {
+    let far = Far::new(&["*"]);
+    let (serving, _far) = far.listen(0);
+    let (bound, lines, _near) = far.connect(serving.port, "127.0.0.1:1");
+    open(bound[0]).write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(lines.recv_timeout(PATIENCE).unwrap(), "SOCKS5: it does not speak SOCKS5");
+    let mut stream = open(bound[0]);
+    stream.write_all(&[5, 1, 2]).unwrap();
+    let mut method = [0; 2];
+    stream.read_exact(&mut method).unwrap();
+    assert_eq!(method, [5, 0xff], "user and password are not offered");
+}
