@@ -2,9 +2,12 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+import threading
+from contextlib import closing, contextmanager
+from typing import Any
 
 import pytest
 
@@ -26,6 +29,7 @@ def process(*words):
     arguments = [sys.executable, "-m", "acklab", *map(str, words), "--json"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as running:
         try:
+            assert running.stdout is not None
             yield json.loads(running.stdout.readline())
         finally:
             running.send_signal(signal.SIGINT)
@@ -132,7 +136,7 @@ def test_a_server_keeps_its_identity(tmp_path):
 
 @built
 def test_measurements_are_a_typed_value(served):
-    told = []
+    told: list[dict[str, Any]] = []
     measured = acklab.perf(
         HOST, contenders=["tcp"], port=served["port"], bytes=1_000_000, bitrate=40_000_000, interval=0.05, watch=told.append
     )
@@ -144,15 +148,6 @@ def test_measurements_are_a_typed_value(served):
 
 
 def measurement(contender, round_, goodput):
-    numbers = {"seconds": 1.0, "octets": 1, "data_packets": 1, "retransmissions": 0, "retransmitted_share": 0.0, "acks": 1}
-    rest = {
-        "acks_per_second": 1.0,
-        "mean_rtt": 1.0,
-        "p95_rtt": 1.0,
-        "cpu_sender": 0.0,
-        "cpu_receiver": 0.0,
-        "cpu_per_gigabyte": 0.0,
-    }
     return hosts.Measurement(
         round=round_,
         contender=contender,
@@ -160,9 +155,19 @@ def measurement(contender, round_, goodput):
         congestion=None,
         reverse=False,
         streams=1,
+        seconds=1.0,
+        octets=1,
         goodput=goodput,
-        **numbers,
-        **rest,
+        data_packets=1,
+        retransmissions=0,
+        retransmitted_share=0.0,
+        acks=1,
+        acks_per_second=1.0,
+        mean_rtt=1.0,
+        p95_rtt=1.0,
+        cpu_sender=0.0,
+        cpu_receiver=0.0,
+        cpu_per_gigabyte=0.0,
     )
 
 
@@ -192,3 +197,70 @@ def test_amounts_have_the_prefixes_of_iperf3():
     for text in ("", "M", "10 Mbps", "-1"):
         with pytest.raises(UsageError, match="expected a size"):
             hosts.octets(text)
+
+
+@pytest.fixture
+def greeter():
+    """The port of a server that greets and hangs up."""
+    with socket.create_server((HOST, 0)) as listener:
+
+        def serve():
+            while True:
+                try:
+                    stream, _ = listener.accept()
+                except OSError:
+                    return
+                with stream:
+                    stream.sendall(b"hello")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def read(address):
+    host, _, port = address.rpartition(":")
+    with closing(socket.create_connection((host, int(port)), timeout=20)) as stream:
+        return stream.recv(100)
+
+
+@built
+def test_a_proxy_carries_tcp(tmp_path, monkeypatch, greeter):
+    words = ["--port", 0, "--bind", HOST, "--state", tmp_path / "far", "--to", f"{HOST}:{greeter}"]
+    with process("proxy", "listen", *words) as far:
+        assert (tmp_path / "far" / "proxy_token").stat().st_mode & 0o777 == 0o600
+        via = ["--via", f"{HOST}:{far['port']}", "--forward", f"0:{HOST}:{greeter}"]
+        monkeypatch.setenv("ACKLAB_PROXY_TOKEN", far["token"])
+        with process("proxy", "connect", *via, "--socks", f"{HOST}:0", "--accept-new") as near:
+            assert len(near["listening"]) == 2
+            assert read(near["listening"][1]) == b"hello"
+        other = "sha256:" + "0" * 64
+        done = command("proxy", "connect", *via, "--fingerprint", other)
+        assert done.returncode == 1
+        assert "THE SERVER IS NOT THE ONE YOU EXPECT" in done.stderr
+
+
+@built
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["listen", "--allow", "10.0.0.0/99"], '--allow: found "10.0.0.0/99", expected public, *, a name'),
+        (
+            ["connect", "--via", "host", "--token", "ab", "--fingerprint", "sha256:" + "0" * 64, "--socks", "127.0.0.1:1"],
+            "token: found 2 characters",
+        ),
+        (["connect", "--via", "host", "--token", "ab"], "found nothing to listen for, expected --socks or --forward"),
+        (["connect", "--via", "host", "--socks", "127.0.0.1:1"], "found no token"),
+        (["connect", "--via", "fd00::1:80", "--socks", "127.0.0.1:1"], "--via: found 'fd00::1:80'"),
+        (
+            ["connect", "--via", "host", "--token", "0" * 64, "--fingerprint", "sha256:" + "0" * 64, "--forward", "x"],
+            '--forward: found "x"',
+        ),
+    ],
+)
+def test_nonsense_is_refused_by_proxies(words, message):
+    done = command("proxy", *words)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr

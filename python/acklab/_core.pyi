@@ -484,6 +484,30 @@ def perf(
     tell: Callable[[str], None] | None = None,
     cancel: Cancel | None = None,
 ) -> str: ...
+def proxy_listen(
+    addresses: list[str],
+    port: int,
+    allow: list[str],
+    ready: Callable[[int, str, str], None],
+    tell: Callable[[str], None] | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+    folder: str | None = None,
+    cancel: Cancel | None = None,
+) -> None: ...
+def proxy_connect(
+    host: str,
+    port: int,
+    token: str,
+    socks: str | None,
+    forwards: list[str],
+    ready: Callable[[list[str]], None],
+    tell: Callable[[str], None] | None = None,
+    fingerprint: str | None = None,
+    authorities: str | None = None,
+    keys: str | None = None,
+    cancel: Cancel | None = None,
+) -> None: ...
 def known_fingerprint(host: str, port: int, file: str | None = None) -> str | None: ...
 def remember_fingerprint(host: str, port: int, fingerprint: str, file: str | None = None) -> None: ...
 def offered_fingerprint(host: str, port: int) -> str: ...

@@ -270,6 +270,60 @@ def perf(
     return cast(list[dict[str, Any]], json.loads(measured))
 
 
+def proxy_listen(
+    addresses: Sequence[str],
+    port: int,
+    allow: Sequence[str],
+    ready: Callable[[int, str, str], None],
+    tell: Callable[[str], None] | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    folder: Path | None = None,
+    cancel: Cancel | None = None,
+) -> None:
+    """The far side of a proxy, until Ctrl-C or `cancel`. Raises UsageError and RunError."""
+    _core.proxy_listen(
+        list(addresses),
+        port,
+        list(allow),
+        ready,
+        tell=tell,
+        certificate=None if certificate is None else str(certificate),
+        key=None if key is None else str(key),
+        folder=None if folder is None else str(folder),
+        cancel=cancel,
+    )
+
+
+def proxy_connect(
+    host: str,
+    port: int,
+    token: str,
+    socks: str | None,
+    forwards: Sequence[str],
+    ready: Callable[[list[str]], None],
+    tell: Callable[[str], None] | None = None,
+    fingerprint: str | None = None,
+    authorities: Path | None = None,
+    keys: Path | None = None,
+    cancel: Cancel | None = None,
+) -> None:
+    """The near side of a proxy, until Ctrl-C or `cancel`. Raises UsageError and RunError."""
+    _core.proxy_connect(
+        host,
+        port,
+        token,
+        socks,
+        list(forwards),
+        ready,
+        tell=tell,
+        fingerprint=fingerprint,
+        authorities=None if authorities is None else str(authorities),
+        keys=None if keys is None else str(keys),
+        cancel=cancel,
+    )
+
+
 def known_fingerprint(host: str, port: int, file: Path | None = None) -> str | None:
     """The fingerprint by which a server is known, in `file` or in that of the tools, or None."""
     return _core.known_fingerprint(host, port, None if file is None else str(file))

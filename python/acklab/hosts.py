@@ -327,4 +327,5 @@ def _amount(text: str, base: int, expected: str) -> int:
     if found is None:
         raise UsageError(f"found {text!r}, expected {expected}")
     power = "KMGT".index(found[2].upper()) + 1 if found[2] else 0
-    return round(float(found[1]) * base**power)
+    factor: int = base**power
+    return round(float(found[1]) * factor)

@@ -68,6 +68,7 @@ pub mod hub;
 pub mod statistics;
 pub mod tools;
 
+pub use acklab_secure::identity::Identity;
 pub use association::Counters;
 pub use config::Config;
 pub use connection::{Connection, ReceiveStream, SendStream};

@@ -263,7 +263,7 @@ fn strangers_are_refused() {
         host: HOST.to_owned(),
         port: serving.port,
         trust: Trust::Fingerprint(impostor.identity.fingerprint()),
-        token: far.token.clone(),
+        token: far.token,
         socks: Some((HOST.parse::<IpAddr>().unwrap(), 0).into()),
         forwards: Vec::new(),
         keys: None,

@@ -3,12 +3,15 @@
 use crate::cancel::Cancel;
 use crate::errors::{Cancelled, RunError, UsageError};
 use crate::threads::in_a_thread;
+use acklab_deploy::Identity;
 use acklab_deploy::tools::perf::{Contender, Options, measure};
+use acklab_deploy::tools::proxy::{Allow, Forward, connect, listen};
+use acklab_deploy::tools::serve::Serving;
 use acklab_deploy::tools::trust::{Trust, offered};
 use acklab_deploy::tools::{self, ToolError, known_hosts, state};
 use pyo3::prelude::*;
-use std::net::IpAddr;
-use std::path::PathBuf;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc;
 
@@ -54,6 +57,15 @@ fn with_lines<T: Send>(
     done.map_err(|why| raised(&why))
 }
 
+/// The certificate and the key of two files, or those that are kept in `folder`.
+fn identity(folder: &Path, certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Identity, ToolError> {
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => state::identity_of(&certificate, &key),
+        (None, None) => state::identity(folder),
+        _ => Err(ToolError::Usage("found one of certificate and key, expected both or neither".to_owned())),
+    }
+}
+
 /// Serves measurements until Ctrl-C or `cancel`.
 ///
 /// Without a certificate and a key, in PEM, those of `folder` are used, or of the folder of the tools; they are made on the first run. `ready` is called with the port and the fingerprint once
@@ -75,17 +87,13 @@ pub(crate) fn serve(
     let addresses = addresses.iter().map(|one| parsed::<IpAddr>("address", one)).collect::<PyResult<Vec<_>>>()?;
     let options = || {
         let folder = folder.map_or_else(state::folder, Ok)?;
-        let identity = match (certificate, key) {
-            (Some(certificate), Some(key)) => state::identity_of(&certificate, &key)?,
-            (None, None) => state::identity(&folder)?,
-            _ => return Err(ToolError::Usage("found one of certificate and key, expected both or neither".to_owned())),
-        };
+        let identity = identity(&folder, certificate, key)?;
         Ok(tools::serve::Options { addresses, port, identity, reset_key: state::reset_key(&folder)? })
     };
     let options = options().map_err(|why| raised(&why))?;
     with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
         tools::run(goes_on, |stop| {
-            let ready = |serving: tools::serve::Serving| {
+            let ready = |serving: Serving| {
                 // An exception would have nowhere to go; the function only stores or prints.
                 _ = Python::attach(|py| ready.call1(py, (serving.port, serving.fingerprint.to_string())).map(drop));
             };
@@ -154,4 +162,87 @@ pub(crate) fn remember_fingerprint(host: &str, port: u16, fingerprint: &str, fil
 pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyResult<String> {
     let found = with_lines(py, None, None, |goes_on, _| tools::run(goes_on, |stop| offered(host, port, stop)))?;
     Ok(found.to_string())
+}
+
+/// The far side of a proxy, until Ctrl-C or `cancel`.
+///
+/// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called with the port, the fingerprint and the token once clients may come, `tell`
+/// with a line for what is refused. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
+#[pyfunction]
+#[pyo3(signature = (addresses, port, allow, ready, tell=None, certificate=None, key=None, folder=None, cancel=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn proxy_listen(
+    py: Python<'_>,
+    addresses: Vec<String>,
+    port: u16,
+    allow: Vec<String>,
+    ready: Py<PyAny>,
+    tell: Option<Py<PyAny>>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    folder: Option<PathBuf>,
+    cancel: Option<&Cancel>,
+) -> PyResult<()> {
+    let addresses = addresses.iter().map(|one| parsed::<IpAddr>("address", one)).collect::<PyResult<Vec<_>>>()?;
+    let options = || {
+        let allow = allow.iter().map(|rule| rule.parse()).collect::<Result<Vec<Allow>, ToolError>>()?;
+        let folder = folder.map_or_else(state::folder, Ok)?;
+        let identity = identity(&folder, certificate, key)?;
+        let (reset_key, token) = (state::reset_key(&folder)?, state::token(&folder)?);
+        Ok(listen::Options { addresses, port, identity, reset_key, token, allow })
+    };
+    let options = options().map_err(|why| raised(&why))?;
+    let token = options.token.to_string();
+    with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
+        tools::run(goes_on, |stop| {
+            let ready = |serving: Serving| {
+                // As with `serve`.
+                let told = (serving.port, serving.fingerprint.to_string(), token);
+                _ = Python::attach(|py| ready.call1(py, told).map(drop));
+            };
+            listen::listen(options, stop, ready, move |line| _ = to.send(line))
+        })
+    })
+}
+
+/// The near side of a proxy, until Ctrl-C or `cancel`.
+///
+/// `socks` is the address where SOCKS5 is spoken, `forwards` are ports that are forwarded. `ready` is called with the local addresses once programs may connect, `tell` with a line
+/// for what fails. Raises `UsageError` and `RunError`.
+#[pyfunction]
+#[pyo3(signature = (host, port, token, socks, forwards, ready, tell=None, fingerprint=None, authorities=None, keys=None, cancel=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn proxy_connect(
+    py: Python<'_>,
+    host: String,
+    port: u16,
+    token: &str,
+    socks: Option<&str>,
+    forwards: Vec<String>,
+    ready: Py<PyAny>,
+    tell: Option<Py<PyAny>>,
+    fingerprint: Option<&str>,
+    authorities: Option<PathBuf>,
+    keys: Option<PathBuf>,
+    cancel: Option<&Cancel>,
+) -> PyResult<()> {
+    let expected = "expected a fingerprint or certificates of authorities";
+    let trust = trust(fingerprint, authorities)?
+        .ok_or_else(|| UsageError::new_err(format!("trust: found nothing, {expected}")))?;
+    let socks = socks.map(|at| parsed::<SocketAddr>("--socks", at)).transpose()?;
+    let options = || {
+        let forwards = forwards.iter().map(|forward| forward.parse()).collect::<Result<Vec<Forward>, ToolError>>()?;
+        Ok(connect::Options { host, port, trust, token: token.parse()?, socks, forwards, keys })
+    };
+    let options = options().map_err(|why: ToolError| raised(&why))?;
+    with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
+        tools::run(goes_on, |stop| {
+            let ready = |bound: Vec<SocketAddr>| {
+                let bound: Vec<_> = bound.iter().map(ToString::to_string).collect();
+                // As with `serve`.
+                _ = Python::attach(|py| ready.call1(py, (bound,)).map(drop));
+            };
+            connect::connect(options, stop, ready, move |line| _ = to.send(line))
+        })
+    })
 }

@@ -33,7 +33,9 @@ mod _core {
     #[pymodule_export]
     use super::emulate::{EmulationResult, acquire_permission, calibrate, emulate};
     #[pymodule_export]
-    use super::hosts::{known_fingerprint, offered_fingerprint, perf, remember_fingerprint, serve};
+    use super::hosts::{
+        known_fingerprint, offered_fingerprint, perf, proxy_connect, proxy_listen, remember_fingerprint, serve,
+    };
     #[pymodule_export]
     use super::packetdrill::packetdrill;
     #[pymodule_export]

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from acklab import hosts
+from acklab import core, hosts
 from acklab.errors import UsageError
 from acklab.terminal import out, show_table, tell
 
@@ -86,6 +86,86 @@ def perf_command(
     out.print(measured.conclusion, highlight=False, markup=False)
     if not hosts.needs_trust(names):
         tell("note: the kernel's TCP is neither encrypted nor authenticated here")
+
+
+def listen_command(
+    port: int,
+    addresses: list[str],
+    allow: list[str],
+    certificate: Path | None,
+    key: Path | None,
+    state: Path | None,
+    as_json: bool,
+) -> None:
+    """The far side of a proxy, until Ctrl-C."""
+
+    def ready(bound: int, fingerprint: str, token: str) -> None:
+        if as_json:
+            print(json.dumps({"port": bound, "fingerprint": fingerprint, "token": token}), flush=True)
+            return
+        print(f"the far side of a proxy, on UDP port {bound}. Its fingerprint:\n  {fingerprint}")
+        print(
+            f"On the near side, where the variable keeps the token out of the list of processes:\n  export ACKLAB_PROXY_TOKEN={token}"
+        )
+        command = f"acklab proxy connect --via {_own_address()}:{bound} --fingerprint {fingerprint} --socks 127.0.0.1:1080"
+        print(f"  {command}", flush=True)
+
+    with _until_told():
+        core.proxy_listen(
+            addresses, port, allow, ready, tell=None if as_json else tell, certificate=certificate, key=key, folder=state
+        )
+
+
+def connect_command(
+    via: str,
+    token: str | None,
+    socks: str | None,
+    forwards: list[str],
+    fingerprint: str | None,
+    accept_new: bool,
+    authorities: Path | None,
+    keys: Path | None,
+    as_json: bool,
+) -> None:
+    """The near side of a proxy, until Ctrl-C."""
+    host, port = _host_and_port(via)
+    if token is None:
+        raise UsageError("found no token, expected ACKLAB_PROXY_TOKEN or --token, as `acklab proxy listen` has printed it")
+    if not socks and not forwards:
+        raise UsageError("found nothing to listen for, expected --socks or --forward")
+    if fingerprint is None and authorities is None:
+        fingerprint = hosts.believed(host, port, accept_new=accept_new, ask=asker(host, port))
+
+    def ready(bound: list[str]) -> None:
+        speaks = ["SOCKS5"] * bool(socks) + forwards
+        if as_json:
+            print(json.dumps({"listening": bound}), flush=True)
+            return
+        for address, what in zip(bound, speaks, strict=True):
+            print(f"{address}: {what}", flush=True)
+
+    with _until_told():
+        core.proxy_connect(
+            host,
+            port,
+            token,
+            socks,
+            forwards,
+            ready,
+            tell=None if as_json else tell,
+            fingerprint=fingerprint,
+            authorities=authorities,
+            keys=keys,
+        )
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if text.endswith("]") or not colon:
+        return text, hosts.PORT
+    if not port.isdecimal() or not 0 < int(port) < 2**16 or (":" in host and not host.startswith("[")):
+        raise UsageError(f"--via: found {text!r}, expected HOST, HOST:PORT or [IPv6]:PORT")
+    return host, int(port)
 
 
 def _show(rounds: int) -> Callable[[dict[str, Any]], None]:

@@ -80,6 +80,21 @@ Fingerprint = Annotated[
 AcceptNew = Annotated[
     bool, typer.Option("--accept-new", help="Believe a server that is not known yet; one that has changed is refused.")
 ]
+Bind = Annotated[
+    list[str] | None, typer.Option("--bind", "-B", metavar="ADDRESS", help="Listen at this address only; repeat it for more.")
+]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Certificate in PEM, with its chain (default: one that is made here).", show_default=False),
+]
+Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.", show_default=False)]
+State = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep certificate and keys there (default: ~/.local/state/acklab).", show_default=False),
+]
+Keys = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Append the secrets of TLS there, for Wireshark.", show_default=False)
+]
 Authorities = Annotated[
     Path | None, typer.Option("--ca", metavar="FILE", help="Believe certificates of these authorities (PEM).", show_default=False)
 ]
@@ -290,20 +305,10 @@ def packetdrill(
 @app.command(epilog=_examples("serve", "serve --port 5000", "serve --certificate fullchain.pem --key privkey.pem"))
 def serve(
     port: Port = None,
-    bind: Annotated[
-        list[str] | None, typer.Option("--bind", "-B", metavar="ADDRESS", help="Listen at this address only; repeat it for more.")
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Certificate in PEM, with its chain (default: one that is made here).", show_default=False
-        ),
-    ] = None,
-    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.", show_default=False)] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep certificate and keys there (default: ~/.local/state/acklab).", show_default=False),
-    ] = None,
+    bind: Bind = None,
+    certificate: Certificate = None,
+    key: Key = None,
+    state: State = None,
     json_: Json = False,
 ) -> None:
     """Serve measurements of `acklab perf`, until Ctrl-C.
@@ -353,9 +358,7 @@ def perf(
     fingerprint: Fingerprint = None,
     accept_new: AcceptNew = False,
     ca: Authorities = None,
-    keys: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Append the secrets of TLS there, for Wireshark.", show_default=False)
-    ] = None,
+    keys: Keys = None,
     json_: Json = False,
 ) -> None:
     """Measure TACK, QUIC and the kernel's TCP in turns between this host and another: which is fastest there, and at what cost."""
@@ -378,6 +381,72 @@ def perf(
         keys,
         json_,
     )
+
+
+proxy = typer.Typer(help="Carry TCP connections of other programs over one connection of TACK.", no_args_is_help=True)
+app.add_typer(proxy, name="proxy")
+
+
+@proxy.command(
+    epilog=_examples(
+        "proxy listen",
+        "proxy listen --allow public --allow 10.0.0.0/8:22 --allow '*.example.org:443'",
+        "proxy listen --to 127.0.0.1:22",
+    )
+)
+def listen(
+    port: Port = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE",
+            help="Allow these targets only: public, *, a name, *.NAME, an address or a network, with :PORT if you like (default: public).",
+        ),
+    ] = None,
+    to: Annotated[
+        list[str] | None, typer.Option("--to", metavar="HOST:PORT", help="Allow this target only; repeat it for more.")
+    ] = None,
+    bind: Bind = None,
+    certificate: Certificate = None,
+    key: Key = None,
+    state: State = None,
+    json_: Json = False,
+) -> None:
+    """The far side: connect to targets for those who have the token, until Ctrl-C."""
+    from acklab.cli.hosts import listen_command
+
+    listen_command(_port(port), bind or [], [*(allow or []), *(to or [])], certificate, key, state, json_)
+
+
+@proxy.command(
+    epilog=_examples(
+        "proxy connect --via far.example --socks 127.0.0.1:1080",
+        "proxy connect --via far.example:8225 --forward 2222:127.0.0.1:22 --forward 8080:intranet.example:80",
+    )
+)
+def connect(
+    via: Annotated[str, typer.Option("--via", metavar="HOST[:PORT]", help="The far side.", show_default=False)],
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="ACKLAB_PROXY_TOKEN", metavar="TOKEN", help="What the far side has printed.", show_default=False),
+    ] = None,
+    socks: Annotated[
+        str | None, typer.Option(metavar="ADDRESS:PORT", help="Speak SOCKS5 there, such as 127.0.0.1:1080.", show_default=False)
+    ] = None,
+    forward: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[ADDRESS:]PORT:HOST:PORT", help="Forward a port, as ssh -L does; repeat it for more."),
+    ] = None,
+    fingerprint: Fingerprint = None,
+    accept_new: AcceptNew = False,
+    ca: Authorities = None,
+    keys: Keys = None,
+    json_: Json = False,
+) -> None:
+    """The near side: what connects here, leaves the far side. A connection that is lost is made anew. Until Ctrl-C."""
+    from acklab.cli.hosts import connect_command
+
+    connect_command(via, token, socks, forward or [], fingerprint, accept_new, ca, keys, json_)
 
 
 @app.command()

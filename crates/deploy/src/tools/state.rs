@@ -1,6 +1,7 @@
 //! The folder in which tools keep what outlives them: `$XDG_STATE_HOME/acklab`, or `~/.local/state/acklab` (XDG Base Directory Specification 0.8).
 
 use super::ToolError;
+use super::proxy::Token;
 use acklab_secure::identity::Identity;
 use acklab_secure::reset::ResetKey;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -16,6 +17,7 @@ const PRIVATE_FOLDER: u32 = 0o700;
 const CERTIFICATE: &str = "certificate.pem";
 const KEY: &str = "key.pem";
 const RESET_KEY: &str = "reset_key";
+const TOKEN: &str = "proxy_token";
 
 /// The folder, whether it exists or not.
 ///
@@ -104,4 +106,20 @@ pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
         .try_into()
         .map_err(|_| ToolError::failed(path.display(), format_args!("found {} octets, expected 32", octets.len())))?;
     Ok(ResetKey::new(&key))
+}
+
+/// The token of a proxy that is kept in `folder`; it is made on the first run.
+///
+/// # Errors
+/// If it cannot be read or written, or is malformed.
+pub fn token(folder: &Path) -> Result<Token, ToolError> {
+    make(folder)?;
+    let path = folder.join(TOKEN);
+    if let Some(octets) = read(&path)? {
+        let parsed = String::from_utf8_lossy(&octets).parse();
+        return parsed.map_err(|error: ToolError| ToolError::failed(path.display(), error));
+    }
+    let token = Token::generate()?;
+    write_new(&path, format!("{token}\n").as_bytes())?;
+    Ok(token)
 }

@@ -188,8 +188,8 @@ fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
             ),
             _ => (value, None),
         };
-        let (mut slot, mut keys) = (&mut table, key.split('.').peekable());
-        while let Some(key) = keys.next() {
+        let mut slot = &mut table;
+        for key in key.split('.') {
             let Value::Object(table) = slot else {
                 return Err(failed(&format_args!("{key:?} belongs to no table")));
             };
