@@ -102,6 +102,8 @@ fn main() {
         let best = runs.min_by(|a, b| a.seconds_per_gigabyte.total_cmp(&b.seconds_per_gigabyte)).unwrap();
         let Cost { gigabits_per_second, seconds_per_gigabyte, acknowledgments, packets } = best;
         let each = packets as f64 / acknowledgments.max(1) as f64;
-        println!("{name:<22} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acknowledgments:>10} {each:>16.1}");
+        println!(
+            "{name:<22} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acknowledgments:>10} {each:>16.1}"
+        );
     }
 }

@@ -142,7 +142,6 @@ pub(crate) fn perf(
 /// The fingerprint by which a server is known, if it is: in `file`, or in that of the tools. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, file=None))]
-#[expect(clippy::needless_pass_by_value, reason = "an argument of Python")]
 pub(crate) fn known_fingerprint(host: &str, port: u16, file: Option<PathBuf>) -> PyResult<Option<String>> {
     let known = file.map_or_else(known_hosts::file, Ok).and_then(|file| known_hosts::lookup(&file, host, port));
     Ok(known.map_err(|why| raised(&why))?.map(|fingerprint| fingerprint.to_string()))

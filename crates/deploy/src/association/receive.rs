@@ -69,6 +69,7 @@ impl Association {
             datagram.get(start..start + (range.end - range.start) as usize)
         });
         self.check_path();
+        self.drain(now);
     }
 
     /// What has happened to streams. `octets_of` returns the octets that have arrived.

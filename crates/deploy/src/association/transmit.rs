@@ -10,14 +10,27 @@ const TURN: usize = 64_000;
 impl Association {
     /// Appends the datagrams that leave now, and returns whether there may be more.
     pub(crate) fn transmit(&mut self, now: Instant, out: &mut Outbox) -> bool {
-        let (before, datagrams_before) = (out.octets(), out.datagrams());
-        let Self { machine, session, streams, path, waiting, recorder, .. } = self;
-        if !waiting.is_empty() {
-            if !path.lets(waiting.octets()) {
-                return false;
-            }
-            out.append(waiting);
+        self.drain(now);
+        if !self.writers.is_empty() {
+            self.wake_writers();
         }
+        let octets = self.waiting.octets();
+        if octets == 0 || !self.path.lets(octets) {
+            return false;
+        }
+        self.counters.datagrams_sent += self.waiting.datagrams() as u64;
+        self.counters.octets_sent += octets as u64;
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.waiting);
+        } else {
+            out.append(&mut self.waiting);
+        }
+        octets >= TURN
+    }
+
+    /// Seals the packets that the transport sends now. It is asked after each packet that arrives, since it decides on acknowledgments packet by packet.
+    pub(super) fn drain(&mut self, now: Instant) {
+        let Self { machine, session, streams, path, waiting, recorder, .. } = self;
         let mut copy = |id: u32, range: std::ops::Range<u64>, octets: &mut Vec<u8>| {
             // What the transport sends was written, and is kept until it is acknowledged.
             let is_kept = streams.get(&id).is_some_and(|stream| stream.copy(range.clone(), octets));
@@ -26,24 +39,10 @@ impl Association {
             }
             debug_assert!(is_kept, "octets {range:?} of stream {id} are kept");
         };
-        while out.octets() - before < TURN {
+        // On trial, an address gets one packet at a time, if its credit is large enough.
+        while waiting.octets() < TURN && (path.is_proven() || waiting.is_empty()) {
             let Some(packet) = Self::poll(machine, recorder, now) else { break };
-            if path.is_proven() {
-                session.seal(&packet, &mut copy, out);
-            } else if session.seal(&packet, &mut copy, waiting) {
-                if !path.lets(waiting.octets()) {
-                    break;
-                }
-                out.append(waiting);
-            }
+            session.seal(&packet, &mut copy, waiting);
         }
-        if !self.writers.is_empty() {
-            self.wake_writers();
-        }
-        let counters = &mut self.counters;
-        let (datagrams, octets) = ((out.datagrams() - datagrams_before) as u64, (out.octets() - before) as u64);
-        counters.datagrams_sent += datagrams;
-        counters.octets_sent += octets;
-        out.octets() - before >= TURN
     }
 }
