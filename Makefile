@@ -5,6 +5,7 @@
 # make wheel  a wheel in out/wheels, with the studies inside
 # make site   the documentation as a site in out/site, with offline search
 # make figure the figure of the README
+# make study-figures  the figures on the pages of the studies, from results in $(OUT)
 # make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
 # make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation holds, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
@@ -22,7 +23,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure scorecard site wheel clean
+.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure study-figures scorecard site wheel clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -129,6 +130,9 @@ wheel: $(VENV)/.requirements
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py
+
+study-figures: install
+	$(BIN)/python scripts/study_figures.py $(OUT)
 
 clean:
 	rm -rf $(VENV) $(OUT) target python/acklab/*.so

@@ -90,6 +90,8 @@ def main(site: Path, results: Path) -> None:
         shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("notebooks"))
         for readme in sorted(ROOT.glob("studies/*/README.md")):
             _write(pages / "studies" / readme.parent.name / "README.md", readme.read_text(encoding="utf-8"))
+        for picture in sorted(ROOT.glob("studies/*/figures/*.svg")):
+            _write(pages / picture.relative_to(ROOT), picture.read_text(encoding="utf-8"))
         _write(pages / "CONTRIBUTING.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
         _write(pages / "index.md", (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "]("))
         (pages / "README.md").unlink()

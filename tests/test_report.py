@@ -463,3 +463,10 @@ def test_a_study_shows_itself_in_a_notebook_without_a_network(tmp_path):
     assert "a &lt;title&gt;" in page
     assert "1 of 1 reproduced" in repr(result)
     assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
+
+
+def test_pictures_of_a_readme_are_left_to_the_figures():
+    page = render([replace(DOCUMENT, readme="# T\n\nBefore.\n\n![A figure](figures/links.svg)\n\nAfter.\n")])
+    assert "Before." in page
+    assert "After." in page
+    assert "links.svg" not in page

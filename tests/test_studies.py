@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -370,3 +371,24 @@ def test_the_studies_of_this_project_are_well_formed():
         assert study.readme.startswith("# ")
         for claim in study.file.claim:
             assert claim.measured_by_study or (study.folder / claim.scenario).is_file()
+
+
+def test_readmes_show_the_figures_that_their_studies_name():
+    for study in discover():
+        shown = re.findall(r"^!\[.+\]\(figures/(.+)\.svg\)$", study.readme, re.M)
+        assert shown == list(study.file.figures), study.name
+        assert {path.stem for path in study.folder.glob("figures/*")} == set(shown), study.name
+        for name in shown:
+            picture = study.picture(name)
+            assert picture.stat().st_size <= 80_000, f"{picture}: every version of it stays in the repository"
+            assert ET.parse(picture).getroot().tag.endswith("svg")
+
+
+def test_figures_are_named_strictly(tmp_path):
+    for before, place in (
+        ("section = 1", r"figures\.links\.section"),
+        ('section = "One", number = 0', r"figures\.links\.number"),
+    ):
+        (tmp_path / "claims.toml").write_text(CLAIMS.replace("[[claim]]", f"[figures]\nlinks = {{ {before} }}\n\n[[claim]]", 1))
+        with pytest.raises(StoreError, match=place):
+            Study.read(tmp_path)

@@ -5,6 +5,7 @@ import datetime
 import gzip
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from itertools import zip_longest
@@ -26,6 +27,9 @@ _LINE, _LETTERS, _ROW, _CLAIM = 26, 90, 34, 41
 
 _NAME, _SENTENCE = 16, 40
 """Letters up to which a cell is a name, and beyond which it is a sentence."""
+
+_PICTURE = re.compile(r"!\[[^]]*\]\(figures/[^)]*\.svg\)")
+"""A committed picture of a study's README."""
 
 _LARGE = 10_000
 """Figures larger than this number of octets are compressed in the page. The browser unpacks them when they come into view."""
@@ -132,8 +136,8 @@ def _markdown(text: str) -> Markup:
 
 
 def _without_heading(text: str) -> str:
-    """A README without its title, which the page already shows."""
-    lines = text.lstrip().splitlines()
+    """A README without its title and its pictures: the page shows both itself, the pictures as figures."""
+    lines = [line for line in text.lstrip().splitlines() if not _PICTURE.fullmatch(line)]
     return "\n".join(lines[1:] if lines and lines[0].startswith("# ") else lines)
 
 

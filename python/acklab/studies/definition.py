@@ -18,6 +18,14 @@ from acklab.studies.tables import expand
 from acklab.studies.traces import Trace
 
 
+class Place(Strict):
+    """The place of a figure in the report of a study."""
+
+    section: str
+    number: Annotated[int, Field(ge=1)] = 1
+    """Counts the figures of the section from one."""
+
+
 class StudyFile(Strict):
     """The content of claims.toml."""
 
@@ -29,6 +37,8 @@ class StudyFile(Strict):
     """Random values for each seed except the first, such as {"flow.0.start" = "0ms..5ms"}."""
     traces: dict[str, Trace] = Field(default_factory=dict)
     """Generated trace files, by name."""
+    figures: dict[Annotated[str, Field(pattern="^[a-z0-9_]+$")], Place] = Field(default_factory=dict)
+    """Figures of the report that the README shows as committed pictures, by the names of their files."""
     claim: tuple[Claim, ...]
 
 
@@ -55,6 +65,10 @@ class Study:
         path = self.folder / name
         below = os.path.relpath(path)
         return path if below.startswith("..") else Path(below)
+
+    def picture(self, name: str) -> Path:
+        """The path of one of its figures as a committed picture."""
+        return self.folder / "figures" / f"{name}.svg"
 
     def write_traces(self) -> None:
         """Writes generated traces into the folder unless they exist. Raises StoreError."""
