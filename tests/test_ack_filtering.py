@@ -29,9 +29,10 @@ def test_where_a_lead_is_lost(leads, at):
     assert claimed.crossover([2, 10, 20, 30], leads) == pytest.approx(at, nan_ok=True)
 
 
-def test_gains_are_taken_seed_by_seed():
-    assert claimed.gain([6.0, 5.0], [5.0, 4.0]) == pytest.approx([20, 25])
-    assert math.isnan(claimed.gain([1.0], [0.0])[0])
+def test_gains_are_geometric_means_seed_by_seed():
+    assert claimed.gain_interval([6.0, 5.0], [5.0, 4.0]).mean == pytest.approx(100 * (math.sqrt(1.2 * 1.25) - 1))
+    assert claimed.gain_interval([2.0, 1.0], [1.0, 2.0]).mean == pytest.approx(0)
+    assert math.isnan(claimed.logarithms([1.0], [0.0])[0])
 
 
 def test_arms_have_names_and_settings_of_their_own():
@@ -52,7 +53,7 @@ def test_arms_have_names_and_settings_of_their_own():
 
 def made_up(mbps):
     """Runs of two seeds in which the goodput is a function of the arm and the number of stations."""
-    other = {"jain": 1.0, "timeouts": 3.0, "collisions": 50.0, "queue": 11.0, "longest": 12.0, "acks": 0.5}
+    other = {"jain": 1.0, "timeouts": 3.0, "collisions": 50.0, "queue": 11.0, "longest": 12.0, "acks": 0.5, "rtt": 40.0}
     values = {
         (arm.name, count): {"mbps": [mbps(arm, count)] * 2} | {name: [value] * 2 for name, value in other.items()}
         for arm in arms.EVERY
@@ -64,13 +65,15 @@ def made_up(mbps):
 def test_numbers_of_claims():
     found = claimed.numbers(made_up(lambda arm, count: 5.0 * (1 + (0.21 - 0.01 * count) * arm.is_filtered)))
     assert set(found) == {claim.measured_by_study for claim in find("ack_filtering").file.claim}
-    assert found["crossover"] == pytest.approx([21] * 2)
-    assert found["few_250"] == pytest.approx([17.5] * 2)  # of 2 and 5 stations
+    ahead, behind = math.log(1.01), math.log(0.91)  # with 20 and 30 stations
+    assert found["crossover"] == pytest.approx([20 + 10 * ahead / (ahead - behind)] * 2)
+    assert found["few_250"].mean == pytest.approx(100 * (math.sqrt(1.19 * 1.16) - 1))  # of 2 and 5 stations
     assert found["most_250"].mean == pytest.approx(-9)
     assert found["mimd_ahead"].mean == pytest.approx(-0.45)
     assert found["queue_most_50"] == pytest.approx([1.1] * 2)
     assert found["timeouts_50"] == [1, 1]
     assert found["both_alike"].mean == pytest.approx(0)
+    assert found["drops_more_10"].mean == found["delay_50"].mean == found["collisions_30_250"].mean == 1
 
 
 def test_one_station_and_more_than_thirty_are_in_no_claim():

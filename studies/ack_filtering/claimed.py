@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from acklab.statistics import Interval, farthest, least, pseudo_values, ratio_interval
+from acklab.statistics import Interval, farthest, least, mean_interval, pseudo_values, ratio_interval
 from acklab.studies import Measure
 
 from .arms import DELAYED, LARGE, MIMD, MIMD_OF_STATIONS, RELAXED, SMALL, SMALL_DELAYED, Arm
@@ -26,16 +26,21 @@ def crossover(stations: Sequence[float], leads: Sequence[float]) -> float:
     return stations[last] + (stations[last + 1] - stations[last]) * leads[last] / (leads[last] - leads[last + 1])
 
 
-def gain(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """By how much one exceeds the other [%], seed by seed; not a number where the other is zero."""
-    return [100 * (one / other - 1) if other else math.nan for one, other in zip(above, below, strict=True)]
+def logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """Of the ratios, seed by seed, so that means of them are geometric; not a number where one side is zero."""
+    pairs = zip(above, below, strict=True)
+    return [math.log(one / other) if one > 0 and other > 0 else math.nan for one, other in pairs]
+
+
+def percent(found: Interval) -> Interval:
+    """By how much one side exceeds the other [%], from logarithms of ratios."""
+    mean, low, high = (100 * math.expm1(number) for number in (found.mean, found.low, found.high))
+    return Interval(mean, low, high, found.count)
 
 
 def gain_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
     """By how much one exceeds the other [%], by the geometric mean of the ratios of all seeds."""
-    found = ratio_interval(above, below)
-    mean, low, high = (100 * (number - 1) for number in (found.mean, found.low, found.high))
-    return Interval(mean, low, high, found.count)
+    return percent(mean_interval(logarithms(above, below)))
 
 
 def numbers(runs: Values) -> dict[str, Number]:
@@ -52,25 +57,27 @@ Numbers = Iterator[tuple[str, Number]]
 
 
 def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
-    """Of the filter over none, in the goodput of all [%]."""
+    """Of the filter over none, in the goodput of all, as logarithms of ratios."""
     return _exceeds(runs, arm.filtered, arm, stations)
 
 
 def _exceeds(runs: Values, one: Arm, other: Arm, stations: int) -> list[float]:
-    """By how much the goodput of all with `one` exceeds that with `other` [%]."""
-    return gain(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
+    """The goodput of all with `one` over that with `other`, as logarithms of ratios."""
+    return logarithms(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
 
 
 def _over(
-    runs: Values,
-    arms: Sequence[Arm],
-    value: Callable[[int], Sequence[float]],
-    fold: Callable[[Sequence[float]], float],
-    least: int = 2,
-    most: int = MOST,
+    runs: Values, arms: Sequence[Arm], ratios: Callable[[int], Sequence[float]], least: int = 2, most: int = MOST
 ) -> list[float]:
-    """The means of a value by number of stations, folded into one: a pseudo-value for each seed."""
-    return pseudo_values([value(stations) for stations in runs.stations(*arms, least=least, most=most)], fold)
+    """The mean of logarithms of ratios over numbers of stations, for each seed."""
+    return [_mean(seed) for seed in zip(*map(ratios, runs.stations(*arms, least=least, most=most)), strict=True)]
+
+
+def _gain_over(
+    runs: Values, arms: Sequence[Arm], ratios: Callable[[int], Sequence[float]], least: int = 2, most: int = MOST
+) -> Interval:
+    """The same in per cent, by the geometric mean."""
+    return percent(mean_interval(_over(runs, arms, ratios, least, most)))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -85,6 +92,7 @@ def _queues(runs: Values) -> Numbers:
         # The frame that the MAC has taken is in our length of the queue, and not in ns-2's.
         yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
         yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
+        yield f"delay_{arm.slots}", ratio_interval(runs.of(arm.filtered, TEN, "rtt"), runs.of(arm, TEN, "rtt"))
     yield "queue_alike", ratio_interval(runs.of(LARGE.filtered, TEN, "queue"), runs.of(SMALL.filtered, TEN, "queue"))
 
 
@@ -93,6 +101,7 @@ def _stability(runs: Values) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
         yield f"unfair_{arm.slots}", runs.of(arm, TEN, "jain")
+        # Counts, of which some are zero and have no geometric mean.
         pairs = zip(runs.of(arm.filtered, TEN, "timeouts"), runs.of(arm, TEN, "timeouts"), strict=True)
         yield f"timeouts_{arm.slots}", [one / other if other else math.nan for one, other in pairs]
 
@@ -100,13 +109,14 @@ def _stability(runs: Values) -> Numbers:
 def _throughput(runs: Values) -> Numbers:
     """Figures 6 and 7."""
     for arm in (SMALL, LARGE):
-        yield f"few_{arm.slots}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, most=FEW)
+        yield f"few_{arm.slots}", _gain_over(runs, [arm, arm.filtered], partial(_lead, runs, arm), most=FEW)
         yield f"most_{arm.slots}", gain_interval(runs.of(arm.filtered, MOST, "mbps"), runs.of(arm, MOST, "mbps"))
     stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
     yield "crossover", pseudo_values([_lead(runs, LARGE, count) for count in stations], partial(crossover, stations))
-    for count in (TEN, MOST):
-        with_filter, without = runs.of(SMALL.filtered, count, "collisions"), runs.of(SMALL, count, "collisions")
-        yield f"collisions_{count}", ratio_interval(with_filter, without)
+    for suffix, arm in {"": SMALL, "_250": LARGE}.items():
+        for count in (TEN, MOST):
+            with_filter, without = runs.of(arm.filtered, count, "collisions"), runs.of(arm, count, "collisions")
+            yield f"collisions_{count}{suffix}", ratio_interval(with_filter, without)
 
 
 def _relaxed(runs: Values) -> Numbers:
@@ -114,7 +124,7 @@ def _relaxed(runs: Values) -> Numbers:
     for window, arm in RELAXED.items():
         if arm != LARGE:
             name = window.removeprefix("CWmin ")
-            yield f"relaxed_{name}", _over(runs, [arm, arm.filtered], partial(_lead, runs, arm), _mean, least=MANY)
+            yield f"relaxed_{name}", _gain_over(runs, [arm, arm.filtered], partial(_lead, runs, arm), least=MANY)
 
 
 def mimd(runs: Values) -> Numbers:
@@ -124,7 +134,7 @@ def mimd(runs: Values) -> Numbers:
             goodput = [(runs.of(arm.filtered, count, "mbps"), runs.of(arm, count, "mbps")) for count in stations]
             yield f"mimd_mbps{suffix}", least([with_filter for with_filter, _ in goodput])
             yield f"mimd_ahead{suffix}", least([_less(*pair) for pair in goodput])
-            yield f"mimd_lead{suffix}", least([gain(*pair) for pair in goodput])
+            yield f"mimd_lead{suffix}", percent(least([logarithms(*pair) for pair in goodput]))
             yield f"mimd_unfiltered{suffix}", gain_interval(runs.of(arm, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
 
 
@@ -132,21 +142,24 @@ def _delayed(runs: Values) -> Numbers:
     """Figure 10."""
 
     def relaxed(arms: dict[str, Arm], window: str) -> list[float]:
-        """What a larger window gains, over many stations."""
+        """What a larger window gains, over many stations, as logarithms of ratios."""
         pair = arms[window], arms["CWmin 31"]
-        return _over(runs, pair, partial(_exceeds, runs, *pair), _mean, least=MANY)
+        return _over(runs, pair, partial(_exceeds, runs, *pair), least=MANY)
 
     filtered = {window: arm.filtered for window, arm in RELAXED.items()}
-    yield "delayed_63", relaxed(DELAYED, "CWmin 63")
-    yield "delayed_127", relaxed(DELAYED, "CWmin 127")
-    yield "delayed_more_63", _less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))
-    yield "delayed_less_127", _less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))
+    yield "delayed_63", percent(mean_interval(relaxed(DELAYED, "CWmin 63")))
+    yield "delayed_127", percent(mean_interval(relaxed(DELAYED, "CWmin 127")))
+    yield "delayed_more_63", percent(mean_interval(_less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))))
+    yield "delayed_less_127", percent(mean_interval(_less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))))
     apart = [
         _exceeds(runs, arm.filtered, filtered[window], stations)
         for window, arm in DELAYED.items()
         for stations in runs.stations(arm.filtered, filtered[window], least=MANY)
     ]
-    yield "both_alike", farthest(apart)
+    yield "both_alike", percent(farthest(apart))
+    for count in (TEN, MOST):
+        with_filter, delayed = runs.of(LARGE.filtered, count, "acks"), runs.of(DELAYED["CWmin 31"], count, "acks")
+        yield f"drops_more_{count}", ratio_interval(with_filter, delayed)
     yield "delayed_unfair_50", runs.of(SMALL_DELAYED, TEN, "jain")
     yield "delayed_unfair_250", runs.of(DELAYED["CWmin 31"], TEN, "jain")
 

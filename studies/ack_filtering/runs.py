@@ -48,6 +48,7 @@ METRICS = {
     "queue": "mean queue of the access point [packets]",
     "longest": "longest queue of the access point [packets]",
     "acks": "ACKs received per data packet",
+    "rtt": "smoothed RTT [ms], mean of the flows",
 }
 
 
@@ -55,7 +56,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
     """One row a run: the columns of the grid, the seed and `METRICS`."""
     keys = ["point", *result.columns.values(), "seed"]
     flows = result.flows.group_by(keys, maintain_order=True).agg(
-        mbps=pl.col("mean_throughput_l7").sum(), timeouts=pl.col("total_rtos_l4").sum()
+        mbps=pl.col("mean_throughput_l7").sum(), timeouts=pl.col("total_rtos_l4").sum(), rtt=pl.col("mean_srtt_l4").mean()
     )
     nodes = result.table("stations")
     air = nodes.group_by("point").agg(collisions=pl.col("total_collisions_l1").sum() / SECONDS)

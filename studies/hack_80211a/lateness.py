@@ -3,7 +3,7 @@
 import polars as pl
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, ratios
+from acklab.statistics import Interval, intervals, ratio_interval, ratios
 from acklab.studies import Bench
 from acklab.sweeps import load_sweep
 
@@ -11,6 +11,20 @@ from . import drawing
 from .runs import COMMAND, HACK, LATE, STOCK, UDP, of_sweeps
 
 CARDS = {10.4: "AR9300 and Intel 5300: 10.4", 13.4: "to 13.4", 37.0: "SoRa: 37"}
+
+
+def benefit(bench: Bench) -> Interval:
+    """TCP/HACK's gain with SoRa's late link-layer ACKs over its gain with those in time, with one client."""
+    swept = load_sweep(bench.folder / "late")
+    late = swept.columns["wifi.0.late_answers"]
+    goodput = {
+        key: own["agg_throughput_l4"].to_list() for key, own in swept.network.group_by([late, "scheme"], maintain_order=True)
+    }
+    late_gains, gains = (
+        [one / other - 1 for one, other in zip(goodput[place, HACK], goodput[place, STOCK], strict=True)]
+        for place in (LATE[-1], LATE[0])
+    )
+    return ratio_interval(late_gains, gains)
 
 
 def section(bench: Bench) -> Section:

@@ -52,6 +52,8 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     return {
         **found,
         "ratio": Measure(ratio, [sent[scheme].command for scheme in SCHEMES]),
+        "late_benefit": Measure.of(lateness.benefit(bench), [swept[0].rerun]),
+        "constant_size": Measure(transfer.of_constant_size(bench), [swept[2].rerun]),
         "failures": Measure.of(rare_events(failed), [COMMAND]),
         "timeouts": Measure.of(rare_events(waited[HACK], waited[STOCK]), [COMMAND]),
     }

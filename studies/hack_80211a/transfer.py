@@ -108,6 +108,7 @@ COSTS = {
     "acks": ("acks", STOCK),
     "ack_octets": ("octets", STOCK),
     "plain": ("acks", HACK),
+    "plain_octets": ("octets", HACK),
     "compressed": ("compressed", HACK),
     "compressed_octets": ("compressed_octets", HACK),
     "compressed_mean": ("compressed_mean", HACK),
@@ -127,6 +128,13 @@ def costs(bench: Bench, own: Runs) -> list[Cost]:
     """What the ACKs of each run cost."""
     late = float(bench.source(SCENARIO).load()["wifi"][0]["late_answers"].removesuffix("us"))
     return [Cost.of(result, late) for result in own.results]
+
+
+def of_constant_size(bench: Bench) -> list[float]:
+    """Octets of a compressed ACK with its context, for each seed: without timestamps a download's ACKs differ by one constant step."""
+    acks = load_sweep(bench.folder / "contents").table("hack")
+    own = acks.filter(pl.col("node") == "client", pl.col("contents") == "no timestamps; checksum elided")
+    return [row["total_compressed_bytes_l2"] / row["total_compressed_acks_l2"] for row in own.to_dicts()]
 
 
 def section(bench: Bench) -> Section:

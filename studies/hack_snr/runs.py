@@ -34,6 +34,8 @@ class Downloads:
     """Share of the access point's PPDUs with data."""
     acks: Mapping[str, float] = field(default_factory=dict)
     """Sums over the seeds of what the table `hack` has; empty for stock."""
+    failures: Sequence[int] = ()
+    """ACKs that failed to decompress, for each seed; empty for stock."""
     command: str = ""
     """Repeats the first seed."""
 
@@ -95,6 +97,12 @@ def measured(result: SweepResult) -> Measured:
     )  # fmt: skip
     acks = result.table("hack").group_by(by).agg(pl.col("^total_.*$").sum())
     of_hack = {(row[by[0]], row[by[1]]): row for row in acks.to_dicts()}
+    failed = (
+        result.table("hack").group_by([*by, "seed"], maintain_order=True).agg(pl.col("total_decompression_failures_l2").sum())
+    )
+    failures: dict[tuple[str, str], list[int]] = {}
+    for one, other, _, count in failed.iter_rows():
+        failures.setdefault((one, other), []).append(count)
     known = {place.name: place for place in places(quick=False)}
     found: dict[str, dict[Place, Downloads]] = {}
     for row in flows.join(senders, on=by, maintain_order="left").to_dicts():
@@ -106,6 +114,7 @@ def measured(result: SweepResult) -> Measured:
             frames=row["frames"],
             unanswered=row["unanswered"],
             acks=of_hack.get((scheme, place), {}),
+            failures=failures.get((scheme, place), ()),
             command=result.commands[row["point"]],
         )
     return found

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import mean_interval
+from acklab.statistics import mean_interval, rare_events
 from acklab.studies import Bench, Measure
 
 from . import drawing
@@ -37,14 +37,12 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims that no table of one run tells."""
     found = {name: measured(result) for name, result in run(bench).items()}
     everywhere = [runs for own in found.values() for runs in own[HACK].values()]
-    more = [
-        new - old for old, new in zip(*(_timeouts(envelope(found[AS_WRITTEN][scheme])) for scheme in (STOCK, HACK)), strict=True)
-    ]
+    waited = {scheme: _timeouts(envelope(found[AS_WRITTEN][scheme])) for scheme in (STOCK, HACK)}
     return {
         **_improvements(found[AS_WRITTEN], measured(of_many_seeds(bench, AS_WRITTEN)), ""),
         **_improvements(found[WAITING], measured(of_many_seeds(bench, WAITING)), f"_{WAITING}"),
-        "failures": Measure([sum(runs.acks["total_decompression_failures_l2"] for runs in everywhere)], [COMMAND]),
-        "timeouts": Measure(more, [COMMAND]),
+        "failures": Measure.of(rare_events([count for runs in everywhere for count in runs.failures]), [COMMAND]),
+        "timeouts": Measure.of(rare_events(waited[HACK], waited[STOCK]), [COMMAND]),
     }
 
 
@@ -111,9 +109,10 @@ def _mean_improvement(pairs: Sequence[tuple[Best, Best]]) -> list[float]:
     return [fmean(gains) for gains in zip(*(improvement(old.runs, new.runs) for old, new in pairs), strict=True)]
 
 
-def _timeouts(best: Sequence[Best]) -> list[float]:
-    """Of a download, mean over the ratios of signal to noise, for each seed."""
-    return [fmean(counts) for counts in zip(*(one.runs.timeouts for one in best), strict=True)]
+def _timeouts(best: Sequence[Best]) -> list[int]:
+    """Of each download at the places of an envelope, of which one serves several ratios of signal to noise."""
+    places = {one.place: one.runs for one in best}
+    return [count for runs in places.values() for count in runs.timeouts]
 
 
 def _lossless(found: Measured) -> list[tuple[int, Downloads, Downloads]]:
