@@ -53,7 +53,16 @@ def test_arms_have_names_and_settings_of_their_own():
 
 def made_up(mbps):
     """Runs of two seeds in which the goodput is a function of the arm and the number of stations."""
-    other = {"jain": 1.0, "timeouts": 3.0, "collisions": 50.0, "queue": 11.0, "longest": 12.0, "acks": 0.5, "rtt": 40.0}
+    other = {
+        "jain": 1.0,
+        "timeouts": 3.0,
+        "collisions": 50.0,
+        "queue": 11.0,
+        "longest": 12.0,
+        "acks": 0.5,
+        "rtt": 40.0,
+        "delay": 9.0,
+    }
     values = {
         (arm.name, count): {"mbps": [mbps(arm, count)] * 2} | {name: [value] * 2 for name, value in other.items()}
         for arm in arms.EVERY

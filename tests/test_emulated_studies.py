@@ -19,7 +19,15 @@ EMULATED = [study.name for study in discover() if (study.folder / FILE).is_file(
 
 
 def test_the_studies_that_are_emulated():
-    assert set(EMULATED) == {"ack_compression", "ack_filtering", "hack_clients", "parity"}
+    assert set(EMULATED) == {
+        "ack_compression",
+        "ack_filtering",
+        "hack_80211a",
+        "hack_capacity",
+        "hack_clients",
+        "hack_snr",
+        "parity",
+    }
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")

@@ -92,7 +92,8 @@ def _queues(runs: Values) -> Numbers:
         # The frame that the MAC has taken is in our length of the queue, and not in ns-2's.
         yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
         yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
-        yield f"delay_{arm.slots}", ratio_interval(runs.of(arm.filtered, TEN, "rtt"), runs.of(arm, TEN, "rtt"))
+        for metric in ("delay", "rtt"):
+            yield f"{metric}_{arm.slots}", ratio_interval(runs.of(arm.filtered, TEN, metric), runs.of(arm, TEN, metric))
     yield "queue_alike", ratio_interval(runs.of(LARGE.filtered, TEN, "queue"), runs.of(SMALL.filtered, TEN, "queue"))
 
 

@@ -48,6 +48,7 @@ METRICS = {
     "queue": "mean queue of the access point [packets]",
     "longest": "longest queue of the access point [packets]",
     "acks": "ACKs received per data packet",
+    "delay": "delay of a packet at the access point [ms], mean",
     "rtt": "smoothed RTT [ms], mean of the flows",
 }
 
@@ -60,7 +61,9 @@ def summary(result: SweepResult) -> pl.DataFrame:
     )
     nodes = result.table("stations")
     air = nodes.group_by("point").agg(collisions=pl.col("total_collisions_l1").sum() / SECONDS)
-    ap = nodes.filter(pl.col("node") == "ap").select("point", queue="mean_queue_length_l2", longest="max_queue_length_l2")
+    ap = nodes.filter(pl.col("node") == "ap").select(
+        "point", queue="mean_queue_length_l2", longest="max_queue_length_l2", delay="mean_delay_l2"
+    )
     ends = result.network.select(
         "point", jain="jain_throughput_l4", acks=pl.col("agg_acks_delivered_l4") / pl.col("agg_data_packets_l4")
     )

@@ -4,6 +4,7 @@ import json
 import math
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def study_command(
     """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
     if everything == bool(names):
         raise UsageError("expected the names of studies or --all; `acklab studies` lists them")
+    started = time.process_time()
     chosen = discover() if everything else [find(name) for name in names]
     results: list[StudyResult] = []
     for study in chosen:
@@ -45,7 +47,8 @@ def study_command(
     elif as_json:
         print(json.dumps({"claims": [finding.row() for result in results for finding in result.findings]}, allow_nan=False))
     else:
-        tell(f"kept in {printable(folder)}; next: acklab report {shlex.quote(printable(folder))}")
+        spent = time.process_time() - started
+        tell(f"kept in {printable(folder)} after {spent:.0f} s of CPU time; next: acklab report {shlex.quote(printable(folder))}")
 
 
 def show_comparisons(document: Document) -> None:
