@@ -38,11 +38,11 @@ use streams::Stream;
 
 pub(crate) use streams::{ReadError, WriteError};
 
-/// The header of IPv6 is longer than that of IPv4 by so many octets (RFC 8200, §3).
+/// The octets by which the header of IPv6 is longer than that of IPv4 (RFC 8200, §3).
 const LONGER_V6: u64 = 20;
-/// A connection that is over keeps its id for so many probe timeouts, and tells the peer again meanwhile (RFC 9000, §10.2).
+/// The probe timeouts for which a connection that is over keeps its id and tells the peer again (RFC 9000, §10.2).
 const DRAINING: u64 = 3;
-/// A client waits for a server so long at least, whatever its idle timeout is.
+/// The least time for which a client waits for a server, whatever its idle timeout is.
 const LEAST_HANDSHAKE: Duration = Duration::from_secs(1);
 
 /// Random octets of the system.

@@ -9,7 +9,7 @@ use acklab_transport::tack::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Timers of hosts are coarser than packets at high rates are far apart: so many packets, or what the pacing rate sends in this time, leave in one system call (RFC 9002, §7.7, allows the
+/// The packets that leave in one system call, or what the pacing rate sends in this time: timers of hosts are coarser than the spacing of packets at high rates (RFC 9002, §7.7, allows the
 /// initial window of ten packets).
 const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1) };
 
@@ -84,7 +84,7 @@ pub struct Config {
     pub server: Option<Server>,
     /// What is recorded of each connection; nothing if `None`.
     pub recording: Option<Recording>,
-    /// The keys of a connection are replaced after so many packets, or earlier if the cipher demands it.
+    /// The keys of a connection are replaced after this many packets, or earlier if the cipher demands it.
     pub update_keys_after: Option<u64>,
 }
 

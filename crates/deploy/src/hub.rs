@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// So many datagrams that need no state wait to leave at most: a flood gets no more answers.
+/// The most datagrams that need no state and wait to leave: a flood gets no more answers.
 const MOST_ANSWERS: usize = 256;
 
 /// A connection of a hub. It is never used again for another.

@@ -79,9 +79,9 @@ impl Strategies {
     }
 
     /// The ACK policy of this configuration. Returns `None` if there is no such policy.
-    pub(crate) fn policy(&self, config: ack::Config, start: &ack::Start) -> Option<Policy> {
+    pub(crate) fn policy(&self, config: ack::PolicyConfig, start: &ack::Start) -> Option<Policy> {
         match config {
-            ack::Config::Custom { name } => {
+            ack::PolicyConfig::Custom { name } => {
                 Some(Policy::Custom(Custom::new(name, self.policies.get(name.as_str())?(start))))
             }
             _ => Policy::new(config),
@@ -89,9 +89,9 @@ impl Strategies {
     }
 
     /// The congestion controller of this configuration. Returns `None` if there is no such controller.
-    pub(crate) fn controller(&self, config: &cc::Config, start: &cc::Start) -> Option<Controller> {
+    pub(crate) fn controller(&self, config: &cc::ControllerConfig, start: &cc::Start) -> Option<Controller> {
         match *config {
-            cc::Config::Custom { name } => {
+            cc::ControllerConfig::Custom { name } => {
                 Some(Controller::Custom(Custom::new(name, self.controllers.get(name.as_str())?(start))))
             }
             _ => Controller::new(config, start),
@@ -99,9 +99,9 @@ impl Strategies {
     }
 
     /// The rule of the user that `config` names. The outer `None` means that there is no such rule, the inner one that it names none.
-    pub(crate) fn ask(&self, config: ask::Config, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
+    pub(crate) fn ask(&self, config: ask::AskConfig, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
         match config {
-            ask::Config::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),
+            ask::AskConfig::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),
             _ => Some(None),
         }
     }

@@ -197,10 +197,10 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     // has room for make the sender believe too much lost.
     let answers_disorder = matches!(
         read(text, &[]).flow[0].tcp().unwrap().ack,
-        ack::Config::PerPacket { .. }
-            | ack::Config::Delayed { .. }
-            | ack::Config::ByteCounting { .. }
-            | ack::Config::Daass { .. }
+        ack::PolicyConfig::PerPacket { .. }
+            | ack::PolicyConfig::Delayed { .. }
+            | ack::PolicyConfig::ByteCounting { .. }
+            | ack::PolicyConfig::Daass { .. }
     );
     let tcp = read(text, &[]).flow[0].tcp().unwrap();
     let timers = of("total_rtos_l4") + of("total_tail_loss_probes_l4");

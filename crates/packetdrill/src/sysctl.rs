@@ -72,14 +72,14 @@ pub(crate) fn adopt(settings: &mut Settings, ecn: &mut Option<EcnByEnd>, order: 
         ("tcp_recovery", "0") => say(&mut settings.detection, recovery::Detection::DupThresh),
         ("tcp_recovery", "1") => say(&mut settings.detection, recovery::Detection::Rack),
         ("tcp_congestion_control", name) => {
-            say(&mut settings.congestion, cc::Config::named(name).ok_or_else(unknown)?);
+            say(&mut settings.congestion, cc::ControllerConfig::named(name).ok_or_else(unknown)?);
         }
         ("tcp_rmem", sizes) => say(&mut settings.receive_buffer, largest(sizes).ok_or_else(unknown)?),
         ("tcp_wmem", sizes) => say(&mut settings.send_buffer, largest(sizes).ok_or_else(unknown)?),
         ("tcp_ecn", number) => say(ecn, by_end(number).ok_or_else(unknown)?),
         ("tcp_ecn_option", "0" | "2" | "3") => say(&mut settings.ecn_option, value != "0"),
         ("initcwnd", number) => say(&mut settings.initial_window, Segments(number.parse().map_err(|_| unknown())?)),
-        ("fq", _) => say(&mut settings.pacing, pacing::Config::Always),
+        ("fq", _) => say(&mut settings.pacing, pacing::PacingConfig::Always),
         _ if WITHOUT_EFFECT.contains(&key) => {}
         _ if FIXED.iter().any(|(name, values)| *name == key && values.contains(&value)) => {}
         _ => return Err(unknown()),
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_the_caller_says_stands() {
-        let said = Settings { congestion: cc::Config::named("bbr"), ..Settings::of(Preset::Linux) };
+        let said = Settings { congestion: cc::ControllerConfig::named("bbr"), ..Settings::of(Preset::Linux) };
         let settings = adopted(said, &[("tcp_congestion_control", "cubic")]).unwrap();
         assert_eq!(settings.config().congestion.name(), "bbr");
     }

@@ -42,7 +42,7 @@ pub enum Controllers {
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Congestion controller.
-    pub congestion: cc::Config,
+    pub congestion: cc::ControllerConfig,
     /// Whose implementation of it.
     pub controllers: Controllers,
     /// Undo spurious reductions. quinn-proto undoes none, and its own controllers cannot.
@@ -86,7 +86,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            congestion: cc::Config::named("cubic").unwrap_or(cc::Config::NEW_RENO),
+            congestion: cc::ControllerConfig::named("cubic").unwrap_or(cc::ControllerConfig::NEW_RENO),
             controllers: Controllers::Acklab,
             undo: false,
             ack: None,
@@ -135,7 +135,7 @@ impl Settings {
     #[must_use]
     pub fn ack_name(&self) -> String {
         match &self.ack {
-            Some(ack) => ack::Config::AckFrequency(*ack).name().to_owned(),
+            Some(ack) => ack::PolicyConfig::AckFrequency(*ack).name().to_owned(),
             None => "quinn".to_owned(),
         }
     }
@@ -209,14 +209,14 @@ impl Settings {
             return None;
         }
         let window = self.initial_window_octets();
-        if Some(self.congestion) == cc::Config::named("cubic") {
+        if Some(self.congestion) == cc::ControllerConfig::named("cubic") {
             let mut cubic = CubicConfig::default();
             cubic.initial_window(window);
             return Some(Arc::new(cubic));
         }
         let mut newreno = NewRenoConfig::default();
         newreno.initial_window(window);
-        (self.congestion == cc::Config::NEW_RENO).then(|| Arc::new(newreno) as _)
+        (self.congestion == cc::ControllerConfig::NEW_RENO).then(|| Arc::new(newreno) as _)
     }
 
     /// The same settings for quinn-proto.
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(refused(|settings| settings.initial_window = Segments(0)), "initial_window");
         let bbr_of_quinn = |settings: &mut Settings| {
             settings.controllers = Controllers::Quinn;
-            settings.congestion = cc::Config::named("bbr").unwrap();
+            settings.congestion = cc::ControllerConfig::named("bbr").unwrap();
         };
         assert_eq!(refused(bbr_of_quinn), "congestion");
         assert_eq!(refused(|settings| (settings.controllers, settings.undo) = (Controllers::Quinn, true)), "undo");

@@ -100,7 +100,7 @@ impl Pair {
 }
 
 fn congestion(name: &str) -> Settings {
-    Settings { congestion: cc::Config::named(name).unwrap(), ..Settings::default() }
+    Settings { congestion: cc::ControllerConfig::named(name).unwrap(), ..Settings::default() }
 }
 
 const LONG: Duration = Duration::from_secs(300);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// So many octets beyond the first that is missing are kept at most: TLS messages have 64 KiB at most (RFC 9000, §7.5: 4096 at least).
+/// The most octets beyond the first missing one that are kept: TLS messages have 64 KiB at most (RFC 9000, §7.5: 4096 at least).
 const MOST: u64 = 1 << 16;
 
 /// What is sent, all of which is kept until the handshake ends, and what has arrived.

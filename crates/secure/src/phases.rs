@@ -64,7 +64,7 @@ impl Phases {
         self.updates += 1;
     }
 
-    /// Takes the next keys once so many packets are sealed with these and the peer is known to have them.
+    /// Takes the next keys once this many packets are sealed with these and the peer is known to have them.
     pub(crate) fn update_after(&mut self, packets: u64) {
         let limit = packets.min(self.current.local.confidentiality_limit() / 2);
         if self.sealed >= limit && self.first_arrived.is_some() {

@@ -28,11 +28,11 @@ use std::sync::Arc;
 
 pub(crate) use seal::append_level;
 
-/// Packets are sealed with the same keys for so many at most, unless the session is told otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
+/// The most packets that are sealed with the same keys, unless the session is told otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
 /// Before its address is validated, a client gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
 const FACTOR: u64 = 3;
-/// Among packets of data, one of so many carries the last message of the client. Those without data, which probes are, all do.
+/// Of this many packets of data, one carries the last message of the client. Those without data, which probes are, all do.
 const LAST_MESSAGE_INTERVAL: u32 = 8;
 /// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001, §4.8).
 const CRYPTO_ERROR: u32 = 1 << 31 | 0x100;
@@ -193,7 +193,7 @@ impl Session {
         self.credit = self.credit.saturating_add(FACTOR * LEAST_OPEN as u64);
     }
 
-    /// Takes the next keys after so many packets.
+    /// Takes the next keys after this many packets.
     pub const fn update_keys_after(&mut self, packets: u64) {
         self.update_after = packets;
     }

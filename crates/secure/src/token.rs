@@ -9,9 +9,9 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::{IpAddr, SocketAddr};
 
-/// A client has so much time to come back with a token (RFC 9000, §8.1.3: tokens of a Retry are used at once).
+/// The time for which a token is valid (RFC 9000, §8.1.3: tokens of a Retry are used at once).
 const LIFETIME: Duration = Duration::from_secs(15);
-/// A key seals for so long, and opens for as long again.
+/// The time for which a key seals; it opens for as long again.
 const KEY_LIFETIME: Duration = Duration::from_secs(30 * 60);
 const KEY: usize = 32;
 

@@ -99,7 +99,7 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
         let is_linux = config.dialect == linux.dialect && config.ack == linux.ack;
         return Err(if is_linux { "a setting that no kernel has" } else { "not of the preset linux" }.to_owned());
     }
-    debug_assert!(matches!(config.ack, ack::Config::Linux(_)));
+    debug_assert!(matches!(config.ack, ack::PolicyConfig::Linux(_)));
     let ecn = match config.ecn {
         ecn::EcnConfig::Off => 0,
         ecn::EcnConfig::Classic => 1,

@@ -36,7 +36,7 @@ pub use delivery::Delivery;
 pub use held::Held;
 pub use ledger::{Arrival, Ledger, Packet, Span, Tally};
 pub use ranges::Ranges;
-pub use registry::{Config, Policy, Settings, Timer};
+pub use registry::{Policy, PolicyConfig, Settings, Timer};
 pub use round_trip::{Echo, RoundTrip};
 pub use tcp::{Room, TcpEvents};
 

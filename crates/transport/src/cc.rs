@@ -36,7 +36,7 @@ pub(crate) use controlled_window::ControlledWindow;
 pub use input::{Ack, Lost, Sent, Signal};
 pub use model::gain::Gain;
 pub use position::Position;
-pub use registry::{Config, Controller, Settings};
+pub use registry::{Controller, ControllerConfig, Settings};
 pub use slow_start::SlowStart;
 pub use window::{Acked, FlightMeasure, Growth, Window};
 

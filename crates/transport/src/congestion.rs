@@ -129,7 +129,7 @@ pub struct Feedback<'a> {
     pub srtt: Option<Duration>,
     /// The shortest round trip.
     pub min_rtt: Option<Duration>,
-    /// Of the packets that it acknowledges, the one sent last.
+    /// Of the packets in flight that it acknowledges, the one sent last.
     pub newest: Option<(Newest, Stamp)>,
     /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement, as far as it
     /// is not above the rate of sending.
@@ -182,7 +182,7 @@ struct Reduction {
 pub struct Congestion {
     control: ControlledWindow,
     pacer: Pacer,
-    pacing: pacing::Config,
+    pacing: pacing::PacingConfig,
     spread: pacing::Spread,
     reduces: FlightMeasure,
     state: CongestionState,
@@ -204,7 +204,7 @@ impl Congestion {
         Self {
             control: ControlledWindow::new(controller, initial_window, mss),
             pacer: Pacer::default(),
-            pacing: pacing::Config::Always,
+            pacing: pacing::PacingConfig::Always,
             spread: pacing::Spread::LINUX,
             reduces: FlightMeasure::Pipe,
             state: CongestionState::Open,
@@ -219,7 +219,7 @@ impl Congestion {
 
     /// Paces those that `pacing` says; where the controller names no rate, it spreads the window by `spread`.
     #[must_use]
-    pub fn with_pacing(self, pacing: pacing::Config, spread: pacing::Spread) -> Self {
+    pub fn with_pacing(self, pacing: pacing::PacingConfig, spread: pacing::Spread) -> Self {
         Self { pacing, spread, ..self }
     }
 
@@ -331,9 +331,9 @@ impl Congestion {
         let Window { cwnd, ssthresh, .. } = self.control.window;
         let of_window = || pacing::rate_of_window(self.spread, cwnd, ssthresh, srtt?);
         match self.pacing {
-            pacing::Config::Always => self.control.controller.pacing_rate().or_else(of_window),
-            pacing::Config::Controller => self.control.controller.pacing_rate(),
-            pacing::Config::Never => None,
+            pacing::PacingConfig::Always => self.control.controller.pacing_rate().or_else(of_window),
+            pacing::PacingConfig::Controller => self.control.controller.pacing_rate(),
+            pacing::PacingConfig::Never => None,
         }
     }
 

@@ -92,7 +92,7 @@ impl Arrived {
     /// Forgets the next `count` octets, which the endpoint has let its application read.
     ///
     /// # Panics
-    /// If not so many are kept.
+    /// If fewer are kept.
     pub fn drop(&mut self, count: u64) {
         self.octets.drain(..count as usize);
         self.start += count;
@@ -101,7 +101,7 @@ impl Arrived {
     /// Moves the next `count` octets, which the endpoint has let its application read, to the end of `to`.
     ///
     /// # Panics
-    /// If not so many are kept.
+    /// If fewer are kept.
     pub fn take(&mut self, count: u64, to: &mut Vec<u8>) {
         self.give(count, |octets| to.extend_from_slice(octets));
     }
@@ -109,7 +109,7 @@ impl Arrived {
     /// Gives the next `count` octets, which the endpoint has let its application read, to `to`, in one piece or two.
     ///
     /// # Panics
-    /// If not so many are kept.
+    /// If fewer are kept.
     pub fn give(&mut self, count: u64, mut to: impl FnMut(&[u8])) {
         let (front, back) = self.octets.as_slices();
         let split = (count as usize).min(front.len());

@@ -16,7 +16,7 @@ const UNPACED_SEGMENTS: u64 = 10;
 /// Who asks for pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Config {
+pub enum PacingConfig {
     /// The controller: those that compute a rate are paced at it, others not (Linux without `fq`).
     Controller,
     /// Everyone: a controller that has no rate of its own is paced at 2 · cwnd / SRTT in slow start and 1.2 · cwnd / SRTT after it
@@ -26,7 +26,7 @@ pub enum Config {
     Never,
 }
 
-impl Config {
+impl PacingConfig {
     /// Its name, as scenarios spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {

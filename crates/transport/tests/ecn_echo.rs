@@ -24,7 +24,7 @@ fn segment(flags: Flags, offset: u64, payload: u32, codepoint: Ecn) -> Segment {
 }
 
 /// The ACKs of segments that come in order, a millisecond apart, marked or not.
-fn acks(agreed: ecn::EcnConfig, policy: ack::Config, marks: &[bool]) -> Vec<Segment> {
+fn acks(agreed: ecn::EcnConfig, policy: ack::PolicyConfig, marks: &[bool]) -> Vec<Segment> {
     let config = TcpConfig { ecn: agreed, ack: policy, timestamps: None, ..Preset::Rfc.config() };
     let policy = ack::Policy::new(config.ack).expect("it is built in");
     let mut receiver = Receiver::new(config, policy, Seed(1), "echo");
@@ -71,7 +71,7 @@ fn advances(acks: &[Segment]) -> Vec<u64> {
         .collect()
 }
 
-fn policies() -> impl Strategy<Value = ack::Config> {
+fn policies() -> impl Strategy<Value = ack::PolicyConfig> {
     prop_oneof![
         Just(ack::per_packet::PerPacket {}.into()),
         Just(ack::linux::Linux {}.into()),

@@ -56,12 +56,12 @@ prop_compose! {
     fn settings()(
         (preset, congestion, ack, ask) in (
             select(Preset::ALL.to_vec()),
-            select(cc::Config::built_in().collect::<Vec<_>>()),
-            select(ack::Config::built_in().collect::<Vec<_>>()),
+            select(cc::ControllerConfig::built_in().collect::<Vec<_>>()),
+            select(ack::PolicyConfig::built_in().collect::<Vec<_>>()),
             select(asks::asks()),
         ),
         flow_control in flow_control(),
-        pacing in select(vec![pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never]),
+        pacing in select(vec![pacing::PacingConfig::Always, pacing::PacingConfig::Controller, pacing::PacingConfig::Never]),
         (ecn, undo, updates) in (any::<bool>(), any::<bool>(), 1u32..10),
         (send_buffer, initial_window, ack_ranges) in (2000u64..100_000, 1u32..20, 1u32..40),
         (packet, server_flight, client_hello) in (1228u64..1501, 1u64..12_000, 1u64..3000),
@@ -255,7 +255,7 @@ fn the_parameters_of_the_peer_count() {
         min_ack_delay: Duration::ZERO,
         ..Settings::default()
     };
-    let eager = Settings { ask: Some(ask::Config::Fixed(Fixed::default())), ..Settings::default() };
+    let eager = Settings { ask: Some(ask::AskConfig::Fixed(Fixed::default())), ..Settings::default() };
     let mut network =
         Network::of(network::ends_of([&eager, &small], Some(0), Seed(3)), [CLEAN; 2], Some(0), true, Seed(3));
     network.open();

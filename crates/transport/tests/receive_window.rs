@@ -65,7 +65,7 @@ fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
     windows
 }
 
-fn config(preset: Preset, policy: ack::Config) -> TcpConfig {
+fn config(preset: Preset, policy: ack::PolicyConfig) -> TcpConfig {
     TcpConfig { ack: policy, receive_buffer: Bytes(BUFFER), ..preset.config() }
 }
 
@@ -73,11 +73,11 @@ fn config(preset: Preset, policy: ack::Config) -> TcpConfig {
 /// takes it beyond the 81,920 that the first buffer of Linux allows.
 #[test]
 fn autotuning_does_not_depend_on_the_policy() {
-    let of_each = windows(config(Preset::Linux, ack::Config::PerPacket(PerPacket {})));
+    let of_each = windows(config(Preset::Linux, ack::PolicyConfig::PerPacket(PerPacket {})));
     let (first, last) = (*of_each.values().next().unwrap(), *of_each.values().last().unwrap());
     assert!((65_536 - UNIT..70_000).contains(&first), "{first} octets at first");
     assert!(last > 81_920, "{last} octets in the end");
-    for policy in ack::Config::built_in() {
+    for policy in ack::PolicyConfig::built_in() {
         let of_some = windows(config(Preset::Linux, policy));
         assert!(of_some.len() > 20, "{}: {} ACKs", policy.name(), of_some.len());
         for (next, window) in of_some {
@@ -89,7 +89,7 @@ fn autotuning_does_not_depend_on_the_policy() {
 /// Linux's policy makes no window of its own.
 #[test]
 fn a_whole_buffer_is_offered_whatever_the_policy() {
-    for policy in ack::Config::built_in() {
+    for policy in ack::PolicyConfig::built_in() {
         let fixed = TcpConfig { receive_window: ReceiveWindow::WholeBuffer, ..config(Preset::Linux, policy) };
         for config in [fixed, config(Preset::Rfc, policy), config(Preset::Ns3, policy)] {
             let windows = windows(config);

@@ -39,15 +39,15 @@ use proptest::sample::select;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn controllers() -> Vec<cc::Config> {
-    cc::Config::built_in().collect()
+fn controllers() -> Vec<cc::ControllerConfig> {
+    cc::ControllerConfig::built_in().collect()
 }
 
-fn policies() -> Vec<ack::Config> {
+fn policies() -> Vec<ack::PolicyConfig> {
     let startup = Tack { per_packet_startup: true, ..Tack::default() };
     let sparse = Tack { segments: 16, beta: 2, ..Tack::default() };
-    let built_in = ack::Config::built_in();
-    built_in.chain([startup, sparse].map(ack::Config::Tack)).collect()
+    let built_in = ack::PolicyConfig::built_in();
+    built_in.chain([startup, sparse].map(ack::PolicyConfig::Tack)).collect()
 }
 
 prop_compose! {
@@ -147,7 +147,7 @@ fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {
 #[test]
 fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
     let settings = Settings {
-        ack: ack::Config::Tack(Tack::default()),
+        ack: ack::PolicyConfig::Tack(Tack::default()),
         initial_window: Segments(100_000),
         send_buffer: Bytes(1 << 28),
         receive_buffer: Bytes(1 << 28),
@@ -176,8 +176,8 @@ fn a_full_window_is_repaired_though_acknowledgments_are_lost() {
     for seed in 1..=4 {
         let settings = Settings {
             // A window of its own, which no recovery holds back to what is delivered.
-            congestion: cc::Config::NEW_RENO,
-            ack: ack::Config::Tack(Tack::default()),
+            congestion: cc::ControllerConfig::NEW_RENO,
+            ack: ack::PolicyConfig::Tack(Tack::default()),
             initial_window: Segments(20_000),
             send_buffer: Bytes(1 << 28),
             receive_buffer: Bytes(1 << 28),
@@ -285,7 +285,7 @@ fn a_window_that_is_shut_opens_again_though_news_of_it_are_lost() {
 
 #[test]
 fn few_acknowledgments_are_sent() {
-    let settings = Settings { ack: ack::Config::Tack(Tack::default()), ..Settings::default() };
+    let settings = Settings { ack: ack::PolicyConfig::Tack(Tack::default()), ..Settings::default() };
     let mut network = Network::new(&settings, [CLEAN; 2], None, false, Seed(3));
     network.open();
     network.run(Instant::ZERO + MS * 200, |_| false);

@@ -85,7 +85,7 @@ pub struct CellConfig {
     /// The EDCA parameters that `access` of cell, AP and station override.
     #[serde(default)]
     pub edca: EdcaSet,
-    /// Do nodes that sense overlapping PPDUs of a collision defer for EIFS? Default: `none`; `always` with `dialect = "ns2"`.
+    /// Which nodes that sense overlapping PPDUs of a collision defer for EIFS. Default: `none`; `always` with `dialect = "ns2"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eifs_after_collision: Option<EifsAfterCollision>,
     /// The channel access parameters of all nodes that do not set their own.
@@ -132,7 +132,7 @@ pub enum Dialect {
     Ns2,
 }
 
-/// Do nodes defer for EIFS after PPDUs that began so close to each other that neither sender sensed the other (10.3.2.3.7)? EIFS
+/// Which nodes defer for EIFS after PPDUs that began so close to each other that neither sender sensed the other (10.3.2.3.7). EIFS
 /// follows a PPDU that a node began to receive and could not decode. Whether it begins to receive one of several that overlap depends
 /// on its receiver. The senders of the collision do not defer, as they did not receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -111,7 +111,7 @@ impl<D> Originator<D> {
         };
     }
 
-    /// Are there unsettled frames beside those being sent?
+    /// Returns `true` if there are unsettled frames beside those being sent.
     pub(crate) fn has_other(&self) -> bool {
         let unsettled = self.frames.iter().filter(|frame| !frame.is_settled).count();
         unsettled > self.sent.len()
@@ -131,7 +131,7 @@ impl<D> Originator<D> {
 }
 
 impl<D: Datagram> Originator<D> {
-    /// Is a pure ACK of this flow in the window?
+    /// Returns `true` if a pure ACK of this flow is in the window.
     pub(crate) fn carries_ack_of(&self, flow: FlowKey) -> bool {
         let with_acks = self.frames.iter().filter(|frame| frame.pure_ack_octets > 0);
         with_acks.flat_map(|frame| frame.packets.as_slice()).any(|packet| packet.flow() == flow && packet.is_pure_ack())

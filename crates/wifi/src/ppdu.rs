@@ -24,7 +24,7 @@ pub struct Ppdu<D> {
     pub frame: Frame<D>,
     /// Compressed ACKs appended to a response frame, included in the octets of the PSDU.
     pub appended: Vec<u8>,
-    /// Was it received?
+    /// Whether it was received.
     pub outcome: Outcome,
     /// Its level at the addressed node, if the channel model has one.
     pub signal: Option<Signal>,

@@ -120,7 +120,7 @@ impl RateControl {
         }
     }
 
-    /// Are RTS and CTS sent before the PPDU whose mode was chosen last? Minstrel-HT asks for them at all fallback rates
+    /// Returns `true` if RTS and CTS are sent before the PPDU whose mode was chosen last. Minstrel-HT asks for them at all fallback rates
     /// (`minstrel_ht_set_rate`).
     #[must_use]
     pub const fn wants_rts(&self) -> bool {
@@ -130,7 +130,7 @@ impl RateControl {
         }
     }
 
-    /// Is the mode that was chosen last a probe of Minstrel-HT (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`)? A driver sends such a frame outside
+    /// Returns `true` if the mode that was chosen last is a probe of Minstrel-HT (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`). A driver sends such a frame outside
     /// of aggregates (ath9k's `ath_lookup_rate`).
     #[must_use]
     pub const fn is_probe(&self) -> bool {

@@ -61,7 +61,7 @@ pub enum Kind {
 pub struct Interferer {
     /// Its sender.
     pub from: usize,
-    /// Did it begin before the frame in question?
+    /// It began before the frame in question.
     pub is_earlier: bool,
 }
 
@@ -122,13 +122,13 @@ impl Reception {
         Self { model, schedule: Schedule::new(&config.fades, &config.absences), nodes, hears }
     }
 
-    /// Does the node `at` sense what `of` sends? Fades do not change that.
+    /// Returns `true` if the node `at` senses what `of` sends. Fades do not change that.
     #[must_use]
     pub fn hears(&self, at: usize, of: usize) -> bool {
         self.hears[at * self.nodes + of]
     }
 
-    /// Is a node present?
+    /// Whether a node is present.
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.schedule.presence(now, node)
@@ -208,14 +208,14 @@ impl Reception {
         self.link(now, from, to, mode, kind)
     }
 
-    /// Are there powers, so that nodes at different places sense a collision differently?
+    /// Returns `true` if there are powers, so that nodes at different places sense a collision differently.
     #[must_use]
     pub const fn has_powers(&self) -> bool {
         matches!(self.model, Model::Snr(_))
     }
 
-    /// Does a node detect the preamble of a PPDU in `mode` that begins together with these: is it 4 dB stronger than noise and all of
-    /// them (ns-3's `ThresholdPreambleDetectionModel`)? Without powers all are as strong, and it does not.
+    /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins together with these: it is 4 dB stronger than noise and all of
+    /// them (ns-3's `ThresholdPreambleDetectionModel`). Without powers all are equally strong, and no preamble is detected.
     #[must_use]
     pub fn detects_preamble(&self, now: Instant, from: usize, at: usize, mode: Mode, others: &[Interferer]) -> bool {
         const THRESHOLD_DB: f64 = 4.0;
@@ -225,7 +225,7 @@ impl Reception {
         self.power_dbm(air, now, from, at) - unwanted_dbm >= THRESHOLD_DB
     }
 
-    /// Is the receiver of a frame absent? Others receive the frame all the same.
+    /// Returns `true` if the receiver of a frame is absent. Others receive the frame all the same.
     #[must_use]
     pub fn is_absent(&self, now: Instant, node: usize) -> bool {
         self.schedule.presence(now, node) != Presence::Here

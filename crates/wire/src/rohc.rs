@@ -62,7 +62,7 @@ pub enum Profile {
     Hack,
 }
 
-/// Does each header carry the TCP checksum?
+/// Whether each header carries the TCP checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
     /// Two octets, as in RFC 6846.
@@ -80,9 +80,9 @@ pub enum Checksum {
 pub struct RohcConfig {
     /// The rules of compression.
     pub profile: Profile,
-    /// Does each header carry the TCP checksum?
+    /// Whether each header carries the TCP checksum.
     pub checksum: Checksum,
-    /// Headers any of which may be the last one that the peer has received, 1 to [`MOST_REFERENCES`]. Changes are sent so many
+    /// Headers any of which may be the last one that the peer has received, 1 to [`MOST_REFERENCES`]. A change is sent this many
     /// times, and one ACK less may be lost in a row.
     pub references: u8,
 }

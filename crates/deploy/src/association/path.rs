@@ -55,7 +55,7 @@ impl Path {
         }
     }
 
-    /// Returns `true`, and takes them from the credit, if so many octets may leave.
+    /// Returns `true`, and takes `octets` from the credit, if they may leave.
     pub(super) fn lets(&mut self, octets: usize) -> bool {
         match &mut self.trial {
             Some(trial) if trial.credit < octets as u64 => false,
@@ -98,7 +98,7 @@ impl Association {
     }
 }
 
-/// The proof has so many probe timeouts (RFC 9000, §8.2.4).
+/// The probe timeouts within which the proof must arrive (RFC 9000, §8.2.4).
 const DRAINING_TIMEOUTS: u64 = 3;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use acklab_transport::streams::{Lifetime, ResetCode, StreamOperations};
 use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
-/// A stream takes no more while so many of its octets have not left, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux).
+/// The unsent octets at which a stream takes no more, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux).
 const MOST_UNSENT: u64 = 512 << 10;
 
 /// The octets of a stream, and who waits for it.

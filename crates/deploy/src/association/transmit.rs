@@ -4,7 +4,7 @@ use super::Association;
 use acklab_base::Instant;
 use acklab_secure::Outbox;
 
-/// So many octets of datagrams leave in one turn, before other connections have theirs: what one system call takes.
+/// The octets of datagrams that a connection sends in one turn, before others have theirs: what one system call takes.
 const TURN: usize = 64_000;
 
 impl Association {

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 /// Datagrams, unless the environment says how many.
 const COUNT: u64 = 30_000;
 const LIMITS: Limits = Limits { connections: 300, strangers: 64, per_address: 16, handshake: Duration::from_secs(10) };
-/// So many datagrams of the honest connection are at hand to be changed and repeated.
+/// The datagrams of the honest connection that are at hand to be changed and repeated.
 const RECORDED: usize = 500;
 
 fn address(host: u64) -> SocketAddr {

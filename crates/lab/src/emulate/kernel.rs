@@ -56,16 +56,16 @@ pub(super) const REPORTED: [&str; 18] = [
 ];
 
 /// The name of a controller in the kernel. Returns `None` if the kernel does not have it, or not with these constants.
-fn controller(congestion: &cc::Config) -> Option<&'static str> {
+fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     let kernel = match congestion {
-        cc::Config::NewReno(_) => "reno",
-        cc::Config::Cubic(_) => "cubic",
-        cc::Config::Vegas(_) => "vegas",
-        cc::Config::Bbr(_) => "bbr",
-        cc::Config::Dctcp(_) => "dctcp",
+        cc::ControllerConfig::NewReno(_) => "reno",
+        cc::ControllerConfig::Cubic(_) => "cubic",
+        cc::ControllerConfig::Vegas(_) => "vegas",
+        cc::ControllerConfig::Bbr(_) => "bbr",
+        cc::ControllerConfig::Dctcp(_) => "dctcp",
         _ => return None,
     };
-    (cc::Config::named(congestion.name()).as_ref() == Some(congestion)).then_some(kernel)
+    (cc::ControllerConfig::named(congestion.name()).as_ref() == Some(congestion)).then_some(kernel)
 }
 
 /// The number that a parameter has for a switch.
@@ -140,8 +140,8 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
 /// The kernel acknowledges as it does, or, on a route that says so, every segment.
 fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &'static str)> {
     match config.ack {
-        ack::Config::Linux(_) => Ok(()),
-        ack::Config::PerPacket(_) => {
+        ack::PolicyConfig::Linux(_) => Ok(()),
+        ack::PolicyConfig::PerPacket(_) => {
             request.metrics.quick_ack = true;
             Ok(())
         }

@@ -120,22 +120,25 @@ impl CustomKey {
     }
 
     /// Those of a policy and a controller that are not built in, with their names.
-    pub(crate) fn among(policy: Option<ack::Config>, controller: Option<cc::Config>) -> Vec<(Self, Name)> {
+    pub(crate) fn among(
+        policy: Option<ack::PolicyConfig>,
+        controller: Option<cc::ControllerConfig>,
+    ) -> Vec<(Self, Name)> {
         let policy = match policy {
-            Some(ack::Config::Custom { name }) => Some((Self::Policy, name)),
+            Some(ack::PolicyConfig::Custom { name }) => Some((Self::Policy, name)),
             _ => None,
         };
         let controller = match controller {
-            Some(cc::Config::Custom { name }) => Some((Self::Controller, name)),
+            Some(cc::ControllerConfig::Custom { name }) => Some((Self::Controller, name)),
             _ => None,
         };
         policy.into_iter().chain(controller).collect()
     }
 
     /// A rule of asking for ACKs that is not built in, with its name.
-    pub(crate) fn of_ask(ask: Option<ask::Config>) -> Option<(Self, Name)> {
+    pub(crate) fn of_ask(ask: Option<ask::AskConfig>) -> Option<(Self, Name)> {
         match ask {
-            Some(ask::Config::Custom { name }) => Some((Self::Ask, name)),
+            Some(ask::AskConfig::Custom { name }) => Some((Self::Ask, name)),
             _ => None,
         }
     }

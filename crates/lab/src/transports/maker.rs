@@ -76,13 +76,17 @@ impl Maker<'_> {
     }
 
     /// The congestion controller of this configuration.
-    pub(super) fn controller(&self, congestion: &cc::Config, start: &cc::Start) -> Result<cc::Controller, Error> {
+    pub(super) fn controller(
+        &self,
+        congestion: &cc::ControllerConfig,
+        start: &cc::Start,
+    ) -> Result<cc::Controller, Error> {
         let made = self.strategies.controller(congestion, start);
         made.ok_or_else(|| self.missing(CustomKey::Controller, congestion.name(), &self.strategies.controller_names()))
     }
 
     /// The ACK policy of this configuration.
-    pub(super) fn policy(&self, ack: ack::Config, start: &ack::Start) -> Result<ack::Policy, Error> {
+    pub(super) fn policy(&self, ack: ack::PolicyConfig, start: &ack::Start) -> Result<ack::Policy, Error> {
         let made = self.strategies.policy(ack, start);
         made.ok_or_else(|| self.missing(CustomKey::Policy, ack.name(), &self.strategies.policy_names()))
     }
@@ -90,7 +94,7 @@ impl Maker<'_> {
     /// The rule of asking for ACKs, if this configuration names one of the user.
     pub(super) fn ask(
         &self,
-        ask: ask::Config,
+        ask: ask::AskConfig,
         start: &ask::Start,
     ) -> Result<Option<Custom<dyn AskRule + Send>>, Error> {
         self.strategies

@@ -79,7 +79,7 @@ fn ten_flows_of_bbr_do_not_share_a_short_queue_as_in_linux() {
 #[test]
 #[ignore = "long: make closed-forms"]
 fn shares_in_other_queues() {
-    for controller in cc::Config::built_in() {
+    for controller in cc::ControllerConfig::built_in() {
         for (flows, queue) in [(2, 67), (2, 268), (10, 67), (10, 268)] {
             let index = equal_flows(controller.name(), flows, queue, 1);
             assert!(index >= 1.0 / f64::from(flows), "{index}");

@@ -11,7 +11,7 @@ pub fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The built-in controllers, each followed by its aliases.
 pub fn controllers() -> String {
-    let schema = schemars::schema_for!(cc::Config).to_value();
+    let schema = schemars::schema_for!(cc::ControllerConfig).to_value();
     let kinds = schema["oneOf"].as_array().into_iter().flatten();
     let names = kinds.flat_map(|kind| {
         let aliases = kind["x-acklab-aliases"].as_array().into_iter().flatten();

@@ -210,7 +210,7 @@ fn stack() -> impl Strategy<Value = Stack> {
     let switch = || weighted(0.3, any::<bool>());
     // Each policy as it is, and below some of them with settings.
     let built_in: Vec<String> =
-        ack::Config::built_in().map(|policy| format!("ack = {{ policy = \"{}\" }}", policy.name())).collect();
+        ack::PolicyConfig::built_in().map(|policy| format!("ack = {{ policy = \"{}\" }}", policy.name())).collect();
     let ack = prop_oneof![
         2 => select(built_in),
         1 => (1u32..5, 1u64..300, 0u32..3).prop_map(|(segments, ms, quick)| {
@@ -238,7 +238,8 @@ fn stack() -> impl Strategy<Value = Stack> {
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
     // Those that count marks ask for ECN by themselves: `marks` has them.
-    let controllers: Vec<cc::Config> = cc::Config::built_in().filter(|controller| !controller.counts_marks()).collect();
+    let controllers: Vec<cc::ControllerConfig> =
+        cc::ControllerConfig::built_in().filter(|controller| !controller.counts_marks()).collect();
     let congestion = (
         select(controllers),
         select(vec!["reference", "linux", "ns3"]),

@@ -73,7 +73,7 @@ fn every_controller_has_a_table_of_its_constants() {
     for kind in &kinds {
         let (key, name, constants) = (kind.key, kind.name.as_str(), kind.constants());
         let is_known = match key {
-            "congestion" => cc::Config::named(name).is_some_and(|config| config.name() == name),
+            "congestion" => cc::ControllerConfig::named(name).is_some_and(|config| config.name() == name),
             _ => cc::SlowStart::named(name).is_some_and(|rule| rule.name() == name),
         };
         assert!(is_known, "{name}");

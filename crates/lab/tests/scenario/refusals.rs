@@ -102,8 +102,8 @@ fn times() {
 /// A missing key has no position, so that of its table is shown.
 #[test]
 fn missing_keys_are_named() {
-    let built_in: Vec<ack::Config> = ack::Config::built_in().collect();
-    let policies = quoted(built_in.iter().map(ack::Config::name));
+    let built_in: Vec<ack::PolicyConfig> = ack::PolicyConfig::built_in().collect();
+    let policies = quoted(built_in.iter().map(ack::PolicyConfig::name));
     let no_policy = format!("flow.0.ack: the key `policy` is missing; expected one of {policies}, \"custom\"");
     let cases = [
         (

@@ -28,7 +28,7 @@ fn values_are_toml_or_text() {
         "link.0.reverse.gate={ interval = '1ms', quota = 0x10 }",
     ]);
     assert_eq!((scenario.seed, scenario.title.as_str()), (7, "a b, c"));
-    assert_eq!(settings(&scenario, 0).congestion, Some(cc::Config::NEW_RENO));
+    assert_eq!(settings(&scenario, 0).congestion, Some(cc::ControllerConfig::NEW_RENO));
     assert_eq!((settings(&scenario, 0).sack, settings(&scenario, 0).initial_window), (Some(false), Some(Segments(4))));
     assert_eq!(scenario.link[0].forward.rate, Some(Rate::from_mbps(8)));
     assert_eq!(scenario.measure.series, [Series::Queue]);
@@ -58,7 +58,7 @@ fn tables_are_made_on_the_way() {
     ]);
     assert!(matches!(
         settings(&scenario, 1).ack,
-        Some(ack::Config::Delayed(ack::delayed::Delayed { segments: 2, .. }))
+        Some(ack::PolicyConfig::Delayed(ack::delayed::Delayed { segments: 2, .. }))
     ));
     assert_eq!(scenario.link[2].forward.queue, queue::QueueConfig::default().with_limit(Some(Limit::Packets(9))));
 }

@@ -202,10 +202,10 @@ fn a_transport_of_ones_own_takes_any_key() {
 #[test]
 fn names_stand_for_controllers() {
     let congestion = |flow: &str| settings(&accepted(&format!("preset = \"rfc\"\n{flow}"), &[]), 0).congestion;
-    let mine = cc::Config::Custom { name: "mine".try_into().unwrap() };
-    assert_eq!(congestion("congestion = \"copa\""), cc::Config::named("copa"));
-    assert_eq!(congestion("congestion = { algorithm = \"reno\" }"), cc::Config::named("newreno"));
+    let mine = cc::ControllerConfig::Custom { name: "mine".try_into().unwrap() };
+    assert_eq!(congestion("congestion = \"copa\""), cc::ControllerConfig::named("copa"));
+    assert_eq!(congestion("congestion = { algorithm = \"reno\" }"), cc::ControllerConfig::named("newreno"));
     assert_eq!(congestion("congestion = { custom = \"mine\" }"), Some(mine));
     assert_eq!(congestion("congestion = { algorithm = \"custom\", name = \"mine\" }"), Some(mine));
-    assert_eq!(congestion("[flow.congestion]\nalgorithm = \"copa\""), cc::Config::named("copa"));
+    assert_eq!(congestion("[flow.congestion]\nalgorithm = \"copa\""), cc::ControllerConfig::named("copa"));
 }

@@ -8,7 +8,7 @@ use acklab_wire::tack::decode::decode_frames;
 use acklab_wire::tack::protected::{Head, Level, head};
 use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
 
-/// Datagrams that came before their keys are kept, so many at most: the first flight of a peer that was overtaken by a part of it (RFC 9000, §5.2.2).
+/// The most datagrams that are kept because they came before their keys: the first flight of a peer that was overtaken by a part of it (RFC 9000, §5.2.2).
 const MOST_EARLY: usize = 10;
 
 impl Session {

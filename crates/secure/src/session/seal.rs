@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// A packet of the handshake without the octets that it carries.
 const LEVEL_OVERHEAD: usize = HEADER as usize + LENGTH + 8 + TAG as usize;
-/// A packet with the last message of a client has room beside one of at most so many octets in a datagram of the base size.
+/// The octets of the largest packet beside which a packet with the last message of a client has room in a datagram of the base size.
 const ROOM_BESIDE: usize = LEAST_OPEN - 160;
 
 impl Session {
@@ -123,7 +123,7 @@ impl Session {
         }
     }
 
-    /// Seals a packet with the keys of the connection, with so much padding at its end, and ends the datagram.
+    /// Seals a packet with the keys of the connection, with this padding at its end, and ends the datagram.
     #[inline]
     fn seal_session<'a>(
         &mut self,

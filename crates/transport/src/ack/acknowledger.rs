@@ -240,7 +240,7 @@ impl Acknowledger {
 mod tests {
     use super::super::delayed::Delayed;
     use super::super::testing::{Endpoint, Line, SIZE};
-    use super::super::{Config, Tally};
+    use super::super::{PolicyConfig, Tally};
     use super::*;
     use acklab_base::Duration;
     use proptest::prelude::*;
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn decisions_are_kept_if_anyone_asks() {
-        let mut endpoint = Endpoint::new(Line::Packets, Config::Delayed(Delayed::default()));
+        let mut endpoint = Endpoint::new(Line::Packets, PolicyConfig::Delayed(Delayed::default()));
         let _ = endpoint.arrives(at(0), 0);
         assert_eq!(endpoint.acknowledger.take_decision(), None, "nobody has asked");
         endpoint.acknowledger.keep_decisions(true);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn any_ack_settles_what_is_owed() {
-        let mut endpoint = Endpoint::new(Line::Stream, Config::Delayed(Delayed::default()));
+        let mut endpoint = Endpoint::new(Line::Stream, PolicyConfig::Delayed(Delayed::default()));
         let _ = endpoint.arrives(at(0), 0);
         let acknowledger = &mut endpoint.acknowledger;
         assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
@@ -292,7 +292,7 @@ mod tests {
         /// Packets of one size are the same to every policy, whether they are counted by number or by the octets of a stream.
         #[test]
         fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
-            for config in Config::built_in() {
+            for config in PolicyConfig::built_in() {
                 let mut endpoints = [Line::Packets, Line::Stream].map(|line| Endpoint::new(line, config));
                 let (mut now, mut newest) = (Instant::ZERO, 0);
                 for (pause, step, back) in &arrivals {

@@ -83,14 +83,14 @@ impl AckPolicy for Watching {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::super::PolicyConfig;
     use super::super::testing::{Endpoint, Line};
     use super::*;
 
     /// The round trip is 40 ms, an eighth of it 5 ms.
     #[test]
     fn every_packet_is_acknowledged_for_an_eighth_of_a_round_trip_after_a_gap() {
-        let mut endpoint = Endpoint::new(Line::Packets, Config::AfterGap(AfterGap::default()));
+        let mut endpoint = Endpoint::new(Line::Packets, PolicyConfig::AfterGap(AfterGap::default()));
         let mut reason = |ms: u64, number| endpoint.arrives(Instant::ZERO + Duration::from_millis(ms), number);
         assert_eq!(
             [reason(0, 0), reason(0, 1), reason(0, 3)],

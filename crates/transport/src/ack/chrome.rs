@@ -101,7 +101,7 @@ mod tests {
 
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
-    /// The delay of one packet that is not the second or tenth, after so many and with this round trip.
+    /// The delay of one packet that is not the second or tenth, after `before` packets and with this round trip.
     fn delay(before: u64, rtt_ms: u64) -> Duration {
         let mut policy = Chrome::default();
         let mut ledger = policy.ledger();

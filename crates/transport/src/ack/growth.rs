@@ -59,7 +59,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// A window of so many segments at the start of each round trip; when growth was found to be over.
+    /// The round trip in which growth is found to be over, if the window has these segments at the start of each.
     fn over_after(windows: &[u64]) -> Option<usize> {
         let (mut growth, mut arrived) = (Growth::default(), 0);
         for (round, window) in windows.iter().enumerate() {

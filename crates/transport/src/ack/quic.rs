@@ -31,7 +31,7 @@ pub struct Quic {
     pub max_ack_delay: Duration,
     /// Report a gap at once when it lies back by this many segments; 0 for never.
     pub reordering_threshold: u32,
-    /// So many segments at the start of the connection are acknowledged by twos at least, whatever is asked for.
+    /// The number of segments at the start of the connection that are acknowledged by twos at least, whatever is asked for.
     pub after: u32,
     /// Acknowledge at the latest after the shortest round trip divided by this, but not sooner than after 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,11 +82,11 @@ impl Settings for Quic {
 /// RFC 9000, §13.2, with the settings of an `ACK_FREQUENCY` frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frequency {
-    /// An ACK with more than so many.
+    /// An ACK leaves with more than this many ack-eliciting packets unacknowledged.
     pub(super) threshold: u32,
     pub(super) max_ack_delay: Duration,
     pub(super) reordering: u32,
-    /// So many packets are acknowledged by twos at least.
+    /// The number of packets at the start of the connection that are acknowledged by twos at least.
     pub(super) after: u32,
     /// The delay is a share of the shortest round trip, if that is less.
     pub(super) rtt_divisor: Option<u32>,
@@ -155,7 +155,7 @@ pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>
 mod tests {
     use super::super::ack_frequency::AckFrequency;
     use super::super::testing::{Endpoint, Line};
-    use super::super::{Acknowledger, Config, Packet, Policy, Ranges};
+    use super::super::{Acknowledger, Packet, Policy, PolicyConfig, Ranges};
     use super::*;
 
     const AT_ONCE: Option<Reason> = Some(Reason::OutOfOrder);
@@ -163,21 +163,21 @@ mod tests {
     const LATE: Option<Reason> = Some(Reason::FillsGap);
 
     /// Packets arrive by number; why each is acknowledged at once, if it is.
-    fn play_on(line: Line, config: Config, packets: &[u64]) -> Vec<Option<Reason>> {
+    fn play_on(line: Line, config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let mut endpoint = Endpoint::new(line, config);
         packets.iter().map(|number| endpoint.arrives(Instant::ZERO, *number)).collect()
     }
 
     /// The same on both lines.
-    fn play(config: Config, packets: &[u64]) -> Vec<Option<Reason>> {
+    fn play(config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let on_packets = play_on(Line::Packets, config, packets);
         assert_eq!(on_packets, play_on(Line::Stream, config, packets));
         on_packets
     }
 
-    fn frequency(ack_eliciting_threshold: u32, reordering_threshold: u32) -> Config {
+    fn frequency(ack_eliciting_threshold: u32, reordering_threshold: u32) -> PolicyConfig {
         let frame = AckFrequency { ack_eliciting_threshold, reordering_threshold, ..AckFrequency::default() };
-        Config::AckFrequency(frame)
+        PolicyConfig::AckFrequency(frame)
     }
 
     fn immediate(reasons: &[Option<Reason>]) -> Vec<bool> {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_reported_once_and_then_packets_count() {
-        for config in [frequency(1, 1), Config::Quic(Quic::default())] {
+        for config in [frequency(1, 1), PolicyConfig::Quic(Quic::default())] {
             let reasons = play(config, &[0, 1, 3, 4, 5, 2, 6]);
             assert_eq!(reasons, [None, COUNT, AT_ONCE, None, COUNT, LATE, None]);
         }

@@ -1,7 +1,7 @@
 //! The built-in policies, each named once.
 //!
 //! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the end of this file, from which
-//! [`Config`], [`Policy`] and all that enumerates policies are made.
+//! [`PolicyConfig`], [`Policy`] and all that enumerates policies are made.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, TcpEvents};
 use crate::fault::{Fault, above_zero};
@@ -51,10 +51,10 @@ registry! {
     /// An ACK policy and its settings.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(tag = "policy", deny_unknown_fields)]
-    settings Config: Settings;
+    settings PolicyConfig: Settings;
 
     /// A policy at work.
-    strategies Policy: AckPolicy, new(config: Config) calls policy() -> Policy;
+    strategies Policy: AckPolicy, new(config: PolicyConfig) calls policy() -> Policy;
 
     /// Every segment at once.
     "per-packet" => PerPacket(super::per_packet::PerPacket),
@@ -81,7 +81,7 @@ registry! {
     "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
 }
 
-impl Config {
+impl PolicyConfig {
     /// Checks what the schema cannot say: timers run for some time, and not for too long. The least of each count stands in
     /// the schema.
     ///
@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn the_schema_names_what_is_built_in() {
-        let built_in: Vec<Config> = Config::built_in().collect();
-        assert_schema_names::<Config>("policy", built_in.iter().map(Config::name));
+        let built_in: Vec<PolicyConfig> = PolicyConfig::built_in().collect();
+        assert_schema_names::<PolicyConfig>("policy", built_in.iter().map(PolicyConfig::name));
     }
 
     #[test]
     fn defaults_are_settings_that_may_be_set() {
-        for config in Config::built_in() {
+        for config in PolicyConfig::built_in() {
             for Timer { key, value, most } in config.timers() {
                 assert!(!value.is_zero() && most.is_none_or(|most| value <= most), "{}: {key}", config.name());
             }

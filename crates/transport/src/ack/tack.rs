@@ -37,7 +37,7 @@ pub struct Tack {
     /// The bandwidth is the largest delivery rate of this number of round trips: θ, 5 to 10 in the paper.
     #[schemars(range(min = 1))]
     pub bandwidth_window: u32,
-    /// The shortest round trip is that of so much time: τ, at most 10 s in the paper.
+    /// The shortest round trip is that of this much time: τ, at most 10 s in the paper.
     pub rtt_window: Duration,
     /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021, §VI-D).
     pub per_packet_startup: bool,

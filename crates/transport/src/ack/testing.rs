@@ -1,6 +1,6 @@
 //! The same packets on both number lines.
 
-use super::{Acknowledger, Config, Packet, Policy, Ranges, Reason};
+use super::{Acknowledger, Packet, Policy, PolicyConfig, Ranges, Reason};
 use acklab_base::{Duration, Instant};
 
 /// Octets of each packet.
@@ -22,7 +22,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(line: Line, config: Config) -> Self {
+    pub(super) fn new(line: Line, config: PolicyConfig) -> Self {
         let policy = Policy::new(config).unwrap_or_else(|| panic!("{} is not built in", config.name()));
         let mut acknowledger = Acknowledger::new(policy);
         if let Some(round_trip) = acknowledger.round_trip() {

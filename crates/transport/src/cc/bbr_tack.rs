@@ -41,7 +41,7 @@ const V1: bbr::Config = bbr::Config::PUBLISHED;
 /// TACK intervals of a round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
 const BETA: u32 = 4;
 
-/// The delivery rate that a TACK reports covers so many intervals (ToN 2021, §VI-D).
+/// The intervals that the delivery rate of a TACK covers (ToN 2021, §VI-D).
 const REPORTED_INTERVALS: u64 = 2;
 
 constants! {
@@ -79,10 +79,10 @@ constants! {
         min_rtt_window: Duration = V1.min_rtt_window,
         /// The least time of a pause that renews it.
         probe_rtt_duration: Duration = V1.probe_rtt_duration,
-        /// The pipe is not full while a round brings so many times the bandwidth; left to BBR, version 1.
+        /// The pipe is not full while a round multiplies the bandwidth by this factor; left to BBR, version 1.
         #[schemars(range(min = 1.0, max = 100.0))]
         full_bandwidth_growth: Gain = V1.full_bandwidth_growth,
-        /// …and is after so many rounds that do not; left to BBR, version 1.
+        /// The pipe is full after this many rounds without such growth; left to BBR, version 1.
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = V1.full_bandwidth_rounds,
         /// The time over which bursts of acknowledgments are made up for at most (IETF 101, as BBR, version 1).
@@ -125,7 +125,7 @@ pub struct BbrTack {
     waits: WindowedMax<Duration>,
     /// The TACK interval from which they count.
     waits_from: u64,
-    /// So many of the next reports cover an idle period.
+    /// The number of the next reports that cover an idle period.
     idle_reports: u64,
     /// 1/f, as of the latest ACK.
     interval: Duration,

@@ -27,14 +27,15 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 /// The controllers whose window the sender reduces.
-fn window_based() -> Vec<Config> {
+fn window_based() -> Vec<ControllerConfig> {
     let start = start(Growth::PerAck);
-    let governs =
-        |config: &Config| Controller::new(config, &start).is_some_and(|controller| controller.governs_window());
-    Config::built_in().filter(|config| !governs(config)).collect()
+    let governs = |config: &ControllerConfig| {
+        Controller::new(config, &start).is_some_and(|controller| controller.governs_window())
+    };
+    ControllerConfig::built_in().filter(|config| !governs(config)).collect()
 }
 
-fn setting() -> impl Strategy<Value = (Config, Start)> {
+fn setting() -> impl Strategy<Value = (ControllerConfig, Start)> {
     (
         select(window_based()),
         select(vec![Dialect::Reference, Dialect::Linux, Dialect::Ns3]),

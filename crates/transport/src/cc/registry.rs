@@ -1,7 +1,7 @@
 //! The built-in controllers, each named once.
 //!
 //! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the list in this file, from which
-//! [`Config`] and [`Controller`] are made.
+//! [`ControllerConfig`] and [`Controller`] are made.
 
 use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window, newreno};
@@ -34,10 +34,10 @@ registry! {
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(tag = "algorithm", deny_unknown_fields)]
     #[schemars(extend("x-acklab-shorthand" = "name"))]
-    settings Config: Settings;
+    settings ControllerConfig: Settings;
 
     /// A controller at work.
-    strategies Controller: CongestionControl, new(config: &Config, start: &Start) calls controller(start) -> Controller;
+    strategies Controller: CongestionControl, new(config: &ControllerConfig, start: &Start) calls controller(start) -> Controller;
 
     /// RFC 5681: slow start, congestion avoidance, half of the window after a loss.
     "newreno" or "reno" => NewReno(super::newreno::Config),
@@ -61,7 +61,7 @@ registry! {
     "pcc-vivace" => PccVivace(super::pcc::vivace::Config),
 }
 
-impl Config {
+impl ControllerConfig {
     /// RFC 5681 with its constants.
     pub const NEW_RENO: Self = Self::NewReno(newreno::Config::PUBLISHED);
 
@@ -159,29 +159,29 @@ mod tests {
 
     #[test]
     fn the_schema_names_what_is_built_in() {
-        let built_in: Vec<Config> = Config::built_in().collect();
-        assert_schema_names::<Config>("algorithm", built_in.iter().map(Config::name));
+        let built_in: Vec<ControllerConfig> = ControllerConfig::built_in().collect();
+        assert_schema_names::<ControllerConfig>("algorithm", built_in.iter().map(ControllerConfig::name));
     }
 
     #[test]
     fn published_constants_make_sense_and_are_those_of_the_bare_name() {
-        for config in Config::built_in() {
+        for config in ControllerConfig::built_in() {
             assert_eq!(config.check(), Ok(()), "{}", config.name());
-            assert_eq!(Config::named(config.name()), Some(config));
+            assert_eq!(ControllerConfig::named(config.name()), Some(config));
             assert!(Controller::new(&config, &start(Growth::PerAck)).is_some(), "{}", config.name());
         }
     }
 
     #[test]
     fn the_schema_tells_the_other_names_that_are_read() {
-        for variant in variants::<Config>() {
+        for variant in variants::<ControllerConfig>() {
             let name = variant.get("properties").and_then(|of| of["algorithm"]["const"].as_str()).unwrap_or_default();
             let aliases = variant.get("x-acklab-aliases").and_then(|aliases| aliases.as_array()).into_iter().flatten();
             for alias in aliases.filter_map(|alias| alias.as_str()) {
-                assert!(Config::named(alias).is_some(), "{alias}");
-                assert_eq!(Config::named(alias), Config::named(name), "{alias}");
+                assert!(ControllerConfig::named(alias).is_some(), "{alias}");
+                assert_eq!(ControllerConfig::named(alias), ControllerConfig::named(name), "{alias}");
             }
         }
-        assert_eq!(Config::named("reno"), Some(Config::NEW_RENO));
+        assert_eq!(ControllerConfig::named("reno"), Some(ControllerConfig::NEW_RENO));
     }
 }

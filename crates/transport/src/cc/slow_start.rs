@@ -50,9 +50,9 @@ impl SlowStart {
 
     /// The rule of the RFCs with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC.
     #[must_use]
-    pub const fn standard(congestion: &super::Config) -> Self {
+    pub const fn standard(congestion: &super::ControllerConfig) -> Self {
         match congestion {
-            super::Config::Cubic(_) => Self::HYSTART_PLUS_PLUS,
+            super::ControllerConfig::Cubic(_) => Self::HYSTART_PLUS_PLUS,
             _ => Self::Classic {},
         }
     }

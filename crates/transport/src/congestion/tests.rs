@@ -7,7 +7,7 @@ const MSS: u64 = 1448;
 /// NewReno with a window of 100 packets, of which all are in flight.
 fn newreno() -> Congestion {
     let config = Preset::Rfc.config();
-    let controller = Controller::new(&cc::Config::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
+    let controller = Controller::new(&cc::ControllerConfig::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
     Congestion::new(controller, 100 * MSS, MSS).with_reduction(FlightMeasure::Window)
 }
 

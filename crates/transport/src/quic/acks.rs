@@ -59,7 +59,7 @@ impl Acks {
             most_delay: config.max_ack_delay,
             request: None,
             habits: habits(&config.ack),
-            tells_first_mark_only: matches!(config.ack, ack::Config::Chrome(_)),
+            tells_first_mark_only: matches!(config.ack, ack::PolicyConfig::Chrome(_)),
             last_was_marked: false,
             silent: 0,
             counters: Counters::default(),
@@ -137,7 +137,7 @@ impl Acks {
             reordering_threshold: u32::try_from(request.reordering).unwrap_or(u32::MAX),
             ..self.habits
         };
-        if let Some(policy) = Policy::new(ack::Config::AckFrequency(rules)) {
+        if let Some(policy) = Policy::new(ack::PolicyConfig::AckFrequency(rules)) {
             *self.acknowledger.policy() = policy;
         }
         Ok(())
@@ -145,10 +145,10 @@ impl Acks {
 }
 
 /// What of a policy does not depend on the peer's requests: how a connection starts, and how it answers after a silence.
-fn habits(policy: &ack::Config) -> Rules {
+fn habits(policy: &ack::PolicyConfig) -> Rules {
     let (after, after_round_trip) = match *policy {
-        ack::Config::Quic(quic) => (quic.after, quic.after_round_trip),
-        ack::Config::AckFrequency(rules) => (rules.after, rules.after_round_trip),
+        ack::PolicyConfig::Quic(quic) => (quic.after, quic.after_round_trip),
+        ack::PolicyConfig::AckFrequency(rules) => (rules.after, rules.after_round_trip),
         _ => (0, false),
     };
     Rules { after, after_round_trip, ..Rules::default() }

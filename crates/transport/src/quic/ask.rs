@@ -37,7 +37,7 @@ const LONGEST_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
 /// A rule and its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Config {
+pub enum AskConfig {
     /// Ask for nothing.
     #[default]
     None,
@@ -77,7 +77,7 @@ pub trait AskRule {
     fn request(&mut self, now: Instant, path: &Path) -> Option<Request>;
 }
 
-impl Config {
+impl AskConfig {
     /// Its name, as scenarios spell it; that of the user's rule.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -215,16 +215,16 @@ pub(super) struct Asker {
 
 impl Asker {
     /// `max_ack_delay` is the peer's, and what it does without a request is not known.
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &AskConfig) -> Self {
         let rule = match *config {
             // A rule of the user comes later.
-            Config::None | Config::Custom { .. } => Rule::None,
-            Config::Fixed(fixed) => Rule::Fixed(fixed),
-            Config::Neqo(neqo) => Rule::Neqo(neqo),
-            Config::Picoquic(_) => Rule::Picoquic(picoquic::State::new()),
-            Config::Quicly(quicly) => Rule::Quicly(quicly),
-            Config::Tack(tack) => Rule::Tack(tack),
-            Config::AckCongestion(settings) => Rule::AckCongestion(ack_congestion::State::new(settings)),
+            AskConfig::None | AskConfig::Custom { .. } => Rule::None,
+            AskConfig::Fixed(fixed) => Rule::Fixed(fixed),
+            AskConfig::Neqo(neqo) => Rule::Neqo(neqo),
+            AskConfig::Picoquic(_) => Rule::Picoquic(picoquic::State::new()),
+            AskConfig::Quicly(quicly) => Rule::Quicly(quicly),
+            AskConfig::Tack(tack) => Rule::Tack(tack),
+            AskConfig::AckCongestion(settings) => Rule::AckCongestion(ack_congestion::State::new(settings)),
         };
         let unknown = Request { threshold: 1, max_ack_delay: Duration::ZERO, reordering: 1 };
         Self {
@@ -331,7 +331,7 @@ mod tests {
         }
     }
 
-    fn asker(config: Config, least: Option<u64>) -> Asker {
+    fn asker(config: AskConfig, least: Option<u64>) -> Asker {
         let mut asker = Asker::new(&config);
         asker.on_parameters(MS * 25, least.map(|ms| MS * ms));
         asker
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn one_frame_is_under_way_at_a_time_and_a_lost_one_is_replaced() {
-        let mut asker = asker(Config::Neqo(neqo::Neqo::default()), Some(1));
+        let mut asker = asker(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
         asker.update(Instant::ZERO, &path(40, 100));
         let first = asker.take().unwrap();
         assert_eq!((first.sequence, first.threshold, first.max_ack_delay), (0, 9, 25_000));
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn a_rule_of_the_user_asks_as_it_likes() {
         let name = Name::from("mine").unwrap();
-        let mut asker = asker(Config::Custom { name }, Some(1));
+        let mut asker = asker(AskConfig::Custom { name }, Some(1));
         asker.set_rule(Custom::new(name, Box::new(EachWindow)));
         asker.update(Instant::ZERO, &Path { in_slow_start: true, ..path(40, 100) });
         assert!(asker.take().is_none(), "the peer is left as it is");
@@ -379,14 +379,14 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_of_a_peer_without_the_extension() {
-        let mut asker = asker(Config::Fixed(fixed::Fixed::default()), None);
+        let mut asker = asker(AskConfig::Fixed(fixed::Fixed::default()), None);
         asker.update(Instant::ZERO, &path(40, 100));
         assert!(asker.take().is_none());
     }
 
     #[test]
     fn the_least_delay_of_the_peer_bounds_what_is_asked() {
-        let mut asker = asker(Config::Picoquic(picoquic::Picoquic::default()), Some(5));
+        let mut asker = asker(AskConfig::Picoquic(picoquic::Picoquic::default()), Some(5));
         asker.update(Instant::ZERO, &path(40, 8));
         assert_eq!(asker.take().unwrap().max_ack_delay, 5000);
     }

@@ -99,7 +99,7 @@ impl Connection {
             self.sender.abandon(id);
         }
         self.events.push(Event::Closed { reason: ended.reason(), code: ended.code() });
-        self.output.stir();
+        self.output.note_change();
     }
 
     /// The client says that all is done.

@@ -87,7 +87,7 @@ impl Connection {
             mss: window.mss,
             cwnd: window.cwnd,
             in_slow_start: window.in_slow_start(),
-            is_reno: matches!(self.config.congestion, cc::Config::NewReno(_)),
+            is_reno: matches!(self.config.congestion, cc::ControllerConfig::NewReno(_)),
             srtt,
             min_rtt,
             rate: self.asker.rate(now, self.sender.delivered(), srtt),

@@ -180,7 +180,7 @@ impl Connection {
             let hello = self.config.tls.client_hello.get();
             self.spaces[space::Id::Initial].crypto.write(hello);
             self.idle.begin(now);
-            self.output.stir();
+            self.output.note_change();
         }
     }
 

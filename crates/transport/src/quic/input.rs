@@ -26,7 +26,7 @@ pub(super) struct Refused {
 
 impl Connection {
     pub(super) fn input(&mut self, now: Instant, datagram: &Datagram) -> Fate {
-        self.output.stir();
+        self.output.note_change();
         if let Phase::Closed(_) = self.phase {
             self.take_after_end(datagram);
             return Fate::Refused(CLOSED);

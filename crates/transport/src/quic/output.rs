@@ -42,9 +42,9 @@ impl Output {
         Self { is_idle: false, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
     }
 
-    /// Something has happened.
+    /// Something has changed, so a packet may have to leave.
     #[inline]
-    pub(super) const fn stir(&mut self) {
+    pub(super) const fn note_change(&mut self) {
         self.is_idle = false;
     }
 

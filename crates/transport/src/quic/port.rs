@@ -21,8 +21,8 @@ impl Multiplexed for Connection {
     }
 
     #[inline]
-    fn stir(&mut self) {
-        self.output.stir();
+    fn note_change(&mut self) {
+        self.output.note_change();
     }
 
     fn open_next(&mut self) -> Option<u32> {
@@ -31,7 +31,7 @@ impl Multiplexed for Connection {
 
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64> {
         let octets = self.data.read(now, stream, most)?;
-        self.stir();
+        self.note_change();
         self.close_if_done(now);
         Some(octets)
     }
@@ -46,7 +46,7 @@ impl Connection {
         if !self.data.stop(stream, ResetCode::Application(code)) {
             return Err(NoStream);
         }
-        self.stir();
+        self.note_change();
         Ok(())
     }
 }
@@ -78,7 +78,7 @@ impl StreamPort for Connection {
 
     fn truncate(&mut self, now: Instant) {
         self.data.table_mut().main_mut().outgoing.truncate();
-        self.stir();
+        self.note_change();
         self.note_finished(now);
     }
 

@@ -60,18 +60,18 @@ pub enum Preset {
 /// What an implementation does unless a scenario says otherwise. The settings of the same names tell what each means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stack {
-    pub(super) ack: ack::Config,
-    pub(super) ask: ask::Config,
+    pub(super) ack: ack::PolicyConfig,
+    pub(super) ask: ask::AskConfig,
     /// If it is not the longest delay of the ACK policy.
     pub(super) max_ack_delay: Option<Duration>,
     pub(super) ack_ranges: u32,
-    pub(super) congestion: cc::Config,
+    pub(super) congestion: cc::ControllerConfig,
     /// With whatever controller.
     pub(super) slow_start: cc::SlowStart,
     /// If it is not that of RFC 9002, §7.2.
     pub(super) initial_window: Option<Segments>,
     pub(super) packet: Bytes,
-    pub(super) pacing: pacing::Config,
+    pub(super) pacing: pacing::PacingConfig,
     pub(super) burst: Option<pacing::Burst>,
     /// Probes ask for an ACK at once, if the peer knows `IMMEDIATE_ACK`.
     pub(super) probes_demand_acks: bool,
@@ -128,7 +128,7 @@ impl Preset {
     }
 
     /// What ends slow start with this controller. RFC 9438, §4.10, wants `HyStart++` for CUBIC; a stack has what it has.
-    pub(super) fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
+    pub(super) fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match self {
             Self::Rfc => cc::SlowStart::standard(congestion),
             _ => self.stack().slow_start,
@@ -139,14 +139,14 @@ impl Preset {
 fn rfc() -> Stack {
     Stack {
         ack: Quic::default().into(),
-        ask: ask::Config::None,
+        ask: ask::AskConfig::None,
         max_ack_delay: None,
         ack_ranges: 32,
-        congestion: cc::Config::NEW_RENO,
+        congestion: cc::ControllerConfig::NEW_RENO,
         slow_start: cc::SlowStart::Classic {},
         initial_window: None,
         packet: Bytes(1500),
-        pacing: pacing::Config::Always,
+        pacing: pacing::PacingConfig::Always,
         burst: None,
         probes_demand_acks: false,
         thresholds: Thresholds::RFC,
@@ -182,7 +182,7 @@ fn neqo() -> Stack {
     Stack {
         // `DEFAULT_LOCAL_ACK_DELAY`; `RecvdPackets::ack_now`.
         ack: Quic { max_ack_delay: MS * 20, after_round_trip: true, ..Quic::default() }.into(),
-        ask: ask::Config::Neqo(ask::neqo::Neqo::default()),
+        ask: ask::AskConfig::Neqo(ask::neqo::Neqo::default()),
         // `MAX_ACKS_PER_FRAME`.
         ack_ranges: 32,
         // `ConnectionParameters::default`, with `SlowStart::Classic`.
@@ -201,7 +201,7 @@ fn picoquic() -> Stack {
     Stack {
         // `PICOQUIC_ACK_DELAY_MAX`; `picoquic_ack_gap_override_if_needed`.
         ack: Quic { max_ack_delay: MS * 10, after: 128, ..Quic::default() }.into(),
-        ask: ask::Config::Picoquic(ask::picoquic::Picoquic::default()),
+        ask: ask::AskConfig::Picoquic(ask::picoquic::Picoquic::default()),
         // `PICOQUIC_INITIAL_RTT`.
         thresholds: Thresholds { initial_rtt: MS * 250, ..Thresholds::RFC },
         // `picoquic_init_transport_parameters`: `initial_max_stream_data_bidi_local`, `initial_max_data`; nothing bounds their growth.
@@ -220,12 +220,12 @@ fn quicly() -> Stack {
         // `QUICLY_ENCODE_ACK_MAX_BLOCKS`, which it does not reach.
         ack_ranges: 62,
         // `QUICLY_RENO_BETA`.
-        congestion: cc::Config::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
+        congestion: cc::ControllerConfig::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
         // `QUICLY_INITIAL_WINDOW`.
         initial_window: Some(Segments(10)),
         // `QUICLY_MAX_PACKET_SIZE`, of UDP payload.
         packet: Bytes(1280 + OUTER_HEADERS),
-        pacing: pacing::Config::Never,
+        pacing: pacing::PacingConfig::Never,
         // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an eighth.
         thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
         // `defaults.c`.
@@ -278,7 +278,7 @@ fn mvfst() -> Stack {
         // `kDefaultUDPSendPacketLen`.
         packet: Bytes(1232 + OUTER_HEADERS),
         // `TransportSettings::pacingEnabled`.
-        pacing: pacing::Config::Never,
+        pacing: pacing::PacingConfig::Never,
         // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`, `kDefaultInitialRtt`.
         thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 50 },
         // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is off.
@@ -313,7 +313,7 @@ fn quic_go() -> Stack {
         // `MaxNumAckRanges`.
         ack_ranges: 64,
         // `sent_packet_handler.go` sets `reno` of `NewCubicSender`; `cubic_sender.go`, `renoBeta`.
-        congestion: cc::Config::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
+        congestion: cc::ControllerConfig::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
         // `hybrid_slow_start.go`.
         slow_start: cc::SlowStart::QuicheHystart(quiche::Config::PUBLISHED),
         // `initialCongestionWindow`.
@@ -328,8 +328,8 @@ fn quic_go() -> Stack {
     }
 }
 
-fn cubic() -> cc::Config {
-    cc::Config::Cubic(cc::cubic::Config::default())
+fn cubic() -> cc::ControllerConfig {
+    cc::ControllerConfig::Cubic(cc::cubic::Config::default())
 }
 
 const fn fixed(stream: u64, connection: u64) -> FlowControl {
@@ -355,7 +355,7 @@ mod tests {
     /// `SlowStart::Classic` of neqo, `QUIC_DEFAULT_HYSTART_ENABLED` of msquic, and quinn and quicly have no other.
     #[test]
     fn slow_start_ends_as_in_the_stack_whatever_the_controller() {
-        for congestion in [cc::Config::NEW_RENO, cubic()] {
+        for congestion in [cc::ControllerConfig::NEW_RENO, cubic()] {
             let name = |preset: Preset| preset.slow_start(&congestion).name();
             for preset in [Preset::Neqo, Preset::Msquic, Preset::Quinn, Preset::Quicly, Preset::Picoquic] {
                 assert_eq!(name(preset), "classic", "{preset:?}");
@@ -365,6 +365,6 @@ mod tests {
             }
         }
         assert_eq!(Preset::Rfc.slow_start(&cubic()).name(), "hystart-plus-plus", "RFC 9438, §4.10");
-        assert_eq!(Preset::Rfc.slow_start(&cc::Config::NEW_RENO).name(), "classic");
+        assert_eq!(Preset::Rfc.slow_start(&cc::ControllerConfig::NEW_RENO).name(), "classic");
     }
 }

@@ -39,17 +39,17 @@ pub struct Settings {
     pub preset: Preset,
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub congestion: Option<cc::Config>,
+    pub congestion: Option<cc::ControllerConfig>,
     /// What ends slow start before a loss does. Default: what the preset's implementation has, whatever the controller; with `rfc` HyStart++
     /// for CUBIC (RFC 9438, §4.10), and nothing for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<cc::SlowStart>,
     /// When a receiver acknowledges packets of application data, unless its peer asks for something else.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack: Option<ack::Config>,
+    pub ack: Option<ack::PolicyConfig>,
     /// What a sender of data asks of its peer's ACKs (draft-ietf-quic-ack-frequency).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ask: Option<ask::Config>,
+    pub ask: Option<ask::AskConfig>,
     /// The `max_ack_delay` that is announced (RFC 9000, §18.2), within which every packet is acknowledged (§13.2.1). Default: that of the
     /// preset or of the ACK policy, or 25 ms if the policy has none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct Settings {
     pub streams: u32,
     /// Who is paced (RFC 9002, §7.7). Default: who is with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pacing: Option<pacing::Config>,
+    pub pacing: Option<pacing::PacingConfig>,
     /// What may leave at once (RFC 9002, §7.7). Default: that of the preset; without one, packets are spaced one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
@@ -151,13 +151,13 @@ impl Default for Settings {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionConfig {
     /// Congestion controller.
-    pub congestion: cc::Config,
+    pub congestion: cc::ControllerConfig,
     /// What ends slow start before a loss does.
     pub slow_start: cc::SlowStart,
     /// ACK policy.
-    pub ack: ack::Config,
+    pub ack: ack::PolicyConfig,
     /// What is asked of the peer's ACKs.
-    pub ask: ask::Config,
+    pub ask: ask::AskConfig,
     /// `max_ack_delay`.
     pub max_ack_delay: Duration,
     /// `min_ack_delay`, if the extension is supported.
@@ -181,7 +181,7 @@ pub struct ConnectionConfig {
     /// Streams that the peer may have open.
     pub streams: u32,
     /// Who is paced.
-    pub pacing: pacing::Config,
+    pub pacing: pacing::PacingConfig,
     /// What may leave at once, if packets are not spaced one by one.
     pub burst: Option<pacing::Burst>,
     /// Whether probes ask for an ACK at once.
@@ -338,7 +338,7 @@ impl ConnectionConfig {
             growth: cc::Growth::PerSegment,
             slow_start: self.slow_start,
             dialect: cc::Dialect::Reference,
-            paced: self.pacing == pacing::Config::Always,
+            paced: self.pacing == pacing::PacingConfig::Always,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }

@@ -69,7 +69,7 @@ impl Connection {
             Phase::Closed(_) => return self.close.wake(now),
             Phase::Handshaking | Phase::Established => {}
         }
-        self.output.stir();
+        self.output.note_change();
         if self.idles_until().is_some_and(|at| at <= now) {
             return self.end(super::close::Ended::IdleTimeout);
         }

@@ -18,7 +18,7 @@ pub(crate) trait Multiplexed {
     fn table_mut(&mut self) -> &mut Table<Self::Own>;
 
     /// A stream has changed, so that something may have to leave.
-    fn stir(&mut self);
+    fn note_change(&mut self);
 
     /// Opens the next stream of this end, if the peer lets it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
@@ -106,20 +106,20 @@ impl<C: Multiplexed> StreamOperations for C {
     fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream> {
         let taken = self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.write(octets);
         if taken > 0 {
-            self.stir();
+            self.note_change();
         }
         Ok(taken)
     }
 
     fn close_stream(&mut self, stream: u32) -> Result<(), NoStream> {
         self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.close();
-        self.stir();
+        self.note_change();
         Ok(())
     }
 
     fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream> {
         self.table_mut().get_mut(stream).ok_or(NoStream)?.outgoing.reset(ResetCode::Application(code));
-        self.stir();
+        self.note_change();
         Ok(())
     }
 

@@ -66,7 +66,7 @@ impl Connection {
             let has_peer = self.phase == Phase::Established;
             (self.close.is_due, self.close.asks) = (has_peer, has_peer);
             self.end(reason, code);
-            self.output.stir();
+            self.output.note_change();
         }
     }
 

@@ -168,7 +168,7 @@ impl Connection {
     /// From now on, the peer shall send its TACKs by this law. It is told with the next data.
     pub fn set_law(&mut self, law: Law) {
         self.sender.set_law(law);
-        self.output.stir();
+        self.output.note_change();
     }
 
     /// All octets and ends of streams of this end are acknowledged.

@@ -59,7 +59,7 @@ impl Connection {
         if self.phase == Phase::Idle {
             self.phase = Phase::Opening;
             self.handshake.is_due = true;
-            self.output.stir();
+            self.output.note_change();
         }
     }
 
@@ -67,7 +67,7 @@ impl Connection {
     pub fn repeat_open(&mut self) {
         if self.phase == Phase::Opening {
             self.handshake.repeat();
-            self.output.stir();
+            self.output.note_change();
         }
     }
 
@@ -185,6 +185,6 @@ impl Connection {
         self.phase = Phase::Established;
         self.sender.on_established(now);
         self.events.push(Event::Established);
-        self.output.stir();
+        self.output.note_change();
     }
 }

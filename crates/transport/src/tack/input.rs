@@ -26,7 +26,7 @@ impl Connection {
     pub(super) fn input(&mut self, now: Instant, packet: &Packet) -> Fate {
         let taken = self.take_packet(now, packet);
         self.close_if_done();
-        self.output.stir();
+        self.output.note_change();
         match taken {
             Ok(()) => Fate::Taken,
             Err(refusal) => {

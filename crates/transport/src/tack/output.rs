@@ -19,9 +19,9 @@ pub(super) struct Output {
     /// Nothing leaves until something happens.
     is_idle: bool,
     /// When what the last packet tells came into being.
-    pub(super) told: Instant,
+    told: Instant,
     /// Packets sent that acknowledge and carry no data.
-    pub(super) acks: u64,
+    acks: u64,
 }
 
 impl Default for Output {
@@ -31,15 +31,26 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Something has happened.
+    /// Something has changed, so a packet may have to leave.
     #[inline]
-    pub(super) const fn stir(&mut self) {
+    pub(super) const fn note_change(&mut self) {
         self.is_idle = false;
     }
 
     #[inline]
     pub(super) const fn is_idle(&self) -> bool {
         self.is_idle
+    }
+
+    /// When what the last packet tells came into being.
+    #[inline]
+    pub(super) const fn told(&self) -> Instant {
+        self.told
+    }
+
+    /// Packets sent that acknowledge and carry no data.
+    pub(super) const fn acks(&self) -> u64 {
+        self.acks
     }
 }
 

@@ -64,7 +64,7 @@ impl Connection {
     /// go both ways. Replaces the value that was asked for before. A lost question is repeated.
     pub fn challenge(&mut self, value: u64) {
         self.path = Path { challenge: Some(value), asks: true, is_validated: false, ..self.path };
-        self.output.stir();
+        self.output.note_change();
     }
 
     /// Returns `true` once after the peer has returned the value of the last [`challenge`](Self::challenge).

@@ -23,8 +23,8 @@ impl Multiplexed for Connection {
     }
 
     #[inline]
-    fn stir(&mut self) {
-        self.output.stir();
+    fn note_change(&mut self) {
+        self.output.note_change();
     }
 
     fn open_next(&mut self) -> Option<u32> {
@@ -40,7 +40,7 @@ impl Multiplexed for Connection {
             self.receiver.acknowledger.demand(now, Reason::WindowUpdate);
         }
         self.close_if_done();
-        self.stir();
+        self.note_change();
         Some(octets)
     }
 }
@@ -53,7 +53,7 @@ impl Connection {
     /// If there is no such stream.
     pub fn limit_stream(&mut self, stream: u32, lifetime: Lifetime) -> Result<(), NoStream> {
         self.streams.table.get_mut(stream).ok_or(NoStream)?.outgoing.set_lifetime(lifetime);
-        self.stir();
+        self.note_change();
         Ok(())
     }
 }
@@ -62,7 +62,7 @@ impl Connection {
     /// Discards a stream of which everything has been read and acknowledged, or that was reset. Returns `false`, and keeps the stream, as long as something of it is
     /// outstanding.
     pub fn discard_stream(&mut self, stream: u32) -> bool {
-        self.stir();
+        self.note_change();
         self.streams.discard(stream)
     }
 }
@@ -94,7 +94,7 @@ impl StreamPort for Connection {
 
     fn truncate(&mut self, _now: Instant) {
         self.streams.table.main_mut().outgoing.truncate();
-        self.stir();
+        self.note_change();
         self.note_finished();
     }
 
@@ -125,13 +125,13 @@ impl MessagePort for Connection {
         let taken = message.write(octets);
         debug_assert_eq!(taken, octets, "a message fits the send buffer");
         message.close();
-        self.stir();
+        self.note_change();
         true
     }
 
     fn receive(&mut self, _now: Instant) -> Option<Arrival> {
         // A message that is over may let the peer send another.
-        self.stir();
+        self.note_change();
         self.streams.take_arrival()
     }
 }

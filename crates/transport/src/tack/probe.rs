@@ -72,7 +72,7 @@ impl Probe {
 
 /// The longest that the receiver may wait with a TACK: by the law if it goes by the law, with as much again for a TACK that is lost.
 pub(super) fn tack_delay(settings: &Settings, law: Law, rate: Option<u64>, rtt_min: Option<Duration>) -> Duration {
-    if !matches!(settings.ack, crate::ack::Config::Tack(_)) {
+    if !matches!(settings.ack, crate::ack::PolicyConfig::Tack(_)) {
         return LONGEST_DELAY;
     }
     let path = Path { mss: settings.mss(), bandwidth: rate, rtt_min };

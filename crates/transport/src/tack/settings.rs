@@ -22,9 +22,9 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Congestion controller.
-    pub congestion: cc::Config,
+    pub congestion: cc::ControllerConfig,
     /// When TACKs are sent. The policy decides on TACKs alone; IACKs are the transport's.
-    pub ack: ack::Config,
+    pub ack: ack::PolicyConfig,
     /// The largest IP packet, headers included: 1228 octets at least over IPv4 and 1248 over IPv6 (RFC 9000, §14: datagrams of 1200).
     #[schemars(example = "1500B")]
     pub packet: Bytes,
@@ -78,9 +78,9 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            congestion: cc::Config::BbrTack(cc::bbr_tack::Config::PUBLISHED),
+            congestion: cc::ControllerConfig::BbrTack(cc::bbr_tack::Config::PUBLISHED),
             // Per-packet ACKs in start-up: Li et al., ToN 2021, §VI-D.
-            ack: ack::Config::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
+            ack: ack::PolicyConfig::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
             packet: Bytes(1500),
             mtu_discovery: false,
             initial_window: Segments(10),
@@ -131,7 +131,7 @@ impl Settings {
     #[must_use]
     pub fn law(&self) -> Law {
         match self.ack {
-            ack::Config::Tack(tack) => tack.law(),
+            ack::PolicyConfig::Tack(tack) => tack.law(),
             _ => Law::default(),
         }
     }
@@ -216,7 +216,7 @@ mod tests {
     /// As Linux's `tcp_ca_needs_ecn`, and as TCP and QUIC here.
     #[test]
     fn a_controller_that_counts_marks_asks_for_them() {
-        let congestion = cc::Config::named("dctcp").expect("it is built in");
+        let congestion = cc::ControllerConfig::named("dctcp").expect("it is built in");
         assert!(!Settings::default().uses_ecn());
         assert!(Settings { congestion, ..Settings::default() }.uses_ecn());
     }

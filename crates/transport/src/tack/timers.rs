@@ -11,12 +11,12 @@ impl Connection {
             Phase::Idle | Phase::Listening => return,
             Phase::Closed { .. } => {
                 self.wake_close(now);
-                return self.output.stir();
+                return self.output.note_change();
             }
             Phase::Opening | Phase::Accepting | Phase::Established => {}
         }
         if self.wake_idle(now) {
-            return self.output.stir();
+            return self.output.note_change();
         }
         self.receiver.wake(now);
         if self.probe_at().is_some_and(|at| at <= now) {
@@ -28,7 +28,7 @@ impl Connection {
         if self.streams.expires_at().is_some_and(|at| at <= now) {
             self.streams.expire(now);
         }
-        self.output.stir();
+        self.output.note_change();
     }
 
     /// When to probe. A server that may not answer strangers any more waits for its client.

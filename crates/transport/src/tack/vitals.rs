@@ -58,7 +58,7 @@ impl Endpoint for Connection {
 
     #[inline]
     fn content_origin(&self, _now: Instant) -> Instant {
-        self.output.told
+        self.output.told()
     }
 
     #[inline]
@@ -82,7 +82,7 @@ impl Endpoint for Connection {
             (counter::MARKED_PACKETS, "packets", arrived.ecn.ce.into()),
             (counter::MARKED_BYTES, "B", sent.marked * self.settings.mss()),
             (counter::MARK_REDUCTIONS, "", self.sender.mark_reductions()),
-            (counter::ACKS_SENT, "packets", self.output.acks),
+            (counter::ACKS_SENT, "packets", self.output.acks()),
             (counter::DELIVERED_BYTES, "B", self.streams.table.delivered()),
             ("tacks", "packets", arrived.tacks),
             ("loss_iacks", "", arrived.loss_iacks),

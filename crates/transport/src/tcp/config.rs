@@ -61,7 +61,7 @@ impl TcpConfig {
             growth: self.growth,
             slow_start: self.slow_start,
             dialect: self.congestion_dialect,
-            paced: self.pacing == pacing::Config::Always,
+            paced: self.pacing == pacing::PacingConfig::Always,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }
@@ -96,10 +96,10 @@ impl Preset {
 
     /// What ends slow start with this controller: the [standard](cc::SlowStart::standard), except where `HyStart` is a part of CUBIC.
     #[must_use]
-    pub const fn slow_start(self, congestion: &cc::Config) -> cc::SlowStart {
+    pub const fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match (self, congestion) {
-            (Self::Linux, cc::Config::Cubic(_)) => cc::SlowStart::LINUX_HYSTART,
-            (Self::Ns3, cc::Config::Cubic(_)) => cc::SlowStart::NS3_HYSTART,
+            (Self::Linux, cc::ControllerConfig::Cubic(_)) => cc::SlowStart::LINUX_HYSTART,
+            (Self::Ns3, cc::ControllerConfig::Cubic(_)) => cc::SlowStart::NS3_HYSTART,
             _ => cc::SlowStart::standard(congestion),
         }
     }
@@ -119,11 +119,11 @@ const RFC: TcpConfig = TcpConfig {
     window_scaling: true,
     timestamps: Some(Duration::from_millis(1)),
     rtt_clock: RttClock::Timestamps,
-    congestion: cc::Config::NEW_RENO,
+    congestion: cc::ControllerConfig::NEW_RENO,
     growth: cc::Growth::ByteCounting,
     slow_start: cc::SlowStart::Classic {},
     congestion_dialect: cc::Dialect::Reference,
-    pacing: pacing::Config::Controller,
+    pacing: pacing::PacingConfig::Controller,
     validate_window: true,
     after_idle: AfterIdle::Restart,
     halves: cc::FlightMeasure::FlightSize,
@@ -149,7 +149,7 @@ const RFC: TcpConfig = TcpConfig {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAck,
     },
-    ack: ack::Config::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 }),
+    ack: ack::PolicyConfig::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 0 }),
 };
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
@@ -182,7 +182,7 @@ const LINUX: TcpConfig = TcpConfig {
         granularity: Duration::from_millis(1),
         restart: rto::Restart::EveryAckAndHeadRetransmission,
     },
-    ack: ack::Config::Linux(ack::linux::Linux {}),
+    ack: ack::PolicyConfig::Linux(ack::linux::Linux {}),
     ..RFC
 };
 
@@ -214,6 +214,6 @@ const NS3: TcpConfig = TcpConfig {
         restart: rto::Restart::FirstPartialAck,
     },
     // SetDelAckMaxCount presets the count, so that the first segment is acknowledged at once.
-    ack: ack::Config::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 }),
+    ack: ack::PolicyConfig::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 }),
     ..RFC
 };

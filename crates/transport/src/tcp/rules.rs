@@ -264,7 +264,7 @@ pub enum Push {
 pub enum ReorderingDegree {
     /// `DupThresh` is three (RFC 6675, §2; RFC 5681, §3.2).
     Fixed,
-    /// It is the farthest displacement seen. Without SACK so many duplicate ACKs show a loss, fewer than there are segments outstanding
+    /// It is the farthest displacement seen. Without SACK this many duplicate ACKs show a loss, fewer than there are segments outstanding
     /// (`tcp_newreno_mark_lost` in Linux's `tcp_recovery.c`), and above three the window grows with what SACK reports
     /// (`tcp_may_raise_cwnd`; `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
     Measured,

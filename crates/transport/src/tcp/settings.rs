@@ -80,7 +80,7 @@ macro_rules! settings {
 settings! {
     shared {
         /// Congestion controller.
-        congestion: cc::Config,
+        congestion: cc::ControllerConfig,
         /// What the window grows by.
         growth: cc::Growth,
         /// What ends slow start before a loss does.
@@ -88,7 +88,7 @@ settings! {
         /// Which stack's version of the controller is used.
         congestion_dialect: cc::Dialect,
         /// Who asks for pacing.
-        pacing: pacing::Config,
+        pacing: pacing::PacingConfig,
         /// What governs the window in a recovery.
         recovery: recovery::Algorithm,
         /// Payload of a full-sized segment, without TCP options.
@@ -144,7 +144,7 @@ settings! {
         /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
         ecn_option: bool,
         /// When the receiver acknowledges.
-        ack: ack::Config,
+        ack: ack::PolicyConfig,
     }
     parts {
         /// Retransmission timeout before the first measurement (RFC 6298, §2.1).
@@ -238,8 +238,8 @@ mod tests {
             let changes: [fn(&mut Settings); 5] = [
                 |_| {},
                 |settings| settings.timestamps = Some(false),
-                |settings| settings.congestion = cc::Config::named("cubic"),
-                |settings| settings.congestion = cc::Config::named("dctcp"),
+                |settings| settings.congestion = cc::ControllerConfig::named("cubic"),
+                |settings| settings.congestion = cc::ControllerConfig::named("dctcp"),
                 |settings| (settings.sack, settings.min_rto) = (Some(false), Some(Duration::from_millis(5))),
             ];
             for change in changes {
@@ -256,9 +256,9 @@ mod tests {
         let said = Settings { sack: Some(false), timestamps: Some(false), ..Settings::of(Preset::Rfc) };
         let config = said.config();
         assert_eq!((config.dsack, config.timestamps, config.rtt_clock), (false, None, RttClock::SendTimes));
-        let marks = Settings { congestion: cc::Config::named("dctcp"), ..Settings::of(Preset::Linux) };
+        let marks = Settings { congestion: cc::ControllerConfig::named("dctcp"), ..Settings::of(Preset::Linux) };
         assert_eq!(marks.config().ecn, ecn::EcnConfig::Dctcp, "tcp_ca_needs_ecn");
-        let cubic = Settings { congestion: cc::Config::named("cubic"), ..Settings::of(Preset::Linux) };
+        let cubic = Settings { congestion: cc::ControllerConfig::named("cubic"), ..Settings::of(Preset::Linux) };
         assert_eq!(cubic.config().slow_start, cc::SlowStart::LINUX_HYSTART);
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {}
 
 impl Settings {
-    /// Checks that an application can be carried that writes so much at a time: UDP has nothing that would hold one back, and its writes
+    /// Checks that an application with writes of this size can be carried: UDP has nothing that would hold one back, and its writes
     /// must fit datagrams.
     ///
     /// # Errors

@@ -91,7 +91,7 @@ impl Network {
         // A source that writes at a rate may be silent for a while, at least once a second.
         let most_wait = config.rto.max.max(config.rto.initial).max(Duration::from_secs(1));
         // RFC 5681, §4.2; TACK waits for a share of the round trip, however long that is.
-        let is_by_round_trip = matches!(config.ack, ack::Config::Tack { .. });
+        let is_by_round_trip = matches!(config.ack, ack::PolicyConfig::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let built_in = "only what is built in is drawn";
         let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).expect(built_in);

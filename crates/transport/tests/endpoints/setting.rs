@@ -101,7 +101,7 @@ fn switches(octets: &mut Octets<'_>, config: &mut TcpConfig) {
 }
 
 fn policies(octets: &mut Octets<'_>, config: &mut TcpConfig) {
-    let controllers: Vec<cc::Config> = cc::Config::built_in().collect();
+    let controllers: Vec<cc::ControllerConfig> = cc::ControllerConfig::built_in().collect();
     config.congestion = octets.one_of(&controllers);
     config.slow_start = octets.one_of(&[
         SlowStart::Classic {},
@@ -127,40 +127,46 @@ fn policies(octets: &mut Octets<'_>, config: &mut TcpConfig) {
         config.after_idle = octets.one_of(&[AfterIdle::Keep, AfterIdle::Restart, AfterIdle::Decay]);
         config.send_buffer_limit = octets.one_of(&[SendBufferLimit::Payload, SendBufferLimit::Memory]);
         config.receive_window = octets.one_of(&[ReceiveWindow::WholeBuffer, ReceiveWindow::Autotuned]);
-        config.pacing = octets.one_of(&[pacing::Config::Controller, pacing::Config::Always, pacing::Config::Never]);
+        config.pacing = octets.one_of(&[
+            pacing::PacingConfig::Controller,
+            pacing::PacingConfig::Always,
+            pacing::PacingConfig::Never,
+        ]);
     }
     config.ack = acknowledgments(octets, config.ack);
 }
 
 /// Any built-in policy, with any settings; one that this does not know, with its defaults.
-fn acknowledgments(octets: &mut Octets<'_>, preset: ack::Config) -> ack::Config {
+fn acknowledgments(octets: &mut Octets<'_>, preset: ack::PolicyConfig) -> ack::PolicyConfig {
     if octets.once_in(4) {
         return preset;
     }
     let segments = 1 + octets.below(12) as u32;
     let timer = Duration::from_millis(1 + octets.below(300));
-    let built_in: Vec<ack::Config> = ack::Config::built_in().collect();
+    let built_in: Vec<ack::PolicyConfig> = ack::PolicyConfig::built_in().collect();
     let mut drawn = octets.one_of(&built_in);
     match &mut drawn {
-        ack::Config::Delayed(policy) => (policy.segments, policy.timer, policy.quick) = (segments, timer, segments % 3),
-        ack::Config::ByteCounting(policy) => (policy.segments, policy.timer) = (segments, Some(timer)),
-        ack::Config::Daass(policy) => (policy.segments, policy.timer) = (segments, timer),
-        ack::Config::Chrome(policy) => {
+        ack::PolicyConfig::Delayed(policy) => {
+            (policy.segments, policy.timer, policy.quick) = (segments, timer, segments % 3)
+        }
+        ack::PolicyConfig::ByteCounting(policy) => (policy.segments, policy.timer) = (segments, Some(timer)),
+        ack::PolicyConfig::Daass(policy) => (policy.segments, policy.timer) = (segments, timer),
+        ack::PolicyConfig::Chrome(policy) => {
             (policy.packets, policy.max_ack_delay) = (segments, timer);
             (policy.after, policy.rtt_divisor) = (octets.below(150) as u32, 1 + octets.below(8) as u32);
         }
-        ack::Config::Quic(policy) => (policy.packets, policy.max_ack_delay) = (segments, timer),
-        ack::Config::AckFrequency(policy) => {
+        ack::PolicyConfig::Quic(policy) => (policy.packets, policy.max_ack_delay) = (segments, timer),
+        ack::PolicyConfig::AckFrequency(policy) => {
             (policy.ack_eliciting_threshold, policy.requested_max_ack_delay) = (segments - 1, timer);
             policy.reordering_threshold = octets.below(5) as u32;
         }
-        ack::Config::Tack(policy) => {
+        ack::PolicyConfig::Tack(policy) => {
             (policy.segments, policy.beta) = (segments, 2 + octets.below(8) as u32);
             policy.bandwidth_window = 1 + octets.below(12) as u32;
             policy.rtt_window = Duration::from_secs(1 + octets.below(10));
             policy.per_packet_startup = octets.once_in(2);
         }
-        ack::Config::AckCongestionControl(policy) => policy.timer = timer,
+        ack::PolicyConfig::AckCongestionControl(policy) => policy.timer = timer,
         _ => {}
     }
     drawn

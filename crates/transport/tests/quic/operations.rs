@@ -26,8 +26,8 @@ pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
 }
 
 fn settings(octets: &mut Octets<'_>) -> Settings {
-    let congestions: Vec<_> = cc::Config::built_in().collect();
-    let policies: Vec<_> = ack::Config::built_in().collect();
+    let congestions: Vec<_> = cc::ControllerConfig::built_in().collect();
+    let policies: Vec<_> = ack::PolicyConfig::built_in().collect();
     Settings {
         preset: octets.one_of(&Preset::ALL),
         congestion: Some(octets.one_of(&congestions)),
@@ -42,7 +42,11 @@ fn settings(octets: &mut Octets<'_>) -> Settings {
         flow_control: Some(flow_control(octets)),
         updates_per_window: Some(1 + octets.below(10) as u32),
         streams: 1 + octets.below(8) as u32,
-        pacing: Some(octets.one_of(&[pacing::Config::Always, pacing::Config::Controller, pacing::Config::Never])),
+        pacing: Some(octets.one_of(&[
+            pacing::PacingConfig::Always,
+            pacing::PacingConfig::Controller,
+            pacing::PacingConfig::Never,
+        ])),
         ecn: octets.once_in(2),
         undo: octets.once_in(2),
         tls: Tls {

@@ -9,7 +9,7 @@ use acklab_wire::quic::{Ack, AckFrequency, Datagram, EcnCounts, Frame, Transport
 use acklab_wire::varint::LARGEST;
 
 fn unpaced() -> Settings {
-    Settings { pacing: Some(pacing::Config::Never), ..Settings::default() }
+    Settings { pacing: Some(pacing::PacingConfig::Never), ..Settings::default() }
 }
 
 /// RFC 9000, §13.2.1: within the advertised max_ack_delay, also by a policy that has no timer.

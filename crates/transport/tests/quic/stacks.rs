@@ -8,7 +8,12 @@ use acklab_transport::quic::{Preset, Settings};
 use acklab_wire::quic::{Datagram, Frame};
 
 fn preset(preset: Preset) -> Settings {
-    Settings { preset, ask: Some(ask::Config::None), pacing: Some(pacing::Config::Never), ..Settings::default() }
+    Settings {
+        preset,
+        ask: Some(ask::AskConfig::None),
+        pacing: Some(pacing::PacingConfig::Never),
+        ..Settings::default()
+    }
 }
 
 /// How many ACK frames the server sends at once behind each of these packets, which arrive in this order.
@@ -36,7 +41,7 @@ fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
 #[test]
 fn picoquic_acknowledges_by_twos_at_first() {
     let ask = Fixed { ack_eliciting_threshold: 7, max_ack_delay: MS * 10, reordering_threshold: 1 };
-    let mut bench = Bench::new(&Settings { ask: Some(ask::Config::Fixed(ask)), ..preset(Preset::Picoquic) });
+    let mut bench = Bench::new(&Settings { ask: Some(ask::AskConfig::Fixed(ask)), ..preset(Preset::Picoquic) });
     let mut covered = Vec::new();
     while covered.iter().sum::<usize>() < 200 {
         bench.ends[0].write(bench.now, 8 * 1439);
@@ -162,7 +167,7 @@ fn mvfst_and_s2n_quic_acknowledge_every_tenth_packet() {
 #[test]
 fn thresholds_are_settings() {
     let lost = |settings: Settings, missing: usize, wait: u64| {
-        let mut bench = Bench::new(&Settings { pacing: Some(pacing::Config::Never), ..settings });
+        let mut bench = Bench::new(&Settings { pacing: Some(pacing::PacingConfig::Never), ..settings });
         let mut sent = bench.write(6);
         sent.remove(missing);
         bench.pass(DELAY);

@@ -48,7 +48,7 @@ impl Bench {
     }
 
     pub(crate) fn unpaced() -> Self {
-        Self::new(&Settings { pacing: Some(pacing::Config::Never), ..Settings::default() })
+        Self::new(&Settings { pacing: Some(pacing::PacingConfig::Never), ..Settings::default() })
     }
 
     /// What an end sends now.
@@ -162,7 +162,8 @@ fn without_acks_two_probes_leave_and_the_timeout_doubles() {
 #[test]
 fn probes_of_quinn_are_acknowledged_one_by_one() {
     let acks_of_first_probe = |preset| {
-        let mut bench = Bench::new(&Settings { preset, pacing: Some(pacing::Config::Never), ..Settings::default() });
+        let mut bench =
+            Bench::new(&Settings { preset, pacing: Some(pacing::PacingConfig::Never), ..Settings::default() });
         let sent = bench.write(1);
         bench.pass(DELAY);
         sent.into_iter().for_each(|datagram| bench.arrives(1, datagram));
@@ -232,8 +233,8 @@ fn acks_are_not_acknowledged() {
 #[test]
 fn the_sender_of_data_chooses_how_often_it_is_acknowledged() {
     let ask =
-        ask::Config::Fixed(Fixed { ack_eliciting_threshold: 4, max_ack_delay: MS * 100, reordering_threshold: 0 });
-    let settings = Settings { ask: Some(ask), pacing: Some(pacing::Config::Never), ..Settings::default() };
+        ask::AskConfig::Fixed(Fixed { ack_eliciting_threshold: 4, max_ack_delay: MS * 100, reordering_threshold: 0 });
+    let settings = Settings { ask: Some(ask), pacing: Some(pacing::PacingConfig::Never), ..Settings::default() };
     let mut bench = Bench::new(&settings);
     let sent = bench.write(9);
     bench.pass(DELAY);
@@ -248,7 +249,8 @@ fn the_sender_of_data_chooses_how_often_it_is_acknowledged() {
 
 #[test]
 fn a_mark_is_reported_at_once_and_reduces_the_window_once() {
-    let mut bench = Bench::new(&Settings { ecn: true, pacing: Some(pacing::Config::Never), ..Settings::default() });
+    let mut bench =
+        Bench::new(&Settings { ecn: true, pacing: Some(pacing::PacingConfig::Never), ..Settings::default() });
     let mut sent = bench.write(6);
     assert!(sent.iter().all(|datagram| datagram.ecn == Ecn::Ect0));
     bench.pass(DELAY);
@@ -305,8 +307,11 @@ fn a_peer_that_violates_the_protocol_is_told_why() {
 #[test]
 fn other_policies_count_packets_by_number() {
     let delayed = ack::delayed::Delayed::default();
-    let mut bench =
-        Bench::new(&Settings { ack: Some(delayed.into()), pacing: Some(pacing::Config::Never), ..Settings::default() });
+    let mut bench = Bench::new(&Settings {
+        ack: Some(delayed.into()),
+        pacing: Some(pacing::PacingConfig::Never),
+        ..Settings::default()
+    });
     let mut sent = bench.write(8);
     sent.remove(2);
     let counts: Vec<usize> = sent

@@ -13,7 +13,7 @@ use acklab_wire::tack::{EcnCounts, Frame, Packet, PktSeq};
 /// A network in which the first end, whose congestion control is `NewReno`, has sent for so long what takes much longer. Its clean path has a
 /// round trip of 40 ms.
 fn transferring(path: Path, time: Duration) -> Network {
-    let congestion = cc::Config::named("newreno").expect("it is built in");
+    let congestion = cc::ControllerConfig::named("newreno").expect("it is built in");
     let settings = Settings { ecn: true, congestion, ..Settings::default() };
     let mut network = Network::new(&settings, [Path { marks: 0.0, ..path }, path], None, false, Seed(5));
     network.open();

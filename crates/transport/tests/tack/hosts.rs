@@ -246,7 +246,7 @@ fn streams_are_limited_at_a_time_and_not_in_all() {
 #[test]
 fn a_window_of_one_packet_waits_for_nobody() {
     let settings =
-        Settings { receive_buffer: Bytes(1427), ack: ack::Config::Tack(Tack::default()), ..Settings::default() };
+        Settings { receive_buffer: Bytes(1427), ack: ack::PolicyConfig::Tack(Tack::default()), ..Settings::default() };
     let mut network = open(&settings, [CLEAN; 2]);
     network.write(0, 0, 10 * 1427);
     let began = network.now;

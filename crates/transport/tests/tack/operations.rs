@@ -28,9 +28,9 @@ pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
 }
 
 fn settings(octets: &mut Octets<'_>) -> Settings {
-    let congestions: Vec<_> = cc::Config::built_in().collect();
+    let congestions: Vec<_> = cc::ControllerConfig::built_in().collect();
     let sparse = Law { segments: 16, beta: 2, per_packet_startup: true, ..Law::default() };
-    let policies: Vec<_> = ack::Config::built_in().chain([ack::Config::Tack(sparse)]).collect();
+    let policies: Vec<_> = ack::PolicyConfig::built_in().chain([ack::PolicyConfig::Tack(sparse)]).collect();
     Settings {
         congestion: congestions[octets.below(congestions.len() as u64) as usize],
         ack: policies[octets.below(policies.len() as u64) as usize],

@@ -207,7 +207,7 @@ impl Player<'_> {
             sack_permitted: true,
             timestamps: tick.map(|_| (0, 0)),
             accurate_ecn: None,
-            ack_congestion_control: matches!(self.script.config.ack, ack::Config::AckCongestionControl { .. }),
+            ack_congestion_control: matches!(self.script.config.ack, ack::PolicyConfig::AckCongestionControl { .. }),
             ack_ratio: None,
         };
         let offer = match self.script.config.ecn {

@@ -224,7 +224,7 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "timestamps" => config.timestamps = Some(value::<Duration>(text)?),
         "rtt_clock" => config.rtt_clock = variant(text)?,
         "congestion" => {
-            config.congestion = cc::Config::named(text).ok_or_else(|| format!("no controller {text}"))?;
+            config.congestion = cc::ControllerConfig::named(text).ok_or_else(|| format!("no controller {text}"))?;
         }
         "growth" => config.growth = variant(text)?,
         "slow_start" => {
@@ -276,7 +276,7 @@ fn traffic(text: &str) -> Result<Traffic, String> {
     }
 }
 
-fn ack_policy(text: &str) -> Result<ack::Config, String> {
+fn ack_policy(text: &str) -> Result<ack::PolicyConfig, String> {
     Ok(match text.split_whitespace().collect::<Vec<_>>()[..] {
         ["delayed", segments, timer] => {
             ack::delayed::Delayed { segments: value(segments)?, timer: value(timer)?, quick: 0 }.into()
@@ -313,7 +313,7 @@ fn ack_policy(text: &str) -> Result<ack::Config, String> {
             ack::congestion_control::AckCongestionControl { timer: value(timer)? }.into()
         }
         // Any other by its name, with its own settings.
-        [name] => ack::Config::built_in()
+        [name] => ack::PolicyConfig::built_in()
             .find(|policy| policy.name() == name)
             .ok_or_else(|| format!("no such ACK policy: {name}"))?,
         _ => return Err(format!("no such ACK policy: {text}")),

@@ -49,7 +49,7 @@ pub(crate) enum RxEnd {
     Correct,
     /// They have not detected its preamble: it was energy alone.
     Undetected,
-    /// They could not decode it, and defer for so much longer than AIFS once the medium is idle: EIFS.
+    /// They could not decode it, and defer for EIFS once the medium is idle: longer than AIFS by this time.
     Erroneous(Duration),
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Contention {
     slot: Duration,
     /// aCCATime: transmissions that begin within it of each other are not sensed by each other's senders.
     cca: Duration,
-    /// Does a lane count one slot at the end of AIFS itself? EDCA does (10.23.2.4), DCF does not (10.3.4.3).
+    /// A lane counts one slot at the end of AIFS itself. EDCA does (10.23.2.4), DCF does not (10.3.4.3).
     counts_at_aifs: bool,
     lanes: Vec<Lane>,
     views: Vec<View>,
@@ -121,7 +121,7 @@ impl Contention {
         lane
     }
 
-    /// Is the medium busy or reserved here?
+    /// Returns `true` if the medium is busy or reserved here.
     pub(crate) fn is_busy(&self, lane: LaneId, now: Instant) -> bool {
         let view = &self.views[self.lanes[lane.0 as usize].view];
         view.heard > 0 || now < view.nav
@@ -287,7 +287,7 @@ impl Contention {
         self.nav_resets.extend(reset.map(|at| (at, view)));
     }
 
-    /// Does the NAV at `view` forbid a CTS to `initiator`? It does not if that one has set it (10.3.2.9, 10.23.2.4).
+    /// Returns `true` if the NAV at `view` forbids a CTS to `initiator`. It does not if that one has set it (10.3.2.9, 10.23.2.4).
     pub(crate) fn forbids_cts(&self, view: usize, now: Instant, initiator: usize) -> bool {
         let view = &self.views[view];
         now < view.nav && view.nav_holder != Some(initiator)

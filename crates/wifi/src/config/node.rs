@@ -43,7 +43,7 @@ pub struct AccessPoint {
     /// The queue of each category. What counts towards its limit is said by the cell's `queue_counts`.
     #[serde(default)]
     pub queue: queue::QueueConfig,
-    /// Do stations share the queue's limit?
+    /// Whether stations share the queue's limit.
     #[serde(default)]
     pub queues: Queues,
     /// Its channel access parameters.

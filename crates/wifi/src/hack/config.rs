@@ -15,7 +15,7 @@ pub struct HackConfig {
     /// sends none, which the paper leaves to TCP's timeout. Default: the least that Linux's retransmission timer adds to a round trip
     /// (`TCP_RTO_MIN`).
     pub hold_limit: Duration,
-    /// Is TCP's checksum sent with each ACK?
+    /// Whether TCP's checksum is sent with each ACK.
     pub checksum: Checksum,
     /// From an ACK's arrival at the driver until the NIC has its descriptor. Even with zero, an ACK is too late for the response to
     /// the PPDU that elicited it.
@@ -50,7 +50,7 @@ pub enum Variant {
     Timer,
 }
 
-/// Is TCP's checksum sent with each ACK?
+/// Whether TCP's checksum is sent with each ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checksum {

@@ -100,7 +100,7 @@ impl<D: Packet> Driver<D> {
         self.config
     }
 
-    /// Is an ACK that arrives now held for a response frame?
+    /// Returns `true` if an ACK that arrives now is held for a response frame.
     pub(crate) const fn holds_acks(&self) -> bool {
         match self.config.variant {
             Variant::MoreData => self.is_latched,
@@ -109,7 +109,7 @@ impl<D: Packet> Driver<D> {
         }
     }
 
-    /// Is an ACK of this flow held that no response frame has carried?
+    /// Returns `true` if an ACK of this flow is held that no response frame has carried.
     pub(crate) fn holds_any_of(&self, flow: FlowKey) -> bool {
         self.retained.range(self.transmitted..).any(|retained| retained.packet.flow() == flow)
     }
@@ -128,7 +128,7 @@ impl<D: Packet> Driver<D> {
         if cleared == 0 { room - retained } else { room.div_ceil(2).saturating_sub(retained) }
     }
 
-    /// Can this packet be compressed, if MSNs are left?
+    /// Returns `true` if this packet can be compressed, provided that MSNs are left.
     pub(crate) fn can_compress(&mut self, packet: &D) -> bool {
         packet.ack().is_some_and(|ack| self.compressor.takes(&ack))
     }

@@ -51,7 +51,7 @@ impl ControlRates {
         self.modes[0]
     }
 
-    /// Do they use DSSS, without a signal extension?
+    /// Returns `true` if they use DSSS, without a signal extension.
     #[must_use]
     pub fn are_dsss(&self) -> bool {
         self.lowest().format.is_dsss()

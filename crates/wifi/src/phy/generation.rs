@@ -73,7 +73,7 @@ pub struct Limits {
 pub struct Phy {
     /// Its name in messages.
     pub name: &'static str,
-    /// Is a mode named by its MCS, streams, width and guard interval? By its rate alone otherwise.
+    /// A mode is named by its MCS, streams, width and guard interval. Otherwise it is named by its rate alone.
     pub has_mcs: bool,
     /// By MCS, or by index of the rate, slowest first.
     pub codings: &'static [Coding],
@@ -98,12 +98,12 @@ pub struct Phy {
     pub bits_per_encoder: Option<u64>,
     /// Width, streams and MCS with another number of encoders.
     pub other_encoders: &'static [(Width, u8, u8, u64)],
-    /// Does it leave out combinations of MCS, streams and width in which a symbol would hold a fraction of a bit, or in which bits could
-    /// not be dealt evenly to several encoders? Otherwise fractions are rounded down.
+    /// It leaves out combinations of MCS, streams and width in which a symbol would hold a fraction of a bit, or in which bits could
+    /// not be dealt evenly to several encoders. Otherwise fractions are rounded down.
     pub has_whole_bits: bool,
-    /// Is even a single frame sent within an A-MPDU?
+    /// Even a single frame is sent within an A-MPDU.
     pub is_always_a_mpdu: bool,
-    /// May a packet extension follow the PPDU?
+    /// A packet extension may follow the PPDU.
     pub has_packet_extension: bool,
 }
 
@@ -205,7 +205,7 @@ generations! {
 }
 
 impl Standard {
-    /// Does it send with QoS: access categories, aggregates and block ACKs?
+    /// Returns `true` if it sends with QoS: access categories, aggregates and block ACKs.
     #[must_use]
     pub const fn has_qos(self) -> bool {
         self.generation().aggregation.is_some()
@@ -225,7 +225,7 @@ impl fmt::Display for Standard {
 }
 
 impl Format {
-    /// Is it DSSS, without symbols and without a signal extension?
+    /// Returns `true` if it is DSSS, without symbols and without a signal extension.
     #[must_use]
     pub const fn is_dsss(self) -> bool {
         !self.phy().dsss_rates.is_empty()

@@ -165,7 +165,7 @@ impl Mode {
         self.coded_bits_per_symbol() * numerator / denominator
     }
 
-    /// Does the standard define this combination (19.5, 21.5, 27.5, 36.5)?
+    /// Returns `true` if the standard defines this combination (19.5, 21.5, 27.5, 36.5).
     #[must_use]
     pub fn is_defined(self) -> bool {
         let phy = self.phy();
@@ -176,7 +176,7 @@ impl Mode {
             && (!phy.has_whole_bits || self.divides_evenly())
     }
 
-    /// Does a symbol hold a whole number of bits, which can be dealt evenly to the encoders?
+    /// Returns `true` if a symbol holds a whole number of bits, which can be dealt evenly to the encoders.
     fn divides_evenly(self) -> bool {
         let (_, numerator, denominator) = self.modulation();
         let (coded, encoders) = (self.coded_bits_per_symbol(), self.encoders());
@@ -196,7 +196,7 @@ impl Mode {
         }
     }
 
-    /// Is it coded with LDPC, which has no tail bits? What may be coded either way is taken to be convolutional.
+    /// Returns `true` if it is coded with LDPC, which has no tail bits. What may be coded either way is taken to be convolutional.
     #[must_use]
     pub fn is_ldpc(self) -> bool {
         let (widest, mcs) = self.phy().convolutional;

@@ -19,7 +19,7 @@ pub struct Timing {
     pub cca: Duration,
     /// At the end of each HE and EHT PPDU (27.3.13, 36.3.14).
     pub packet_extension: Duration,
-    /// Do PPDUs of DSSS take whole microseconds (16.3.4)?
+    /// PPDUs of DSSS take whole microseconds (16.3.4).
     pub is_dsss_rounded: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct Capabilities {
     pub guard: Guard,
     /// The most spatial streams; used from 802.11n on.
     pub streams: u8,
-    /// May 802.11b shorten its preamble?
+    /// 802.11b may shorten its preamble.
     pub is_short_preamble: bool,
 }
 

@@ -12,7 +12,7 @@ pub struct Capture {
     /// (`SimpleFrameCaptureModel`). At that ratio it may still fail by its rate.
     #[schemars(range(min = 0.0))]
     pub threshold: f64,
-    /// Can a receiver switch to a stronger frame that begins later ("message in message")? Else only the frame that began first can
+    /// A receiver can switch to a stronger frame that begins later ("message in message"). Otherwise only the frame that began first can
     /// survive, and of those that began together the strongest.
     #[serde(default)]
     pub takes_later: bool,
@@ -43,7 +43,7 @@ impl Capture {
 pub(super) struct Overlap {
     /// Its power.
     pub(super) power_dbm: f64,
-    /// Did it begin before the frame in question?
+    /// It began before the frame in question.
     pub(super) is_earlier: bool,
 }
 

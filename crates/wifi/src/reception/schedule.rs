@@ -35,13 +35,13 @@ pub struct Absence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.1s")]
     pub until: Option<Duration>,
-    /// Does it announce the absence, as a station does by entering power save (11.2.3.2)? Then the access point keeps its frames; else
+    /// It announces the absence, as a station does by entering power save (11.2.3.2). Then the access point keeps its frames; otherwise
     /// it sends them in vain.
     #[serde(default)]
     pub announced: bool,
 }
 
-/// Is a node present?
+/// Whether a node is present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
     /// It is present.
@@ -143,7 +143,7 @@ impl Schedule {
         self.losses.at(now, node)
     }
 
-    /// Is a node present?
+    /// Whether a node is present.
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.presences.at(now, node)

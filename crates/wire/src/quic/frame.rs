@@ -42,7 +42,7 @@ pub(super) mod kind {
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// So many octets of PADDING, at least one.
+    /// This number of octets of PADDING, at least one.
     Padding(u16),
     /// PING.
     Ping,
@@ -195,9 +195,9 @@ pub struct AckFrequency {
     pub sequence: u64,
     /// Acknowledge with more than this many ack-eliciting packets unacknowledged.
     pub threshold: u64,
-    /// Acknowledge at the latest after so many microseconds.
+    /// The longest delay of an acknowledgment, in microseconds.
     pub max_ack_delay: u64,
-    /// Report a gap at once if it lies back by so many packets; zero for never.
+    /// Report a gap at once if it lies back by this many packets; zero for never.
     pub reordering: u64,
 }
 

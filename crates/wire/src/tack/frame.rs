@@ -31,7 +31,7 @@ pub(super) mod kind {
 /// A frame. Which of them must arrive, and what then leaves again, is the transport's affair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// So many octets of nothing, at least one.
+    /// Octets of padding, at least one.
     Padding(u16),
     /// Asks for a TACK at once.
     Ping,
@@ -96,7 +96,7 @@ pub enum Frame {
     },
     /// How many streams the peer may open in all (RFC 9000, §19.11).
     Streams {
-        /// So many.
+        /// The most streams.
         limit: u32,
     },
     /// Octets of the cryptographic handshake, by their offset (RFC 9000, §19.6).

@@ -26,7 +26,7 @@ pub struct Parameters {
     pub streams: u32,
     /// The largest UDP payload that it takes, in octets (`max_udp_payload_size` of RFC 9000, §18.2).
     pub payload: u16,
-    /// After so many milliseconds of silence it ends the connection; zero if never (`max_idle_timeout` there).
+    /// The connection ends after this many milliseconds of silence; zero if never (`max_idle_timeout` there).
     pub idle: u32,
     /// Others by their identifiers, which ascend.
     pub others: Vec<(u32, Vec<u8>)>,

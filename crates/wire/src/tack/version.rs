@@ -10,7 +10,7 @@ use acklab_base::Ecn;
 
 /// Packets of this version answer those of an unknown one.
 pub const NEGOTIATION: u8 = 0;
-/// A datagram that opens a connection has so many octets at least, and an answer to a smaller one is none (RFC 9000, §6, §14.1).
+/// The least octets of a datagram that opens a connection. A smaller one gets no answer (RFC 9000, §6, §14.1).
 pub const LEAST_OPEN: usize = 1200;
 
 /// The version of the packet that starts with this octet. The other bits are reserved.

@@ -39,10 +39,10 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
             settings
                 .check()
                 .map_err(|fault| refused(&format!("pep.{index}.side.{number}"), fault.within("transport")))?;
-            if matches!(settings.ack, Some(ack::Config::Custom { .. })) {
+            if matches!(settings.ack, Some(ack::PolicyConfig::Custom { .. })) {
                 return Err(Problem::at(at("transport.ack.name"), "a built-in policy at a proxy"));
             }
-            if matches!(settings.congestion, Some(cc::Config::Custom { .. })) {
+            if matches!(settings.congestion, Some(cc::ControllerConfig::Custom { .. })) {
                 return Err(Problem::at(at("transport.congestion.name"), "a built-in controller at a proxy"));
             }
         }

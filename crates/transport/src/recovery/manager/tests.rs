@@ -12,7 +12,7 @@ type Recovery = Manager<u64, Estimator, Option<Congestion>, 2>;
 /// `NewReno` with a window of ten packets, or no congestion control.
 fn manager(is_controlled: bool) -> Recovery {
     let config = Preset::Rfc.config();
-    let controller = Controller::new(&cc::Config::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
+    let controller = Controller::new(&cc::ControllerConfig::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
     Manager::new(Estimator::default(), is_controlled.then(|| Congestion::new(controller, 10 * SIZE, SIZE)))
 }
 

@@ -72,7 +72,7 @@ impl OctetReport {
         }
     }
 
-    /// So many octets of payload have arrived with `codepoint`.
+    /// This many octets of payload have arrived with `codepoint`.
     pub(in crate::tcp) fn count(&mut self, codepoint: Ecn, octets: u32) {
         self.octets[codepoint as usize] += u64::from(octets);
         self.has_grown[codepoint as usize] |= octets > 0;

@@ -221,7 +221,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// `scaling_ratio` where so many octets are a full-sized segment.
+/// `scaling_ratio` where a full-sized segment has `full_size` octets.
 const fn ratio_of(full_size: u64) -> u64 {
     full_size * WHOLE / ((full_size + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF)
 }
@@ -237,7 +237,7 @@ mod tests {
 
     const MSS: u64 = 1448;
 
-    /// Segments in order, at a rate of so many a round trip of 100 ms: which of them let the window grow.
+    /// Segments in order, `per_round_trip` in each round trip of 100 ms: which of them let the window grow.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
         let spacing = Duration::from_millis(100) / per_round_trip;
         (from..from + segments)

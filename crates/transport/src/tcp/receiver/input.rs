@@ -37,7 +37,7 @@ impl Receiver {
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
             has_scaling,
-            has_ack_ratio: matches!(self.config.ack, ack::Config::AckCongestionControl { .. })
+            has_ack_ratio: matches!(self.config.ack, ack::PolicyConfig::AckCongestionControl { .. })
                 && options.ack_congestion_control,
         });
         let shift = if has_scaling { self.window_shift } else { 0 };

@@ -49,7 +49,7 @@ impl Window {
         Self { size, shift, edge, ..self }
     }
 
-    /// Autotuning offers so much of the buffer, if there is autotuning.
+    /// Autotuning offers this window of the buffer; `None` without autotuning.
     pub(super) const fn autotune(&mut self, window: Option<u64>) {
         self.autotuned = window;
     }

@@ -157,7 +157,7 @@ fn lower_after(ratio: u64, view: &View) -> u64 {
 
 /// Returns `true` if the sender of a connection with these settings offers ACK congestion control.
 pub(super) const fn is_offered(config: &TcpConfig) -> bool {
-    matches!(config.ack, ack::Config::AckCongestionControl { .. })
+    matches!(config.ack, ack::PolicyConfig::AckCongestionControl { .. })
 }
 
 impl Sender {
@@ -204,7 +204,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// ACKs of a window of so many segments of 1000 octets.
+    /// ACKs of a window of `cwnd` segments of 1000 octets.
     fn view(una: u64, ack: u64, cwnd: u64) -> View {
         View {
             ack: ack * 1000,

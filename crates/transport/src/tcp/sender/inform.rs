@@ -85,9 +85,9 @@ impl Sender {
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let (controller, window) = (&self.congestion.control.controller, &self.congestion.control.window);
         match self.config.pacing {
-            pacing::Config::Never => None,
-            pacing::Config::Controller => controller.pacing_rate(),
-            pacing::Config::Always => controller.pacing_rate().or_else(|| {
+            pacing::PacingConfig::Never => None,
+            pacing::PacingConfig::Controller => controller.pacing_rate(),
+            pacing::PacingConfig::Always => controller.pacing_rate().or_else(|| {
                 pacing::rate_of_window(pacing::Spread::LINUX, window.cwnd, window.ssthresh, self.timing.rtt.srtt()?)
             }),
         }

@@ -33,7 +33,7 @@ const MAX_TCP_HEADER: u64 = 256;
 /// What a segment takes beside its payload, which lies in pages (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`): 832 octets, the figure that
 /// `SO_MEMINFO` shows as well.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
-/// `TCP_INIT_CWND`: the buffer holds windows of at least so many segments.
+/// `TCP_INIT_CWND`: the least segments of the windows that the buffer holds.
 const LEAST_SEGMENTS: u64 = 10;
 
 /// The state of a send buffer that counts memory.

@@ -24,13 +24,13 @@ fn edca() -> Contention {
     medium(true, 1)
 }
 
-/// A lane of so many slots behind SIFS.
+/// A lane of `aifsn` slots behind SIFS.
 fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
     let parameters = Parameters { aifsn, ..Parameters::of(Standard::A, Category::BestEffort) };
     contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)))
 }
 
-/// `edcaf` backs off for so many slots from `now` on.
+/// `edcaf` backs off for `slots` from `now` on.
 fn backs_off(contention: &mut Contention, edcaf: u32, lane: LaneId, now: u64, slots: u64) {
     let count = contention.count(lane, at(now)) + slots;
     contention.wait(EdcafId(edcaf), lane, count);
@@ -50,7 +50,7 @@ fn transmission(contention: &mut Contention, view: usize, from: u64, to: u64) {
     contention.idle(view, at(to), RxEnd::Correct);
 }
 
-/// A reception with an error, after which nodes defer for so much longer than AIFS.
+/// A reception with an error, after which nodes defer `extra` microseconds longer than AIFS.
 fn erroneous(extra: u64) -> RxEnd {
     RxEnd::Erroneous(Duration::from_micros(extra))
 }

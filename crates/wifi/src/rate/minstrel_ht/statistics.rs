@@ -26,7 +26,7 @@ pub(super) struct Statistics {
     pub attempts: u32,
     /// Those that were acknowledged.
     pub successes: u32,
-    /// Was it ever tried?
+    /// It was tried at least once.
     pub is_tried: bool,
     /// The moving average of the probability of success.
     pub probability: i32,

@@ -54,7 +54,7 @@ pub(super) struct Table {
     pub groups: Vec<Group>,
     pub overhead: Overhead,
     pub aggregation: AggregateLength,
-    /// Does it aggregate?
+    /// It aggregates.
     pub is_aggregating: bool,
 }
 
@@ -135,7 +135,7 @@ impl Table {
         whole(100 * (probability * 1_000_000 / u64::from(nanos)))
     }
 
-    /// Does its probability exceed this percentage?
+    /// Returns `true` if its probability exceeds this percentage.
     pub(super) fn exceeds(&self, rate: usize, percent: u32) -> bool {
         self.probability(rate) > fraction(percent, 100).min(ONE)
     }

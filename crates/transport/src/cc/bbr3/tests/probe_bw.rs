@@ -73,7 +73,7 @@ fn the_probe_after_one_that_was_too_high_is_cautious_and_the_next_is_not() {
     bench.until(State::Cruise, 50);
     bench.until(State::Up, 90);
     bench.within(125);
-    assert_eq!(bench.bbr.state, State::Down, "as soon as so much is in flight");
+    assert_eq!(bench.bbr.state, State::Down, "as soon as 125 % are in flight");
     assert!(bench.bbr.long_term.was_precautionary);
     bench.round(80, 90);
     assert_eq!(bench.bbr.state, State::Refill, "it was not too high: at once again");
