@@ -222,10 +222,10 @@ impl Sender {
         }
         // quinn-proto does not count what arrives after it was declared lost.
         self.progress.octets += progress.octets - progress.late_octets;
-        if let Some((newest, stamp)) = progress.newest_in_flight
-            && self.progress.newest.is_none_or(|before| (before.at, before.number) < (newest.at, newest.number))
+        if let Some((newest, _)) = progress.newest
+            && self.progress.newest.is_none_or(|(before, _)| (before.at, before.number) < (newest.at, newest.number))
         {
-            (self.progress.newest, self.progress.stamp) = (Some(newest), stamp);
+            self.progress.newest = progress.newest;
         }
         if space == Space::Data {
             self.progress.spuriously_lost += progress.spuriously_lost;

@@ -74,12 +74,9 @@ pub struct Progress {
     /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
     /// that must be acknowledged (§5.1). What the receiver waited is not taken off.
     pub rtt: Option<Duration>,
-    /// Of the packets that were outstanding, the one that left last.
-    pub newest: Option<Newest>,
-    /// Its stamp, if stamps are kept.
-    pub stamp: Stamp,
-    /// The same of the packets that were in flight.
-    pub newest_in_flight: Option<(Newest, Stamp)>,
+    /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are kept. Other packets tell nothing of the
+    /// delivery rate.
+    pub newest: Option<(Newest, Stamp)>,
 }
 
 impl Progress {
@@ -230,6 +227,7 @@ impl<T> Packets<T> {
             largest = largest.max(Some(range.end - 1));
         }
         let (before, mut progress, mut brings_ack_eliciting) = (self.largest_acknowledged, Progress::default(), false);
+        let mut largest_left_at = None;
         self.largest_acknowledged = before.max(largest);
         for range in ranges {
             if range.start < self.settled && !self.lost.is_empty() {
@@ -249,15 +247,12 @@ impl<T> Packets<T> {
                         self.uncount(&packet);
                         brings_ack_eliciting |= packet.is_ack_eliciting;
                         progress.octets += if packet.is_in_flight { packet.octets } else { 0 };
-                        let newest = Newest { at: packet.at, number, is_retransmission: false };
-                        let stamp = || self.stamps.get(index).copied().unwrap_or_default();
-                        if progress.newest.is_none_or(|before| number > before.number) {
-                            (progress.newest, progress.stamp) = (Some(newest), stamp());
+                        if Some(number) == largest {
+                            largest_left_at = Some(packet.at);
                         }
-                        if packet.is_in_flight
-                            && progress.newest_in_flight.is_none_or(|(before, _)| number > before.number)
-                        {
-                            progress.newest_in_flight = Some((newest, stamp()));
+                        if packet.is_in_flight && progress.newest.is_none_or(|(before, _)| number > before.number) {
+                            let newest = Newest { at: packet.at, number, is_retransmission: false };
+                            progress.newest = Some((newest, self.stamps.get(index).copied().unwrap_or_default()));
                         }
                         acknowledged.push((number, packet));
                     }
@@ -267,8 +262,8 @@ impl<T> Packets<T> {
             }
         }
         self.acknowledged += progress.packets;
-        let is_largest_new = progress.newest.filter(|newest| Some(newest.number) == largest && largest > before);
-        progress.rtt = is_largest_new.filter(|_| brings_ack_eliciting).map(|newest| now.since(newest.at));
+        let is_measured = largest > before && brings_ack_eliciting;
+        progress.rtt = largest_left_at.filter(|_| is_measured).map(|at| now.since(at));
         Ok(progress)
     }
 

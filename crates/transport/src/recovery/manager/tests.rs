@@ -1,8 +1,10 @@
 use super::*;
-use crate::cc::{self, Controller};
+use crate::cc::{self, Ack, CongestionControl, Controller, Signal, Window};
+use crate::custom::Custom;
 use crate::recovery::rtt::Estimator;
 use crate::tcp::Preset;
 use acklab_base::random::Seed;
+use std::sync::{Arc, Mutex};
 
 const MS: Duration = Duration::from_millis(1);
 const SIZE: u64 = 1000;
@@ -136,6 +138,51 @@ fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
     assert_eq!((told.lost, told.events, recovery.counters().delivered), (vec![0, 1], vec![], 0));
     let told = acknowledge(&mut recovery, at(41), 1, &[0..1], Told::default());
     assert_eq!((told.acked, told.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
+}
+
+/// A controller that keeps the delivery-rate samples that it is given: octets, and the time that they took.
+struct Samples(Arc<Mutex<Vec<(u64, Duration)>>>);
+
+impl CongestionControl for Samples {
+    fn on_ack(&mut self, _window: &mut Window, ack: &Ack) {
+        self.0.lock().unwrap().extend(ack.rate.map(|rate| (rate.delivered, rate.interval)));
+    }
+
+    fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
+        window.ssthresh
+    }
+
+    fn wants_delivery_rate(&self) -> bool {
+        true
+    }
+}
+
+/// A Ping, a probe of the MTU or a path challenge that left last and does not count as in flight carries no stamp: the packets before it tell the
+/// delivery rate, as they do without it.
+#[test]
+fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
+    let samples = [false, true].map(|with_ping| {
+        let all = Arc::default();
+        let controller =
+            Controller::Custom(Custom::new("samples".parse().unwrap(), Box::new(Samples(Arc::clone(&all)))));
+        let congestion = Some(Congestion::new(controller, 10 * SIZE, SIZE));
+        let mut recovery: Recovery = Manager::new(Estimator::default(), congestion);
+        for round in [0, 40] {
+            let first = recovery.space(0).next_number();
+            send(&mut recovery, at(round), 0, 4);
+            if with_ping {
+                let content = first + 4;
+                let ping =
+                    Packet { at: at(round + 1), octets: SIZE, is_ack_eliciting: true, is_in_flight: false, content };
+                recovery.send(0, ping, false);
+            }
+            let all = first..recovery.space(0).next_number();
+            acknowledge(&mut recovery, at(round + 40), 0, &[all], Told::default());
+        }
+        let taken = all.lock().unwrap().clone();
+        taken
+    });
+    assert_eq!(samples, [0, 1].map(|_| vec![(4 * SIZE, MS * 40); 2]));
 }
 
 #[test]

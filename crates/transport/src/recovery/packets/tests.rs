@@ -174,17 +174,23 @@ fn an_abandoned_number_space_gives_everything_back() {
     assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.next_number()), (0, false, 3));
 }
 
-/// The stamp is that of the packet that left last.
+/// The stamp is that of the packet in flight that left last. A later packet that does not count as in flight has no stamp, but its round trip
+/// is measured.
 #[test]
-fn the_newest_packet_tells_the_rate() {
+fn the_newest_packet_in_flight_tells_the_rate() {
     let mut board = Packets::default().keeping_stamps(true);
     (0..5).for_each(|k| {
         board.send(packet(k), Stamp { delivered: 100 * k, ..Stamp::default() });
     });
+    board.send(Packet { is_in_flight: false, ..packet(5) }, Stamp::default());
+    let newest = |progress: Progress| progress.newest.map(|(newest, stamp)| (newest.number, stamp.delivered));
     let (_, progress) = acknowledge(&mut board, 9, &[(3, 3), (0, 1)]);
-    assert_eq!((progress.newest.map(|newest| newest.number), progress.stamp.delivered), (Some(3), 300));
-    lost(&mut board, 9);
-    assert_eq!(acknowledge(&mut board, 10, &[(4, 4)]).1.stamp.delivered, 400);
+    assert_eq!(newest(progress), Some((3, 300)));
+    let (_, progress) = acknowledge(&mut board, 10, &[(4, 5)]);
+    assert_eq!((newest(progress), progress.rtt), (Some((4, 400)), Some(MS(5))));
+    board.send(Packet { is_in_flight: false, ..packet(6) }, Stamp::default());
+    let (_, progress) = acknowledge(&mut board, 10, &[(6, 6)]);
+    assert_eq!((newest(progress), progress.rtt), (None, Some(MS(4))), "nothing that was in flight");
 }
 
 /// The board by the text of RFC 9002, without memory of what was looked at.
