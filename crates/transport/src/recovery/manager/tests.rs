@@ -4,7 +4,7 @@ use crate::custom::Custom;
 use crate::recovery::rtt::Estimator;
 use crate::tcp::Preset;
 use acklab_base::random::Seed;
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc;
 
 const MS: Duration = Duration::from_millis(1);
 const SIZE: u64 = 1000;
@@ -140,12 +140,14 @@ fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
     assert_eq!((told.acked, told.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
 }
 
-/// A controller that keeps the delivery-rate samples that it is given: octets, and the time that they took.
-struct Samples(Arc<Mutex<Vec<(u64, Duration)>>>);
+/// A controller that passes the delivery-rate samples on that it is given: octets, and the time that they took.
+struct Samples(mpsc::Sender<(u64, Duration)>);
 
 impl CongestionControl for Samples {
     fn on_ack(&mut self, _window: &mut Window, ack: &Ack) {
-        self.0.lock().unwrap().extend(ack.rate.map(|rate| (rate.delivered, rate.interval)));
+        if let Some(rate) = ack.rate {
+            self.0.send((rate.delivered, rate.interval)).unwrap();
+        }
     }
 
     fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
@@ -162,9 +164,8 @@ impl CongestionControl for Samples {
 #[test]
 fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
     let samples = [false, true].map(|with_ping| {
-        let all = Arc::default();
-        let controller =
-            Controller::Custom(Custom::new("samples".parse().unwrap(), Box::new(Samples(Arc::clone(&all)))));
+        let (samples, taken) = mpsc::channel();
+        let controller = Controller::Custom(Custom::new("samples".parse().unwrap(), Box::new(Samples(samples))));
         let congestion = Some(Congestion::new(controller, 10 * SIZE, SIZE));
         let mut recovery: Recovery = Manager::new(Estimator::default(), congestion);
         for round in [0, 40] {
@@ -179,8 +180,7 @@ fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
             let all = first..recovery.space(0).next_number();
             acknowledge(&mut recovery, at(round + 40), 0, &[all], Told::default());
         }
-        let taken = all.lock().unwrap().clone();
-        taken
+        taken.try_iter().collect::<Vec<_>>()
     });
     assert_eq!(samples, [0, 1].map(|_| vec![(4 * SIZE, MS * 40); 2]));
 }
