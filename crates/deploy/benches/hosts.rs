@@ -30,8 +30,9 @@ fn processor_time() -> f64 {
 }
 
 /// The policies, from that which acknowledges most.
-fn policies() -> [(&'static str, ack::Config); 4] {
-    let every = |packets| ack::Config::Quic(ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() });
+fn policies() -> [(&'static str, ack::PolicyConfig); 4] {
+    let every =
+        |packets| ack::PolicyConfig::Quic(ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() });
     [
         ("every packet", every(1)),
         ("every second packet", every(2)),
@@ -49,7 +50,7 @@ struct Cost {
     packets: u64,
 }
 
-fn transfer(policy: ack::Config, size: usize) -> Cost {
+fn transfer(policy: ack::PolicyConfig, size: usize) -> Cost {
     let transport = Settings { ack: policy, ..settings() };
     let (identity, ..) = Identity::generate(["localhost".to_owned()]).unwrap();
     let trust = Trust::Pinned(identity.fingerprint());

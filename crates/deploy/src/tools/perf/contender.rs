@@ -179,12 +179,13 @@ fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
     for (key, value) in settings {
         let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
         let (value, names) = match key {
-            "congestion" => {
-                (json!({ "algorithm": value }), Some(cc::Config::built_in().map(|one| one.name().to_owned()).collect()))
-            }
+            "congestion" => (
+                json!({ "algorithm": value }),
+                Some(cc::ControllerConfig::built_in().map(|one| one.name().to_owned()).collect()),
+            ),
             "ack" => (
                 json!({ "policy": value }),
-                Some(ack::Config::built_in().map(|one| one.name().to_owned()).collect::<Vec<_>>()),
+                Some(ack::PolicyConfig::built_in().map(|one| one.name().to_owned()).collect::<Vec<_>>()),
             ),
             _ => (value, None),
         };
@@ -205,7 +206,9 @@ fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
     }
     let settings: Settings = serde_json::from_value(table).map_err(|error| failed(&error))?;
     settings.check().map_err(|fault| failed(&crate::error::ConnectError::of(&fault)))?;
-    if matches!(settings.congestion, cc::Config::Custom { .. }) || matches!(settings.ack, ack::Config::Custom { .. }) {
+    if matches!(settings.congestion, cc::ControllerConfig::Custom { .. })
+        || matches!(settings.ack, ack::PolicyConfig::Custom { .. })
+    {
         return Err(failed(&crate::error::ConnectError::OwnStrategy));
     }
     Ok(settings)
