@@ -53,11 +53,9 @@ pub(crate) fn random() -> Result<u64, ConnectError> {
 }
 
 /// A connection id that nobody can guess.
-pub(crate) fn random_id() -> Result<ConnectionId, ConnectionIdError> {
+fn random_id() -> Result<ConnectionId, ConnectError> {
     random().map(|id| ConnectionId(id.max(1)))
 }
-
-type ConnectionIdError = ConnectError;
 
 /// One end of a connection.
 #[derive(Debug)]

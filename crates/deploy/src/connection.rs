@@ -1,6 +1,6 @@
 //! A connection, and its streams.
 
-use crate::association::{Association, Counters, ReadError, WriteError};
+use crate::association::{Association, Counters, ReadError, Wakers, WriteError};
 use crate::endpoint::Inner;
 use crate::error::Lost;
 use crate::hub::Handle;
@@ -73,15 +73,24 @@ impl Connection {
     }
 
     pub(crate) async fn established(&self) -> Result<(), Lost> {
+        self.wait_for(|wakers| &mut wakers.established, |end| end.is_established().then_some(())).await
+    }
+
+    /// Waits until `get` returns something, or the connection is lost. Whoever changes what it depends on wakes the wakers that `wakers` returns.
+    async fn wait_for<T>(
+        &self,
+        wakers: fn(&mut Wakers) -> &mut Vec<Waker>,
+        mut get: impl FnMut(&mut Association) -> Option<T>,
+    ) -> Result<T, Lost> {
         poll_fn(|context| {
             let state = self.inner.look(|end| {
+                if let Some(found) = get(end) {
+                    return Poll::Ready(Ok(found));
+                }
                 if let Some(lost) = end.lost() {
                     return Poll::Ready(Err(lost.clone()));
                 }
-                if end.is_established() {
-                    return Poll::Ready(Ok(()));
-                }
-                wait(&mut end.wakers.established, context);
+                wait(wakers(&mut end.wakers), context);
                 wait(&mut end.wakers.closed, context);
                 Poll::Pending
             });
@@ -107,23 +116,7 @@ impl Connection {
     /// # Errors
     /// If the connection is lost.
     pub async fn open_stream(&self) -> Result<(SendStream, ReceiveStream), Lost> {
-        let id = poll_fn(|context| {
-            let state = self.inner.with(|end| {
-                if let Some(lost) = end.lost() {
-                    return Poll::Ready(Err(lost.clone()));
-                }
-                match end.open_stream() {
-                    Some(id) => Poll::Ready(Ok(id)),
-                    None => {
-                        wait(&mut end.wakers.may_open, context);
-                        wait(&mut end.wakers.closed, context);
-                        Poll::Pending
-                    }
-                }
-            });
-            state.unwrap_or_else(|| Poll::Ready(Err(self.inner.lost())))
-        })
-        .await?;
+        let id = self.wait_for(|wakers| &mut wakers.may_open, Association::open_stream).await?;
         Ok(self.stream(id))
     }
 
@@ -132,21 +125,7 @@ impl Connection {
     /// # Errors
     /// If the connection is lost.
     pub async fn accept_stream(&self) -> Result<(SendStream, ReceiveStream), Lost> {
-        let id = poll_fn(|context| {
-            let state = self.inner.look(|end| match end.accept_stream() {
-                Some(id) => Poll::Ready(Ok(id)),
-                None => match end.lost() {
-                    Some(lost) => Poll::Ready(Err(lost.clone())),
-                    None => {
-                        wait(&mut end.wakers.opened, context);
-                        wait(&mut end.wakers.closed, context);
-                        Poll::Pending
-                    }
-                },
-            });
-            state.unwrap_or_else(|| Poll::Ready(Err(self.inner.lost())))
-        })
-        .await?;
+        let id = self.wait_for(|wakers| &mut wakers.opened, Association::accept_stream).await?;
         Ok(self.stream(id))
     }
 

@@ -59,14 +59,6 @@ impl UdpPort {
         self.socket.local_addr()
     }
 
-    /// A second handle of the socket, for a thread that only sends.
-    ///
-    /// # Errors
-    /// If the system allows no further descriptor.
-    pub fn descriptor(&self) -> io::Result<UdpSocket> {
-        self.socket.try_clone()
-    }
-
     /// How many datagrams leave in one system call at most.
     #[must_use]
     pub fn most_segments(&self) -> usize {

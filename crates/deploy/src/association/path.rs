@@ -11,7 +11,9 @@ use std::net::SocketAddr;
 
 /// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8).
 const FACTOR: u64 = 3;
-/// The proof has so long at least: three probe timeouts of a path that is not known (RFC 9000, §8.2.4).
+/// The probe timeouts within which the proof has to come (RFC 9000, §8.2.4).
+const PATIENCE: u64 = 3;
+/// The least time for the proof: three probe timeouts of a path that is not known (RFC 9000, §8.2.4).
 const LEAST_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where the peer is.
@@ -72,7 +74,7 @@ impl Association {
     /// The newest authentic packet came from another address.
     pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
         let Ok(value) = random() else { return };
-        let patience = LEAST_PATIENCE.max(self.probe_timeout() * DRAINING_TIMEOUTS);
+        let patience = LEAST_PATIENCE.max(self.probe_timeout() * PATIENCE);
         // Back at an address that is proven, nothing has to be shown.
         self.path.trial =
             (address != self.path.proven).then(|| Trial { credit: FACTOR * octets as u64, until: now + patience });
@@ -97,9 +99,6 @@ impl Association {
         }
     }
 }
-
-/// The probe timeouts within which the proof must arrive (RFC 9000, §8.2.4).
-const DRAINING_TIMEOUTS: u64 = 3;
 
 #[cfg(test)]
 mod tests {
