@@ -6,7 +6,7 @@ Numbers and verdicts are those of the results. Notes, fits, readings and whose n
 import datetime
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +25,8 @@ HEAD = """# Scorecard
 A number is *reproduced* if the whole interval of ours lies within the tolerance that was set beforehand, points in the *same direction* if the whole interval lies on
 the claimed side of the limit that the claim names, and is *not reproduced* if none of it does either; otherwise it is *undecided*. Intervals are of 95 % over seeds.
 
-A statement counts once. Where a paper leaves settings open, other readings of its statement stand below the one that counts (↳) and are not counted. *Fitted* are
-claims whose settings were chosen after the published numbers had been seen.
+A statement counts once. Where a paper leaves settings open, or another study holds the same statement against ours, the other readings of it are marked (↳) and not
+counted. *Fitted* are claims whose settings were chosen after the published numbers had been seen.
 """
 KIND_TITLES = {
     PAPER: "Published statements",
@@ -46,10 +46,11 @@ def main(folder: Path) -> None:
     revision = _one_revision(documents)
     claims = {study.name: {claim.id: claim for claim in study.file.claim} for study in discover()}
     documents = [_as_claimed(document, claims.get(document.name)) for document in documents]
-    counts = summary([finding for document in documents for finding in document.findings])
+    every = [finding for document in documents for finding in document.findings]
+    counts, ids = summary(every), {finding.id for finding in counted(every)}
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     parts = [HEAD.format(summary=counts, revision=revision, date=date)]
-    parts += [_overview(documents, kind) for kind in KINDS]
+    parts += [_overview(documents, ids, kind) for kind in KINDS]
     parts += [_study(document) for document in documents]
     (ROOT / "docs" / "scorecard.md").write_text("".join(parts), encoding="utf-8")
     _write_count(counts)
@@ -99,19 +100,18 @@ def _with_claim(study: str, finding: Finding, claim: Claim) -> Finding:
         note=" ".join(part for part in (claim.note, missing) if part),
         fitted=claim.fitted,
         kind=claim.whose,
-        reading_of=f"{study}.{claim.counts_as}" if claim.counts_as else "",
+        reading_of=claim.statement(study),
         side=claim.side,
     )
 
 
-def _counted(document: Document, kind: str) -> list[Finding]:
-    """The claims of a kind that count, each for a distinct statement."""
-    return [finding for finding in counted(document.findings) if finding.whose == kind]
-
-
-def _overview(documents: Sequence[Document], kind: str) -> str:
-    """Statements of a kind by study, and by place if they are published."""
-    parts = [(document, own) for document in documents if (own := _counted(document, kind))]
+def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
+    """Statements of a kind by study, and by place if they are published. `ids` are those of the claims that count, each for a statement."""
+    parts = [
+        (document, own)
+        for document in documents
+        if (own := [finding for finding in document.findings if finding.id in ids and finding.whose == kind])
+    ]
     if not parts:
         return ""
     head = f"| study | seeds | statements | {' | '.join(VERDICTS)} | fitted of reproduced |"

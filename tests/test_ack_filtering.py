@@ -7,6 +7,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.scenario import overrides
+from acklab.statistics import mean_interval
 from acklab.studies import Bench, find
 from conftest import BUILT, study_code
 
@@ -14,29 +15,15 @@ STUDY = study_code("ack_filtering")
 arms, claimed, runs = STUDY.arms, STUDY.claimed, STUDY.runs
 
 
-@pytest.mark.parametrize(
-    ("leads", "at"),
-    [
-        ([20, 5, -5, -1], 15),
-        ([20, 10, -10, 0], 15),
-        ([4, -1, 2, -2], 25),  # what counts is where it is lost for good
-        ([20, 5, 2, 1], math.nan),
-        ([-1, -2, -3, -4], math.nan),
-        ([3, 0, -1, -2], 10),
-    ],
-)
-def test_where_a_lead_is_lost(leads, at):
-    assert claimed.crossover([2, 10, 20, 30], leads) == pytest.approx(at, nan_ok=True)
-
-
 def test_gains_are_geometric_means_seed_by_seed():
-    assert claimed.gain_interval([6.0, 5.0], [5.0, 4.0]).mean == pytest.approx(100 * (math.sqrt(1.2 * 1.25) - 1))
-    assert claimed.gain_interval([2.0, 1.0], [1.0, 2.0]).mean == pytest.approx(0)
+    assert claimed.percent(mean_interval(claimed.logarithms([6.0, 5.0], [5.0, 4.0]))).mean == pytest.approx(
+        100 * (math.sqrt(1.2 * 1.25) - 1)
+    )
     assert math.isnan(claimed.logarithms([1.0], [0.0])[0])
 
 
 def test_arms_have_names_and_settings_of_their_own():
-    every = arms.EVERY
+    every = {arm.name: arm for arm in [*arms.EVERY, *arms.OF_SMALL]}.values()
     assert len({arm.name for arm in every}) == len({str(arm.set) for arm in every}) == len(every)
     arm = arms.Arm(50, is_filtered=True, window="MIMD", is_delayed=True)
     assert arm.name == "q 50 filter delayed MIMD"
@@ -65,22 +52,25 @@ def made_up(mbps):
     }
     values = {
         (arm.name, count): {"mbps": [mbps(arm, count)] * 2} | {name: [value] * 2 for name, value in other.items()}
-        for arm in arms.EVERY
+        for arm in [*arms.EVERY, *arms.OF_SMALL]
         for count in (1, 2, 5, 10, 20, 30, 50)
     }
     return runs.Values(values)
 
 
 def test_numbers_of_claims():
-    found = claimed.numbers(made_up(lambda arm, count: 5.0 * (1 + (0.21 - 0.01 * count) * arm.is_filtered)))
-    assert set(found) == {claim.measured_by_study for claim in find("ack_filtering").file.claim}
+    every = made_up(lambda arm, count: 5.0 * (1 + (0.21 - 0.01 * count) * arm.is_filtered))
+    found = claimed.numbers(every)
+    of_small = claimed.of_small(every)
+    assert {*found, *of_small} == {claim.measured_by_study for claim in find("ack_filtering").file.claim}
+    assert set(claimed.of_more(every)) < set(found)
     ahead, behind = math.log(1.01), math.log(0.91)  # with 20 and 30 stations
-    assert found["crossover"] == pytest.approx([20 + 10 * ahead / (ahead - behind)] * 2)
+    assert found["crossover"].row == pytest.approx([20 + 10 * ahead / (ahead - behind)] * 3)
     assert found["few_250"].mean == pytest.approx(100 * (math.sqrt(1.19 * 1.16) - 1))  # of 2 and 5 stations
     assert found["most_250"].mean == pytest.approx(-9)
     assert found["mimd_ahead"].mean == pytest.approx(-0.45)
     assert found["queue_most_50"] == pytest.approx([1.1] * 2)
-    assert found["timeouts_50"] == [1, 1]
+    assert found["timeouts_50"].row == pytest.approx((1, 1, 1))
     assert found["both_alike"].mean == pytest.approx(0)
     assert found["drops_more_10"].mean == found["delay_50"].mean == found["collisions_30_250"].mean == 1
 

@@ -8,16 +8,19 @@ import pytest
 
 from acklab.statistics import (
     RARE_RUNS,
+    Interval,
     cov,
+    crossing,
     ecdf,
+    event_rate,
     farthest,
     intervals,
     jain,
     least,
     mean_interval,
-    pseudo_values,
     rare_events,
     ratio_interval,
+    ratio_of_means,
     ratios,
     uses_of_air,
 )
@@ -36,17 +39,6 @@ def test_interval_of_one_value_is_unknown_and_missing_values_are_left_out():
     assert (interval.mean, interval.count) == (7.0, 1)
     assert math.isnan(interval.low)
     assert math.isnan(mean_interval([]).mean)
-
-
-def test_pseudo_values_of_a_mean_are_the_values():
-    assert pseudo_values([[1.0, 2.0, 6.0]], lambda means: means[0]) == pytest.approx([1, 2, 6])
-    assert pseudo_values([[5.0]], lambda means: means[0]) == [5.0]
-
-
-def test_pseudo_values_take_the_bias_of_a_square_away():
-    # The square of a mean is too large by s²/n, which is what the jackknife subtracts: s² = 1 for 1, 2, 3.
-    found = pseudo_values([[1.0, 2.0, 3.0]], lambda means: means[0] ** 2)
-    assert sum(found) / 3 == pytest.approx(2.0**2 - 1 / 3)
 
 
 def test_the_least_of_means_is_no_mean_of_the_least():
@@ -80,11 +72,6 @@ TRIES = 1000
 """With a true coverage of 0.95 the share over so many tries is above 0.934 in 99 of 100 cases (the normal approximation)."""
 
 
-def jackknife(fold):
-    """What came before: Student's t over the pseudo-values."""
-    return lambda samples: mean_interval(pseudo_values(samples, fold))
-
-
 def covered(interval, truth, means, seeds):
     """The share of tries in which the interval of noisy quantities has the true number inside."""
     chance = np.random.default_rng(1)
@@ -99,8 +86,68 @@ def test_intervals_of_the_least_and_the_farthest_cover(means, seeds):
     assert covered(farthest, max(map(abs, means)), means, seeds) > 0.934
 
 
-def test_the_jackknife_of_the_least_does_not_cover():
-    assert covered(jackknife(min), 0.0, MEANS["all alike"], 5) < 0.9
+PLACES = [2, 5, 10, 13, 16, 20, 25, 30]
+LEADS = {
+    "steep": [40.0, 30.0, 12.0, 5.0, 1.0, -3.0, -8.0, -15.0],
+    "flat": [20.0, 12.0, 4.0, 1.0, 0.4, -0.6, -2.0, -6.0],
+    "at a place": [20.0, 12.0, 4.0, 1.0, 0.0, -1.0, -4.0, -9.0],
+}
+"""Noise has a standard deviation of 1."""
+CROSSINGS = {"steep": 17.0, "flat": 16 + 4 * 0.4, "at a place": 16.0}
+
+
+def holds(interval, truth):
+    """An end that is NaN is open."""
+    return not (interval.low > truth) and not (interval.high < truth)
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+@pytest.mark.parametrize("name", LEADS)
+def test_intervals_of_a_crossing_cover(name, seeds):
+    chance = np.random.default_rng(3)
+    leads = np.asarray(LEADS[name])[:, None]
+    found = [crossing(PLACES, (leads + chance.normal(size=(len(PLACES), seeds))).tolist()) for _ in range(TRIES)]
+    assert sum(holds(one, CROSSINGS[name]) for one in found) / TRIES > 0.934
+
+
+def test_a_crossing_is_the_zero_of_the_line_with_the_places_that_may_be_zero():
+    # Two seeds, t(0.975, 1) = 12.706. Without spread the interval is the zero itself: 10 + 10 · 3/(3 + 2).
+    exact = crossing([0, 10, 20], [[5.0, 5.0], [3.0, 3.0], [-2.0, -2.0]])
+    assert exact.row == pytest.approx((16, 16, 16))
+    # Seeds shifted against each other by 2·0.1: the line is told from zero where it is farther from it than 12.706 · 0.1.
+    wide = crossing([0, 10, 20], [[5.1, 4.9], [3.1, 2.9], [-1.9, -2.1]])
+    assert wide.row == pytest.approx((16, 16 - 2 * 1.2706, 16 + 2 * 1.2706), rel=1e-4)
+
+
+def test_a_crossing_that_may_lie_beyond_the_places_has_an_open_end():
+    found = crossing([0, 10], [[2.0, 2.2], [-0.1, 0.05]])
+    assert 0 < found.low < found.mean < 10
+    assert math.isnan(found.high)
+    assert math.isnan(crossing([0, 10], [[2.0, 2.0], [1.0, 1.0]]).mean)
+    assert math.isnan(crossing([0, 10], [[-2.0, -2.0], [-1.0, -1.0]]).mean)
+
+
+def test_the_ratio_of_means_is_fiellers():
+    # Without covariance and spread below it is Student's t of the upper mean over the lower one.
+    above = [1.0, 2.0, 3.0]
+    found, of_mean = ratio_of_means(above, [4.0] * 3), mean_interval(above)
+    assert found.row == pytest.approx((0.5, of_mean.low / 4, of_mean.high / 4))
+    # Counts that are in proportion leave no doubt.
+    assert ratio_of_means([9.0, 10.0, 11.0], [18.0, 20.0, 22.0]).row == pytest.approx((0.5, 0.5, 0.5))
+    # A base that may be zero excludes no ratio, and one that is zero has none.
+    assert math.isnan(ratio_of_means([1.0, 2.0], [0.0, 1.0]).low)
+    assert math.isnan(ratio_of_means([1.0, 2.0], [0.0, 0.0]).mean)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(10, 100), (2, 40), (90, 100)])
+def test_intervals_of_ratios_of_means_cover(ours, theirs):
+    chance = np.random.default_rng(4)
+    found = [ratio_of_means(chance.poisson(ours, 6).tolist(), chance.poisson(theirs, 6).tolist()) for _ in range(TRIES)]
+    assert sum(holds(one, ours / theirs) for one in found) / TRIES > 0.92
+
+
+def test_gains_are_ratios_less_one():
+    assert Interval(1.25, 1.1, 1.5, 4).gain.row == pytest.approx((25, 10, 50))
 
 
 def test_rare_events_have_garwoods_interval():
@@ -129,6 +176,19 @@ def test_intervals_of_rare_events_cover_their_difference(ours, theirs):
     chance = np.random.default_rng(2)
     found = [rare_events(chance.poisson(ours, 40).tolist(), chance.poisson(theirs, 40).tolist()) for _ in range(TRIES)]
     assert sum(one.low <= ours - theirs <= one.high for one in found) / TRIES > 0.934
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.1, 0.4, 1.0, 2.0])
+def test_intervals_of_event_rates_cover(rate):
+    chance = np.random.default_rng(5)
+    counts = [chance.poisson(rate, 10).tolist() for _ in range(TRIES)]
+    assert sum(holds(event_rate(own), rate) for own in counts) / TRIES > 0.934
+    if rate < 0.2:  # what Student's t gives
+        assert sum(holds(mean_interval(own), rate) for own in counts) / TRIES < 0.7
+
+
+def test_a_timeout_in_each_run_is_no_chance():
+    assert event_rate([1.0] * 10).row == (1, 1, 1)
 
 
 def test_claims_and_figures_have_one_rule_for_ratios():

@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from acklab.statistics import mean_interval
 from acklab.studies import Bench, Study, discover, find, run_study
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
-from acklab.verdict import Finding, summary
+from acklab.verdict import Finding, counted, summary
 
 CLAIMS = """
 title = "Test"
@@ -186,6 +187,23 @@ def test_another_reading_of_a_statement_does_not_count(fake, study, tmp_path):
         (study.folder / "claims.toml").write_text(CLAIMS + reading.replace('reading_of = "drops"', f'reading_of = "{unknown}"'))
         with pytest.raises(StoreError, match=rf"claim\.double: found a reading of '{unknown}'"):
             find("test")
+
+
+def test_readings_of_the_claims_of_other_studies_do_not_count_beside_them(fake, study, tmp_path):
+    (study.folder / "study.py").write_text(MEASURES.replace("'sum': Measure([4.0, 5.0, 6.0]", "'double': Measure([100.0]"))
+    (study.folder / "claims.toml").write_text(CLAIMS + TWICE.replace('same_as = "drops"', 'reading_of = "other/double"'))
+    first, drops, double = run_study(find("test"), tmp_path / "out", quiet=True).findings
+    assert double.reading_of == "other.double"
+    # By itself the study has three statements, beside the other one two.
+    assert summary([first, drops, double]) == "2 of 3 reproduced"
+    assert counted([replace(double, id="other.double", reading_of=""), first, drops, double])[1:] == [first, drops]
+
+
+def test_readings_of_other_studies_name_claims_that_count():
+    every = {f"{study.name}/{claim.id}": claim for study in discover() for claim in study.file.claim}
+    named = {claim.counts_as for claim in every.values() if "/" in claim.counts_as}
+    assert named
+    assert {name for name in named if name not in every or every[name].counts_as} == set()
 
 
 def test_seeds_without_a_number_are_told_and_decide_nothing(fake, study, tmp_path):

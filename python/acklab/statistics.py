@@ -6,6 +6,7 @@ Missing values and NaN are ignored.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,12 @@ class Interval:
     def half_width(self) -> float:
         """Half of the width of the interval."""
         return (self.high - self.low) / 2
+
+    @property
+    def gain(self) -> "Interval":
+        """By how much it exceeds 1 [%], if it is a ratio."""
+        mean, low, high = (100 * (number - 1) for number in (self.mean, self.low, self.high))
+        return Interval(mean, low, high, self.count)
 
     def text(self, decimals: int = 2, *, signed: bool = False) -> str:
         """The mean and half of the width as text, such as 1.50 ± 0.25; a dash for NaN."""
@@ -148,6 +155,16 @@ def rare_events(ours: Sequence[float], theirs: Sequence[float] | None = None, co
     return Interval(rate, low, high, runs) if runs >= RARE_RUNS else Interval(rate, math.nan, math.nan, runs)
 
 
+def event_rate(counts: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The mean of counts of events a run: by `rare_events` if fewer than half of the runs have any, else by Student's t.
+
+    Where most counts are zero, Student's t covers too little: with one event in ten runs two times of three. Where most are not, they need
+    not be Poisson's: a timeout in each run is no matter of chance.
+    """
+    is_rare = sum(count > 0 for count in counts) < len(counts) / 2
+    return rare_events(counts, confidence=confidence) if is_rare else mean_interval(counts, confidence)
+
+
 def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, float]:
     """The rate a run with Garwood's interval, from quantiles of the gamma distribution."""
     from scipy import special
@@ -157,22 +174,78 @@ def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, 
     return count / runs, low / runs, float(special.gammaincinv(count + 1, 1 - tail)) / runs
 
 
-def pseudo_values(samples: Sequence[Sequence[float]], statistic: Callable[[Sequence[float]], float]) -> list[float]:
-    """The jackknife's pseudo-values of a smooth statistic of several means: one for each seed, with the unit of the statistic.
+def ratio_of_means(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The ratio of two means with Fieller's interval: for counts, some of which may be zero, so that seeds have no ratios to average.
 
-    `samples` has a sequence of values for each quantity, all in the same order of seeds; `statistic` maps their means to a number, such
-    as the zero of a line through them. For the least or the farthest of them use `least` and `farthest`: the jackknife does not cover them. With θ of all n seeds and θᵢ of all but seed i, the pseudo-value is
-    nθ − (n − 1)θᵢ. `mean_interval` of the pseudo-values is an estimate with its interval. It avoids the bias of a statistic that is computed for each
-    seed alone. Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
-    §11.5. A single seed gives θ alone.
+    The values of a seed belong together. The interval holds each ratio r for which Student's t does not tell the mean of above − r·below
+    from zero. If the mean of `below` is itself not told from zero, it has no ends.
+    """
+    ones, others = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    count, base = len(ones), float(others.mean())
+    mean = float(ones.mean()) / base if base else math.nan
+    if count < 2 or not base:
+        return Interval(mean, math.nan, math.nan, count)
+    # Student's t of above − r·below is a quadratic inequality in r.
+    share = _square_of_t(count, confidence) / count
+    (of_above, both), (_, of_below) = np.cov(ones, others).tolist()
+    square = base**2 - share * of_below
+    ends = _roots(square, -2 * (float(ones.mean()) * base - share * both), float(ones.mean()) ** 2 - share * of_above)
+    low, high = ends if square > 0 and ends else (math.nan, math.nan)
+    return Interval(mean, low, high, count)
+
+
+def crossing(places: Sequence[float], samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
+    """Where the means of several quantities fall below zero for good: on the line from the last that is above zero to the next.
+
+    `samples` has a sequence of values for each place, one value a seed, all in the same order of seeds. The interval holds each place
+    at which Student's t does not tell the number on the line from zero, and whatever lies between such places, so it covers the crossing
+    of the expected values. An end is NaN if the first or the last place is among them: then it may lie beyond. NaN if the last mean is
+    above zero, or none is.
     """
     columns = np.asarray(samples, dtype=np.float64)
-    seeds = columns.shape[1]
-    of_all = statistic(columns.mean(axis=1).tolist())
-    if seeds == 1:
-        return [of_all]
-    without = [statistic(np.delete(columns, seed, axis=1).mean(axis=1).tolist()) for seed in range(seeds)]
-    return [seeds * of_all - (seeds - 1) * other for other in without]
+    means, count = columns.mean(axis=1), columns.shape[1]
+    ahead = np.flatnonzero(means > 0)
+    if not len(ahead) or ahead[-1] == len(means) - 1:
+        return Interval(math.nan, math.nan, math.nan, count)
+    last = int(ahead[-1])
+    mean = places[last] + (places[last + 1] - places[last]) * float(means[last] / (means[last] - means[last + 1]))
+    if count < 2:
+        return Interval(mean, math.nan, math.nan, count)
+    share = _square_of_t(count, confidence) / count
+    held: list[float] = []
+    for index, (place, following) in enumerate(pairwise(places)):
+        start, step = columns[index], columns[index + 1] - columns[index]
+        (of_start, both), (_, of_step) = np.cov(start, step).tolist()
+        ends = _within_unit(
+            float(step.mean()) ** 2 - share * of_step,
+            2 * (float(start.mean() * step.mean()) - share * both),
+            float(start.mean()) ** 2 - share * of_start,
+        )
+        held += [place + (following - place) * end for end in ends]
+    low, high = min(held), max(held)
+    return Interval(mean, math.nan if low == places[0] else low, math.nan if high == places[-1] else high, count)
+
+
+def _square_of_t(count: int, confidence: float) -> float:
+    from scipy import special
+
+    return float(special.stdtrit(count - 1, (1 + confidence) / 2)) ** 2
+
+
+def _roots(square: float, linear: float, constant: float) -> list[float]:
+    """The real zeros of ax² + bx + c in order."""
+    inside = linear**2 - 4 * square * constant
+    # Of two that fall together rounding may leave none.
+    inside = 0.0 if abs(inside) < 1e-12 * linear**2 else inside
+    if square == 0 or inside < 0:
+        return [-constant / linear] if square == 0 and linear else []
+    return sorted((-linear + sign * math.sqrt(inside)) / (2 * square) for sign in (-1, 1))
+
+
+def _within_unit(square: float, linear: float, constant: float) -> list[float]:
+    """The ends of where ax² + bx + c is at most zero between 0 and 1."""
+    ends = [end for end in (0.0, 1.0) if square * end**2 + linear * end + constant <= 0]
+    return ends + [root for root in _roots(square, linear, constant) if 0 < root < 1]
 
 
 def intervals(
@@ -272,15 +345,17 @@ def ecdf(values: Iterable[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[
 __all__ = [
     "Interval",
     "cov",
+    "crossing",
     "ecdf",
+    "event_rate",
     "farthest",
     "intervals",
     "jain",
     "least",
     "mean_interval",
-    "pseudo_values",
     "rare_events",
     "ratio_interval",
+    "ratio_of_means",
     "ratios",
     "uses_of_air",
 ]

@@ -71,7 +71,7 @@ SMALL, LARGE = Arm(50), Arm(250)
 MIMD, MIMD_OF_STATIONS = Arm(window="MIMD"), Arm(window="MIMD of stations")
 RELAXED = {window: Arm(window=window) for window in ("CWmin 31", "CWmin 63", "CWmin 127")}
 DELAYED = {window: Arm(window=window, is_delayed=True) for window in RELAXED}
-SMALL_DELAYED = Arm(50, is_delayed=True)
+SMALL_RELAXED, SMALL_DELAYED = ({window: replace(arm, slots=50) for window, arm in arms.items()} for arms in (RELAXED, DELAYED))
 
 CROSSING = with_filter([LARGE])
 """Those whose claims need many numbers of stations."""
@@ -79,7 +79,10 @@ CROSSING = with_filter([LARGE])
 OVER_ALL = with_filter([SMALL, MIMD])
 """Those whose claims are about few and many."""
 
-OVER_MANY = [*with_filter([RELAXED["CWmin 63"], RELAXED["CWmin 127"], *DELAYED.values()]), SMALL_DELAYED]
+OVER_MANY = [*with_filter([RELAXED["CWmin 63"], RELAXED["CWmin 127"], *DELAYED.values()]), SMALL_DELAYED[FIRST]]
 """Those whose claims are about many, or ten."""
+
+OF_SMALL = with_filter([SMALL_RELAXED["CWmin 63"], SMALL_RELAXED["CWmin 127"], *SMALL_DELAYED.values()])
+"""Those of Figures 8 and 10 with q = 50, for which the paper names no queue."""
 
 EVERY = [*CROSSING, *OVER_ALL, *OVER_MANY, *with_filter([MIMD_OF_STATIONS])]

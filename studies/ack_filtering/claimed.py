@@ -1,29 +1,17 @@
 """What the claims are about, worked out from runs: the same for upload.toml as it stands and for every other setting."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from acklab.statistics import Interval, farthest, least, mean_interval, pseudo_values, ratio_interval
+from acklab.statistics import Interval, crossing, farthest, least, mean_interval, ratio_interval, ratio_of_means
 from acklab.studies import Measure
 
-from .arms import DELAYED, LARGE, MIMD, MIMD_OF_STATIONS, RELAXED, SMALL, SMALL_DELAYED, Arm
+from .arms import DELAYED, FIRST, LARGE, MIMD, MIMD_OF_STATIONS, RELAXED, SMALL, SMALL_DELAYED, SMALL_RELAXED, Arm
 from .runs import FEW, MANY, MOST, TEN, Values
 
 Number = list[float] | Interval
 """Seed by seed, or with its interval if it is no mean over seeds."""
-
-
-def crossover(stations: Sequence[float], leads: Sequence[float]) -> float:
-    """Where a lead is lost for good: the zero of the line between the last number of stations with a lead and the next.
-
-    Not a number if there is a lead at the end, or none at all.
-    """
-    ahead = [index for index, lead in enumerate(leads) if lead > 0]
-    if not ahead or ahead[-1] == len(leads) - 1:
-        return math.nan
-    last = ahead[-1]
-    return stations[last] + (stations[last + 1] - stations[last]) * leads[last] / (leads[last] - leads[last + 1])
 
 
 def logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
@@ -34,18 +22,25 @@ def logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
 
 def percent(found: Interval) -> Interval:
     """By how much one side exceeds the other [%], from logarithms of ratios."""
-    mean, low, high = (100 * math.expm1(number) for number in (found.mean, found.low, found.high))
-    return Interval(mean, low, high, found.count)
-
-
-def gain_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """By how much one exceeds the other [%], by the geometric mean of the ratios of all seeds."""
-    return percent(mean_interval(logarithms(above, below)))
+    mean, low, high = (math.exp(number) for number in (found.mean, found.low, found.high))
+    return Interval(mean, low, high, found.count).gain
 
 
 def numbers(runs: Values) -> dict[str, Number]:
     """The number of each claim, by its id; of readings of claims only those whose arms were run."""
-    return {name: values for part in (_queues, _stability, _throughput, _relaxed, mimd, _delayed) for name, values in part(runs)}
+    return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
+
+
+def of_small(runs: Values) -> dict[str, Number]:
+    """The numbers of Figures 8 and 10 with q = 50."""
+    return {
+        f"{name}_50": number for name, number in [*_relaxed(runs, SMALL_RELAXED), *_delayed(runs, SMALL_RELAXED, SMALL_DELAYED)]
+    }
+
+
+def of_more(runs: Values) -> dict[str, Number]:
+    """The numbers that have more seeds: those of Figure 9, and the crossing of Figure 6."""
+    return {"crossover": _crossover(runs), **dict(_mimd(runs))}
 
 
 def measure(number: Number, commands: Sequence[str]) -> Measure:
@@ -102,33 +97,39 @@ def _stability(runs: Values) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
         yield f"unfair_{arm.slots}", runs.of(arm, TEN, "jain")
-        # Counts, of which some are zero and have no geometric mean.
-        pairs = zip(runs.of(arm.filtered, TEN, "timeouts"), runs.of(arm, TEN, "timeouts"), strict=True)
-        yield f"timeouts_{arm.slots}", [one / other if other else math.nan for one, other in pairs]
+        # Counts, of which some are zero.
+        yield f"timeouts_{arm.slots}", ratio_of_means(runs.of(arm.filtered, TEN, "timeouts"), runs.of(arm, TEN, "timeouts"))
+    for arm in (SMALL_DELAYED[FIRST], DELAYED[FIRST]):
+        yield f"delayed_unfair_{arm.slots}", runs.of(arm, TEN, "jain")
 
 
 def _throughput(runs: Values) -> Numbers:
     """Figures 6 and 7."""
     for arm in (SMALL, LARGE):
         yield f"few_{arm.slots}", _gain_over(runs, [arm, arm.filtered], partial(_lead, runs, arm), most=FEW)
-        yield f"most_{arm.slots}", gain_interval(runs.of(arm.filtered, MOST, "mbps"), runs.of(arm, MOST, "mbps"))
-    stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
-    yield "crossover", pseudo_values([_lead(runs, LARGE, count) for count in stations], partial(crossover, stations))
+        yield f"most_{arm.slots}", ratio_interval(runs.of(arm.filtered, MOST, "mbps"), runs.of(arm, MOST, "mbps")).gain
+    yield "crossover", _crossover(runs)
     for suffix, arm in {"": SMALL, "_250": LARGE}.items():
         for count in (TEN, MOST):
             with_filter, without = runs.of(arm.filtered, count, "collisions"), runs.of(arm, count, "collisions")
             yield f"collisions_{count}{suffix}", ratio_interval(with_filter, without)
 
 
-def _relaxed(runs: Values) -> Numbers:
+def _crossover(runs: Values) -> Interval:
+    """From how many stations on the filter is behind."""
+    stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
+    return crossing(stations, [_lead(runs, LARGE, count) for count in stations])
+
+
+def _relaxed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED) -> Numbers:
     """Figure 8."""
-    for window, arm in RELAXED.items():
-        if arm != LARGE:
+    for window, arm in relaxed.items():
+        if window != FIRST:
             name = window.removeprefix("CWmin ")
             yield f"relaxed_{name}", _gain_over(runs, [arm, arm.filtered], partial(_lead, runs, arm), least=MANY)
 
 
-def mimd(runs: Values) -> Numbers:
+def _mimd(runs: Values) -> Numbers:
     """Figure 9."""
     for suffix, arm in {"": MIMD, "_of_stations": MIMD_OF_STATIONS}.items():
         if stations := runs.stations(arm, arm.filtered):
@@ -136,33 +137,31 @@ def mimd(runs: Values) -> Numbers:
             yield f"mimd_mbps{suffix}", least([with_filter for with_filter, _ in goodput])
             yield f"mimd_ahead{suffix}", least([_less(*pair) for pair in goodput])
             yield f"mimd_lead{suffix}", percent(least([logarithms(*pair) for pair in goodput]))
-            yield f"mimd_unfiltered{suffix}", gain_interval(runs.of(arm, MOST, "mbps"), runs.of(LARGE, MOST, "mbps"))
+            yield f"mimd_unfiltered{suffix}", ratio_interval(runs.of(arm, MOST, "mbps"), runs.of(LARGE, MOST, "mbps")).gain
 
 
-def _delayed(runs: Values) -> Numbers:
+def _delayed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED, delayed: Mapping[str, Arm] = DELAYED) -> Numbers:
     """Figure 10."""
 
-    def relaxed(arms: dict[str, Arm], window: str) -> list[float]:
+    def gained(arms: Mapping[str, Arm], window: str) -> list[float]:
         """What a larger window gains, over many stations, as logarithms of ratios."""
-        pair = arms[window], arms["CWmin 31"]
+        pair = arms[window], arms[FIRST]
         return _over(runs, pair, partial(_exceeds, runs, *pair), least=MANY)
 
-    filtered = {window: arm.filtered for window, arm in RELAXED.items()}
-    yield "delayed_63", percent(mean_interval(relaxed(DELAYED, "CWmin 63")))
-    yield "delayed_127", percent(mean_interval(relaxed(DELAYED, "CWmin 127")))
-    yield "delayed_more_63", percent(mean_interval(_less(relaxed(DELAYED, "CWmin 63"), relaxed(RELAXED, "CWmin 63"))))
-    yield "delayed_less_127", percent(mean_interval(_less(relaxed(filtered, "CWmin 127"), relaxed(DELAYED, "CWmin 127"))))
+    filtered = {window: arm.filtered for window, arm in relaxed.items()}
+    yield "delayed_63", percent(mean_interval(gained(delayed, "CWmin 63")))
+    yield "delayed_127", percent(mean_interval(gained(delayed, "CWmin 127")))
+    yield "delayed_more_63", percent(mean_interval(_less(gained(delayed, "CWmin 63"), gained(relaxed, "CWmin 63"))))
+    yield "delayed_less_127", percent(mean_interval(_less(gained(filtered, "CWmin 127"), gained(delayed, "CWmin 127"))))
     apart = [
         _exceeds(runs, arm.filtered, filtered[window], stations)
-        for window, arm in DELAYED.items()
+        for window, arm in delayed.items()
         for stations in runs.stations(arm.filtered, filtered[window], least=MANY)
     ]
     yield "both_alike", percent(farthest(apart))
     for count in (TEN, MOST):
-        with_filter, delayed = runs.of(LARGE.filtered, count, "acks"), runs.of(DELAYED["CWmin 31"], count, "acks")
-        yield f"drops_more_{count}", ratio_interval(with_filter, delayed)
-    yield "delayed_unfair_50", runs.of(SMALL_DELAYED, TEN, "jain")
-    yield "delayed_unfair_250", runs.of(DELAYED["CWmin 31"], TEN, "jain")
+        with_filter, without = runs.of(filtered[FIRST], count, "acks"), runs.of(delayed[FIRST], count, "acks")
+        yield f"drops_more_{count}", ratio_interval(with_filter, without)
 
 
 def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:

@@ -7,11 +7,10 @@ from plotly.colors import sample_colorscale
 
 from acklab.figures.theme import SEQUENTIAL
 from acklab.report import Figure, Section, Table
-from acklab.statistics import ratios
+from acklab.statistics import crossing, ratios
 from acklab.studies import Bench
 
 from .arms import LARGE, RELAXED, SMALL, Arm
-from .claimed import crossover
 from .drawing import FILTER, PLAIN, Series, leads, over_stations, star
 from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, counts, summary
 
@@ -90,7 +89,7 @@ def _crossings(by_window: dict[int, pl.DataFrame], repeat: str) -> Table:
     for packets, points in by_window.items():
         stations, means = points["stations"].to_list(), points["mean"].to_list()
         undecided = points.filter(pl.col("low") <= 0, pl.col("high") >= 0)["stations"].to_list()
-        at = crossover(stations, means)
+        at = crossing(stations, [[mean] for mean in means]).mean
         crosses = "nowhere" if math.isnan(at) else f"{at:.1f}"
         rows.append([str(packets), crosses, ", ".join(map(str, undecided)) or "–", f"{means[0]:+.1f}", f"{means[-1]:+.1f}"])
     head = [

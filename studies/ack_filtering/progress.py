@@ -12,7 +12,7 @@ from acklab.report import Figure, Section
 from acklab.result import Result
 from acklab.studies import Bench
 
-from .arms import LARGE, SMALL, SMALL_DELAYED, Arm
+from .arms import FIRST, LARGE, SMALL, SMALL_DELAYED, Arm
 from .drawing import FILTER, PLAIN
 from .runs import COMMAND, SCENARIO, STATIONS, TEN
 
@@ -61,7 +61,7 @@ def _queues(bench: Bench) -> Section:
 
 
 def _progress(bench: Bench) -> Section:
-    panels: Mapping[str, Arm] = {"without": SMALL, "with the filter": SMALL.filtered, "with delayed ACKs": SMALL_DELAYED}
+    panels: Mapping[str, Arm] = {"without": SMALL, "with the filter": SMALL.filtered, "with delayed ACKs": SMALL_DELAYED[FIRST]}
     figure = make_subplots(
         rows=2, cols=len(panels), shared_yaxes="rows", shared_xaxes="columns", horizontal_spacing=0.03, vertical_spacing=0.06,
         row_heights=[0.68, 0.32], subplot_titles=list(panels),

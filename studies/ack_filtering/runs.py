@@ -8,7 +8,7 @@ import polars as pl
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, Variants
 
-from .arms import EVERY, LARGE, MIMD, MIMD_OF_STATIONS, Arm, with_filter
+from .arms import EVERY, LARGE, MIMD, MIMD_OF_STATIONS, OF_SMALL, Arm, with_filter
 
 COMMAND = "acklab study ack_filtering"
 BASE = "base"
@@ -101,6 +101,11 @@ def sweep_arms(
 def base(bench: Bench) -> SweepResult:
     """All arms as upload.toml has the rest."""
     return sweep_arms(bench, BASE, EVERY, counts(bench))
+
+
+def of_small(bench: Bench) -> SweepResult:
+    """The arms of Figures 8 and 10 with q = 50, but for those of the base."""
+    return sweep_arms(bench, "small", OF_SMALL, [count for count in counts(bench) if MANY <= count <= MOST])
 
 
 def of_mimd(bench: Bench) -> SweepResult:

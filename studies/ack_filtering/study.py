@@ -7,17 +7,19 @@ from acklab.studies import Bench, Measure
 from acklab.sweeps import load_sweep
 
 from . import claimed, contention, progress, reach, settings, thinning
-from .runs import BASE, COMMAND, base, collect, of_mimd, summary
+from .runs import BASE, COMMAND, base, collect, of_mimd, of_small, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Numbers of claims: each is read from many runs."""
-    result, more = base(bench), of_mimd(bench)
-    found = claimed.numbers(collect([summary(result)]))
-    of_more = dict(claimed.mimd(collect([summary(more)])))
+    result, small, more = base(bench), of_small(bench), of_mimd(bench)
+    found = (
+        ([result], claimed.numbers(collect([summary(result)]))),
+        ([result, small], claimed.of_small(collect([summary(result), summary(small)]))),
+        ([more], claimed.of_more(collect([summary(more)]))),
+    )
     return {
-        **{name: claimed.measure(number, [result.rerun]) for name, number in found.items()},
-        **{name: claimed.measure(number, [more.rerun]) for name, number in of_more.items()},
+        name: claimed.measure(number, [sweep.rerun for sweep in sweeps]) for sweeps, own in found for name, number in own.items()
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from acklab.scenario import overrides
-from acklab.statistics import Interval, mean_interval
+from acklab.statistics import Interval, mean_interval, ratio_interval
 from acklab.studies import Bench, closed_form
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -62,14 +62,9 @@ class Pair:
         return self.cells[protocol]
 
     @property
-    def gains(self) -> list[float]:
-        """By how much TCP/HACK is faster, in per cent, seed by seed."""
-        return [100 * (hack / stock - 1) for stock, hack in zip(self[STOCK].goodput, self[HACK].goodput, strict=True)]
-
-    @property
     def gain(self) -> Interval:
-        """Mean of the gains with its interval of 95 %."""
-        return mean_interval(self.gains)
+        """By how much TCP/HACK is faster [%]."""
+        return ratio_interval(self[HACK].goodput, self[STOCK].goodput).gain
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         "apart_stock": Measure([max(abs(_apart(bench, found, rate, STOCK)) for rate in found.free)], free),
         "apart_hack": Measure([max(abs(_apart(bench, found, rate, HACK)) for rate in found.free)], free),
         "collisions": Measure([sum(pair[of].collisions for pair in found.free.values() for of in (STOCK, HACK))], free),
-        **{name: Measure(pair.gains, [pair[STOCK].command, pair[HACK].command]) for name, pair in simulated.items()},
+        **{name: Measure.of(pair.gain, [pair[STOCK].command, pair[HACK].command]) for name, pair in simulated.items()},
         "below_stock": Measure(_below(curves, found, STOCK), [found.commands["figure_12"]]),
         "below_hack": Measure(_below(curves, found, HACK), [found.commands["figure_12"]]),
     }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from acklab.statistics import Interval, ratio_interval
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult
 
@@ -59,7 +60,12 @@ def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[f
     return own[column].cast(pl.Float64).to_list()
 
 
-def gains(runs: pl.DataFrame, setting: str) -> list[float]:
-    """By how much TCP/HACK is ahead of stock TCP [%], seed by seed."""
+def over_stock(runs: pl.DataFrame, setting: str) -> list[float]:
+    """Goodput of TCP/HACK over that of stock TCP, seed by seed."""
     pairs = zip(values(runs, setting, HACK, "goodput"), values(runs, setting, STOCK, "goodput"), strict=True)
-    return [100 * (ours / theirs - 1) for ours, theirs in pairs]
+    return [ours / theirs for ours, theirs in pairs]
+
+
+def gain(runs: pl.DataFrame, setting: str) -> Interval:
+    """By how much TCP/HACK is ahead of stock TCP [%]."""
+    return ratio_interval(values(runs, setting, HACK, "goodput"), values(runs, setting, STOCK, "goodput")).gain

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, mean_interval
+from acklab.statistics import Interval, intervals, ratio_interval
 from acklab.studies import Bench, Measure
 from acklab.sweeps import load_sweep
 
 from . import drawing
-from .runs import COMMAND, ECHOES, HACK, LIMITS, STOCK, gains, round_trips, run, summary, values
+from .runs import COMMAND, ECHOES, HACK, LIMITS, STOCK, gain, over_stock, round_trips, run, summary, values
 
 WIRE = 2.0
 """Propagation between server and access point, there and back [ms]."""
@@ -43,16 +43,26 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         return values(runs[of], setting, HACK, column)
 
     found = {
-        "thin_gain": ("windows", _less(gains(thin, "4 MiB"), gains(thin, "32 KiB"))),
         "thin_plain": ("windows", _less(of_hack("windows", "32 KiB", "plain"), of_hack("windows", "4 MiB", "plain"))),
         "thin_batch": ("windows", _less(of_hack("windows", "4 MiB", "mpdus"), of_hack("windows", "32 KiB", "mpdus"))),
-        "many_gain": ("clients", _less(gains(many, "10"), gains(many, "50"))),
         "many_plain": ("clients", _less(of_hack("clients", "50", "plain"), of_hack("clients", "10", "plain"))),
         "many_batch": ("clients", _less(of_hack("clients", "10", "mpdus"), of_hack("clients", "50", "mpdus"))),
-        "short_gain": ("batches", _less(gains(short, "1 ms"), gains(short, "4 ms"))),
         "short_clawed_back": ("batches", _less(lost[STOCK], lost[HACK])),
     }
-    return {name: Measure(numbers, [swept[limit].rerun]) for name, (limit, numbers) in found.items()}
+    of_gains = {
+        "thin_gain": ("windows", _over(thin, "4 MiB", "32 KiB")),
+        "many_gain": ("clients", _over(many, "10", "50")),
+        "short_gain": ("batches", _over(short, "1 ms", "4 ms")),
+    }
+    return {
+        **{name: Measure(numbers, [swept[limit].rerun]) for name, (limit, numbers) in found.items()},
+        **{name: Measure.of(number, [swept[limit].rerun]) for name, (limit, number) in of_gains.items()},
+    }
+
+
+def _over(runs: pl.DataFrame, setting: str, other: str) -> Interval:
+    """The goodput of TCP/HACK over that of stock TCP under one setting, over the same under another [%]."""
+    return ratio_interval(over_stock(runs, setting), over_stock(runs, other)).gain
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -90,7 +100,7 @@ def _limit(bench: Bench, limit: str) -> Section:
     runs = summary(result)
     title, axis = TITLES[limit]
     settings = runs["setting"].unique(maintain_order=True).to_list()
-    by_setting = {setting: mean_interval(gains(runs, setting)) for setting in settings}
+    by_setting = {setting: gain(runs, setting) for setting in settings}
     means = {
         column: {(row["setting"], row["scheme"]): Interval.of_row(row) for row in intervals(runs, ["setting", "scheme"], column).to_dicts()}
         for column in ("goodput", "mpdus", "unanswered", "plain")

@@ -80,7 +80,7 @@ def _apart(ends: Sequence[tuple[float, str]], room: float = 4) -> list[tuple[flo
 
 
 def _add_gains(figure: go.Figure, pairs: Pairs, name: str, ink: str, dash: str) -> None:
-    gains = [mean_interval(improvement(old.runs, new.runs)) for old, new in pairs]
+    gains = [improvement(old.runs, new.runs) for old, new in pairs]
     figure.add_scatter(
         x=[new.snr for _, new in pairs], y=[gain.mean for gain in gains], mode="lines+markers", name=name,
         line={"color": ink, "width": 2, "dash": dash}, marker={"size": 6},
@@ -94,7 +94,7 @@ def by_rate(series: Mapping[str, Sequence[tuple[int, Downloads, Downloads]]]) ->
     """HACK's improvement at each rate where nothing is lost to noise, by setting."""
     figure = go.Figure()
     for (name, pairs), ink, dash in zip(series.items(), (COLOURS[2], COLOURS[4]), ("solid", "dot"), strict=True):
-        gains = [mean_interval(improvement(stock, hack)) for _, stock, hack in pairs]
+        gains = [improvement(stock, hack) for _, stock, hack in pairs]
         figure.add_scatter(
             x=[rate for rate, _, _ in pairs], y=[gain.mean for gain in gains], mode="lines+markers", name=name,
             line={"color": ink, "width": 2, "dash": dash}, marker={"size": 7},

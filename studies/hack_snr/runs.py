@@ -6,6 +6,7 @@ from statistics import fmean
 
 import polars as pl
 
+from acklab.statistics import Interval, ratio_interval
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -137,6 +138,6 @@ def envelope(runs: Mapping[Place, Downloads]) -> list[Best]:
     return best
 
 
-def improvement(stock: Downloads, hack: Downloads) -> list[float]:
-    """By how much HACK's goodput is above stock's, seed by seed [%]."""
-    return [100 * (mine / base - 1) for mine, base in zip(hack.goodput, stock.goodput, strict=True)]
+def improvement(stock: Downloads, hack: Downloads) -> Interval:
+    """By how much HACK's goodput is above stock's [%]."""
+    return ratio_interval(hack.goodput, stock.goodput).gain

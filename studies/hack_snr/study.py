@@ -1,10 +1,10 @@
 """What the study measures, and the figures and tables of its report."""
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, geometric_mean
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import mean_interval, rare_events
+from acklab.statistics import Interval, mean_interval, rare_events, ratio_interval
 from acklab.studies import Bench, Measure
 
 from . import drawing
@@ -49,13 +49,13 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 def _improvements(found: Measured, many: Measured, suffix: str) -> dict[str, Measure]:
     pairs = _pairs(found)
     fast = [pair for pair in pairs if RATES[pair[1].place.mcs] > FAST]
-    at_rate = {rate: improvement(old, new) for rate, old, new in _lossless(many)}
-    rise = [slow - ninety for slow, ninety in zip(at_rate[RATES[0]], at_rate[FAST], strict=True)]
+    at_rate = {rate: (old, new) for rate, old, new in _lossless(many)}
+    slow, ninety = (_ratios(*at_rate[rate]) for rate in (RATES[0], FAST))
     return {
-        f"improvement{suffix}": Measure(_mean_improvement(pairs), [COMMAND]),
-        f"above_90{suffix}": Measure(_mean_improvement(fast), [COMMAND]),
-        f"at_150{suffix}": Measure(at_rate[RATES[-1]], _commands(many, RATES[-1])),
-        f"rises{suffix}": Measure(rise, _commands(many, RATES[0])),
+        f"improvement{suffix}": Measure.of(_mean_improvement(pairs), [COMMAND]),
+        f"above_90{suffix}": Measure.of(_mean_improvement(fast), [COMMAND]),
+        f"at_150{suffix}": Measure.of(improvement(*at_rate[RATES[-1]]), _commands(many, RATES[-1])),
+        f"rises{suffix}": Measure.of(ratio_interval(slow, ninety).gain, _commands(many, RATES[0])),
     }
 
 
@@ -104,9 +104,15 @@ def _pairs(found: Measured) -> list[tuple[Best, Best]]:
     return list(zip(envelope(found[STOCK]), envelope(found[HACK]), strict=True))
 
 
-def _mean_improvement(pairs: Sequence[tuple[Best, Best]]) -> list[float]:
-    """Over the ratios of signal to noise, for each seed [%]."""
-    return [fmean(gains) for gains in zip(*(improvement(old.runs, new.runs) for old, new in pairs), strict=True)]
+def _ratios(stock: Downloads, hack: Downloads) -> list[float]:
+    """HACK's goodput over stock's, seed by seed."""
+    return [mine / base for mine, base in zip(hack.goodput, stock.goodput, strict=True)]
+
+
+def _mean_improvement(pairs: Sequence[tuple[Best, Best]]) -> Interval:
+    """Over the ratios of signal to noise [%], by the geometric mean of each seed."""
+    means = [geometric_mean(seed) for seed in zip(*(_ratios(old.runs, new.runs) for old, new in pairs), strict=True)]
+    return ratio_interval(means, [1.0] * len(means)).gain
 
 
 def _timeouts(best: Sequence[Best]) -> list[int]:
@@ -137,8 +143,8 @@ def _along(bench: Bench, pairs: drawing.Pairs, waiting: drawing.Pairs) -> Table:
                 f"{rates[0]}" if rates[0] == rates[1] else f"{rates[0]}, {rates[1]}",
                 mean_interval(old.runs.goodput).text(),
                 mean_interval(new.runs.goodput).text(),
-                mean_interval(improvement(old.runs, new.runs)).text(signed=True),
-                mean_interval(improvement(*(one.runs for one in other))).text(signed=True),
+                improvement(old.runs, new.runs).text(signed=True),
+                improvement(*(one.runs for one in other)).text(signed=True),
                 ", ".join(f"{fmean(one.runs.timeouts):g}" for one in (old, new)),
             ]
         )
@@ -163,7 +169,7 @@ def _along(bench: Bench, pairs: drawing.Pairs, waiting: drawing.Pairs) -> Table:
 def _by_rate(found: Measured) -> Table:
     rows = []
     for rate, old, new in _lossless(found):
-        gain = mean_interval(improvement(old, new)).text(signed=True)
+        gain = improvement(old, new).text(signed=True)
         unanswered, again = (
             _both(old, new, by) for by in (lambda runs: 100 * runs.unanswered, lambda runs: fmean(runs.retransmissions))
         )
@@ -197,7 +203,7 @@ def _by_setting(bench: Bench, found: Mapping[str, Measured]) -> Table:
     for name, own in found.items():
         title = variants[name].title if name in variants else "as written"
         at_rate = {rate: (old, new) for rate, old, new in _lossless(own)}
-        gains = [mean_interval(improvement(*at_rate[rate])).text(signed=True) for rate in SOME_RATES]
+        gains = [improvement(*at_rate[rate]).text(signed=True) for rate in SOME_RATES]
         rows.append(
             [title, *gains, *(mean_interval(runs.goodput).text() for runs in at_rate[RATES[-1]]), _plain(at_rate[RATES[-1]][1])]
         )

@@ -81,8 +81,3 @@ def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
     """A column of one setting, seed by seed."""
     own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
     return own[column].cast(pl.Float64).to_list()
-
-
-def gain(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """By how much one is ahead of the other [%], seed by seed."""
-    return [100 * (own / other - 1) for own, other in zip(ours, theirs, strict=True)]

@@ -1,15 +1,15 @@
 """TACK over Wi-Fi and a long path together: the paper's Figure 13."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import mean_interval
+from acklab.statistics import Interval, mean_interval, ratio_interval
 from acklab.studies import Bench, Measure
 
 from . import drawing
-from .runs import BBR, CAUSES, COMMAND, LINKS, SENDERS, TACK, again, by_case, by_cause, gain, run_cases, run_causes, values
+from .runs import BBR, CAUSES, COMMAND, LINKS, SENDERS, TACK, again, by_case, by_cause, run_cases, run_causes, values
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
@@ -22,8 +22,12 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         for sender, name in ((TACK, "tack"), (BBR, "bbr")):
             for column in ("goodput", "acks", "data"):
                 found[f"{column}_{name}_{short}"] = values(runs, column, case=case, sender=sender)
-        found[f"gain_{short}"] = gain(found[f"goodput_tack_{short}"], found[f"goodput_bbr_{short}"])
-    return {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+    measured = {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+    for case in LINKS:
+        short = case.removeprefix("case ")
+        gain = ratio_interval(found[f"goodput_tack_{short}"], found[f"goodput_bbr_{short}"]).gain
+        measured[f"gain_{short}"] = Measure.of(gain, [result.rerun])
+    return measured
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -39,8 +43,8 @@ def _cases(bench: Bench) -> Section:
     for case, title in titles.items():
         for sender in SENDERS:
             own = runs.filter(pl.col("case") == case, pl.col("sender") == sender)
-            lead = gain(values(runs, "goodput", case=case, sender=sender), values(runs, "goodput", case=case, sender=BBR))
-            rows.append([title, sender, *_numbers(own, [] if sender == BBR else lead)])
+            ours, theirs = (values(runs, "goodput", case=case, sender=of) for of in (sender, BBR))
+            rows.append([title, sender, *_numbers(own, None if sender == BBR else ratio_interval(ours, theirs).gain)])
     return Section(
         "The four cases",
         "120 s of one download, start-up included.",
@@ -63,7 +67,7 @@ def _causes(bench: Bench) -> Section:
                 for sender in (TACK, BBR):
                     own = runs.filter(pl.col("cause") == cause, pl.col("case") == case, pl.col("sender") == sender)
                     if own.height:
-                        lead = gain(own["goodput"].to_list(), theirs) if theirs and sender == TACK else []
+                        lead = ratio_interval(own["goodput"], theirs).gain if theirs and sender == TACK else None
                         rows.append([case, title, sender, *_numbers(own, lead)])
     return Section(
         "What may have been different",
@@ -82,6 +86,6 @@ def _causes(bench: Bench) -> Section:
 _HEAD = ["goodput [Mbps]", "over TCP BBR [%]", "data packets", "ACKs", "resent", "sRTT [ms]"]
 
 
-def _numbers(own: pl.DataFrame, lead: Sequence[float]) -> list[str]:
+def _numbers(own: pl.DataFrame, lead: Interval | None) -> list[str]:
     counts = [mean_interval(own[column]).text(0) for column in ("data", "acks", "resent", "srtt")]
-    return [mean_interval(own["goodput"]).text(), mean_interval(lead).text(1, signed=True) if lead else "", *counts]
+    return [mean_interval(own["goodput"]).text(), "" if lead is None else lead.text(1, signed=True), *counts]

@@ -15,7 +15,7 @@ from acklab.studies import Bench, Measure
 from acklab.sweeps import SweepResult
 
 from .drawing import PUBLISHED_10A
-from .runs import BBR, COMMAND, LINKS_FILE, RTT, SCENARIO, TACK, again, gain, summary, values
+from .runs import BBR, COMMAND, LINKS_FILE, RTT, SCENARIO, TACK, again, fewer, gain, summary, values
 
 UDP = "UDP"
 UDP_BASELINES = {"802.11b": 7, "802.11g": 26}
@@ -83,10 +83,9 @@ def measures(bench: Bench) -> dict[str, Measure]:
     for link in UPLINKS:
         own = nearest(runs, link)
         short = link.removeprefix("802.11")
-        found[f"client_gain_{short}"] = gain(*(values(own, "goodput", sender=sender) for sender in (TACK, BBR)))
-        saved = gain(*(values(own, "acks", sender=sender) for sender in (TACK, BBR)))
-        found[f"client_fewer_{short}"] = [-lead for lead in saved]
-    return {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+        found[f"client_gain_{short}"] = gain(own, "goodput", TACK)
+        found[f"client_fewer_{short}"] = fewer(own, "acks", TACK)
+    return {name: Measure.of(number, [result.rerun]) for name, number in found.items()}
 
 
 def section(bench: Bench) -> Section:
@@ -99,7 +98,7 @@ def section(bench: Bench) -> Section:
         for own in sorted(parts, key=lambda part: distance(part, link)):
             _, uplink, percent = str(own["client"][0]).split(": ")
             goodputs = [mean_interval(values(own, "goodput", sender=sender)).text() for sender in (UDP, TACK, BBR)]
-            lead = mean_interval(gain(*(values(own, "goodput", sender=sender) for sender in (TACK, BBR)))).text(1, signed=True)
+            lead = gain(own, "goodput", TACK).text(1, signed=True)
             shown.append([link, uplink, percent, *goodputs, lead, f"{100 * distance(own, link):.1f}"])
         tack, bbr, lead_of_paper = PUBLISHED_10A[link]
         shown.append([link, "published", "", f"{UDP_BASELINES[link]}", f"{tack:g}", f"{bbr:g}", f"{lead_of_paper:+g}", ""])

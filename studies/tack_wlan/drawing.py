@@ -48,8 +48,7 @@ def round_trips(runs: pl.DataFrame) -> go.Figure:
         for sender, dash in ((TACK, "solid"), (CUBIC, "dot")):
             own = runs.filter(pl.col("link") == link)
             rtts = own["rtt"].unique(maintain_order=True).to_list()
-            # The same mean as in the table and in the claims: of the leads, seed by seed.
-            leads = [mean_interval(gain(*(values(own, "goodput", rtt=rtt, sender=one) for one in (sender, BBR)))) for rtt in rtts]
+            leads = [gain(own, "goodput", sender, rtt=rtt) for rtt in rtts]
             figure.add_scatter(
                 x=[float(rtt.removesuffix(" ms")) for rtt in rtts], y=[lead.mean for lead in leads], mode="lines+markers", name=f"{link}, {sender}",
                 line={"color": ink, "dash": dash}, error_y=error_bars(half_widths(leads), ink), hovertemplate="%{x} ms: %{y:+.1f} %",

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from acklab.scenario import overrides
+from acklab.statistics import Interval, ratio_interval
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -113,6 +114,12 @@ def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
     return own[column].cast(pl.Float64).to_list()
 
 
-def gain(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """By how much one is ahead of the other [%], seed by seed."""
-    return [100 * (own / other - 1) for own, other in zip(ours, theirs, strict=True)]
+def gain(runs: pl.DataFrame, column: str, sender: str, other: str = BBR, **of: str) -> Interval:
+    """By how much a column is larger with one sender than with another [%]."""
+    return ratio_interval(values(runs, column, sender=sender, **of), values(runs, column, sender=other, **of)).gain
+
+
+def fewer(runs: pl.DataFrame, column: str, sender: str, other: str = BBR, **of: str) -> Interval:
+    """By how much it is smaller [%]."""
+    found = gain(runs, column, sender, other, **of)
+    return Interval(-found.mean, -found.high, -found.low, found.count)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from acklab.report import Figure, Section, Table
-from acklab.statistics import mean_interval
+from acklab.statistics import Interval, mean_interval, ratio_interval
 from acklab.studies import Bench, Measure
 
 from . import client, drawing
@@ -21,6 +21,7 @@ from .runs import (
     THINNED_LINK,
     again,
     arm,
+    fewer,
     gain,
     run_causes,
     run_links,
@@ -34,19 +35,21 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """Goodputs, gains and shares of ACKs of Figure 10(a) and Figure 1, and the goodputs of Figure 10(b)."""
     result, thinned = run_links(bench), run_thinned(bench)
     runs = summary(result, "link", "rtt", "sender")
-    found = {}
+    found: dict[str, list[float]] = {}
+    of_ratios: dict[str, Interval] = {}
     for link in LINKS:
         short = link.removeprefix("802.11")
         of = {sender: {"link": link, "rtt": RTT, "sender": sender} for sender in (TACK, BBR, CUBIC)}
         goodput = {sender: values(runs, "goodput", **names) for sender, names in of.items()}
         acks = {sender: values(runs, "acks", **names) for sender, names in of.items()}
         found[f"tack_{short}"], found[f"bbr_{short}"] = goodput[TACK], goodput[BBR]
-        found[f"gain_{short}"] = gain(goodput[TACK], goodput[BBR])
-        found[f"fewer_{short}"] = [-lead for lead in gain(acks[TACK], acks[BBR])]
+        of_ratios[f"gain_{short}"] = gain(runs, "goodput", TACK, link=link, rtt=RTT)
+        of_ratios[f"fewer_{short}"] = fewer(runs, "acks", TACK, link=link, rtt=RTT)
         for sender, name in ((TACK, "tack"), (BBR, "bbr")):
             data = values(runs, "data", **of[sender])
             found[f"share_{name}_{short}"] = [100 * ack / packet for ack, packet in zip(acks[sender], data, strict=True)]
     measured = {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
+    measured |= {name: Measure.of(ratio, [result.rerun]) for name, ratio in of_ratios.items()}
     actual = summary(thinned, "arm")
     for packets in THINNED:
         measured[f"actual_l{packets}"] = Measure(values(actual, "goodput", arm=arm(BBR, packets)), [thinned.rerun])
@@ -68,7 +71,7 @@ def _links(bench: Bench) -> Section:
         means = own.select(pl.col("srtt", "resent").mean(), share=(100 * pl.col("acks") / pl.col("data")).mean()).row(
             0, named=True
         )
-        lead = mean_interval(gain(own["goodput"].to_list(), values(runs, "goodput", link=str(link), rtt=str(rtt), sender=BBR)))
+        lead = gain(runs, "goodput", str(sender), link=str(link), rtt=str(rtt))
         shown = "" if sender == BBR else lead.text(1, signed=True)
         rows.append(
             [
@@ -131,7 +134,7 @@ def _causes(bench: Bench) -> Section:
         for link in on:
             own = {sender: values(runs, "goodput", cause=f"{cause}: {link}", sender=sender) for sender in (TACK, BBR)}
             goodputs = [mean_interval(own[sender]).text() for sender in (TACK, BBR)]
-            rows.append([link, titles[cause], *goodputs, mean_interval(gain(own[TACK], own[BBR])).text(1, signed=True)])
+            rows.append([link, titles[cause], *goodputs, ratio_interval(own[TACK], own[BBR]).gain.text(1, signed=True)])
     rows.sort(key=lambda row: LINKS.index(row[0]))
     for link, (tack, bbr, lead) in drawing.PUBLISHED_10A.items():
         rows.append([link, "published", f"{tack:g}", f"{bbr:g}", f"{lead:+g}"])

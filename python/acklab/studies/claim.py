@@ -101,7 +101,8 @@ class Claim(Strict):
     kind: Literal["paper", "parity", "own"] | None = None
     """Whose number it is, if the first words of the source do not tell (`acklab.verdict.kind_of`)."""
     reading_of: str = ""
-    """The id of the claim that counts, if this one is another reading of the same statement, such as with other settings."""
+    """The id of the claim that counts, if this one is another reading of the same statement, such as with other settings; `study/id` if
+    another study has it."""
     same_as: str = ""
     """The id of the claim that is about the same quantity, such as octets where this one is about the time that they take: this one
     gets its verdict."""
@@ -137,8 +138,13 @@ class Claim(Strict):
 
     @property
     def counts_as(self) -> str:
-        """The id of the claim that counts for the same statement, if it is another one."""
+        """The id of the claim that counts for the same statement, if it is another one; `study/id` if another study has it."""
         return self.reading_of or self.same_as
+
+    def statement(self, study: str) -> str:
+        """The full id of the claim that counts for the same statement, for a claim of this study; empty if it is this one."""
+        place, _, name = self.counts_as.rpartition("/")
+        return f"{place or study}.{name}" if name else ""
 
     @property
     def measured_by_study(self) -> str | None:

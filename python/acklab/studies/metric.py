@@ -13,6 +13,9 @@ import polars as pl
 from acklab.errors import UsageError
 from acklab.result import Result
 
+_EVENTS = frozenset({"total_rtos_l4", "agg_rtos_l4", "total_decompression_failures_l2"})
+"""Columns that count events of which most runs may have none."""
+
 _FORM = re.compile(r"(?P<table>\w+)(?:\[(?P<row>[^\]]+)\])?\.(?P<column>\w+)")
 _ALL = "*"
 
@@ -64,6 +67,11 @@ class Metric:
             raise UsageError(f"metric {self}: found {frame.height} rows of the table {self.table!r}, expected one of: {found}")
         value = frame[self.column][0]
         return math.nan if value is None else float(value)
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether it is a number of events of which most runs may have none, such as timeouts."""
+        return self.whole is None and self.column in _EVENTS
 
     def unit(self, result: Result) -> str | None:
         """The unit of the column, if it has one."""

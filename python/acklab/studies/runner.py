@@ -13,7 +13,7 @@ from acklab.errors import AcklabError, RunError, UsageError
 from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.result import Result
-from acklab.statistics import Interval, mean_interval, ratio_interval
+from acklab.statistics import Interval, event_rate, mean_interval, ratio_interval
 from acklab.studies import emulated
 from acklab.studies.bench import Bench
 from acklab.studies.claim import Claim
@@ -172,7 +172,7 @@ def _finding(
     key, *others = _runs(bench, claim)
     values = measure(key, metric)
     commands = [points[key][0].command]
-    interval = mean_interval(values)
+    interval = event_rate(values) if metric.counts_events else mean_interval(values)
     if claim.relative_to is not None:
         below = measure(others[0], metric)
         # One of them may have been run with more seeds for another claim: the first seeds are the same.
@@ -218,7 +218,7 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
         no_effect=claim.effect_from,
         fitted=claim.fitted,
         kind=claim.whose,
-        reading_of=f"{bench.study.name}.{claim.counts_as}" if claim.counts_as else "",
+        reading_of=claim.statement(bench.study.name),
         side=claim.side,
     )
 
