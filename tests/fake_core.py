@@ -37,6 +37,11 @@ class RunResult:
         self.scenario, self.seed, self.tables = scenario, seed, tables
 
 
+class BatchResult:
+    def __init__(self, outcomes, names, tables):
+        self.outcomes, self.names, self.tables = outcomes, names, tables
+
+
 class FakeCore:
     """One instance a test, so that `runs` counts only its own."""
 
@@ -113,6 +118,39 @@ class FakeCore:
         tables = {"flows": flows, "links": links, "network": network}
         batches = {name: table.to_batches()[0] for name, table in tables.items()}
         return RunResult(json.dumps(scenario, sort_keys=True), scenario["seed"], batches)
+
+    def check_many(self, text, name, sets, points, base, threads):
+        found: list[Any] = []
+        for own in points:
+            scenario = json.loads(self.load(text, name, [*sets, *own]))
+            flows = enumerate(scenario.get("flow", []))
+            names = [(f"flow.{index}.ack.name", flow["ack"]["name"]) for index, flow in flows if "name" in flow.get("ack", {})]
+            found.append((json.dumps(scenario | {"seed": 0}, sort_keys=True), [], names))
+        return found
+
+    def run_many(self, text, name, sets, points, base, cancel=None, strategies=None, seconds=None):
+        outcomes: list[Any] = []
+        names: list[list[str]] = []
+        parts: dict[str, list[pa.RecordBatch]] = {}
+        for own in points:
+            try:
+                result = self.run(text, name, [*sets, *own], base, cancel=cancel, strategies=strategies)
+            except Cancelled:
+                break
+            except Exception as error:
+                outcomes.append(error)
+                names.append([])
+                continue
+            for table, batch in result.tables.items():
+                numbers = pa.array([len(outcomes)] * batch.num_rows, pa.uint32())
+                fields = [pa.field("point", pa.uint32(), nullable=False), *batch.schema]
+                parts.setdefault(table, []).append(
+                    pa.RecordBatch.from_arrays([numbers, *batch.columns], schema=pa.schema(fields))
+                )
+            outcomes.append(result.scenario)
+            names.append(list(result.tables))
+        tables = {table: pa.Table.from_batches(batches).combine_chunks().to_batches()[0] for table, batches in parts.items()}
+        return BatchResult(outcomes, names, tables)
 
     def metrics(self):
         return json.dumps([])

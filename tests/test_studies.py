@@ -101,9 +101,10 @@ def test_a_ratio_is_taken_seed_by_seed(fake, study, tmp_path):
     own, other = finding.command.splitlines()
     assert own == "acklab run studies/test/one.toml --set flow.0.congestion=cubic --set flow.0.mss=1000B --seed 42"
     assert other == "acklab run studies/test/one.toml --set flow.0.mss=1000B --seed 42"
+    bench = Bench(study, tmp_path / "out" / "test", quiet=True)
     throughputs = [
-        [point.result(tmp_path / "out" / "test").flows["mean_throughput_l4"][0] for point in points]
-        for points in Bench(study, tmp_path / "out" / "test", quiet=True).replicas(
+        [result.flows["mean_throughput_l4"][0] for result in bench.results(points)]
+        for points in bench.replicas(
             [("one.toml", ["flow.0.congestion=cubic", "flow.0.mss=1000B"]), ("one.toml", ["flow.0.mss=1000B"])]
         )
     ]
@@ -244,7 +245,7 @@ def test_a_direction_by_another_scenario_is_taken_seed_by_seed(fake, study, tmp_
     ours = run_study(find("test"), tmp_path / "out", quiet=True).findings[0]
     bench = Bench(study, tmp_path / "out" / "test", quiet=True)
     throughputs = [
-        [point.result(bench.folder).flows["mean_throughput_l4"][0] for point in points]
+        [result.flows["mean_throughput_l4"][0] for result in bench.results(points)]
         for points in bench.replicas([("one.toml", []), ("other.toml", [])])
     ]
     beyond = mean_interval([one - other for one, other in zip(*throughputs, strict=True)])

@@ -30,7 +30,7 @@ def test_a_file_of_variants_is_an_axis(fake, scenario, file, tmp_path):
     out = tmp_path / "out"
     result = acklab.sweep(scenario, grid=[f"kind=@{file}", "duration=1s,2s"], seeds=2, out=out, quiet=True)
     assert result.flows.select("kind", "duration").unique(maintain_order=True).rows() == [
-        (kind, duration) for kind in ("plain", "slow", "late") for duration in ("1s", "2s")
+        (kind, duration) for kind in ("plain", "slow", "late") for duration in (1, 2)
     ]
     settings = "--set flow.0.congestion=cubic --set 'flow.0.ack={policy = \"delayed\", segments = 2}'"
     assert result.commands[4] == f"acklab run {scenario} {settings} --set duration=1s --seed 42"

@@ -27,6 +27,17 @@ class RunResult:
     def tables(self) -> dict[str, Table]: ...
 
 @final
+class BatchResult:
+    """What many runs yield."""
+
+    @property
+    def outcomes(self) -> list[str | Exception]: ...
+    @property
+    def names(self) -> list[list[str]]: ...
+    @property
+    def tables(self) -> dict[str, Table]: ...
+
+@final
 class EmulationResult:
     """What one emulation yields."""
 
@@ -421,6 +432,19 @@ REVISION: str
 
 def load(text: str, name: str, sets: list[str]) -> str: ...
 def check(text: str, name: str, sets: list[str], base: str) -> str: ...
+def check_many(
+    text: str, name: str, sets: list[str], points: list[list[str]], base: str, threads: int
+) -> list[tuple[str, list[str], list[tuple[str, str]]]]: ...
+def run_many(
+    text: str,
+    name: str,
+    sets: list[str],
+    points: list[list[str]],
+    base: str,
+    cancel: Cancel | None = None,
+    strategies: dict[str, Callable[[Any], Any]] | None = None,
+    seconds: float | None = None,
+) -> BatchResult: ...
 def run(
     text: str,
     name: str,

@@ -26,7 +26,7 @@ class Contents(Enum):
             return cls.SWEEP
         if (folder / "flows.parquet").is_file():
             return cls._of_tables(folder)
-        return cls.POINTS if (folder / "points").is_dir() else None
+        return cls.POINTS if any((folder / name).is_dir() for name in ("points", "unfinished")) else None
 
     @classmethod
     def _of_tables(cls, folder: Path) -> "Contents | None":

@@ -110,6 +110,69 @@ def run(
     return json.loads(result.scenario), _arrow(result.tables)
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What the core knows of a scenario that makes sense."""
+
+    scenario: str
+    """The scenario in full as JSON, with the seed 0."""
+    traces: list[str]
+    """The trace files that it reads."""
+    strategies: list[tuple[str, str]]
+    """The keys and names of the strategies that are not built in."""
+
+
+def check_many(
+    text: str, name: str, sets: Sequence[str], points: Sequence[Sequence[str]], base: Path, threads: int = 1
+) -> list[Checked]:
+    """Checks many scenarios as `check` does, and parses the text once: `sets` are common to all, `points` has the further ones of each.
+
+    Raises ScenarioError for the first that makes no sense.
+    """
+    found = _core.check_many(text, name, list(sets), [list(own) for own in points], str(base), threads)
+    return [Checked(*one) for one in found]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What the core yields of many runs."""
+
+    outcomes: list[str | Exception]
+    """Of each run its scenario in full as JSON, or what it ended with."""
+    names: list[list[str]]
+    """The tables of each run."""
+    tables: "dict[str, pa.Table]"
+    """Tables over all runs; the first column, `point`, is the number of the run."""
+
+
+def run_many(
+    text: str,
+    name: str,
+    sets: Sequence[str],
+    points: Sequence[Sequence[str]],
+    base: Path,
+    cancel: Cancel | None = None,
+    strategies: Mapping[str, Callable[[Any], Any]] | None = None,
+    seconds: float | None = None,
+) -> Batch:
+    """Runs scenarios one after the other, as `run` does, without holding the interpreter lock between them.
+
+    `sets` are common to all, `points` has the further ones of each. Ends early after `seconds` and once `cancel` is cancelled: fewer
+    runs are then in the result. A run that fails does not stop the others.
+    """
+    result = _core.run_many(
+        text,
+        name,
+        list(sets),
+        [list(own) for own in points],
+        str(base),
+        cancel=cancel,
+        strategies=dict(strategies) if strategies else None,
+        seconds=seconds,
+    )
+    return Batch(result.outcomes, result.names, _arrow(result.tables))
+
+
 def packetdrill(
     scripts: Sequence[Path],
     text: str | None,

@@ -57,8 +57,9 @@ class Result(NamedTables):
 
     def units(self, name: str) -> dict[str, str]:
         """The unit of each column of a table that has one."""
-        fields = self.arrow(name).schema
-        return {field.name: field.metadata[b"unit"].decode() for field in fields if (field.metadata or {}).get(b"unit")}
+        from acklab.store import units_of
+
+        return units_of(self.arrow(name).schema)
 
     def save(self, directory: str | Path) -> Path:
         """Writes the tables as Parquet and the scenario as JSON into a folder.

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import tempfile
-import threading
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from acklab.errors import StoreError
+from acklab.folders import temporary_name
 from acklab.provenance import Provenance
 
 SCENARIO_FILE = "scenario.json"
 SWEEP_FILE = "sweep.json"
 STUDY_FILE = "report.json"
 _PREFIX = "acklab."
+_FRAME = b"PAR1"
+"""What a Parquet file begins and ends with."""
+_EXPECTED = "expected a Parquet table that acklab wrote"
 
 
 @contextlib.contextmanager
@@ -32,7 +35,7 @@ def writing(path: Path) -> Iterator[Path]:
 
     Raises StoreError, naming `path`, for a full disk, a folder that may not be written, and the like.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    temporary = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -40,7 +43,7 @@ def writing(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot write it: {_reason(error)}") from error
+        raise StoreError(f"{path}: cannot write it: {reason(error)}") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -51,7 +54,7 @@ def make_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{path}: cannot make the folder: {_reason(error)}") from error
+        raise StoreError(f"{path}: cannot make the folder: {reason(error)}") from error
     return path
 
 
@@ -63,7 +66,12 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: object) -> None:
     """Writes a JSON document whole or not at all. Raises StoreError."""
-    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    write_text(path, json_text(value))
+
+
+def json_text(value: object) -> str:
+    """A JSON document as it is written."""
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def read_json(path: Path, expected: str) -> Any:
@@ -71,7 +79,7 @@ def read_json(path: Path, expected: str) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise StoreError(f"{path}: cannot read it: {_reason(error)}") from error
+        raise StoreError(f"{path}: cannot read it: {reason(error)}") from error
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: found damaged JSON ({error}), expected {expected}") from error
 
@@ -103,7 +111,7 @@ def write_tables_at_once(directory: Path, tables: Mapping[str, pa.Table], proven
         directory.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
     except OSError as error:
-        raise StoreError(f"{directory}: cannot write it: {_reason(error)}") from error
+        raise StoreError(f"{directory}: cannot write it: {reason(error)}") from error
     try:
         metadata = provenance.metadata()
         for name, table in tables.items():
@@ -111,7 +119,7 @@ def write_tables_at_once(directory: Path, tables: Mapping[str, pa.Table], proven
         temporary.chmod(0o755)
         _put(temporary, directory)
     except OSError as error:
-        raise StoreError(f"{directory}: cannot write it: {_reason(error)}") from error
+        raise StoreError(f"{directory}: cannot write it: {reason(error)}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -151,7 +159,7 @@ def _is_framed(path: Path) -> bool:
         with path.open("rb") as file:
             head = file.read(4)
             file.seek(-4, os.SEEK_END)
-            return head == file.read(4) == b"PAR1"
+            return head == file.read(4) == _FRAME
     except OSError:
         return False
 
@@ -185,7 +193,12 @@ def units(path: Path) -> dict[str, str]:
             fields = pq.read_schema(file)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(_what_was_found(path, error)) from error
-    return {field.name: field.metadata[b"unit"].decode() for field in fields if (field.metadata or {}).get(b"unit")}
+    return units_of(fields)
+
+
+def units_of(schema: pa.Schema) -> dict[str, str]:
+    """The unit of each column that has one."""
+    return {field.name: field.metadata[b"unit"].decode() for field in schema if (field.metadata or {}).get(b"unit")}
 
 
 def table_files(directory: Path) -> dict[str, Path]:
@@ -198,26 +211,26 @@ def table_files(directory: Path) -> dict[str, Path]:
     return files
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """What went wrong, in words."""
     return error.strerror or str(error)
 
 
 def _what_was_found(path: Path, error: Exception) -> str:
-    expected = "expected a Parquet table that acklab wrote"
     if isinstance(error, FileNotFoundError):
-        return f"{path}: found no such file, {expected}"
+        return f"{path}: found no such file, {_EXPECTED}"
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = file.read(4)
-            file.seek(max(size - 4, 0))
-            tail = file.read(4)
+        return what_was_found(str(path), path.read_bytes(), error)
     except OSError as other:
-        return f"{path}: cannot read it: {_reason(other)}"
-    if size == 0:
-        return f"{path}: found an empty file, {expected}"
-    if head != b"PAR1":
-        return f"{path}: found {size} octets that begin with {head!r}, {expected} (which begins with b'PAR1')"
-    if tail != b"PAR1":
-        return f"{path}: found {size} octets without the end of a Parquet file: it is cut off or overwritten; {expected}"
-    return f"{path}: found a damaged Parquet file ({error}), {expected}"
+        return f"{path}: cannot read it: {reason(other)}"
+
+
+def what_was_found(name: str, octets: bytes, error: Exception) -> str:
+    """What is wrong with octets that should be a Parquet file and were refused with `error`."""
+    if not octets:
+        return f"{name}: found an empty file, {_EXPECTED}"
+    if octets[:4] != _FRAME:
+        return f"{name}: found {len(octets)} octets that begin with {octets[:4]!r}, {_EXPECTED} (which begins with b'PAR1')"
+    if octets[-4:] != _FRAME:
+        return f"{name}: found {len(octets)} octets without the end of a Parquet file: it is cut off or overwritten; {_EXPECTED}"
+    return f"{name}: found a damaged Parquet file ({error}), {_EXPECTED}"

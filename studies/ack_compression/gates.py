@@ -10,9 +10,10 @@ from .runs import COMMAND, interval_by_quota
 def section(bench: Bench) -> Section:
     """Heat maps of NewReno over interval and quota."""
     result = interval_by_quota(bench)
-    preset, _, quota, interval = result.columns.values()
-    flows = result.flows
-    drops = result.query("select * from links where link = 'btl_forward' order by point")
+    preset, _, quota, own = result.columns.values()
+    interval = result.titled(own)
+    flows = result.flows.rename({own: interval})
+    drops = result.query("select * from links where link = 'btl_forward' order by point").rename({own: interval})
     command = [COMMAND, result.rerun]
     over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
     return Section(
@@ -35,7 +36,7 @@ def section(bench: Bench) -> Section:
                 command,
             ),
             Figure(
-                figures.profiles(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", "interval", preset),
+                figures.profiles(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", interval, preset),
                 "Throughput along the interval, a line for each quota, with intervals of 95 %",
                 command,
             ),

@@ -10,6 +10,7 @@ from acklab.sweeps import load_sweep
 from . import drawing
 from .runs import COMMAND, HACK, LATE, STOCK, UDP, of_sweeps
 
+IN_TIME, SORA = (float(late.removesuffix("us")) for late in (LATE[0], LATE[-1]))
 CARDS = {10.4: "AR9300 and Intel 5300: 10.4", 13.4: "to 13.4", 37.0: "SoRa: 37"}
 
 
@@ -22,7 +23,7 @@ def benefit(bench: Bench) -> Interval:
     }
     late_gains, gains = (
         [one / other - 1 for one, other in zip(goodput[place, HACK], goodput[place, STOCK], strict=True)]
-        for place in (LATE[-1], LATE[0])
+        for place in (SORA, IN_TIME)
     )
     return ratio_interval(late_gains, gains)
 
@@ -35,11 +36,11 @@ def section(bench: Bench) -> Section:
     udp = datagrams.network.select(pl.col(alone).alias(late), pl.lit(UDP).alias("scheme"), "seed", "agg_throughput_l4")
     means = intervals(pl.concat([udp, both.reverse()]), [late, "scheme"], "agg_throughput_l4")
     gains = ratios(both, [late, "scheme"], "agg_throughput_l4", {"scheme": STOCK}).filter(pl.col("scheme") == HACK)
-    number = pl.col(late).str.strip_suffix("us").cast(pl.Float64).alias("late")
+    number = pl.col(late).cast(pl.Float64).alias("late")
     head = ["later than SIFS", *(f"{name} [Mbps]" for name in (UDP, HACK, STOCK)), "HACK over stock"]
     rows = []
-    for place in LATE:
-        row = [place.replace("us", " µs")]
+    for text in LATE:
+        row, place = [text.replace("us", " µs")], float(text.removesuffix("us"))
         for name in (UDP, HACK, STOCK):
             cell = means.filter(pl.col(late) == place, pl.col("scheme") == name).row(0, named=True)
             row.append(Interval.of_row(cell).text())

@@ -35,7 +35,7 @@ def section(bench: Bench) -> Section:
     of_gain = ratios(goodput.filter(pl.col("scheme") != UDP), [late, "clients", "scheme"], "agg_throughput_l4", {"scheme": STOCK})
     rows = []
     for place in LATE_SENSING:
-        here = pl.col(late) == place
+        here = pl.col(late) == float(place.removesuffix("us"))
         cells = {
             (column, name): Interval.of_row(frame.filter(here, pl.col("scheme") == name).row(0, named=True))
             for column, frame in means.items()

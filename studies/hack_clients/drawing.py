@@ -26,7 +26,7 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
     for (name, others), ink in zip(lines.items(), _OF_CLIENTS, strict=True):
         part = means.filter(pl.col("clients") == name)
         figure.add_scatter(
-            x=[int(limit.removesuffix("ms")) for limit in part["limit"]], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
+            x=part["limit"], y=part["mean"], name=name, mode="lines+markers", line={"color": ink, "width": 2},
             error_y=error_bars(half_widths(part), ink), hovertemplate="%{x} ms<br>%{y:.3f} ± %{error_y.array:.2~g}",
         )  # fmt: skip
         for variant, gain in others.items():

@@ -35,11 +35,11 @@ def section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
     means = intervals(frame, ["limit", "clients"], "gain")
     waited = frame.group_by("limit", "clients", maintain_order=True).agg(pl.col("agg_rtos_l4").sum())
     rows = []
-    for limit in LIMITS:
-        row = [limit.replace("ms", " ms")]
+    for text in LIMITS:
+        row, held = [text.replace("ms", " ms")], int(text.removesuffix("ms"))
         for count in ENDS:
-            (cell,) = means.filter(pl.col("limit") == limit, pl.col("clients") == OF[count]).to_dicts()
-            (late,) = waited.filter(pl.col("limit") == limit, pl.col("clients") == OF[count]).to_dicts()
+            (cell,) = means.filter(pl.col("limit") == held, pl.col("clients") == OF[count]).to_dicts()
+            (late,) = waited.filter(pl.col("limit") == held, pl.col("clients") == OF[count]).to_dicts()
             row += [Interval.of_row(cell).text(3), str(late["agg_rtos_l4"])]
         rows.append(row)
     head = ["held for", *(text for count in ENDS for text in (OF[count], "timeouts, all seeds"))]

@@ -34,13 +34,13 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     })  # fmt: skip
     runs, losses = summary(late), summary(lost)
     needless = {
-        "needless_0": _values(runs, "0", "5ms", "false"),
-        "needless_quarter": _values(runs, "0.25", "5ms", "false"),
-        "needless_quarter_20": _values(runs, "0.25", "20ms", "false"),
-        "needless_adaptive_20": _values(runs, "0.25", "20ms", "true"),
+        "needless_0": _values(runs, 0, 5, "false"),
+        "needless_quarter": _values(runs, 0.25, 5, "false"),
+        "needless_quarter_20": _values(runs, 0.25, 20, "false"),
+        "needless_adaptive_20": _values(runs, 0.25, 20, "true"),
     }
     found = {name: Measure([100 * value for value in values], [late.rerun]) for name, values in needless.items()}
-    waits = {settling: _column(losses, settling, "blocked") for settling in SETTLING}
+    waits = {settling: _column(losses, float(settling), "blocked") for settling in SETTLING}
     found["wait_quarter"] = Measure(_less(waits["0.25"], waits["0"]), [lost.rerun])
     return found | {"wait_whole": Measure(_less(waits["1"], waits["0"]), [lost.rerun])}
 
@@ -51,23 +51,23 @@ def summary(result: SweepResult) -> pl.DataFrame:
     short = {
         "flow.0.transport.adaptive_settling": "adaptive",
         "flow.0.transport.settling": "settling",
-        "link.btl.forward.reorder.by": "late_by",
+        "link.btl.forward.reorder.by": "milliseconds",
     }
     return result.flows.select(
-        "point", "seed", *(pl.col(column).cast(pl.String).str.to_lowercase().alias(short[name]) for name, column in names.items()),
+        "point", "seed", *(pl.col(column).alias(short[name]) for name, column in names.items()),
         needless=pl.col("total_retransmissions_l4") / (SHARE * pl.col("total_data_packets_l4")),
         blocked=pl.col("mean_blocked_l4"),
         goodput=pl.col("mean_throughput_l7"),
     )  # fmt: skip
 
 
-def _column(runs: pl.DataFrame, settling: str, column: str) -> list[float]:
-    own = runs.filter(pl.col("settling").cast(pl.Float64) == float(settling))
+def _column(runs: pl.DataFrame, settling: float, column: str) -> list[float]:
+    own = runs.filter(pl.col("settling") == settling)
     return own.sort("seed")[column].to_list()
 
 
-def _values(runs: pl.DataFrame, settling: str, late_by: str, adaptive: str) -> list[float]:
-    return _column(runs.filter(pl.col("late_by") == late_by, pl.col("adaptive") == adaptive), settling, "needless")
+def _values(runs: pl.DataFrame, settling: float, milliseconds: float, adaptive: str) -> list[float]:
+    return _column(runs.filter(pl.col("milliseconds") == milliseconds, pl.col("adaptive") == adaptive), settling, "needless")
 
 
 def _less(above: list[float], below: list[float]) -> list[float]:
@@ -79,9 +79,8 @@ def sections(bench: Bench) -> list[Section]:
     late, lost = (load_sweep(bench.folder / name) for name in (LATE, LOST))
     over = f"mean and interval of 95 % over {len(late.seeds)} seeds"
     runs = summary(late).with_columns(
-        milliseconds=pl.col("late_by").str.strip_suffix("ms").cast(pl.Float64),
         receiver=pl.when(pl.col("adaptive") == "true").then(pl.lit("adapts")).otherwise(pl.lit("fixed")),
-        settling=pl.format("{} RTTmin", "settling"),
+        settling=pl.col("settling").map_elements(lambda settling: f"{settling:g} RTTmin", pl.String),
         needless=100 * pl.col("needless"),
     )
     losses = summary(lost)
@@ -89,7 +88,7 @@ def sections(bench: Bench) -> list[Section]:
         column: {row["settling"]: Interval.of_row(row) for row in intervals(losses, ["settling"], column).to_dicts()}
         for column in ("blocked", "goodput")
     }
-    rows = [[f"{settling} RTTmin", *(means[column][settling].text(1) for column in means)] for settling in means["blocked"]]
+    rows = [[f"{settling:g} RTTmin", *(means[column][settling].text(1) for column in means)] for settling in means["blocked"]]
     head = ["settling time", "segments behind gaps", "goodput [Mbps]"]
     return [
         Section(

@@ -44,16 +44,16 @@ def sections(bench: Bench) -> list[Section]:
 
 
 def _goodput(bench: Bench, point: Point) -> float:
-    return float(point.result(bench.folder).flows["mean_throughput_l7"][0])
+    return float(bench.results([point])[0].flows["mean_throughput_l7"][0])
 
 
 def _access_point(bench: Bench, point: Point, column: str) -> float:
-    return float(point.result(bench.folder).table("stations").row(0, named=True)[column])
+    return float(bench.results([point])[0].table("stations").row(0, named=True)[column])
 
 
 def _idle(bench: Bench, point: Point) -> float:
     """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each response frame."""
-    result = point.result(bench.folder)
+    result = bench.results([point])[0]
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
     return float(waits["time"].sum()) / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16
 

@@ -178,6 +178,25 @@ impl Scenario {
         stations(&flow.from).into_iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
     }
 
+    /// The strategies and transports of the user that the scenario names, each with the path of the key that names it.
+    #[must_use]
+    pub fn custom_names(&self) -> Vec<(String, String)> {
+        let of_flow = |(index, flow): (usize, &Flow)| {
+            let names = flow.transport.custom_names().into_iter();
+            names
+                .map(|(key, name)| (format!("flow.{index}.{}", key.key()), name.as_str().to_owned()))
+                .collect::<Vec<_>>()
+        };
+        self.flow.iter().enumerate().flat_map(of_flow).collect()
+    }
+
+    /// The trace files that the scenario names.
+    #[must_use]
+    pub fn trace_files(&self) -> BTreeSet<&str> {
+        let directions = self.link.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        directions.filter_map(|direction| direction.trace.as_ref()).map(|trace| trace.file.as_str()).collect()
+    }
+
     /// The names of all nodes, in alphabetical order.
     #[must_use]
     pub fn node_names(&self) -> Vec<String> {
@@ -248,15 +267,50 @@ fn read(
     seed: Option<u64>,
     strategies: Option<&Strategies>,
 ) -> Result<Scenario, Refusal> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut document =
-        document::parse(text, name).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
-    sets::apply(&mut document, sets)?;
-    shorthand::write_out(&mut document);
-    if let Some(seed) = seed {
-        document.set_seed(seed);
+    Base::new(text, name, sets)?.read(&[], seed, strategies)
+}
+
+/// A text that is parsed once for many scenarios, as a sweep needs it.
+#[derive(Clone, Debug)]
+pub struct Base<'a> {
+    text: &'a str,
+    name: &'a str,
+    sets: &'a [String],
+    /// The text with `sets` applied, not yet checked.
+    document: Node,
+}
+
+impl<'a> Base<'a> {
+    /// Parses a text and applies the assignments that all scenarios have in common. The arguments are those of [`load`].
+    ///
+    /// # Errors
+    /// If the text cannot be parsed or an assignment has no place in it. Everything else is checked by [`load`](Self::load).
+    pub fn new(text: &'a str, name: &'a str, sets: &'a [String]) -> Result<Self, Refusal> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut document =
+            document::parse(text, name).map_err(|error| Refusal::of_text(name, text, error.span, error.message))?;
+        sets::apply(&mut document, sets, 0)?;
+        Ok(Self { text, name, sets, document })
     }
-    accept(&mut document, strategies).map_err(|problem| problem.refusal(&document, name, text, sets))
+
+    /// The scenario with further assignments. If there are `strategies`, a scenario that names others is rejected.
+    ///
+    /// # Errors
+    /// As [`load`] and [`load_for`].
+    pub fn load(&self, sets: &[String], strategies: Option<&Strategies>) -> Result<Scenario, Refusal> {
+        self.read(sets, None, strategies)
+    }
+
+    fn read(&self, sets: &[String], seed: Option<u64>, strategies: Option<&Strategies>) -> Result<Scenario, Refusal> {
+        let mut document = self.document.clone();
+        sets::apply(&mut document, sets, self.sets.len())?;
+        shorthand::write_out(&mut document);
+        if let Some(seed) = seed {
+            document.set_seed(seed);
+        }
+        accept(&mut document, strategies)
+            .map_err(|problem| problem.refusal(&document, self.name, self.text, &[self.sets, sets].concat()))
+    }
 }
 
 fn accept(document: &mut Node, strategies: Option<&Strategies>) -> Result<Scenario, Problem> {

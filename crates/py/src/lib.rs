@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `run` | checks and runs a scenario: text in, Arrow tables out |
+//! | `batch` | checks and runs many points of a sweep in one call |
 //! | `emulate` | runs a scenario in real time |
 //! | `packetdrill` | plays scripts of packetdrill |
 //! | `hosts` | tools for real hosts: serve, perf, proxy |
@@ -13,6 +14,7 @@
 
 use pyo3::prelude::*;
 
+mod batch;
 mod cancel;
 mod emulate;
 mod errors;
@@ -28,6 +30,8 @@ mod _core {
     use super::{PyModule, PyResult};
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::batch::{BatchResult, check_many, run_many};
     #[pymodule_export]
     use super::cancel::Cancel;
     #[pymodule_export]

@@ -61,6 +61,10 @@ NoQlog = Annotated[Path | None, typer.Option("--qlog", hidden=True)]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one a core).", show_default=False)
 ]
+On = Annotated[
+    str | None,
+    typer.Option("--on", metavar="WHERE", help="Run points on a Ray cluster: ray, or ray://HOST:PORT.", show_default=False),
+]
 StrategyOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -189,8 +193,12 @@ def emulate_(
 def sweep(
     file: ScenarioFile,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Keep the results there; points that are there are not run again.")
-    ] = Path("out/sweep"),
+        str,
+        typer.Option(
+            metavar="DIR",
+            help="Keep the results there, a folder or a URL such as s3://bucket/folder; points that are there are not run again.",
+        ),
+    ] = "out/sweep",
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -210,17 +218,18 @@ def sweep(
     ] = None,
     strategy: StrategyOption = None,
     jobs: Jobs = None,
+    on: On = None,
     qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
-    """Run all points of a grid, for all seeds, on all cores."""
+    """Run all points of a grid, for all seeds, on all cores or on a cluster."""
     from acklab.cli.sweep import sweep_command
 
     if qlog is not None:
         raise UsageError(
             "found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog"
         )
-    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [])
+    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on)
 
 
 @app.command(epilog=_examples("study ack_compression", "study ack_policies --quick", "study --all --out out"))
@@ -235,6 +244,7 @@ def study(
         Path, typer.Option(metavar="DIR", help="Keep the results there; runs that are there are not repeated.")
     ] = Path("out"),
     jobs: Jobs = None,
+    on: On = None,
     way: Annotated[
         str,
         typer.Option(
@@ -252,7 +262,7 @@ def study(
         core.acquire_permission()
     from acklab.cli.study import study_command
 
-    study_command(names or [], all_, quick, out, jobs, json_, way)
+    study_command(names or [], all_, quick, out, jobs, json_, way, on)
 
 
 @app.command(
@@ -482,6 +492,26 @@ def compare(
     from acklab.cli.show import compare_command
 
     compare_command(folders, table, only or [])
+
+
+@app.command(
+    epilog=_examples(
+        "query 'select congestion, avg(mean_srtt_l4) from flows group by all'",
+        "query 'select * from points where not done' out/sweep --csv",
+    )
+)
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A question; each table is called by its name.", show_default=False)],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="A folder or a URL with the results of a sweep or a run.")
+    ] = "out/sweep",
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    json_: Json = False,
+) -> None:
+    """Ask DuckDB about kept tables, such as flows, links and points."""
+    from acklab.cli.query import query_command
+
+    query_command(sql, folder, json_, csv)
 
 
 @app.command(epilog=_examples("report out/first", "report out"))

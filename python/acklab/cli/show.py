@@ -7,6 +7,7 @@ from typing import Any
 
 from acklab.cli.run import finite
 from acklab.cli.run import show as show_run
+from acklab.contents import Contents
 from acklab.errors import UsageError
 from acklab.files import printable
 from acklab.result import Result, load_result
@@ -17,7 +18,7 @@ from acklab.terminal import show_table, tell
 
 def show_command(folder: Path, as_json: bool) -> None:
     """Shows the result of a run, a sweep or a study."""
-    if (folder / SWEEP_FILE).is_file():
+    if (folder / SWEEP_FILE).is_file() or Contents.of(folder) is Contents.POINTS:
         from acklab.cli.sweep import show as show_sweep
         from acklab.sweeps import load_sweep
 

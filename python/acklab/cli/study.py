@@ -17,6 +17,7 @@ from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.studies import StudyResult, discover, find, run_study
 from acklab.studies.runner import EMULATE
+from acklab.sweeps.on_ray import executor_of
 from acklab.tables import Table as Drawn
 from acklab.terminal import out, show_table, tell
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
@@ -25,7 +26,7 @@ _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red",
 
 
 def study_command(
-    names: list[str], everything: bool, quick: bool, folder: Path, jobs: int | None, as_json: bool, way: str
+    names: list[str], everything: bool, quick: bool, folder: Path, jobs: int | None, as_json: bool, way: str, on: str | None
 ) -> None:
     """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
     if everything == bool(names):
@@ -35,7 +36,7 @@ def study_command(
     results: list[StudyResult] = []
     for study in chosen:
         try:
-            results.append(run_study(study, folder, quick=quick, jobs=jobs, quiet=as_json, way=way))
+            results.append(run_study(study, folder, quick=quick, jobs=jobs, quiet=as_json, way=way, on=executor_of(on)))
         except Cancelled as error:
             raise Cancelled(f"{error}\nwhat is finished is kept; go on with: {shlex.join(['acklab', *sys.argv[1:]])}") from error
         if not as_json and results[-1].comparisons:

@@ -3,7 +3,9 @@
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -11,6 +13,8 @@ from acklab.cli.run import finite
 from acklab.errors import Cancelled, StoreError
 from acklab.files import printable
 from acklab.sweeps import SweepResult, sweep
+from acklab.sweeps.on_ray import executor_of
+from acklab.sweeps.unfinished import Unfinished
 from acklab.terminal import out, show_table, tell
 
 
@@ -20,16 +24,16 @@ def sweep_command(
     seeds: int,
     sets: list[str],
     vary: list[str],
-    folder: Path,
+    folder: str,
     jobs: int | None,
     as_json: bool,
     strategies: list[str],
+    on: str | None,
 ) -> None:
     """Runs a sweep and shows its results, says where they are, what failed, and how to go on if it was stopped."""
+    options: dict[str, Any] = {"jobs": jobs, "quiet": as_json, "strategies": strategies, "on": executor_of(on)}
     try:
-        result = sweep(
-            file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, jobs=jobs, quiet=as_json, strategies=strategies
-        )
+        result = sweep(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, **options)
     except (Cancelled, StoreError) as error:
         again = shlex.join(["acklab", *sys.argv[1:]])
         raise type(error)(f"{error}\nwhat is finished is kept; go on with: {again}") from error
@@ -42,19 +46,29 @@ def sweep_command(
             f"note: {printable(folder)} had tables of a sweep with {result.replaced} points more; they hold this sweep now, and the points "
             "are kept: run that sweep again to have them back"
         )
-    for command, message in result.failures:
-        tell(f"failed: {message}\n  repeat it with: {command}")
+    tell_failures(result.failures)
     if result.failures:
         raise typer.Exit(1)
 
 
+def tell_failures(failures: Sequence[tuple[str, str]]) -> None:
+    """Says what failed: equal failures once, with their number and the command that repeats the first."""
+    groups: dict[str, list[str]] = {}
+    for command, message in failures:
+        groups.setdefault(message, []).append(command)
+    for message, commands in groups.items():
+        count = f" ({len(commands)} points)" if len(commands) > 1 else ""
+        which = "the first" if len(commands) > 1 else "it"
+        tell(f"failed{count}: {message}\n  repeat {which} with: {commands[0]}")
+
+
 def show(result: SweepResult) -> None:
     """Prints means over seeds for each point of the grid, and where the tables are."""
+    where = printable(str(result.place))
     if result.has_results:
-        show_table(result.summary_table(), f" (all of them: {printable(result.directory)}/flows.parquet)")
-    done = len(result.commands) - len(result.failures)
-    tables = ", ".join(sorted(path.name for path in result.directory.glob("*.parquet")))
-    out.print(
-        f"{done} of {len(result.commands)} points in {printable(result.directory)}: {tables}",
-        highlight=False, soft_wrap=True, markup=False,
-    )  # fmt: skip
+        show_table(result.summary_table(), f" (all of them: {where}/flows.parquet)")
+    done = result.count - len(result.failures)
+    tables = ", ".join(f"{name}.parquet" for name in sorted(result.files))
+    out.print(f"{done} of {result.count} points in {where}: {tables}", highlight=False, soft_wrap=True, markup=False)
+    for one in Unfinished.found(result.place):
+        tell(f"note: a sweep into {where} has not ended: {one.told}")

@@ -99,8 +99,8 @@ def _remarks(result: Result) -> str:
 
 def _of_sweep(result: SweepResult) -> Document:
     metadata = store.read_metadata(result.directory / "flows.parquet")
-    flows = result.flows
-    names = list(result.columns.values())
+    flows = result.flows.rename({name: result.titled(name) for name in result.columns.values()})
+    names = [result.titled(name) for name in result.columns.values()]
     command = [metadata.get("acklab.command", "")]
     items = [
         Figure(figure, f"{what}: mean over seeds with its interval of 95 %", command)

@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from acklab.errors import RunError
+from acklab.places import LocalPlace
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides
 from acklab.studies.definition import Study
 from acklab.studies.runs import Runs
-from acklab.sweeps import Grid, Plan, Point, SweepResult, Variants, execute, sweep
+from acklab.sweeps import Grid, PackedStore, Plan, Point, SweepResult, Variants, execute, sweep
+from acklab.sweeps.execution import Executor, Threads
 from acklab.sweeps.grid import Axes, variations
+from acklab.sweeps.packed_store import DamagedPack
 from acklab.terminal import progress_bar
 from acklab.verdict import Finding
 
@@ -30,9 +34,21 @@ class Bench:
     quiet: bool = False
     findings: tuple[Finding, ...] = ()
     """The claims of the study with their verdicts."""
+    on: Executor | None = None
+    """Where points run (default: in threads, `jobs` at a time)."""
 
     def __post_init__(self) -> None:
         self.study.write_traces()
+
+    @cached_property
+    def store(self) -> PackedStore:
+        """Where points are kept that belong to no sweep."""
+        return PackedStore(LocalPlace(self.folder))
+
+    @property
+    def executor(self) -> Executor:
+        """Where its points run."""
+        return self.on or Threads(self.jobs)
 
     @property
     def command(self) -> str:
@@ -73,7 +89,7 @@ class Bench:
         plans = [
             Plan.of(self.source(name), Grid({}), count, sets, vary) for (name, sets), count in zip(wanted, counts, strict=True)
         ]
-        points = [[point for point, _ in plan.points] for plan in plans]
+        points = [list(plan.points) for plan in plans]
         self._execute([point for group in points for point in group], f"{self.study.name}: claims")
         return points
 
@@ -81,10 +97,7 @@ class Bench:
         """Runs scenario files with variants such as `schemes.toml:stock` over all seeds. Raises RunError if one fails."""
         seeds = [self.at_least(at_least)] * len(wanted)
         replicas = self.replicas([(scenario, self.sets(variants)) for scenario, variants in wanted.values()], seeds)
-        return {
-            name: Runs([point.result(self.folder) for point in points], points[0].command)
-            for name, points in zip(wanted, replicas, strict=True)
-        }
+        return {name: Runs(self.results(points), points[0].command) for name, points in zip(wanted, replicas, strict=True)}
 
     def run(self, scenario: str, *, set: Overrides = (), series: Sequence[str] = ()) -> Result:
         """Runs one scenario file as written, with the named series."""
@@ -94,7 +107,18 @@ class Bench:
         source = self.source(scenario)
         point = Point.of(source, sets, int(source.load(sets)["seed"]))
         self._execute([point], f"{self.study.name}: {scenario}", quiet=True)
-        return point.result(self.folder)
+        return self.results([point])[0]
+
+    def results(self, points: Sequence[Point]) -> list[Result]:
+        """The results of points that are finished. Raises StoreError."""
+        store = self.store
+        for _ in points:
+            try:
+                return store.results([point.digest for point in points])
+            except DamagedPack as error:
+                store.drop(error.pack)
+                self._execute(points, f"{self.study.name}: damaged", quiet=True)
+        return store.results([point.digest for point in points])
 
     def sweep(
         self,
@@ -115,15 +139,17 @@ class Bench:
                 vary=self.study.file.vary if vary is None else vary,
                 set=set,
                 out=self.folder / name,
-                jobs=self.jobs,
                 watch=bar,
+                on=self.executor,
             )
         _refuse_failures(list(result.failures))
         return result
 
     def _execute(self, points: Sequence[Point], title: str, quiet: bool = False) -> None:
         with progress_bar(self.quiet or quiet, title) as bar:
-            outcome = execute(points, self.folder, self.jobs, bar)
+            outcome = execute(points, self.store, self.executor, bar)
+        if outcome.finished:
+            self.store.compact()
         _refuse_failures([(point.command, message) for point, message in outcome.failed])
 
 

@@ -23,6 +23,7 @@ from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
 from acklab.sweeps import Point
+from acklab.sweeps.execution import Executor
 from acklab.verdict import UNDECIDED, Finding, summary
 
 SIMULATE, EMULATE = "simulate", "emulate"
@@ -75,10 +76,12 @@ def run_study(
     jobs: int | None = None,
     quiet: bool = False,
     way: str = SIMULATE,
+    on: Executor | None = None,
 ) -> StudyResult:
     """Runs every scenario of a study, given by itself or by its name, over its seeds, judges its claims, and draws its figures.
 
-    Results go to the folder of that name in `out`; runs that are there already are not repeated. With the way "emulate" it runs the points
+    Results go to the folder of that name in `out`; runs that are there already are not repeated. `on` says where points run (default: in
+    threads, `jobs` at a time). With the way "emulate" it runs the points
     in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side.
 
     Raises RunError if a run fails, UsageError if a claim asks for what the tables do not have, StoreError, Cancelled.
@@ -86,7 +89,7 @@ def run_study(
     if way not in (SIMULATE, EMULATE):
         raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
     study = find(study) if isinstance(study, str) else study
-    bench = Bench(study, Path(out) / study.name, quick, jobs, quiet)
+    bench = Bench(study, Path(out) / study.name, quick, jobs, quiet, on=on)
     refuse_others(bench.folder, Contents.STUDY)
     return _emulate(bench, Path(out)) if way == EMULATE else _simulate(bench)
 
@@ -134,7 +137,7 @@ def _judge_claims(bench: Bench) -> list[Finding]:
 
     def measure(key: _Key, metric: Metric) -> list[float]:
         if key not in read:
-            read[key] = [point.result(bench.folder) for point in points[key]]
+            read[key] = bench.results(points[key])
         return [metric.of(result) for result in read[key]]
 
     findings = {

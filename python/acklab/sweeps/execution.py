@@ -1,17 +1,23 @@
-"""Runs points on all cores.
+"""Runs points, and keeps what is finished.
 
-The core releases the interpreter lock while it runs, so threads are enough; a point is written by the thread that ran it.
+The core releases the interpreter lock while it runs a batch, so threads are enough on one machine.
 """
 
 import os
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
 
 from acklab import core
-from acklab.errors import AcklabError, Cancelled, StoreError
+from acklab.errors import Cancelled
+from acklab.places import Place
+from acklab.result import Result
+from acklab.sweeps.batch import Batch, Failure, Queue, run_batch
+from acklab.sweeps.pack import Pack
 from acklab.sweeps.point import Point
 
 
@@ -26,6 +32,8 @@ class Progress:
     failed: int
     seconds: float
     """Time since the start of this call."""
+    where: str = ""
+    """On which nodes points are finished, if there are several."""
 
     @property
     def left(self) -> int:
@@ -42,7 +50,44 @@ class Outcome:
 
     kept: list[Point] = field(default_factory=list)
     finished: list[Point] = field(default_factory=list)
-    failed: list[tuple[Point, str]] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+
+
+class Store(Protocol):
+    """Keeps finished points by their digests. `acklab.sweeps.packed_store.PackedStore` is one."""
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+
+    def done(self) -> Collection[str]:
+        """The digests of the finished points."""
+
+    def keep(self, pack: Pack) -> None:
+        """Keeps points, whole or not at all. Raises StoreError."""
+
+    def results(self, digests: Sequence[str]) -> list[Result]:
+        """The results of finished points. Raises StoreError."""
+
+    def table(self, name: str, digests: Sequence[str]) -> pa.Table | None:
+        """A table over points, whose first column `point` is their position in `digests`; None if none has it. Raises StoreError."""
+
+    def compact(self) -> None:
+        """Makes few files of many. Raises StoreError."""
+
+
+Told = Callable[[Sequence[Point], Sequence[Failure], str], None]
+"""Is told which points are finished and kept, which have failed, and where."""
+
+
+class Executor(Protocol):
+    """Runs points somewhere. `Threads` does it here, `acklab.sweeps.on_ray.Ray` on a cluster."""
+
+    def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
+        """Runs points and keeps them in the store, in any order; a point that fails leaves the others alone.
+
+        Raises KeyboardInterrupt after Ctrl-C, StoreError if results cannot be kept; what was finished by then is kept.
+        """
 
 
 def cores() -> int:
@@ -50,65 +95,104 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def execute(points: Sequence[Point], store: Path, jobs: int | None = None, watch: Watcher | None = None) -> Outcome:
-    """Runs the points that are not in `store` yet, `jobs` at a time (default: one a core).
+@dataclass(frozen=True)
+class Threads:
+    """Runs points on this machine, `jobs` at a time (default: one a core)."""
+
+    jobs: int | None = None
+
+    def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
+        """Runs points in threads."""
+        workers = min(max(1, self.jobs or cores()), len(points))
+        _Team(Queue.of(points, workers), store, told).work(workers)
+
+
+@dataclass
+class _Team:
+    """Threads with one queue."""
+
+    queue: Queue
+    store: Store
+    told: Told
+    cancel: core.Cancel = field(default_factory=core.Cancel)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    errors: list[BaseException] = field(default_factory=list)
+
+    def work(self, workers: int) -> None:
+        threads = [threading.Thread(target=self._worker, name=f"acklab-{number}", daemon=True) for number in range(workers)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                # A bounded wait lets Ctrl-C in on every platform.
+                while thread.is_alive():
+                    thread.join(0.2)
+        finally:
+            self.cancel.cancel()
+            for thread in threads:
+                thread.join()
+        if self.errors:
+            raise self.errors[0]
+
+    def _worker(self) -> None:
+        try:
+            while not self.cancel.cancelled:
+                with self.lock:
+                    batch = self.queue.next()
+                if not batch:
+                    return
+                started = time.monotonic()
+                done = run_batch(batch, self.cancel, self.queue.seconds)
+                self._keep(done, time.monotonic() - started)
+        except BaseException as error:  # whatever it is, the thread that waits raises it
+            self.errors.append(error)
+            self.cancel.cancel()
+
+    def _keep(self, done: Batch, seconds: float) -> None:
+        self.store.keep(done.pack)
+        with self.lock:
+            self.queue.spent(len(done.finished) + len(done.failed), seconds)
+            self.queue.put_back(done.left)
+            self.told(done.finished, done.failed, "")
+
+
+def execute(points: Sequence[Point], store: Store, executor: Executor | None = None, watch: Watcher | None = None) -> Outcome:
+    """Runs the points that are not in `store` yet (default: in threads, one a core).
 
     A point that fails does not stop the others. Raises Cancelled on Ctrl-C and StoreError if results cannot be kept; what was
     finished by then stays in the store, and the next call goes on from there.
     """
     outcome = Outcome()
-    waiting: list[Point] = []
+    waiting: dict[str, Point] = {}
+    done = store.done()
     seen: set[str] = set()
     for point in points:
-        if point.digest in seen:
-            continue
-        seen.add(point.digest)
-        (outcome.kept if point.is_done(store) else waiting).append(point)
+        if point.digest not in seen:
+            seen.add(point.digest)
+            if point.digest in done:
+                outcome.kept.append(point)
+            else:
+                waiting[point.digest] = point
     start = time.monotonic()
+    nodes: dict[str, int] = {}
 
     def report() -> None:
         if watch is not None:
-            watch(Progress(len(seen), len(outcome.kept), len(outcome.finished), len(outcome.failed), time.monotonic() - start))
+            where = ", ".join(f"{node}: {count}" for node, count in sorted(nodes.items()) if node)
+            counts = len(seen), len(outcome.kept), len(outcome.finished), len(outcome.failed)
+            watch(Progress(*counts, time.monotonic() - start, where))
+
+    def told(finished: Sequence[Point], failed: Sequence[Failure], where: str) -> None:
+        outcome.finished += finished
+        outcome.failed += failed
+        nodes[where] = nodes.get(where, 0) + len(finished)
+        report()
 
     report()
-    if not waiting:
-        return outcome
-    cancel = core.Cancel()
-    workers = max(1, jobs or cores())
-    # A pool of its own for each call, fed little by little, so that a cancelled sweep has no backlog to drain.
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="acklab")
-    try:
-        for done in _completed(pool, iter(waiting), store, cancel, ahead=2 * workers):
-            for future, point in done:
-                try:
-                    future.result()
-                    outcome.finished.append(point)
-                except StoreError:
-                    raise
-                except AcklabError as error:
-                    outcome.failed.append((point, str(error)))
-            report()
-    except KeyboardInterrupt as error:
-        cancel.cancel()
-        pool.shutdown(cancel_futures=True)
-        done_now = sum(point.is_done(store) for point in waiting)
-        raise Cancelled(f"stopped: {len(outcome.kept) + done_now} of {len(seen)} points are done and kept in {store}") from error
-    finally:
-        cancel.cancel()
-        pool.shutdown(cancel_futures=True)
+    if waiting:
+        try:
+            (executor or Threads()).run(list(waiting.values()), store, told)
+        except KeyboardInterrupt as error:
+            finished = len(outcome.kept) + len(outcome.finished)
+            raise Cancelled(f"stopped: {finished} of {len(seen)} points are done and kept in {store.place}") from error
     return outcome
-
-
-def _completed(
-    pool: ThreadPoolExecutor, points: Iterator[Point], store: Path, cancel: core.Cancel, ahead: int
-) -> Iterator[list[tuple[Future[None], Point]]]:
-    running: dict[Future[None], Point] = {}
-    while True:
-        while len(running) < ahead and (point := next(points, None)) is not None:
-            running[pool.submit(point.run, store, cancel)] = point
-        if not running:
-            return
-        # A bounded wait lets Ctrl-C in on every platform.
-        done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-        if done:
-            yield [(future, running.pop(future)) for future in done]

@@ -26,6 +26,11 @@ class Axis:
     text: str
     """The axis as in `--grid name=`."""
 
+    @property
+    def is_of_variants(self) -> bool:
+        """Whether its choices are named variants, not values of a key."""
+        return self.text.startswith("@")
+
     @classmethod
     def of_values(cls, key: str, values: Sequence[str]) -> "Axis":
         """Values of one key of the scenario."""

@@ -1,85 +1,114 @@
 """One table over all points of a sweep, in the order of the points and not of their execution."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from acklab.errors import StoreError
-from acklab.store import read_table, remove_stale, table_files, writing
-from acklab.sweeps.point import Point
+from acklab.places import Place, Stamp
+from acklab.sweeps.axis_values import AxisColumn
+from acklab.sweeps.pack import POINT
+from acklab.sweeps.packed_store import PackedStore
+from acklab.sweeps.plan import Plan
 
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 4_000_000
+"""Rows of a table that are in memory at a time."""
+_ROW_GROUP = 1 << 17
+"""Rows of a group: a reader that asks for few points skips groups by their least and largest values."""
 
-
-class DamagedPoint(StoreError):
-    """A finished point can no longer be read."""
-
-    def __init__(self, point: Point, message: str) -> None:
-        super().__init__(message)
-        self.point = point
-
-
-@dataclass
-class _Merged:
-    """A table that is being written."""
-
-    writer: pq.ParquetWriter
-    schema: pa.Schema
-    waiting: list[pa.Table] = field(default_factory=list)
-    rows: int = 0
-
-    def add(self, table: pa.Table) -> None:
-        self.waiting.append(table.cast(self.schema))
-        self.rows += table.num_rows
-        if self.rows >= _ROWS_AT_ONCE:
-            self.flush()
-
-    def flush(self) -> None:
-        # One row group for many points: a group for each would make the file slow to read.
-        if self.waiting:
-            self.writer.write_table(pa.concat_tables(self.waiting))
-        self.waiting, self.rows = [], 0
+POINTS = "points"
+"""The table with a row for each point of the sweep."""
 
 
-def merge(points: Sequence[tuple[Point, Mapping[str, str]]], store: Path, metadata: Mapping[str, str]) -> dict[str, Path]:
-    """Writes each table of the finished points as one Parquet file into `store`.
+@dataclass(frozen=True)
+class Front:
+    """The columns that each table of a sweep begins with, by point: the number, a value for each axis, the seed."""
 
-    Each point comes with the columns that tell it from the others, by name; the columns `point` and `seed` are added. Raises
-    DamagedPoint if one cannot be read, naming the file, and StoreError if the tables cannot be written.
+    table: pa.Table
+
+    @classmethod
+    def of(cls, plan: Plan, names: Mapping[str, str]) -> "Front":
+        """The columns of a plan; `names` has the name of the column of each axis."""
+        fields, arrays = [pa.field(POINT, pa.int64())], [pa.array(range(len(plan.points)), pa.int64())]
+        for position, (key, grid_axis) in enumerate(plan.grid.axes.items()):
+            axis = AxisColumn.of(grid_axis)
+            values = list(axis.values)
+            which = pa.array(plan.choices(position), pa.int32())
+            fields.append(axis.field(names[key]))
+            arrays.append(pa.array(values, axis.type).take(which))
+        seeds = pa.array([point.seed for point in plan.points], pa.uint64())
+        return cls(pa.Table.from_arrays([*arrays, seeds], schema=pa.schema([*fields, pa.field("seed", pa.uint64())])))
+
+    def before(self, table: pa.Table) -> pa.Table:
+        """A table with these columns in the place of its number of the point."""
+        front = self.table.take(table.column(POINT))
+        rest = table.drop_columns([POINT])
+        return pa.Table.from_arrays(
+            [*front.columns, *rest.columns], schema=pa.schema([*front.schema, *rest.schema], rest.schema.metadata)
+        )
+
+
+def merge(plan: Plan, names: Mapping[str, str], store: PackedStore, place: Place) -> dict[str, Stamp]:
+    """Writes each table of the finished points as one Parquet file into `place`; returns the stamps of the files by the names of tables.
+
+    `names` has the name of the column of each axis. Raises DamagedPack for a pack that cannot be read, and StoreError if the tables cannot be
+    written.
     """
-    with ExitStack() as stack:
-        merged: dict[str, _Merged] = {}
-        for index, (point, columns) in enumerate(points):
-            if not point.is_done(store):
-                continue
-            for name, path in table_files(point.folder(store)).items():
-                try:
-                    table = _with_columns(read_table(path), index, point.seed, columns)
-                except StoreError as error:
-                    raise DamagedPoint(point, str(error)) from error
-                if name not in merged:
-                    schema = table.schema.with_metadata(dict(metadata))
-                    temporary = stack.enter_context(writing(store / f"{name}.parquet"))
-                    writer = stack.enter_context(pq.ParquetWriter(temporary, schema))
-                    merged[name] = _Merged(writer, schema)
-                merged[name].add(table)
-        for table in merged.values():
-            table.flush()
-    # Tables over the points of an earlier grid that this one does not yield.
-    remove_stale(store, merged, "acklab.grid")
-    return {name: store / f"{name}.parquet" for name in merged}
+    done = store.done()
+    finished = np.array([index for index, point in enumerate(plan.points) if point.digest in done], dtype=np.int64)
+    digests = [plan.points[index].digest for index in finished]
+    front, metadata = Front.of(plan, names), plan.metadata()
+    stamps = {}
+    for name in store.names(digests):
+        parts = _parts(name, digests, store)
+        stamps[name] = _write(place, name, (front.before(_numbered(part, finished)) for part in parts), metadata)
+    columns = {"digest": [point.digest for point in plan.points], "command": [point.command for point in plan.points]}
+    points = front.table
+    for column, values in columns.items():
+        points = points.append_column(column, pa.array(values, pa.string()))
+    points = points.append_column("done", pa.array([point.digest in done for point in plan.points]))
+    stamps[POINTS] = _write(place, POINTS, iter([points]), metadata)
+    return stamps
 
 
-def _with_columns(table: pa.Table, index: int, seed: int, columns: Mapping[str, str]) -> pa.Table:
-    rows = table.num_rows
-    front = {
-        "point": pa.array([index] * rows, pa.int64()),
-        **{name: pa.array([value] * rows, pa.string()) for name, value in columns.items()},
-        "seed": pa.array([seed] * rows, pa.uint64()),
-    }
-    fields = [pa.field(name, array.type) for name, array in front.items()]
-    return pa.Table.from_arrays([*front.values(), *table.columns], schema=pa.schema([*fields, *table.schema]))
+def _parts(name: str, digests: Sequence[str], store: PackedStore) -> Iterator[pa.Table]:
+    """A table part by part; `point` is the position in `digests`."""
+    count = max(1, -(-store.rows(name, digests) // _ROWS_AT_ONCE))
+    size = -(-len(digests) // count)
+    for start in range(0, len(digests), size):
+        wanted = digests[start : start + size]
+        table = store.table(name, wanted)
+        if table is not None:
+            yield _numbered(_repeated(table, wanted), np.arange(start, start + len(wanted)))
+
+
+def _numbered(table: pa.Table, numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> pa.Table:
+    return table.set_column(0, pa.field(POINT, pa.int64()), pa.array(numbers[table.column(POINT).to_numpy()]))
+
+
+def _repeated(table: pa.Table, digests: Sequence[str]) -> pa.Table:
+    """The table with rows for each position of a digest that occurs several times: points that differ in words only."""
+    first: dict[str, int] = {}
+    source = np.array([first.setdefault(digest, position) for position, digest in enumerate(digests)], dtype=np.int64)
+    if len(first) == len(digests):
+        return table
+    bounds = np.searchsorted(table.column(POINT).to_numpy(), np.arange(len(digests) + 1))
+    counts = (bounds[1:] - bounds[:-1])[source]
+    starts = bounds[:-1][source]
+    within = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
+    rows = table.take(pa.array(np.repeat(starts, counts) + within))
+    return rows.set_column(0, table.schema.field(0), pa.array(np.repeat(np.arange(len(digests)), counts), pa.uint32()))
+
+
+def _write(place: Place, name: str, parts: Iterator[pa.Table], metadata: Mapping[str, str]) -> Stamp:
+    first = next(parts)
+    schema = first.schema.with_metadata(dict(metadata))
+    # Readers that check the sums of pages find damage too.
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with place.creating(f"{name}.parquet") as file, pq.ParquetWriter(file, schema, **options) as writer:
+        writer.write_table(first.cast(schema), row_group_size=_ROW_GROUP)
+        for part in parts:
+            writer.write_table(part.cast(schema), row_group_size=_ROW_GROUP)
+    return file.stamp

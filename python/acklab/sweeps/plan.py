@@ -1,29 +1,31 @@
 """The points of a sweep, before any of them is run."""
 
+import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex
 
 from acklab import core
 from acklab.errors import UsageError
-from acklab.scenario import Source, items_of, whole_number
+from acklab.scenario import Source, items_of, whole_number, with_seed
 from acklab.strategy_files import StrategyFile
+from acklab.sweeps.execution import cores
 from acklab.sweeps.grid import Grid, Variation
-from acklab.sweeps.point import Point
+from acklab.sweeps.point import Point, identities
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All points of a sweep with their values by key, in the order of the tables."""
+    """All points of a sweep, in the order of the tables: the first axis changes slowest, then the others, then the seed."""
 
     source: Source
     grid: Grid
     seeds: tuple[int, ...]
     sets: tuple[str, ...]
     vary: tuple[Variation, ...]
-    points: tuple[tuple[Point, Mapping[str, str]], ...]
+    points: tuple[Point, ...]
     strategies: tuple[StrategyFile, ...] = ()
 
     @classmethod
@@ -36,17 +38,42 @@ class Plan:
         vary: Sequence[Variation] = (),
         strategies: Sequence[StrategyFile] = (),
     ) -> "Plan":
-        """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError."""
+        """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError.
+
+        What does not vary is checked once: the common part of the scenario, and all seeds of a combination that differ in the seed alone.
+        """
         chosen = _seeds(seeds, source, sets)
-        points: list[tuple[Point, Mapping[str, str]]] = []
-        for combination in grid.combinations():
-            values = dict(zip(grid.values, combination, strict=True))
-            changes = [*sets, *grid.sets(combination)]
-            for order, seed in enumerate(chosen):
-                # The first seed runs the scenario as it is written.
-                chance = [f"{variation.key}={variation.draw(seed)}" for variation in vary] if order else []
-                points.append((Point.of(source, [*changes, *chance], seed, strategies), values))
+        own = [tuple(grid.sets(combination)) for combination in grid.combinations()]
+        # The first seed runs the scenario as it is written.
+        chance = [
+            tuple(f"{variation.key}={variation.draw(seed)}" for variation in vary) if order else ()
+            for order, seed in enumerate(chosen)
+        ]
+        drawn = chance if vary else chance[:1]
+        checked = [with_seed([*changes, *values], chosen[order]) for changes in own for order, values in enumerate(drawn)]
+        found = identities(source, sets, checked, strategies, cores())
+        points = [
+            found[number * len(drawn) + (order if vary else 0)].point(source, (*sets, *changes, *chance[order]), seed)
+            for number, changes in enumerate(own)
+            for order, seed in enumerate(chosen)
+        ]
         return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points), tuple(strategies))
+
+    def choices(self, axis: int) -> list[int]:
+        """For each point, which choice of the axis with this number it has."""
+        counts = [len(choices) for choices in self.grid.values.values()]
+        below = len(self.seeds)
+        for count in counts[axis + 1 :]:
+            below *= count
+        return [index // below % counts[axis] for index in range(len(self.points))]
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the tables of the sweep depend on."""
+        state = hashlib.sha256(json.dumps([self.command, self.grid.document(), self.metadata()], sort_keys=True).encode())
+        for point in self.points:
+            state.update(point.digest.encode())
+        return state.hexdigest()[:32]
 
     @property
     def command(self) -> str:

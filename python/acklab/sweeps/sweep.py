@@ -1,26 +1,35 @@
 """A grid of values times a set of seeds."""
 
+import io
 import json
-import shutil
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from acklab import core, store
 from acklab.contents import Contents, refuse_others
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
+from acklab.places import LocalPlace, Place, Stamp, place_of
+from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, whole_number
 from acklab.store import SWEEP_FILE
 from acklab.strategy_files import StrategyFile, strategy_files
-from acklab.sweeps.execution import Watcher, execute
+from acklab.sweeps.execution import Executor, Outcome, Threads, Watcher, execute
 from acklab.sweeps.grid import Axes, Grid, variations
-from acklab.sweeps.merging import DamagedPoint, merge
+from acklab.sweeps.merging import POINTS, merge
+from acklab.sweeps.on_ray import executor_of
+from acklab.sweeps.packed_store import DamagedPack, PackedStore
 from acklab.sweeps.plan import Plan
-from acklab.sweeps.point import Point
 from acklab.sweeps.summary import summary, summary_table
+from acklab.sweeps.unfinished import Unfinished
 from acklab.sweeps.variants import Variants
 from acklab.tables import Table
 from acklab.terminal import progress_bar
@@ -28,54 +37,86 @@ from acklab.terminal import progress_bar
 if TYPE_CHECKING:
     import polars as pl
 
+_FORMAT = 2
+"""The first one had the points in the document."""
+_SUMMARY = "the summary of a sweep that acklab wrote"
+
 
 @dataclass(frozen=True, repr=False)
 class SweepResult(NamedTables):
     """A finished sweep: a folder with one Parquet file a table, over all points.
 
-    Each table begins with the columns `point`, one for each key of the grid (`columns` tells their names), and `seed`.
+    Each table begins with the columns `point`, one for each key of the grid (`columns` tells their names), and `seed`. The table `points` has
+    a row for each point, with its digest and the command that repeats it.
     """
 
-    directory: Path
+    place: Place
+    """The folder or the store that holds it."""
     grid: Grid
     columns: Mapping[str, str]
     """Column name by key of the grid."""
     seeds: tuple[int, ...]
     command: str
     """The command that repeats the sweep, without the folder."""
-    commands: tuple[str, ...]
-    """The command that repeats each point, by point."""
+    count: int
+    """Number of points."""
+    files: Mapping[str, Stamp | None] = field(compare=False)
+    """The files of the tables. One of an earlier version has no stamp."""
     failures: tuple[tuple[str, str], ...] = field(default=())
     """Command and message of each point that failed."""
     replaced: int = field(default=0, compare=False)
     """Number of points of an earlier sweep that the tables no longer contain; the points themselves are kept."""
+    listed: tuple[str, ...] | None = field(default=None, compare=False)
+    """The commands of points, if the sweep is of an earlier version, which has no table of points."""
+
+    @property
+    def directory(self) -> Path:
+        """The folder. Raises UsageError if the results are not in one of this machine."""
+        if self.place.path is None:
+            raise UsageError(f"{self.place}: found a store, expected a folder of this machine")
+        return self.place.path
+
+    @cached_property
+    def commands(self) -> tuple[str, ...]:
+        """The command that repeats each point, by point. Raises StoreError."""
+        if self.listed is not None:
+            return self.listed
+        return tuple(self._arrow(POINTS, ["command"]).column("command").to_pylist())
 
     @property
     def rerun(self) -> str:
         """The command that repeats the sweep into its folder."""
-        return f"{self.command} --out {self.directory}"
+        return f"{self.command} --out {shlex.quote(str(self.place))}"
 
     @property
     def has_results(self) -> bool:
         """Whether any point was finished."""
-        return (self.directory / "flows.parquet").is_file()
+        return "flows" in self.files
 
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of the tables."""
-        return tuple(store.table_files(self.directory))
+        return tuple(self.files)
 
     def table(self, name: str) -> "pl.DataFrame":
         """A table over all points. Raises StoreError."""
         import polars as pl
 
-        frame = pl.from_arrow(store.read_table(self.directory / f"{name}.parquet"))
+        frame = pl.from_arrow(self._arrow(name))
         assert isinstance(frame, pl.DataFrame)
         return frame
 
     def units(self, name: str) -> dict[str, str]:
         """The unit of each column of a table that has one. Raises StoreError."""
-        return store.units(self.directory / f"{name}.parquet")
+        fields = self._arrow(name, []).schema if self.place.path is None else None
+        return store.units_of(fields) if fields is not None else store.units(self.directory / f"{name}.parquet")
+
+    def result(self, point: int) -> Result:
+        """All tables of one point, as `acklab.run` returns them. Raises UsageError for a point that there is not, StoreError."""
+        if not 0 <= point < self.count:
+            raise UsageError(f"point: found {point}, expected a number from 0 to {self.count - 1}")
+        digest = self._arrow(POINTS, ["digest"]).column("digest")[point].as_py()
+        return PackedStore(self.place).results([digest])[0]
 
     def summary(self) -> "pl.DataFrame":
         """Means over seeds with intervals of 95 %, a row for each combination of the grid and each kind of flow."""
@@ -97,14 +138,14 @@ class SweepResult(NamedTables):
     def __repr__(self) -> str:
         """A short text, because a sweep may have thousands of points."""
         axes = ", ".join(f"{name} × {len(values)}" for name, values in self.grid.values.items())
-        return f"SweepResult({str(self.directory)!r}, {len(self.commands)} points: {axes or 'no grid'}, {len(self.seeds)} seeds)"
+        return f"SweepResult({str(self.place)!r}, {self.count} points: {axes or 'no grid'}, {len(self.seeds)} seeds)"
 
     def _repr_html_(self) -> str:
         """For notebooks: the summary, and a figure for a grid with one axis."""
         from acklab.notebook import page
 
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        note = f"{len(self.commands)} points{failed}, {len(self.seeds)} seeds, in {self.directory}"
+        note = f"{self.count} points{failed}, {len(self.seeds)} seeds, in {self.place}"
         if not self.has_results:
             return page("Sweep", note, [])
         figure = ""
@@ -112,29 +153,35 @@ class SweepResult(NamedTables):
             from acklab.figures import profiles
 
             (axis,) = self.columns.values()
-            drawn = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", axis)
+            drawn = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", self.titled(axis))
             figure = drawn.to_html(full_html=False, include_plotlyjs=True)
         return page("Sweep", note, [self.summary_table()], figure)
+
+    def titled(self, column: str) -> str:
+        """The name of a column of the grid with its unit, if it has one: interval [ms]."""
+        unit = self.units("flows").get(column)
+        return f"{column} [{unit}]" if unit else column
 
     def query(self, sql: str) -> "pl.DataFrame":
         """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`.
 
-        Raises UsageError for a query that DuckDB refuses or that yields no table.
+        Reads only the columns and the groups of rows that the query needs. Raises UsageError for a query that DuckDB refuses or that yields no
+        table.
         """
-        import duckdb
+        from acklab.queries import ask
 
-        with duckdb.connect() as connection:
-            for name, path in store.table_files(self.directory).items():
-                quoted = str(path).replace("'", "''")
-                connection.execute(f"create view \"{name}\" as select * from read_parquet('{quoted}')")
-            try:
-                relation = connection.sql(sql)
-                if relation is None:
-                    raise UsageError(f"query: found {sql!r}, expected one that yields a table")
-                frame: pl.DataFrame = relation.pl()
-            except duckdb.Error as error:
-                raise UsageError(f"DuckDB refused the query: {error}") from error
-        return frame
+        return ask(sql, self.place, list(self.files))
+
+    def _arrow(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        file = f"{name}.parquet"
+        stamp = self.files.get(name)
+        if name not in self.files:
+            raise StoreError(f"{self.place}: found no table {name!r}, expected one of {', '.join(self.files)}")
+        octets = self.place.read(file) if stamp is None else self.place.read_checked(file, stamp)
+        try:
+            return pq.read_table(io.BytesIO(octets), columns=None if columns is None else list(columns))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise StoreError(store.what_was_found(self.place.name_of(file), octets, error)) from error
 
 
 def sweep(
@@ -142,7 +189,7 @@ def sweep(
     *,
     grid: Axes | Sequence[str] | Grid = (),
     seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
-    out: str | Path,
+    out: str | Path | Place,
     set: Overrides = (),
     vary: Mapping[str, str] | Sequence[str] = (),
     jobs: SupportsIndex | None = None,
@@ -150,127 +197,176 @@ def sweep(
     watch: Watcher | None = None,
     quiet: bool = False,
     strategies: Sequence[str | StrategyFile] | None = None,
+    on: Executor | str | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
     `grid` gives values by key (a list, a range, a column or an array), or named variants with their overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}`
     or `{"path": Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from that of the scenario, or the seeds themselves. `vary`
     gives values that are drawn anew for each seed but the first, such as `{"flow.0.start": "0ms..5ms"}`. Results are kept in the
-    folder `out`: a point that is there is not run again, so an interrupted sweep resumes and a grid may be extended.
+    folder `out`: a point that is there is not run again, so an interrupted sweep resumes and a grid may be extended. `out` may be the URL of a
+    store, such as `s3://bucket/folder`.
 
     `strategies` are those of your own that the scenario names, in files: `["mine.py:EveryThird"]`. A point depends on the octets of
     its file, but not on what that imports.
 
-    The tables are the same, to the octet, for any number of `jobs` (default: one a core). Points that fail are listed in `failures`
-    of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
+    `on` is where points run (default: here, in threads): "ray" for the Ray cluster that this machine belongs to or that RAY_ADDRESS names,
+    "ray://HOST:PORT" for another, or an executor of your own.
+
+    The tables are the same, to the octet, for any number of `jobs` (default: one a core) and wherever the points run. Points that fail are
+    listed in `failures` of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
     Cancelled on Ctrl-C, StoreError if results cannot be kept, also in a folder that holds those of a run, an emulation or a study.
     """
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
-    directory = path_of(out, "out")
+    place = place_of(out, "out")
     at_once = None if jobs is None else whole_number(jobs)
     if jobs is not None and (at_once is None or at_once < 1):
         raise UsageError(f"jobs: found {jobs!r}, expected a whole number of at least 1")
     plan = Plan.of(
         source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
     )
-    refuse_others(directory, Contents.SWEEP)
-    replaced = _replaced(directory, plan)
+    if place.path is not None:
+        refuse_others(place.path, Contents.SWEEP)
     # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
-        store.write_text(directory / source.name, source.text)
+        place.write(source.name, source.text.encode())
     if isinstance(grid, Mapping):
         for name, given in grid.items():
             if isinstance(given, Mapping):
-                store.write_json(directory / f"{name}.json", Variants.of(name, given).document())
-    points = [point for point, _ in plan.points]
+                place.write(f"{name}.json", store.json_text(Variants.of(name, given).document()).encode())
+    executor = (executor_of(on) if isinstance(on, str) else on) or Threads(at_once)
+    points = PackedStore(place)
+    unfinished = Unfinished.begin(plan, points)
     with progress_bar(quiet or watch is not None) as bar:
-        outcome = execute(points, directory, at_once, watch or bar)
-    columns = _columns(plan, directory)
-    rows = [(point, {columns[key]: value for key, value in values.items()}) for point, values in plan.points]
-    _merge(rows, directory, plan, at_once)
-    failed = {point.digest: message for point, message in outcome.failed}
-    _write_summary(directory, plan, columns, failed)
-    return SweepResult(
-        directory=directory,
-        grid=plan.grid,
-        columns=columns,
-        seeds=plan.seeds,
-        command=plan.command,
-        commands=tuple(point.command for point, _ in plan.points),
-        failures=tuple((point.command, message) for point, message in outcome.failed),
-        replaced=replaced,
-    )
+        outcome = execute(plan.points, points, executor, watch or bar)
+    with place.exclusively("sweep"):
+        before = _document(place)
+        if not outcome.failed and before.get("plan") == plan.digest and _is_whole(place, before):
+            result = load_sweep(place)
+        else:
+            result = _merged(plan, place, points, executor, outcome, _replaced(before, place, plan))
+    unfinished.end()
+    return result
 
 
-def load_sweep(directory: str | Path) -> SweepResult:
-    """Reads what `sweep` wrote. Raises StoreError."""
-    folder = path_of(directory, "directory")
-    path = folder / SWEEP_FILE
-    document = store.read_json(path, "the summary of a sweep that acklab wrote")
-    try:
-        return SweepResult(
-            directory=folder,
-            grid=Grid.from_document(document["grid"]),
-            columns=document["columns"],
-            seeds=tuple(document["seeds"]),
-            command=document["command"],
-            commands=tuple(point["command"] for point in document["points"]),
-            failures=tuple((point["command"], point["error"]) for point in document["points"] if "error" in point),
-        )
-    except KeyError as error:
-        raise StoreError(f"{path}: found no key {error}, expected the summary of a sweep that acklab wrote") from error
-    except (TypeError, AttributeError, ValueError) as error:
-        raise StoreError(
-            f"{path}: found values of other types ({error}), expected the summary of a sweep that acklab wrote"
-        ) from error
-
-
-def _replaced(directory: Path, plan: Plan) -> int:
-    """Number of points in the tables of a folder that are not part of this sweep."""
-    try:
-        points = json.loads((directory / SWEEP_FILE).read_text(encoding="utf-8"))["points"]
-        before = {point["digest"] for point in points if "error" not in point}
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
-    return len(before - {point.digest for point, _ in plan.points})
-
-
-def _merge(rows: Sequence[tuple[Point, Mapping[str, str]]], directory: Path, plan: Plan, jobs: int | None) -> None:
-    """Merges the tables of the points and runs damaged points again. Raises StoreError."""
-    for _ in range(len(rows)):
+def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, outcome: Outcome, replaced: int) -> SweepResult:
+    """Merges the tables of the points, and runs those again that are damaged. Raises StoreError."""
+    for _ in range(len(plan.points) + 1):
         try:
-            merge(rows, directory, plan.metadata())
-            return
-        except DamagedPoint as error:
-            shutil.rmtree(error.point.folder(directory), ignore_errors=True)
-            execute([error.point], directory, jobs)
-    merge(rows, directory, plan.metadata())
-
-
-def _columns(plan: Plan, directory: Path) -> dict[str, str]:
-    taken = {"point", "seed"}
-    done = next((point for point, _ in plan.points if point.is_done(directory)), None)
-    if done is not None:
-        for path in store.table_files(done.folder(directory)).values():
-            taken.update(store.read_table(path).column_names)
-    return plan.grid.columns(taken)
-
-
-def _write_summary(directory: Path, plan: Plan, columns: Mapping[str, str], failed: Mapping[str, str]) -> None:
-    points = []
-    for point, values in plan.points:
-        row: dict[str, Any] = {"digest": point.digest, "values": dict(values), "seed": point.seed, "command": point.command}
-        if point.digest in failed:
-            row["error"] = failed[point.digest]
-        points.append(row)
+            points.compact()
+            done = points.done()
+            first = next((point.digest for point in plan.points if point.digest in done), None)
+            columns = plan.grid.columns({"point", "seed"} | (points.columns([first]) if first else set()))
+            files = merge(plan, columns, points, place)
+            break
+        except DamagedPack as error:
+            points.drop(error.pack)
+            execute(plan.points, points, executor)
+    failed = {point.digest: message for point, message in outcome.failed}
     document = {
+        "format": _FORMAT,
         "scenario": plan.source.name,
         "command": plan.command,
         "grid": plan.grid.document(),
-        "columns": dict(columns),
+        "columns": columns,
         "seeds": list(plan.seeds),
         "revision": core.revision(),
         "version": core.version(),
-        "points": points,
+        "plan": plan.digest,
+        "points": len(plan.points),
+        "failures": [
+            {"point": index, "command": point.command, "error": failed[point.digest]}
+            for index, point in enumerate(plan.points)
+            if point.digest in failed
+        ],
+        "tables": {name: stamp.to_dict() for name, stamp in files.items()},
     }
-    store.write_json(directory / SWEEP_FILE, document)
+    place.write(SWEEP_FILE, store.json_text(document).encode())
+    if isinstance(place, LocalPlace):
+        # Tables over the points of an earlier grid that this one does not yield.
+        store.remove_stale(place.path, files, "acklab.grid")
+        place.clean("")
+    return _result(place, document, replaced)
+
+
+def load_sweep(directory: str | Path | Place) -> SweepResult:
+    """Reads what `sweep` wrote. Raises StoreError."""
+    place = place_of(directory, "directory")
+    try:
+        octets = place.read(SWEEP_FILE)
+    except StoreError as error:
+        if left := Unfinished.found(place):
+            raise StoreError(f"{place}: found a sweep that has not ended: {left[0].told}") from error
+        raise
+    name = place.name_of(SWEEP_FILE)
+    try:
+        document = json.loads(octets)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{name}: found damaged JSON ({error}), expected {_SUMMARY}") from error
+    try:
+        if document.get("format", 1) > _FORMAT:
+            raise StoreError(f"{name}: format: found {document['format']}, expected at most {_FORMAT}, which this version reads")
+        return _result(place, document)
+    except KeyError as error:
+        raise StoreError(f"{name}: found no key {error}, expected {_SUMMARY}") from error
+    except (TypeError, AttributeError, ValueError) as error:
+        raise StoreError(f"{name}: found values of other types ({error}), expected {_SUMMARY}") from error
+
+
+def _result(place: Place, document: Mapping[str, Any], replaced: int = 0) -> SweepResult:
+    """Raises KeyError, TypeError, AttributeError or ValueError for what is not the summary of a sweep."""
+    grid = Grid.from_document(document["grid"])
+    points = document["points"]
+    files: dict[str, Stamp | None]
+    if isinstance(points, int):
+        count, listed = points, None
+        failed = [(failure["command"], failure["error"]) for failure in document["failures"]]
+        files = {name: Stamp.from_dict(stamp) for name, stamp in document["tables"].items()}
+    else:
+        count, listed = len(points), tuple(point["command"] for point in points)
+        failed = [(point["command"], point["error"]) for point in points if "error" in point]
+        files = {name.removesuffix(".parquet"): None for name in place.names("") if name.endswith(".parquet")}
+    return SweepResult(
+        place=place,
+        grid=grid,
+        columns=document["columns"],
+        seeds=tuple(document["seeds"]),
+        command=document["command"],
+        count=count,
+        files=files,
+        failures=tuple(failed),
+        replaced=replaced,
+        listed=listed,
+    )
+
+
+def _document(place: Place) -> dict[str, Any]:
+    """The summary of the sweep that a place holds; empty if there is none that can be read."""
+    try:
+        found = json.loads(place.read(SWEEP_FILE))
+    except (StoreError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_whole(place: Place, document: Mapping[str, Any]) -> bool:
+    """Whether the tables of a sweep are as they were written."""
+    try:
+        for name, stamp in document["tables"].items():
+            place.read_checked(f"{name}.parquet", Stamp.from_dict(stamp))
+    except (StoreError, KeyError, TypeError, ValueError, AttributeError):
+        return False
+    return True
+
+
+def _replaced(before: Mapping[str, Any], place: Place, plan: Plan) -> int:
+    """Number of finished points in the tables of an earlier sweep that are not part of this one."""
+    try:
+        if isinstance(before["points"], list):
+            earlier = {point["digest"] for point in before["points"] if "error" not in point}
+        else:
+            table = _result(place, before)._arrow(POINTS, ["digest", "done"])
+            earlier = set(table.filter(table["done"]).column("digest").to_pylist())
+    except (StoreError, KeyError, TypeError, ValueError, AttributeError):
+        return 0
+    return len(earlier - {point.digest for point in plan.points})

@@ -18,9 +18,9 @@ use super::shorthand;
 /// The maximum number of keys of a path, which no path of the language reaches.
 const LONGEST_PATH: usize = 16;
 
-/// Applies all `sets` in order.
-pub(super) fn apply(document: &mut Node, sets: &[String]) -> Result<(), Refusal> {
-    sets.iter().enumerate().try_for_each(|(index, set)| {
+/// Applies all `sets` in order. Messages count them from `first`.
+pub(super) fn apply(document: &mut Node, sets: &[String], first: usize) -> Result<(), Refusal> {
+    (first..).zip(sets).try_for_each(|(index, set)| {
         // The path of a set may lead into a shorthand of the text or of an earlier set.
         shorthand::write_out(document);
         apply_one(document, set, &Origin::Set(index)).map_err(|message| Refusal::of_set(set, message))

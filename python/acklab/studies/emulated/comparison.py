@@ -31,7 +31,7 @@ def compare(bench: Bench, file: EmulatedFile) -> list[Comparison]:
         results = iter(emulate_points(flat, bench.folder, bar))
     rows = []
     for point, own, points, chosen in zip(file.point, replicas, emulated, claims, strict=True):
-        simulations, emulations = [one.result(bench.folder) for one in own], [next(results) for _ in points]
+        simulations, emulations = bench.results(own), [next(results) for _ in points]
         trusted = [result for result in emulations if is_trusted(result)]
         read = [(claim.title, claim.metric, claim.unit, claim.published) for claim in chosen]
         read += [(title_of(metric), metric, unit_of(metric), math.nan) for metric in point.metrics]

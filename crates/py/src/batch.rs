@@ -1,0 +1,225 @@
+//! Many points of a sweep in one call. The scenario is parsed once, and the interpreter is detached until the last point is done.
+
+use crate::cancel::Cancel;
+use crate::errors::{failed, refused};
+use crate::strategies::{Fault, strategies as named};
+use acklab_lab::scenario::Base;
+use acklab_lab::{Error, RunOptions, Strategies};
+use acklab_measure::Table;
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
+use indexmap::IndexMap;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::PyRecordBatch;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The interval of checks for Ctrl-C.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// A point that makes sense: its scenario in full, as JSON with the seed 0, the trace files that it reads, and the strategies of the user that
+/// it names, each with the key that names it.
+type Checked = (String, Vec<String>, Vec<(String, String)>);
+
+/// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common to all of them, `points` has the further ones
+/// of each. Returns what is known of each. Raises the `ScenarioError` of the first that makes no sense, as `check` does.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
+pub(crate) fn check_many(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    sets: Vec<String>,
+    points: Vec<Vec<String>>,
+    base: PathBuf,
+    threads: usize,
+) -> PyResult<Vec<Checked>> {
+    let common = Base::new(text, name, &sets).map_err(|why| refused(&why))?;
+    let options = RunOptions { base, ..RunOptions::default() };
+    let check = |own: &[String]| -> PyResult<Checked> {
+        let mut scenario = common.load(own, None).map_err(|why| refused(&why))?;
+        acklab_lab::check(&scenario, &options).map_err(|why| failed(name, &why))?;
+        let traces = scenario.trace_files().into_iter().map(str::to_owned).collect();
+        scenario.seed = 0;
+        Ok((scenario.canonical_json().to_string(), traces, scenario.custom_names()))
+    };
+    let (next, first_fault) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let work = || {
+        let mut checked = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= points.len() || index > first_fault.load(Ordering::Relaxed) {
+                return checked;
+            }
+            let point = check(&points[index]);
+            if point.is_err() {
+                first_fault.fetch_min(index, Ordering::Relaxed);
+            }
+            checked.push((index, point));
+        }
+    };
+    let mut checked: Vec<(usize, PyResult<Checked>)> = py.detach(|| {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+            let joined = workers.into_iter().map(|worker| worker.join());
+            joined.flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    });
+    checked.sort_unstable_by_key(|(index, _)| *index);
+    checked.into_iter().map(|(_, point)| point).collect()
+}
+
+/// The results of many points.
+#[pyclass(module = "acklab._core", frozen, get_all)]
+pub(crate) struct BatchResult {
+    /// For each point that was run, in order: its scenario in full, as JSON, or the exception that it ended with.
+    outcomes: Vec<Py<PyAny>>,
+    /// The names of the tables of each of these points; empty for one that failed.
+    names: Vec<Vec<&'static str>>,
+    /// Arrow record batches by name, each over all points. The first column, `point`, is the index of the point among `outcomes`.
+    tables: Py<PyDict>,
+}
+
+/// Runs many scenarios that differ in assignments only, one after the other: `sets` are common to all of them, `points` has the further ones of
+/// each. Ends early after `seconds`, and once `cancel` is cancelled: the result then has fewer points. A point that fails does not stop the
+/// others.
+///
+/// The other arguments are those of `run`. Raises what a handler of signals raises, such as `KeyboardInterrupt`.
+#[pyfunction]
+#[pyo3(signature = (text, name, sets, points, base, cancel=None, strategies=None, seconds=None))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
+pub(crate) fn run_many(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    sets: Vec<String>,
+    points: Vec<Vec<String>>,
+    base: PathBuf,
+    cancel: Option<&Cancel>,
+    strategies: Option<Py<PyDict>>,
+    seconds: Option<f64>,
+) -> PyResult<BatchResult> {
+    let common = Base::new(text, name, &sets).map_err(|why| refused(&why))?;
+    let flag = cancel.map(Cancel::flag).unwrap_or_default();
+    let started = Instant::now();
+    let budget = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(Duration::MAX);
+    let mut batch = Batch::default();
+    let mut signal = None;
+    py.detach(|| {
+        let mut checked = Instant::now();
+        for own in &points {
+            let mut goes_on = || {
+                if checked.elapsed() >= SIGNAL_CHECK {
+                    checked = Instant::now();
+                    signal = Python::attach(|py| py.check_signals()).err();
+                }
+                signal.is_none() && !flag.load(Ordering::Relaxed)
+            };
+            if !goes_on() || (started.elapsed() >= budget && !batch.points.is_empty()) {
+                break;
+            }
+            match run_point(&common, own, name, &base, strategies.as_ref(), &mut goes_on) {
+                Ok(None) => break,
+                Ok(Some((scenario, tables))) => batch.add(scenario, tables),
+                Err(why) => batch.points.push((Err(why), Vec::new())),
+            }
+        }
+    });
+    match signal {
+        Some(signal) => Err(signal),
+        None => batch.finish(py).map_err(|why| failed(name, &why.into()))?,
+    }
+}
+
+/// Runs a point. Returns its scenario in full and its tables; `None` if `goes_on` has stopped it.
+fn run_point(
+    common: &Base<'_>,
+    own: &[String],
+    name: &str,
+    base: &Path,
+    strategies: Option<&Py<PyDict>>,
+    goes_on: &mut impl FnMut() -> bool,
+) -> PyResult<Option<(String, Vec<Table>)>> {
+    let fault = Fault::default();
+    let strategies = match strategies {
+        Some(strategies) => Python::attach(|py| named(Some(strategies.bind(py)), &fault))?,
+        None => Strategies::default(),
+    };
+    let scenario = common.load(own, Some(&strategies)).map_err(|why| refused(&why))?;
+    let options = RunOptions { base: base.to_owned(), strategies, ..RunOptions::default() };
+    let outcome = acklab_lab::run(&scenario, &options, || !fault.found() && goes_on());
+    if fault.found() {
+        return Python::attach(|py| fault.take(py)).map_or(Ok(None), Err);
+    }
+    match outcome {
+        Ok(results) => Ok(Some((scenario.canonical_json().to_string(), results.tables))),
+        Err(Error::Stopped) => Ok(None),
+        Err(why) => Err(failed(name, &why)),
+    }
+}
+
+/// Points that are done.
+#[derive(Default)]
+struct Batch {
+    points: Vec<(PyResult<String>, Vec<&'static str>)>,
+    tables: IndexMap<&'static str, Parts>,
+}
+
+/// A table of several points: the rows of each, with the index of the point.
+#[derive(Default)]
+struct Parts {
+    rows: Vec<(usize, Table)>,
+}
+
+impl Batch {
+    fn add(&mut self, scenario: String, tables: Vec<Table>) {
+        let point = self.points.len();
+        self.points.push((Ok(scenario), tables.iter().map(Table::name).collect()));
+        for table in tables {
+            self.tables.entry(table.name()).or_default().rows.push((point, table));
+        }
+    }
+
+    /// The Python object. The outer error is that of a table whose columns differ in length or type.
+    fn finish(self, py: Python<'_>) -> Result<PyResult<BatchResult>, ArrowError> {
+        let tables = py.detach(|| {
+            let whole = self.tables.into_iter().map(|(name, parts)| Ok((name, parts.join()?)));
+            whole.collect::<Result<Vec<(&str, RecordBatch)>, ArrowError>>()
+        })?;
+        Ok((|| {
+            let batches = PyDict::new(py);
+            for (name, batch) in tables {
+                batches.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
+            }
+            let (points, names): (Vec<_>, Vec<_>) = self.points.into_iter().unzip();
+            let outcome = |point: PyResult<String>| match point {
+                Ok(scenario) => Ok(scenario.into_pyobject(py)?.into_any().unbind()),
+                Err(why) => Ok(why.into_value(py).into_any()),
+            };
+            let outcomes = points.into_iter().map(outcome).collect::<PyResult<Vec<_>>>()?;
+            Ok(BatchResult { outcomes, names, tables: batches.unbind() })
+        })())
+    }
+}
+
+impl Parts {
+    fn join(self) -> Result<RecordBatch, ArrowError> {
+        let (points, parts): (Vec<usize>, Vec<Table>) = self.rows.into_iter().unzip();
+        let parts = parts.into_iter().map(Table::into_arrow).collect::<Result<Vec<_>, _>>()?;
+        let schema = parts.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+        let joined = concat_batches(&schema, &parts)?;
+        let of_rows =
+            points.iter().zip(&parts).flat_map(|(&point, part)| std::iter::repeat_n(point as u32, part.num_rows()));
+        let indices: ArrayRef = Arc::new(UInt32Array::from_iter_values(of_rows));
+        let fields = std::iter::once(Arc::new(Field::new("point", DataType::UInt32, false)));
+        let schema = Schema::new(fields.chain(schema.fields().iter().cloned()).collect::<Vec<_>>());
+        RecordBatch::try_new(
+            Arc::new(schema),
+            std::iter::once(indices).chain(joined.columns().iter().cloned()).collect(),
+        )
+    }
+}

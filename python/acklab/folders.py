@@ -1,0 +1,102 @@
+"""Folders of this machine that several processes may write to: a lock, and what a killed process has left."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import platform
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from acklab.errors import StoreError
+
+_PAUSE = 0.05
+"""Seconds between two tries for a lock."""
+_OLD = 24 * 3600
+"""Seconds after which a temporary file of a process of another machine counts as abandoned."""
+_TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.\d+\.tmp", re.DOTALL)
+
+
+def temporary_name(path: Path) -> Path:
+    """A hidden name beside a path, which tells the process that writes to it."""
+    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{threading.get_ident()}.tmp")
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Removes the temporary files of a folder whose process was killed."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            match = _TEMPORARY.fullmatch(entry.name)
+            if match is None:
+                continue
+            with contextlib.suppress(OSError):
+                is_ours = match["host"] == _host()
+                if (is_ours and not _runs(int(match["process"]))) or time.time() - entry.stat().st_mtime > _OLD:
+                    os.unlink(entry.path)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", platform.node())[:40] or "host"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@contextlib.contextmanager
+def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
+    """Holds a lock of a folder, which the system frees even if the process is killed.
+
+    If another process holds it, waits or raises StoreError with its number. On a file system without locks it does nothing.
+    """
+    path = folder / f".{name}.lock"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        while (descriptor := _try(path)) is None:
+            if not wait:
+                with contextlib.suppress(OSError):
+                    holder = path.read_text("ascii", "replace").strip()
+                    raise StoreError(
+                        f"{folder}: found another acklab that is writing there{f' (process {holder})' if holder else ''}, "
+                        "expected a folder of its own for each"
+                    )
+            time.sleep(_PAUSE)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot lock it: {error.strerror}") from error
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        os.close(descriptor)
+
+
+def _try(path: Path) -> int | None:
+    """The descriptor of a lock, or None if another process holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever held it has removed the file, and a third process may have made another one since.
+        if os.fstat(descriptor).st_ino == path.stat().st_ino:
+            return descriptor
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            return descriptor
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            os.close(descriptor)
+            raise
+    os.close(descriptor)
+    return None

@@ -1,0 +1,321 @@
+"""Places that hold results: a folder, or any other store that pyarrow.fs or fsspec reads and writes, such as S3.
+
+An object appears under its name only when it is whole. Its stamp, which whoever refers to it keeps, tells damage from what was written.
+"""
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from acklab.errors import StoreError, UsageError
+from acklab.files import path_of
+from acklab.folders import locked, remove_abandoned
+from acklab.store import reason, writing
+
+if TYPE_CHECKING:
+    from pyarrow import fs
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_SPOOL = 1 << 26
+"""Octets of a remote object that are collected in memory before they are uploaded; more are collected in a file."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Size and digest of an object."""
+
+    octets: int
+    sha256: str
+
+    @classmethod
+    def of(cls, octets: bytes) -> "Stamp":
+        """The stamp of these octets."""
+        return cls(len(octets), hashlib.sha256(octets).hexdigest())
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Stamp":
+        """Reads the result of `to_dict`; other keys are ignored. Raises KeyError, ValueError, TypeError."""
+        return cls(int(values["octets"]), str(values["sha256"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+class Writer(io.RawIOBase):
+    """A file that is written from its beginning to its end, with its stamp."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._state, self._octets = file, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        """Always true."""
+        return True
+
+    def write(self, octets: Any) -> int:
+        """Writes octets."""
+        view = memoryview(octets)
+        self._state.update(view)
+        self._file.write(view)
+        self._octets += view.nbytes
+        return view.nbytes
+
+    def tell(self) -> int:
+        """Number of octets so far."""
+        return self._octets
+
+    @property
+    def stamp(self) -> Stamp:
+        """The stamp of what was written."""
+        return Stamp(self._octets, self._state.hexdigest())
+
+
+class Place(ABC):
+    """A folder of objects. Names have `/` between their parts. All methods raise StoreError with the full name of the object."""
+
+    @abstractmethod
+    def name_of(self, name: str) -> str:
+        """The full name of an object, for messages."""
+
+    @abstractmethod
+    def names(self, folder: str) -> list[str]:
+        """The names of the objects directly in a folder, sorted; none if there is no such folder."""
+
+    @abstractmethod
+    def exists(self, name: str) -> bool:
+        """Whether there is such an object."""
+
+    @abstractmethod
+    def read(self, name: str) -> bytes:
+        """The octets of an object."""
+
+    @abstractmethod
+    def creating(self, name: str) -> contextlib.AbstractContextManager[Writer]:
+        """A file to write to, which becomes the object at the end of the block; nothing is left of it if the block fails."""
+
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """Removes an object, if it is there."""
+
+    def clean(self, folder: str) -> None:  # noqa: B027 - a store without temporary files has none to remove
+        """Removes what killed processes have left in a folder."""
+
+    @abstractmethod
+    def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Waits until no other process is in a block of this name. A store that has no locks does not wait."""
+
+    def write(self, name: str, octets: bytes) -> Stamp:
+        """Writes an object."""
+        with self.creating(name) as writer:
+            writer.write(octets)
+        return writer.stamp
+
+    def read_checked(self, name: str, stamp: Stamp) -> bytes:
+        """The octets of an object. Raises StoreError if they are not those that were written."""
+        octets = self.read(name)
+        if len(octets) != stamp.octets:
+            raise StoreError(f"{self.name_of(name)}: found {len(octets)} octets, expected the {stamp.octets} that acklab wrote")
+        if hashlib.sha256(octets).hexdigest() != stamp.sha256:
+            raise StoreError(
+                f"{self.name_of(name)}: found octets whose SHA-256 is not that of what acklab wrote: the file was changed or damaged"
+            )
+        return octets
+
+    @property
+    @abstractmethod
+    def path(self) -> Path | None:
+        """The folder, if it is one of this machine."""
+
+
+@dataclass(frozen=True)
+class LocalPlace(Place):
+    """A folder of this machine, or of a network file system."""
+
+    folder: Path
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self.folder
+
+    def name_of(self, name: str) -> str:
+        """The path of an object."""
+        return str(self.folder / name)
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files directly in a folder, without hidden ones."""
+        try:
+            with os.scandir(self.folder / folder) as entries:
+                return sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise StoreError(f"{self.name_of(folder)}: cannot read it: {reason(error)}") from error
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file."""
+        return (self.folder / name).is_file()
+
+    def read(self, name: str) -> bytes:
+        """The octets of a file."""
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError as error:
+            raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+
+    @contextlib.contextmanager
+    def creating(self, name: str) -> Iterator[Writer]:
+        """A file to write to."""
+        with writing(self.folder / name) as temporary, temporary.open("wb") as file:
+            yield Writer(file)
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+        try:
+            (self.folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.name_of(name)}: cannot remove it: {reason(error)}") from error
+
+    def clean(self, folder: str) -> None:
+        """Removes temporary files of processes that no longer run."""
+        remove_abandoned(self.folder / folder)
+
+    def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Waits until no other process is in a block of this name."""
+        return locked(self.folder, name, wait=True)
+
+
+@dataclass(frozen=True)
+class RemotePlace(Place):
+    """A folder of a filesystem of pyarrow.fs or fsspec."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def path(self) -> None:
+        """None."""
+
+    @property
+    def filesystem(self) -> "fs.FileSystem":
+        """The filesystem of Arrow."""
+        return _filesystem(self.url)[0]
+
+    def full(self, name: str) -> str:
+        """The path of an object in the filesystem."""
+        return f"{_filesystem(self.url)[1]}/{name}"
+
+    def name_of(self, name: str) -> str:
+        """The URL of an object."""
+        url, question, options = self.url.partition("?")
+        return f"{url.rstrip('/')}/{name}{question}{options}"
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the objects directly in a folder."""
+        from pyarrow import fs
+
+        with self._faults(folder):
+            found = self.filesystem.get_file_info(fs.FileSelector(self.full(folder), allow_not_found=True))
+        return sorted(info.base_name for info in found if info.type == fs.FileType.File)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such an object."""
+        from pyarrow import fs
+
+        with self._faults(name):
+            return bool(self.filesystem.get_file_info(self.full(name)).type == fs.FileType.File)
+
+    def read(self, name: str) -> bytes:
+        """The octets of an object."""
+        with self._faults(name), self.filesystem.open_input_stream(self.full(name)) as file:
+            return cast(bytes, file.read())
+
+    @contextlib.contextmanager
+    def creating(self, name: str) -> Iterator[Writer]:
+        """A file to write to, which is uploaded at the end."""
+        with tempfile.SpooledTemporaryFile(_SPOOL) as file:
+            yield Writer(cast(BinaryIO, file))
+            file.seek(0)
+            with self._faults(name):
+                self.filesystem.create_dir(self.full(name).rpartition("/")[0], recursive=True)
+                # The object appears when the upload is complete: an upload that is cut off leaves none.
+                with self.filesystem.open_output_stream(self.full(name)) as out:
+                    while part := file.read(1 << 22):
+                        out.write(part)
+
+    def remove(self, name: str) -> None:
+        """Removes an object, if it is there."""
+        with self._faults(name), contextlib.suppress(FileNotFoundError):
+            self.filesystem.delete_file(self.full(name))
+
+    @contextlib.contextmanager
+    def exclusively(self, name: str) -> Iterator[None]:
+        """Does not wait."""
+        yield
+
+    @contextlib.contextmanager
+    def _faults(self, name: str) -> Iterator[None]:
+        import pyarrow as pa
+
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise StoreError(f"{self.name_of(name)}: cannot read it: No such file or directory") from error
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(f"{self.name_of(name)}: {error}") from error
+
+
+_FILESYSTEMS: dict[str, tuple[Any, str]] = {}
+
+
+def _filesystem(url: str) -> "tuple[fs.FileSystem, str]":
+    """The filesystem of a URL, and the path in it. It is opened once."""
+    if url not in _FILESYSTEMS:
+        import pyarrow as pa
+        from pyarrow import fs
+
+        try:
+            found, path = fs.FileSystem.from_uri(url)
+        except (pa.ArrowException, OSError, ValueError) as refused:
+            try:
+                import fsspec
+
+                of_fsspec, path = fsspec.core.url_to_fs(url)
+            except ImportError as error:
+                raise UsageError(
+                    f"{url}: {refused}; other protocols need the package fsspec and the one that it names"
+                ) from error
+            except (ValueError, OSError) as error:
+                raise UsageError(f"{url}: {error}") from error
+            found = fs.PyFileSystem(fs.FSSpecHandler(of_fsspec))
+        _FILESYSTEMS[url] = found, path.rstrip("/")
+    return _FILESYSTEMS[url]
+
+
+def is_url(given: object) -> bool:
+    """Whether this is the URL of a store, such as s3://bucket/folder."""
+    return isinstance(given, str) and _URL.match(given) is not None
+
+
+def place_of(given: object, what: str) -> Place:
+    """The place that somebody gave as the argument `what`: a folder, or a URL such as s3://bucket/folder. Raises UsageError."""
+    if isinstance(given, Place):
+        return given
+    if isinstance(given, str) and given.startswith("file://"):
+        return LocalPlace(Path(given.removeprefix("file://")))
+    if isinstance(given, str) and is_url(given):
+        return RemotePlace(given)
+    return LocalPlace(path_of(given, what))
