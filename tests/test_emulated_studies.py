@@ -1,8 +1,10 @@
 """Points of studies that are emulated: their files, and the numbers side by side."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from acklab.errors import StoreError, UsageError
@@ -10,7 +12,8 @@ from acklab.report.render import render
 from acklab.statistics import Interval
 from acklab.studies import Bench, discover, find, run_study
 from acklab.studies.emulated import Comparison, document, read
-from acklab.studies.emulated.definition import FILE
+from acklab.studies.emulated.comparison import _gain
+from acklab.studies.emulated.definition import FILE, GainFile
 from acklab.studies.emulated.runs import _seconds
 from acklab.studies.metric import Metric
 from conftest import BUILT
@@ -65,6 +68,46 @@ def test_what_is_wrong_is_said_by_its_place(tmp_path, monkeypatch):
     file.write_text('[[point]]\nname = "a"\nscenario = "b.toml"\nclaims = ["windows.*"]\n')
     with pytest.raises(UsageError, match=r"point 'a': claims: found 'windows\.\*'"):
         read(study).point[0].chosen(study)
+
+
+def test_gains_name_points_and_claims(tmp_path, monkeypatch):
+    study = find("hack_capacity")
+    (gain,) = read(study).gain
+    # Published as 14 %.
+    assert gain.published(study) == pytest.approx(1.14)
+    assert math.isnan(gain.model_copy(update={"claim": ""}).published(study))
+    with pytest.raises(UsageError, match=r"claim: found 'figure_13', expected the id of a claim"):
+        gain.model_copy(update={"claim": "figure_13"}).published(study)
+    monkeypatch.setenv("ACKLAB_STUDIES", str(tmp_path))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "claims.toml").write_text((study.folder / "claims.toml").read_text())
+    text = '[[point]]\nname = "a"\nscenario = "b.toml"\n[[gain]]\ntitle = "a over b"\npoint = "a"\nover = "b"\n'
+    (tmp_path / "one" / FILE).write_text(text)
+    with pytest.raises(StoreError, match=r"gain 'a over b': found the point 'b', expected one of: a"):
+        read(find("one"))
+
+
+class Ran:
+    """What a run tells of its goodput."""
+
+    provenance = SimpleNamespace(command="acklab run")
+
+    def __init__(self, goodput, trusted="yes"):
+        self.tables = {"network": {"agg_throughput_l4": [goodput]}, "timing": {"trusted": [trusted]}}
+
+    def table(self, name):
+        return pl.DataFrame(self.tables[name])
+
+
+def test_a_gain_is_a_geometric_mean_of_ratios_run_by_run():
+    both: Any = {
+        "HACK": ([Ran(24.0), Ran(25.0)], [Ran(30.0), Ran(22.0, "no")]),
+        "stock": ([Ran(20.0), Ran(20.0)], [Ran(20.0), Ran(20.0)]),
+    }
+    found = _gain(GainFile(title="gain", point="HACK", over="stock"), find("parity"), both)
+    assert found.simulated.mean == pytest.approx(math.sqrt(1.2 * 1.25))
+    assert found.emulated.mean == pytest.approx(math.sqrt(1.5 * 1.1))
+    assert (found.trusted, found.emulated.count) == (1, 2)
 
 
 def comparison(**changes: Any) -> Comparison:

@@ -11,11 +11,13 @@ air_shares       shares of airtime by use
 sweep            a value over two keys of a grid
 ratio            ratios to a baseline over the axes of a grid
 comparison       our numbers compared with published ones
+agreement        our numbers over those of another implementation, path by path
 bars             means in groups, with intervals and published numbers
 error_bars       intervals as Plotly takes them
 saving           figures as HTML, SVG, PDF or PNG
 """
 
+from acklab.figures.agreement import agreement
 from acklab.figures.air import air_timeline
 from acklab.figures.air_shares import air_shares
 from acklab.figures.bars import bars
@@ -29,6 +31,7 @@ from acklab.figures.saving import save
 from acklab.figures.sweep import heat_map, profiles
 
 __all__ = [
+    "agreement",
     "air_shares",
     "air_timeline",
     "bars",

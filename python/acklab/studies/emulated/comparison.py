@@ -1,10 +1,13 @@
 """Simulates and emulates each point, and reads the same metrics from both."""
 
 import math
+from collections.abc import Mapping
 
-from acklab.statistics import mean_interval
+from acklab.result import Result
+from acklab.statistics import mean_interval, ratio_interval
 from acklab.studies.bench import Bench
-from acklab.studies.emulated.definition import EmulatedFile
+from acklab.studies.definition import Study
+from acklab.studies.emulated.definition import EmulatedFile, GainFile
 from acklab.studies.emulated.report import Comparison, title_of, unit_of
 from acklab.studies.emulated.runs import emulate_points, is_trusted, seconds_of
 from acklab.studies.metric import Metric
@@ -30,8 +33,10 @@ def compare(bench: Bench, file: EmulatedFile) -> list[Comparison]:
     with progress_bar(bench.quiet, f"{study.name}: emulated") as bar:
         results = iter(emulate_points(flat, bench.folder, bar))
     rows = []
+    both: dict[str, tuple[list[Result], list[Result]]] = {}
     for point, own, points, chosen in zip(file.point, replicas, emulated, claims, strict=True):
         simulations, emulations = bench.results(own), [next(results) for _ in points]
+        both[point.name] = simulations, emulations
         trusted = [result for result in emulations if is_trusted(result)]
         read = [(claim.title, claim.metric, claim.unit, claim.published) for claim in chosen]
         read += [(title_of(metric), metric, unit_of(metric), math.nan) for metric in point.metrics]
@@ -51,7 +56,28 @@ def compare(bench: Bench, file: EmulatedFile) -> list[Comparison]:
                     emulation=emulations[0].provenance.command,
                 )
             )
-    return rows
+    return [*(_gain(gain, study, both) for gain in file.gain), *rows]
+
+
+def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], list[Result]]]) -> Comparison:
+    metric = Metric.parse(gain.metric)
+    above, below = both[gain.point], both[gain.over]
+    simulated, emulated = (
+        ratio_interval(map(metric.of, ours), map(metric.of, theirs)) for ours, theirs in zip(above, below, strict=True)
+    )
+    return Comparison(
+        point=gain.title,
+        title="gain",
+        metric=gain.metric,
+        unit="",
+        published=gain.published(study),
+        simulated=simulated,
+        emulated=emulated,
+        # A ratio is to be trusted if both of its runs are.
+        trusted=sum(is_trusted(one) and is_trusted(other) for one, other in zip(above[1], below[1], strict=True)),
+        simulation=above[0][0].provenance.command,
+        emulation=above[1][0].provenance.command,
+    )
 
 
 def _minutes(seconds: float) -> str:

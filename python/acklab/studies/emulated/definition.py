@@ -1,10 +1,11 @@
 """What stands in the emulated.toml of a study: the points that are emulated, and what is read from them."""
 
+import math
 import tomllib
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from acklab.errors import StoreError, UsageError
 from acklab.faults import faults
@@ -42,6 +43,30 @@ class PointFile(Strict):
         return found
 
 
+class GainFile(Strict):
+    """The ratio of a metric of two points."""
+
+    title: str
+    point: str
+    """The name of the point above."""
+    over: str
+    """The name of the point below."""
+    metric: Annotated[str, AfterValidator(metric_text)] = "network.agg_throughput_l4"
+    claim: str = ""
+    """The id of the claim that has the published number: a ratio, or by how much it exceeds 1 if its unit is %."""
+
+    def published(self, study: Study) -> float:
+        """The published ratio; NaN without a claim. Raises UsageError if there is no such claim."""
+        if not self.claim:
+            return math.nan
+        found = next((claim for claim in study.file.claim if claim.id == self.claim), None)
+        if found is None:
+            raise UsageError(
+                f"{study.folder / FILE}: gain {self.title!r}: claim: found {self.claim!r}, expected the id of a claim of the study"
+            )
+        return 1 + found.published / 100 if found.unit == "%" else found.published
+
+
 class EmulatedFile(Strict):
     """The points of a study that are emulated."""
 
@@ -55,6 +80,17 @@ class EmulatedFile(Strict):
     metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
     """Metrics of all points, before their own."""
     point: tuple[PointFile, ...]
+    gain: tuple[GainFile, ...] = ()
+    """Ratios of points."""
+
+    @model_validator(mode="after")
+    def _has_the_points_of_gains(self) -> Self:
+        names = [point.name for point in self.point]
+        for gain in self.gain:
+            for name in (gain.point, gain.over):
+                if name not in names:
+                    raise ValueError(f"gain {gain.title!r}: found the point {name!r}, expected one of: {', '.join(names)}")
+        return self
 
 
 def read(study: Study) -> EmulatedFile:
