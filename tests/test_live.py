@@ -23,7 +23,7 @@ SAMPLE: dict[str, Any] = {
         {"flow": "up", "throughput": 15.43, "srtt": 24.5, "delay": None, "cwnd": 31.0, "acks": 660.0, "retransmissions": 3},
         {"flow": "calls", "throughput": 2.0, "srtt": None, "delay": 8.1, "cwnd": None, "acks": None, "retransmissions": None},
     ],
-    "links": [{"link": "btl_forward", "rate": 16.0, "queue": 17, "drops": 2}],
+    "links": [{"link": "btl_forward", "rate": 16.0, "queue": 17, "drops": 2, "filtered": 3}],
     "cells": [{"cell": "office", "queues": {"ap": 12, "sta": 0}, "airtime": {"data": 0.6, "backoff": 0.25, "idle": 0.001}}],
     "lateness": {"deliveries": 2000, "p50": 22.4, "p99": 61.0, "max": 430.0},
 }

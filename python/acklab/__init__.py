@@ -7,6 +7,7 @@
 
 run, load_result    one run, and its tables from a folder
 emulate             the same scenario in real time, with real packets
+inline              its path between two interfaces of this host
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
 new                 a commented scenario to begin with
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from acklab import figures, packetdrill, report, statistics, strategies, studies
     from acklab.emulator import Emulated, emulate
     from acklab.hosts import Perf, perf
+    from acklab.inliner import inline
     from acklab.result import Result, load_result
     from acklab.runner import run
     from acklab.scenario import Overrides
@@ -54,6 +56,7 @@ _NAMES = {
     "Result": "result",
     "SweepResult": "sweeps",
     "emulate": "emulator",
+    "inline": "inliner",
     "load_result": "result",
     "load_sweep": "sweeps",
     "new": "templates",
@@ -112,6 +115,7 @@ __all__ = [
     "emulate",
     "errors",
     "figures",
+    "inline",
     "load_result",
     "load_sweep",
     "new",

@@ -471,6 +471,18 @@ def emulate(
     watch: Callable[[str], None] | None = None,
     may_halt: bool = False,
 ) -> EmulationResult: ...
+def inline(
+    text: str,
+    name: str,
+    sets: list[str],
+    base: str,
+    captures: str | None = None,
+    cancel: Cancel | None = None,
+    stands: Callable[[str, str, str], None] | None = None,
+    watch: Callable[[str], None] | None = None,
+    may_halt: bool = False,
+    method: str | None = None,
+) -> RunResult: ...
 def packetdrill(
     scripts: list[str],
     text: str | None,

@@ -247,6 +247,38 @@ def emulate(
     return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status)
 
 
+def inline(
+    text: str,
+    name: str,
+    sets: Sequence[str],
+    base: Path,
+    captures: Path | None = None,
+    cancel: Cancel | None = None,
+    stands: Callable[[str, str, str], None] | None = None,
+    watch: Callable[[dict[str, Any]], None] | None = None,
+    may_halt: bool = False,
+    method: str | None = None,
+) -> "tuple[dict[str, Any], dict[str, pa.Table]]":
+    """Puts the path of a scenario between its two interfaces until its end or `cancel`. Gives the scenario in full and the tables.
+
+    `stands` is called once traffic takes the path, with how it is forwarded, how frames come from the kernel and the priority of the thread; `watch` is
+    called with a sample of each second; `method` is "ring" or "tap". Raises ScenarioError and RunError.
+    """
+    result = _core.inline(
+        text,
+        name,
+        list(sets),
+        str(base),
+        captures=None if captures is None else str(captures),
+        cancel=cancel,
+        stands=stands,
+        watch=None if watch is None else lambda text: watch(json.loads(text)),
+        may_halt=may_halt,
+        method=method,
+    )
+    return json.loads(result.scenario), _arrow(result.tables)
+
+
 def _arrow(batches: Mapping[str, Any]) -> "dict[str, pa.Table]":
     import pyarrow as pa
 

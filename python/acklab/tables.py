@@ -93,6 +93,9 @@ def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int 
         shown.append(plain_table(uses, "Time on the air", {"time": "ms"}))
     if "acks" in result.tables and result.arrow("acks").num_rows:
         shown.append(plain_table(_rows(result, "acks"), "Acknowledgements by reason"))
+    if "interfaces" in result.tables:
+        shown.append(plain_table(_rows(result, "interfaces"), "Interfaces", result.units("interfaces")))
+        shown.append(plain_table(_rows(result, "inline"), "Between them", result.units("inline")))
     if "timing" in result.tables:
         timing = [{name: row[name] for name in _TIMING} for row in _rows(result, "timing")]
         shown.append(plain_table(timing, "Lateness of deliveries", result.units("timing")))

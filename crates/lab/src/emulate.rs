@@ -16,6 +16,7 @@
 //! | `traffic` | the applications of flows |
 //! | `command` | commands on nodes |
 //! | `live` | what it shows while it runs |
+//! | `runner` | runs the world up to an instant, and takes samples on the way |
 //! | `stage` | namespaces, devices, routes and sockets |
 //! | `calibrate` | what this machine can carry |
 //! | `trust` | how late packets were, and whether the results may be trusted |
@@ -23,14 +24,15 @@
 mod addresses;
 mod calibrate;
 mod command;
-mod end;
+pub(crate) mod end;
 mod hosts;
 mod kernel;
-mod live;
-mod packet;
+pub(crate) mod live;
+pub(crate) mod packet;
+pub(crate) mod runner;
 mod stage;
 mod traffic;
-mod trust;
+pub(crate) mod trust;
 
 use crate::assemble::{self, Parts};
 use crate::error::Error;
@@ -39,14 +41,14 @@ use crate::{Results, RunOptions};
 use acklab_base::Instant;
 pub use acklab_live::permission;
 use acklab_live::realtime::Privileges;
-use acklab_live::{Driver, Outcome, WallClock, namespace, realtime};
+use acklab_live::{WallClock, namespace, realtime};
+use acklab_measure::Table;
 use acklab_measure::flow::Measured;
-use acklab_measure::{Subjects, Table};
 pub use calibrate::{Calibration, calibrate};
 use command::Commands;
-use hosts::RealWorld;
 use live::Monitor;
 pub use live::{CellSample, FlowSample, LatenessSample, LinkSample, Sample};
+use runner::Runner;
 use stage::Stage;
 use std::io;
 use std::ops::Range;
@@ -128,8 +130,8 @@ pub fn emulate(
     }
     let privileges = Privileges::of_carrier(options.may_halt);
     let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
-    let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, scenario.duration));
-    let mut runner = Runner { driver, subjects: &subjects, monitor, ended_early: None };
+    let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, Some(scenario.duration)));
+    let mut runner = Runner::new(driver, hosts::read, &subjects, monitor);
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
 
     let end = Instant::ZERO + scenario.duration;
@@ -141,7 +143,10 @@ pub fn emulate(
     runner.run_until(&mut world, until, clock, &mut goes_on)?;
     let until = runner.now(until);
     let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
-    let timing = trust::Timing::of(&world, scenario, privileges.granted(), stage.overruns()? - before);
+    let timing = {
+        let hosts = &world.hosts;
+        trust::Timing::of(&hosts.outlet, hosts.ignored, scenario, privileges.granted(), stage.overruns()? - before)
+    };
     runner.run_until(&mut world, end, clock, &mut goes_on)?;
     world.taps.finish()?;
     let mut failures = stage.failures();
@@ -150,7 +155,7 @@ pub fn emulate(
     let reports = commands.map_or(Ok(Vec::new()), Commands::finish)?;
     let has_foreground_ended =
         reports.iter().any(|report| report.is_foreground && (report.ended.is_some() || report.failure.is_some()));
-    let stopped = runner.ended_early.is_some() && !has_foreground_ended;
+    let stopped = runner.has_ended_early() && !has_foreground_ended;
     if stopped {
         return Err(Error::Stopped);
     }
@@ -165,52 +170,14 @@ pub fn emulate(
     if let Some((report, why)) = foreground.and_then(|report| Some((report, report.failure.clone()?))) {
         return Err(Error::Host { what: format!("cannot run `{}`", report.command), source: io::Error::other(why) });
     }
-    let results = Results { tables, wakes: runner.driver.wakes(), hops, undeliverable: world.undeliverable() };
+    let results = Results { tables, wakes: runner.driver().wakes(), hops, undeliverable: world.undeliverable() };
     Ok(Emulation { results, verdict, exit_status })
 }
 
 /// The error for what the system refuses.
-fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+pub(crate) fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let what = what.into();
     |source| Error::Host { what, source }
-}
-
-/// The driver with its monitor, and the time at which the run was stopped.
-struct Runner<'a> {
-    driver: Driver,
-    subjects: &'a Subjects,
-    monitor: Option<Monitor>,
-    ended_early: Option<Instant>,
-}
-
-impl Runner<'_> {
-    /// Runs until `until`, unless the run was stopped.
-    fn run_until(
-        &mut self,
-        world: &mut RealWorld,
-        until: Instant,
-        clock: WallClock,
-        goes_on: &mut impl FnMut() -> bool,
-    ) -> Result<(), Error> {
-        while self.ended_early.is_none() {
-            let part = self.monitor.as_ref().map_or(until, |monitor| monitor.next().min(until));
-            let outcome = self.driver.run(world, part, hosts::read, &mut *goes_on);
-            if outcome.map_err(host_error("a TUN device failed"))? == Outcome::Stopped {
-                self.ended_early = Some(clock.now().min(until));
-            } else if let Some(monitor) = self.monitor.as_mut().filter(|monitor| monitor.next() == part) {
-                monitor.sample(world, self.subjects, part);
-            }
-            if part == until {
-                break;
-            }
-        }
-        world.taps.check().map_err(Error::from)
-    }
-
-    /// `planned`, or the time at which the run was stopped.
-    fn now(&self, planned: Instant) -> Instant {
-        self.ended_early.unwrap_or(planned)
-    }
 }
 
 fn applications_table(reports: &[command::Report]) -> Table {

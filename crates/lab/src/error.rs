@@ -26,6 +26,9 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
+    /// A path between interfaces has none.
+    #[error("interface: found none, expected two, each with its `node` and its `device`")]
+    NoInterfaces,
     /// The nodes of a flow are not connected.
     #[error("flow \"{flow}\": found no route from \"{from}\" to \"{to}\", expected links that connect them")]
     NoRoute {

@@ -9,6 +9,7 @@
 //! | [`check`] | what a run needs besides a valid scenario, without the run |
 //! | [`run()`] | one run of a scenario: [`RunOptions`] and [`Results`] |
 //! | [`emulate()`] | the same scenario in real time, with the packets of real applications and of the kernel's TCP |
+//! | [`inline()`] | the path of a scenario between two interfaces of this host |
 //! | `assemble` | the network of a scenario: links, cells, flows and observers |
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
@@ -20,6 +21,7 @@ mod assemble;
 pub mod emulate;
 mod error;
 mod flows;
+pub mod inline;
 pub mod packet;
 pub mod packetdrill;
 mod run;
@@ -31,6 +33,7 @@ pub mod transports;
 pub use assemble::check;
 pub use emulate::emulate;
 pub use error::Error;
+pub use inline::inline;
 pub use packet::Packet;
 pub use run::{Progress, Results, RunOptions, run};
 pub use strategies::Strategies;

@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `application`, `ends`, `pep`, `measure` | the types of flows, commands, settings at both ends, proxies and measurements; those of transports are in [`transports`](crate::transports), those of links in [`acklab_path`] |
+//! | `flow`, `application`, `interface`, `ends`, `pep`, `measure` | the types of flows, commands, interfaces, settings at both ends, proxies and measurements; those of transports are in [`transports`](crate::transports), those of links in [`acklab_path`] |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -25,6 +25,7 @@ mod check;
 mod document;
 mod ends;
 mod flow;
+mod interface;
 mod measure;
 mod pep;
 mod refuse;
@@ -39,6 +40,7 @@ pub use application::Application;
 pub use ends::Ends;
 pub(crate) use flow::CustomKey;
 pub use flow::{Flow, Stack};
+pub use interface::Interface;
 pub use measure::{Capture, Measure};
 pub use pep::{Handshake, Pep, Side};
 pub use refuse::Refusal;
@@ -47,6 +49,7 @@ pub use schema::schema;
 use crate::strategies::Strategies;
 use acklab_base::Duration;
 use acklab_path::link;
+use acklab_transport::fault::LONGEST_TIME;
 use acklab_wire::IpVersion;
 
 use document::Node;
@@ -67,7 +70,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(example = "CCperf experiment #55")]
     pub title: String,
-    /// Simulated time from start to end.
+    /// Simulated time from start to end. The default is ten years, the longest, if there are interfaces: until it is stopped.
     #[schemars(example = "15s")]
     pub duration: Duration,
     /// The source of all randomness of the run. The same scenario with the same seed gives the same results.
@@ -86,11 +89,14 @@ pub struct Scenario {
     /// Performance enhancing proxies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pep: Vec<Pep>,
-    /// The flows. A simulation needs at least one; the default is none if there is an application.
+    /// The flows. A simulation needs at least one; the default is none if there is an application or an interface.
     pub flow: Vec<Flow>,
     /// Commands that run on the nodes of an emulated network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub application: Vec<Application>,
+    /// The two interfaces of this host between which `acklab inline` puts the path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interface: Vec<Interface>,
     /// The window of measurement and the recorded series.
     #[serde(default)]
     pub measure: Measure,
@@ -206,14 +212,21 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// The points of capture: the nodes at which flows begin or end or applications run, the two directions of each link, and the air of each cell.
+    /// Whether it has no end of its own.
+    #[must_use]
+    pub fn is_endless(&self) -> bool {
+        self.duration >= LONGEST_TIME
+    }
+
+    /// The points of capture: the nodes at which flows begin or end, applications run or interfaces are, the two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
         let directions = self.link.iter().flat_map(|link| [link.forward_name(), link.reverse_name()]);
         let cells = self.wifi.iter().map(|cell| cell.name.clone());
         let applications = self.application.iter().map(|application| application.node.clone());
-        let ends: BTreeSet<String> = ends.into_iter().chain(applications).collect();
+        let interfaces = self.interface.iter().map(|interface| interface.node.clone());
+        let ends: BTreeSet<String> = ends.into_iter().chain(applications).chain(interfaces).collect();
         ends.into_iter().chain(directions).chain(cells).collect()
     }
 

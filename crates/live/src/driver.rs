@@ -25,6 +25,30 @@ pub enum Outcome {
     Stopped,
 }
 
+/// The devices of a driver. A function that reads is devices that send by themselves.
+pub trait Devices<W> {
+    /// Reads a packet from the device with a number, passes it at `now` to the machine behind which the device is, and returns this machine,
+    /// or `None` if no packet waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn read(&mut self, world: &mut W, device: usize, now: Instant) -> io::Result<Option<MachineId>>;
+
+    /// Sends what the world has delivered since the last call, before the driver sleeps. Called at least every 20 ms unless the process stalls.
+    ///
+    /// # Errors
+    /// If a device fails.
+    fn flush(&mut self, _world: &mut W) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W, F: FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>> Devices<W> for F {
+    fn read(&mut self, world: &mut W, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
+        self(world, device, now)
+    }
+}
+
 /// Runs a world in real time.
 ///
 /// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the time, not with the later time of the
@@ -83,9 +107,7 @@ impl Driver {
 
     /// Runs `world` until the clock shows `until`: all deadlines before it are handled.
     ///
-    /// `read` reads a packet from the device with a number, passes it at the given instant to the machine behind which the device is, and
-    /// returns this machine, or `None` if no packet waits. The world delivers packets to devices by itself. Calls `goes_on` from time to
-    /// time, and stops if it returns `false`.
+    /// `devices` are those that are watched. Calls `goes_on` from time to time, and stops if it returns `false`.
     ///
     /// # Errors
     /// If a device fails.
@@ -93,13 +115,14 @@ impl Driver {
         &mut self,
         world: &mut W,
         until: Instant,
-        mut read: impl FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>,
+        mut devices: impl Devices<W>,
         mut goes_on: impl FnMut() -> bool,
     ) -> io::Result<Outcome> {
         let mut events = Vec::with_capacity(EVENTS);
         loop {
             let now = self.clock.now();
             self.catch_up(world, now, until);
+            devices.flush(world)?;
             if now >= self.next_call {
                 self.next_call = now + CALL_INTERVAL;
                 if !goes_on() {
@@ -112,9 +135,16 @@ impl Driver {
             }
             self.wait(&mut events, until)?;
             for event in events.drain(..) {
-                self.read(world, event.data.u64() as usize, until, &mut read)?;
+                self.read(world, event.data.u64() as usize, until, &mut devices)?;
             }
         }
+    }
+
+    /// Runs `world` ahead of the clock until no machine has a deadline, at most for the time `most`: all packets arrive in their order, at once.
+    /// The world must not be run afterwards.
+    pub fn settle<W: World>(&mut self, world: &mut W, most: Duration) {
+        let until = self.now.max(self.clock.now()) + most;
+        self.catch_up(world, until, until);
     }
 
     /// Wakes all machines whose deadlines lie before `until` and not after `now`.
@@ -157,7 +187,7 @@ impl Driver {
         world: &mut W,
         device: usize,
         until: Instant,
-        read: &mut impl FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>,
+        devices: &mut impl Devices<W>,
     ) -> io::Result<()> {
         for _ in 0..BATCH {
             let now = self.clock.now();
@@ -166,7 +196,7 @@ impl Driver {
             }
             self.catch_up(world, now, until);
             self.now = self.now.max(now);
-            let Some(machine) = read(world, device, self.now)? else { break };
+            let Some(machine) = devices.read(world, device, self.now)? else { break };
             self.agenda.drain(world, machine, self.now);
         }
         Ok(())

@@ -10,6 +10,9 @@
 //! | [`outlet`] | [`Outlet`]: TUN devices to which packets are delivered, and how late each was |
 //! | [`lateness`] | [`Lateness`]: the distribution of these delays, in all and by second |
 //! | [`tun`] | [`Tun`]: a network device whose packets are read and written by this process |
+//! | [`diversion`] | [`Diversion`]: traffic that the kernel forwards between two devices, diverted to this process as long as it lives |
+//! | [`exit`] | [`Exit`]: frames sent through a device in batches |
+//! | [`forwarding`] | [`Forwarding`]: what carries traffic between two devices when no process does |
 //! | [`namespace`] | [`Namespace`]: a network stack of its own, held only by a descriptor |
 //! | [`udp`] | UDP sockets that move datagrams in batches |
 //! | [`netlink`] | addresses, routes and properties of devices |
@@ -25,7 +28,10 @@
 
 pub mod clock;
 pub mod cpu_latency;
+pub mod diversion;
 pub mod driver;
+pub mod exit;
+pub mod forwarding;
 pub mod household;
 pub mod lateness;
 pub mod namespace;
@@ -42,7 +48,10 @@ pub mod wake_latency;
 
 pub use clock::WallClock;
 pub use cpu_latency::AwakeProcessors;
-pub use driver::{Driver, Outcome};
+pub use diversion::Diversion;
+pub use driver::{Devices, Driver, Outcome};
+pub use exit::Exit;
+pub use forwarding::Forwarding;
 pub use household::Household;
 pub use lateness::Lateness;
 pub use namespace::Namespace;

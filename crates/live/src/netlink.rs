@@ -1,9 +1,13 @@
 //! Addresses, routes and properties of the devices of a namespace, over rtnetlink.
 
 use crate::namespace::Namespace;
-use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
+use netlink_packet_route::link::{
+    BridgeStpState, InfoBridge, InfoData, InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
@@ -22,6 +26,48 @@ pub struct Device {
     pub queue_len: u32,
     /// The largest number of segments that TCP hands over at once. With one, a segment is a packet also for TCP's own accounting.
     pub gso_max_segs: u32,
+}
+
+/// A device as the kernel describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its index.
+    pub index: u32,
+    /// A text that an administrator, or a program, has given it.
+    pub alias: String,
+    /// The largest IP packet in octets.
+    pub mtu: u32,
+    /// The index of the bridge or other device of which it is a port.
+    pub master: Option<u32>,
+    /// Whether it is up.
+    pub is_up: bool,
+    /// Whether its frames are those of Ethernet.
+    pub is_ethernet: bool,
+    /// Its addresses beyond the link.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl Interface {
+    fn of(link: &LinkMessage) -> Self {
+        let mut interface = Self {
+            index: link.header.index,
+            is_up: link.header.flags.contains(LinkFlags::Up),
+            is_ethernet: link.header.link_layer_type == LinkLayerType::Ether,
+            ..Self::default()
+        };
+        for attribute in &link.attributes {
+            match attribute {
+                LinkAttribute::IfName(name) => interface.name.clone_from(name),
+                LinkAttribute::IfAlias(alias) => interface.alias.clone_from(alias),
+                LinkAttribute::Mtu(mtu) => interface.mtu = *mtu,
+                LinkAttribute::Controller(master) => interface.master = Some(*master),
+                _ => {}
+            }
+        }
+        interface
+    }
 }
 
 /// The properties of a route that TCP uses. The kernel's defaults hold where there is no value.
@@ -46,26 +92,154 @@ impl Netlink {
     /// # Errors
     /// If the thread cannot enter the namespace.
     pub fn new(namespace: &Namespace) -> io::Result<Self> {
-        let mut socket = namespace.inside(|| Socket::new(NETLINK_ROUTE))?;
+        namespace.inside(Self::here)
+    }
+
+    /// Opens the configuration of the namespace of the calling thread.
+    ///
+    /// # Errors
+    /// If the system refuses a socket.
+    pub fn here() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
         Ok(Self { socket })
     }
 
-    /// Sends a request and waits for its acknowledgment.
-    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    fn send(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         let mut packet = NetlinkMessage::from(message);
-        packet.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        packet.header.flags = NLM_F_REQUEST | flags;
         packet.finalize();
         let mut octets = vec![0; packet.buffer_len()];
         packet.serialize(&mut octets);
-        self.socket.send(&octets, 0)?;
+        self.socket.send(&octets, 0).map(|_| ())
+    }
+
+    /// Sends a request and waits for its acknowledgment.
+    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.send(message, NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
         match answer.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
         }
+    }
+
+    /// Sends a query and calls `each` with each part of the answer.
+    fn query(&self, message: RouteNetlinkMessage, mut each: impl FnMut(RouteNetlinkMessage)) -> io::Result<()> {
+        self.send(message, NLM_F_DUMP)?;
+        loop {
+            let (answers, _) = self.socket.recv_from_full()?;
+            let mut rest = &answers[..];
+            while !rest.is_empty() {
+                let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+                // Each message is padded to four octets.
+                let length = (answer.header.length as usize).next_multiple_of(4).clamp(4, rest.len());
+                rest = &rest[length..];
+                match answer.payload {
+                    NetlinkPayload::Done(_) => return Ok(()),
+                    NetlinkPayload::Error(error) => return Err(error.to_io()),
+                    NetlinkPayload::InnerMessage(message) => each(message),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// All devices, without their addresses.
+    fn interfaces(&self) -> io::Result<Vec<Interface>> {
+        let mut found = Vec::new();
+        self.query(RouteNetlinkMessage::GetLink(LinkMessage::default()), |message| {
+            if let RouteNetlinkMessage::NewLink(link) = message {
+                found.push(Interface::of(&link));
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// The device `name`. Returns `None` if there is none.
+    ///
+    /// # Errors
+    /// If the kernel refuses the query.
+    pub fn interface(&self, name: &str) -> io::Result<Option<Interface>> {
+        let Some(mut interface) = self.interfaces()?.into_iter().find(|interface| interface.name == name) else {
+            return Ok(None);
+        };
+        self.query(RouteNetlinkMessage::GetAddress(AddressMessage::default()), |message| {
+            if let RouteNetlinkMessage::NewAddress(address) = message
+                && address.header.index == interface.index
+                && address.header.scope == AddressScope::Universe
+            {
+                interface.addresses.extend(address.attributes.into_iter().find_map(|attribute| match attribute {
+                    AddressAttribute::Address(address) => Some(address),
+                    _ => None,
+                }));
+            }
+        })?;
+        Ok(Some(interface))
+    }
+
+    /// The alias of the device with this index, empty if it has none.
+    ///
+    /// # Errors
+    /// If the kernel refuses the query.
+    pub fn alias_of(&self, index: u32) -> io::Result<String> {
+        let found = self.interfaces()?.into_iter().find(|interface| interface.index == index);
+        Ok(found.unwrap_or_default().alias)
+    }
+
+    /// Creates a bridge without addresses that forwards like a wire: it knows no spanning tree, sends multicast to all, and forwards what the
+    /// kernel lets it forward of the frames that standards keep to one link. It is down. `%d` in `name` is replaced by a number that is free.
+    /// Returns its index.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add_bridge(&self, name: &str, alias: &str) -> io::Result<u32> {
+        let mut message = LinkMessage::default();
+        let bridge = vec![
+            InfoBridge::StpState(BridgeStpState::Disabled),
+            InfoBridge::MulticastSnooping(false),
+            // All but spanning tree, pause frames and LACP (`BR_GROUPFWD_RESTRICTED`, net/bridge/br_private.h).
+            InfoBridge::GroupFwdMask(0xfff8),
+        ];
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Bridge), LinkInfo::Data(InfoData::Bridge(bridge))]),
+        ];
+        let before: Vec<u32> = self.interfaces()?.into_iter().map(|interface| interface.index).collect();
+        self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)?;
+        let (prefix, _) = name.split_once('%').unwrap_or((name, ""));
+        let is_made = |found: &Interface| found.name.starts_with(prefix) && !before.contains(&found.index);
+        let made = self.interfaces()?.into_iter().find(is_made);
+        let made = made.ok_or_else(|| io::Error::other("the new bridge has gone"))?;
+        without_ipv6(&made.name)?;
+        let mut message = LinkMessage::default();
+        message.header.index = made.index;
+        message.attributes = vec![LinkAttribute::IfAlias(alias.to_owned())];
+        self.request(RouteNetlinkMessage::SetLink(message), 0)?;
+        Ok(made.index)
+    }
+
+    /// Makes the device with this index a port of a bridge.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_bridge(&self, index: u32, bridge: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.attributes = vec![LinkAttribute::Controller(bridge)];
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Removes the device with this index.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn remove(&self, index: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        self.request(RouteNetlinkMessage::DelLink(message), 0)
     }
 
     /// Sets the properties of the device with this index.
@@ -134,6 +308,18 @@ impl Netlink {
             message.attributes.push(RouteAttribute::Metrics(values));
         }
         self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+}
+
+/// Keeps the host from sending through the device `name` of its own accord, as it does with IPv6.
+///
+/// # Errors
+/// If the system refuses.
+pub fn without_ipv6(name: &str) -> io::Result<()> {
+    match std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1") {
+        // A kernel without IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
     }
 }
 

@@ -1,12 +1,12 @@
-//! The devices to which a world delivers packets.
+//! The devices to which a world delivers packets, and how late it does.
 
 use crate::{Lateness, Tun, WallClock};
 use acklab_base::{Duration, Instant};
 
-/// TUN devices, with the clock that says how late each packet is delivered.
+/// Devices, with the clock that says how late each packet is delivered.
 #[derive(Debug)]
-pub struct Outlet {
-    tuns: Vec<Tun>,
+pub struct Outlet<D = Tun> {
+    devices: Vec<D>,
     clock: WallClock,
     lateness: Lateness,
     refused: u64,
@@ -24,19 +24,6 @@ struct Burst {
 }
 
 impl Outlet {
-    /// An outlet to these devices.
-    #[must_use]
-    pub fn new(tuns: Vec<Tun>, clock: WallClock) -> Self {
-        let lateness = Lateness::default();
-        Self { tuns, clock, lateness, refused: 0, burst: None, longest_handover: Duration::ZERO }
-    }
-
-    /// The devices.
-    #[must_use]
-    pub fn tuns(&self) -> &[Tun] {
-        &self.tuns
-    }
-
     /// Delivers a packet that was due at `due`.
     ///
     /// Packets that are due at one device at one instant are as late as the first of them. The host takes them one after another, and the
@@ -44,9 +31,29 @@ impl Outlet {
     #[inline]
     pub fn deliver(&mut self, device: usize, due: Instant, packet: &[u8]) {
         self.note(device, due);
-        if self.tuns[device].write(packet).is_err() {
+        if self.devices[device].write(packet).is_err() {
             self.refused += 1;
         }
+    }
+}
+
+impl<D> Outlet<D> {
+    /// An outlet to these devices.
+    #[must_use]
+    pub fn new(devices: Vec<D>, clock: WallClock) -> Self {
+        let lateness = Lateness::default();
+        Self { devices, clock, lateness, refused: 0, burst: None, longest_handover: Duration::ZERO }
+    }
+
+    /// The devices.
+    #[must_use]
+    pub fn devices(&self) -> &[D] {
+        &self.devices
+    }
+
+    /// The devices.
+    pub fn devices_mut(&mut self) -> &mut [D] {
+        &mut self.devices
     }
 
     /// Notes that a packet that was due at `due` is delivered now at `place`: a device, or, numbered after these, a host without one.

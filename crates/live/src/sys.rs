@@ -1,29 +1,52 @@
 //! System calls without a safe wrapper. Each function says why its call is sound.
 #![allow(unsafe_code)]
 
+pub(crate) mod bpf;
+pub(crate) mod packet;
+
 use rustix::io;
 use rustix::thread::UnshareFlags;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::ptr::NonNull;
 
-/// The flags of a TUN device that carries IP packets without a header of its own (`linux/if_tun.h`).
-const TUN_FLAGS: libc::c_int = libc::IFF_TUN | libc::IFF_NO_PI;
+/// What a device of `/dev/net/tun` carries, without a header of its own (`linux/if_tun.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TunKind {
+    /// IP packets.
+    Tun,
+    /// Ethernet frames.
+    Tap,
+}
+
+impl TunKind {
+    const fn flags(self) -> libc::c_int {
+        libc::IFF_NO_PI
+            | match self {
+                Self::Tun => libc::IFF_TUN,
+                Self::Tap => libc::IFF_TAP,
+            }
+    }
+}
 
 fn check(result: libc::c_int) -> std::io::Result<()> {
     if result == -1 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Turns `file`, an open `/dev/net/tun`, into the TUN device `name` of the current network namespace.
-pub(crate) fn attach_tun(file: BorrowedFd<'_>, name: &str) -> std::io::Result<()> {
+/// Turns `file`, an open `/dev/net/tun`, into the device `name` of the current network namespace, where `%d` in the name is replaced by a
+/// number that is free. Returns the name.
+pub(crate) fn attach_tun(file: BorrowedFd<'_>, kind: TunKind, name: &str) -> std::io::Result<String> {
     // SAFETY: all fields of `ifreq` are integers or arrays of them, for which zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (slot, octet) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
         *slot = octet as libc::c_char;
     }
-    request.ifr_ifru.ifru_flags = TUN_FLAGS as libc::c_short;
+    request.ifr_ifru.ifru_flags = kind.flags() as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes an `ifreq`, which lives across the call.
-    check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })
+    check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    let given = request.ifr_name.iter().map(|octet| octet.cast_unsigned()).take_while(|octet| *octet != 0);
+    Ok(String::from_utf8_lossy(&given.collect::<Vec<u8>>()).into_owned())
 }
 
 /// Gives the calling thread the real-time policy FIFO with this priority. Its children get the normal policy.
@@ -68,19 +91,12 @@ pub(crate) fn ignore_children() -> std::io::Result<()> {
 
 /// Sets an integer option of a socket at the level of TCP.
 pub(crate) fn set_tcp_option(socket: &OwnedFd, option: libc::c_int, value: libc::c_int) -> std::io::Result<()> {
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the option is an integer, which lives across the call.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), length) })
+    set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value)
 }
 
 /// Has the kernel cut what is written to a UDP socket into datagrams of this size (`UDP_SEGMENT`, `linux/udp.h`).
 pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Result<()> {
-    let (value, length) = (libc::c_int::from(size), size_of::<libc::c_int>() as libc::socklen_t);
-    // SAFETY: the option is an integer, which lives across the call.
-    check(unsafe {
-        let from = (&raw const value).cast();
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, from, length)
-    })
+    set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }
 
 /// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
@@ -92,4 +108,39 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Re
         libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut length)
     })?;
     Ok(length as usize)
+}
+
+/// Has a TAP device discard what its file would yield, so that nobody need read it.
+pub(crate) fn discard_tap(file: BorrowedFd<'_>) -> std::io::Result<()> {
+    /// `TUNATTACHFILTER` (`linux/if_tun.h`).
+    const ATTACH_FILTER: libc::Ioctl = 0x4010_54d5;
+    // A program of classic BPF that keeps no octet.
+    let mut keep_nothing = libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: 0 };
+    let program = libc::sock_fprog { len: 1, filter: &raw mut keep_nothing };
+    // SAFETY: the kernel copies the program, which lives across the call.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), ATTACH_FILTER, &raw const program) })
+}
+
+/// Sets an option of a socket.
+fn set_option<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> std::io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` octets of the value, which lives across the call.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), length) })
+}
+
+/// Maps `length` octets of `file` into memory that is shared with the kernel.
+fn map_shared(file: &OwnedFd, length: usize) -> std::io::Result<NonNull<u8>> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the kernel chooses the address, so that no other memory is replaced.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    if at == libc::MAP_FAILED {
+        return Err(std::io::Error::last_os_error());
+    }
+    NonNull::new(at.cast()).ok_or_else(|| std::io::Error::other("memory was mapped at address zero"))
+}
+
+/// Ends a mapping of [`map_shared`]. No reference to the memory may be left.
+fn unmap(memory: NonNull<u8>, length: usize) {
+    // SAFETY: the callers own the mapping and are being dropped. It fails only for an address that is not mapped.
+    unsafe { libc::munmap(memory.as_ptr().cast(), length) };
 }

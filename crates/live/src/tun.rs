@@ -1,7 +1,7 @@
-//! TUN devices.
+//! TUN and TAP devices.
 
 use crate::namespace::Namespace;
-use crate::sys;
+use crate::sys::{self, TunKind};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::netdevice::name_to_index;
 use rustix::net::{AddressFamily, SocketType};
@@ -18,7 +18,7 @@ pub enum Error {
     )]
     Open(io::Error),
     /// The kernel refuses the device.
-    #[error("cannot create a TUN device: {0}; it takes the capability CAP_NET_ADMIN in the network namespace")]
+    #[error("cannot create a TUN or TAP device: {0}; it takes the capability CAP_NET_ADMIN in the network namespace")]
     Attach(io::Error),
 }
 
@@ -28,6 +28,12 @@ pub enum Error {
 pub struct Tun {
     file: OwnedFd,
     index: u32,
+    name: String,
+}
+
+fn open() -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open("/dev/net/tun", flags, Mode::empty())?)
 }
 
 impl Tun {
@@ -36,17 +42,31 @@ impl Tun {
     /// # Errors
     /// If there is no `/dev/net/tun`, or if the process lacks the permission.
     pub fn new(namespace: &Namespace, name: &str) -> Result<Self, Error> {
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         // The device belongs to the namespace in which the file is opened.
-        let open = || Ok(rustix::fs::open("/dev/net/tun", flags, Mode::empty())?);
         let file = namespace.inside(open).map_err(Error::Open)?;
-        let attach = || {
-            sys::attach_tun(file.as_fd(), name)?;
-            let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-            Ok(name_to_index(&socket, name)?)
-        };
-        let index = namespace.inside(attach).map_err(Error::Attach)?;
-        Ok(Self { file, index })
+        namespace.inside(|| Self::attached(file, TunKind::Tun, name)).map_err(Error::Attach)
+    }
+
+    /// Creates a device that carries Ethernet frames in the namespace of the calling thread. It is down. `%d` in `name` is replaced by a
+    /// number that is free.
+    ///
+    /// # Errors
+    /// If there is no `/dev/net/tun`, or if the process lacks the permission.
+    pub fn tap(name: &str) -> Result<Self, Error> {
+        Self::attached(open().map_err(Error::Open)?, TunKind::Tap, name).map_err(Error::Attach)
+    }
+
+    fn attached(file: OwnedFd, kind: TunKind, name: &str) -> io::Result<Self> {
+        let name = sys::attach_tun(file.as_fd(), kind, name)?;
+        let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+        let index = name_to_index(&socket, &name)?;
+        Ok(Self { file, index, name })
+    }
+
+    /// The name of the device.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The index of the device in its namespace.

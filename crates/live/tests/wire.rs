@@ -51,7 +51,7 @@ impl World for Wire {
 
 fn read(wire: &mut Wire, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
     let mut octets = Vec::with_capacity(2_000);
-    if !wire.outlet.tuns()[device].read(&mut octets)? {
+    if !wire.outlet.devices()[device].read(&mut octets)? {
         return Ok(None);
     }
     wire.flying[device].push_back((now + DELAY, octets));
@@ -100,7 +100,7 @@ fn cross(wakes_early: bool) {
     if wakes_early {
         driver.wake_early();
     }
-    wire.outlet.tuns().iter().for_each(|tun| driver.watch(tun).unwrap());
+    wire.outlet.devices().iter().for_each(|tun| driver.watch(tun).unwrap());
     connects.connect(at(1, 7_000)).unwrap();
     // The handshake takes a round trip and a half, and the data below six round trips; the rest is for a busy machine.
     let mut until = Instant::ZERO + DELAY * 20;

@@ -5,6 +5,7 @@
 //! | `run` | checks and runs a scenario: text in, Arrow tables out |
 //! | `batch` | checks and runs many points of a sweep in one call |
 //! | `emulate` | runs a scenario in real time |
+//! | `inline` | puts the path of a scenario between two interfaces |
 //! | `packetdrill` | plays scripts of packetdrill |
 //! | `hosts` | tools for real hosts: serve, perf, proxy |
 //! | `strategies` | callbacks to ACK policies, congestion controllers and rules of asking for ACKs written in Python |
@@ -19,6 +20,7 @@ mod cancel;
 mod emulate;
 mod errors;
 mod hosts;
+mod inline;
 mod packetdrill;
 mod run;
 mod strategies;
@@ -40,6 +42,8 @@ mod _core {
     use super::hosts::{
         known_fingerprint, offered_fingerprint, perf, proxy_connect, proxy_listen, remember_fingerprint, serve,
     };
+    #[pymodule_export]
+    use super::inline::inline;
     #[pymodule_export]
     use super::packetdrill::packetdrill;
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
 use crate::strategies::{Fault, strategies as named};
-use acklab_lab::{RunOptions, scenario};
+use acklab_lab::{Results, RunOptions, scenario};
 use acklab_measure::Table;
 use acklab_measure::qlog::{Options, Schema};
 use pyo3::exceptions::PyValueError;
@@ -26,6 +26,14 @@ pub(crate) struct RunResult {
     seed: u64,
     /// Arrow record batches by name.
     tables: Py<PyDict>,
+}
+
+impl RunResult {
+    /// The results of `scenario`.
+    pub(crate) fn of(py: Python<'_>, scenario: &scenario::Scenario, results: Results) -> PyResult<Self> {
+        let tables = arrow_tables(py, results.tables)?;
+        Ok(Self { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables })
+    }
 }
 
 /// Checks a scenario and returns it in full, as JSON, with all presets resolved.
@@ -101,9 +109,7 @@ pub(crate) fn run(
     if let Some(raised) = fault.take(py) {
         return Err(raised);
     }
-    let results = outcome.map_err(|why| failed(name, &why))?;
-    let tables = arrow_tables(py, results.tables)?;
-    Ok(RunResult { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables })
+    RunResult::of(py, &scenario, outcome.map_err(|why| failed(name, &why))?)
 }
 
 /// Arrow record batches by name.

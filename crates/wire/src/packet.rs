@@ -46,10 +46,25 @@ impl IpPacket {
     ///
     /// # Errors
     /// If the octets do not start with an IPv4 or an IPv6 header.
-    pub fn parse(mut octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, ParseError> {
+    pub fn parse(octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, ParseError> {
         let parsed = parse::parse(&octets)?;
+        Ok(Self::of(&parsed, octets, resolve))
+    }
+
+    /// Like [`parse`](Self::parse), but of a packet that is there whole.
+    ///
+    /// # Errors
+    /// If the octets do not start with an IP header, or end before the packet does. Returns the octets as they are.
+    pub fn parse_whole(octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, Vec<u8>> {
+        match parse::parse(&octets) {
+            Ok(parsed) if parsed.wire_len <= octets.len() => Ok(Self::of(&parsed, octets, resolve)),
+            _ => Err(octets),
+        }
+    }
+
+    fn of(parsed: &parse::Parsed, mut octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Self {
         octets.truncate(parsed.wire_len);
-        Ok(Self {
+        Self {
             octets,
             wire_len: parsed.wire_len as u32,
             flow: parsed.flow,
@@ -57,7 +72,7 @@ impl IpPacket {
             ack_header: parsed.ack_header,
             payload: parsed.payload as u32,
             carried: parsed.carried,
-        })
+        }
     }
 
     /// The octets of the packet that are present.

@@ -41,7 +41,7 @@ def emulate_command(
 
         refuse_others(folder, Contents.EMULATION)
     core.acquire_permission()
-    with _watched(file.name, page, port, foreground is not None) as watch:
+    with watched(file.name, page, port, foreground is not None) as watch:
         result = emulate(
             file,
             seed=seed,
@@ -87,7 +87,7 @@ def calibrate_command(as_json: bool, may_halt: bool) -> None:
 
 
 @contextlib.contextmanager
-def _watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+def watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """Who watches the run: a page, and a terminal that no command uses."""
     with contextlib.ExitStack() as stack:
         watchers: list[Callable[[dict[str, Any]], None]] = []

@@ -185,6 +185,101 @@ def emulate_(
 
 @app.command(
     epilog=_examples(
+        "inline eth0 eth1 --rate 100Mbps/2Mbps --delay 10ms --queue 100packets --ack-filter news",
+        "inline eth0 eth1 --rate 10Mbps/64kbps --ack-filter none/cake --interval 10",
+        "inline cell.toml --capture sta --out out/inline",
+        "inline path.toml eth0 eth1 --duration 10min --json",
+    )
+)
+def inline(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EAST WEST | FILE [EAST WEST]",
+            help="Two interfaces; or a scenario with two entries [[interface]], or with the interfaces behind it.",
+            show_default=False,
+        ),
+    ],
+    rate: Annotated[
+        str | None, typer.Option(metavar="A[/B]", help="Rate from EAST to WEST, and back.", show_default=False)
+    ] = None,
+    delay: Annotated[str | None, typer.Option(metavar="A[/B]", help="Delay, one way.", show_default=False)] = None,
+    loss: Annotated[
+        str | None, typer.Option(metavar="A[/B]", help="Share of packets that are lost, such as 0.01.", show_default=False)
+    ] = None,
+    queue: Annotated[
+        str | None, typer.Option(metavar="A[/B]", help="Limit of the queue, such as 100packets.", show_default=False)
+    ] = None,
+    ack_filter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A[/B]",
+            help="ACK filter of the queue: news, duplicates, nothing, cake, cake-aggressive, none.",
+            show_default=False,
+        ),
+    ] = None,
+    acks_first: Annotated[bool, typer.Option("--acks-first", help="Queues from which pure ACKs leave first.")] = False,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A[/B]", help="Release packets in bursts: an interval and a quota, such as 5ms:10.", show_default=False
+        ),
+    ] = None,
+    set_: Sets = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="End after this time (default: never).", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the tables there, as Parquet.", show_default=False)
+    ] = None,
+    capture: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--capture",
+            metavar="POINT[=FILE]",
+            help="Capture packets: a node, or a direction of a link (line_forward) where they enter it, or leave it (line_forward.out).",
+        ),
+    ] = None,
+    interval: Annotated[
+        int | None, typer.Option(min=1, metavar="SECONDS", help="Print a line for each interval.", show_default=False)
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows it while it lasts.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
+    may_halt: Annotated[
+        bool, typer.Option("--may-halt", help="Let idle processors halt: it saves power, and packets are later.")
+    ] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How frames come from the kernel: ring or tap (default: the best).", show_default=False
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Put a path between two interfaces of this host, for the traffic of others. Needs root and Linux 6.6.
+
+    The interfaces are ports of a bridge, or of a router, which carries the traffic on if this process ends, stalls or is overloaded. Without either,
+    it makes a bridge and removes it at the end.
+    """
+    from acklab.cli.inline import inline_command
+
+    if method not in (None, "ring", "tap"):
+        raise UsageError(f"--method: found {method!r}, expected ring or tap")
+    flags = {
+        "rate": rate,
+        "delay": delay,
+        "loss": loss,
+        "queue": queue,
+        "ack_filter": ack_filter,
+        "acks_first": acks_first,
+        "gate": gate,
+    }
+    inline_command(words, flags, set_ or [], seed, duration, out, capture or [], interval, json_, watch, port, may_halt, method)
+
+
+@app.command(
+    epilog=_examples(
         "sweep path.toml --grid flow.0.congestion=newreno,cubic,bbr --seeds 5",
         "sweep path.toml --grid link.btl.reverse.gate.interval=1ms,5ms --vary flow.0.start=0ms..5ms --seeds 10 --out out/gate",
         "sweep studies/ack_policies/path.toml --grid path=@studies/ack_policies/paths.toml:geo,vdsl",

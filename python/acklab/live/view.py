@@ -28,7 +28,7 @@ def live_view(console: Console, title: str) -> Iterator[Callable[[Sample], None]
 
 def drawn(sample: Sample, title: str) -> RenderableType:
     """One sample as tables."""
-    head = Text.assemble((title, "bold"), (f"  {sample['time']:.0f} of {sample['duration']:g} s", "dim"))
+    head = Text.assemble((title, "bold"), (f"  {_time(sample)} s", "dim"))
     parts: list[RenderableType] = [head]
     if sample["flows"]:
         parts.append(_flows(sample["flows"]))
@@ -37,6 +37,11 @@ def drawn(sample: Sample, title: str) -> RenderableType:
     parts += [_cell(cell) for cell in sample["cells"]]
     parts.append(_lateness(sample["lateness"]))
     return Group(*parts)
+
+
+def _time(sample: Sample) -> str:
+    now, duration = f"{sample['time']:.0f}", sample["duration"]
+    return now if duration is None else f"{now} of {duration:g}"
 
 
 def _table(*columns: str) -> Table:
@@ -55,9 +60,12 @@ def _flows(flows: Sequence[Sample]) -> Table:
 
 
 def _links(links: Sequence[Sample]) -> Table:
-    table = _table("link", "Mbps", "queue", "drops")
+    table = _table("link", "Mbps", "queue", "drops", "filtered")
     for link in links[:_MOST]:
-        table.add_row(link["link"], *(_number(link[name], digits) for name, digits in (("rate", 2), ("queue", 0), ("drops", 0))))
+        table.add_row(
+            link["link"],
+            *(_number(link[name], digits) for name, digits in (("rate", 2), ("queue", 0), ("drops", 0), ("filtered", 0))),
+        )
     return _with_rest(table, links)
 
 

@@ -3,6 +3,7 @@
 use super::addresses;
 use super::end::{HostEnd, KernelEnd};
 use super::host_error;
+use super::live::Real;
 use super::packet::{Note, RealPacket};
 use crate::assemble::World;
 use crate::error::Error;
@@ -10,7 +11,7 @@ use crate::packet::{Packet, Pool};
 use crate::socket::{Pattern, Socket};
 use acklab_base::{Datagram, FlowKey, FlowTable, Instant, MachineId, PortId};
 use acklab_live::realtime::Granted;
-use acklab_live::{Driver, Outlet, WallClock};
+use acklab_live::{Driver, Lateness, Outlet, WallClock};
 use acklab_measure::flow::{Flow, Measured};
 use acklab_measure::{Observed, Probes};
 use acklab_net::{Departure, Hosts};
@@ -60,8 +61,8 @@ pub(super) struct RealHosts {
 impl RealHosts {
     /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize) -> Self {
-        let inbox = outlet.tuns().iter().map(|_| None).collect();
-        let answers = vec![0; outlet.tuns().len()];
+        let inbox = outlet.devices().iter().map(|_| None).collect();
+        let answers = vec![0; outlet.devices().len()];
         let ends = FlowTable::new();
         Self {
             outlet,
@@ -126,7 +127,7 @@ impl RealHosts {
 
     /// The end of acklab's own at `port`, with what it needs: the probes of its flow and the octets that it writes and reads.
     fn own(&mut self, port: PortId) -> Option<Own<'_>> {
-        let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.tuns().len())?)?;
+        let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.devices().len())?)?;
         let (flow, end) = (flow as usize, usize::from(end));
         let Flow { ends, probes, .. } = &mut self.flows[flow];
         let HostEnd::Own(socket) = &mut *ends[end] else { return None };
@@ -160,7 +161,7 @@ impl RealHosts {
     fn read(&mut self, device: usize, now: Instant) -> io::Result<bool> {
         let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
         octets.clear();
-        if !self.outlet.tuns()[device].read(&mut octets)? {
+        if !self.outlet.devices()[device].read(&mut octets)? {
             self.memory.push(octets);
             return Ok(false);
         }
@@ -198,7 +199,7 @@ struct Own<'a> {
 
 impl Hosts<RealPacket> for RealHosts {
     fn accept(&mut self, port: PortId, now: Instant, packet: RealPacket) {
-        if port.index() >= self.outlet.tuns().len() {
+        if port.index() >= self.outlet.devices().len() {
             self.outlet.note(port.index(), now);
             if let Some(Own { socket, probes, pool, reads, .. }) = self.own(port)
                 && !socket.accept_octets(now, packet.parts(), reads, pool, probes)
@@ -257,6 +258,12 @@ impl Hosts<RealPacket> for RealHosts {
     }
 }
 
+impl Real for RealHosts {
+    fn lateness(&self) -> &Lateness {
+        self.outlet.lateness()
+    }
+}
+
 impl Measured for RealHosts {
     type End = HostEnd;
 
@@ -273,7 +280,7 @@ impl Measured for RealHosts {
 pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, granted: Granted) -> Result<Driver, Error> {
     let watching = |world: &mut RealWorld| -> io::Result<Driver> {
         let mut driver = Driver::new(world, clock)?;
-        world.hosts.outlet.tuns().iter().try_for_each(|tun| driver.watch(tun))?;
+        world.hosts.outlet.devices().iter().try_for_each(|tun| driver.watch(tun))?;
         if granted.is_awake {
             driver.wake_early();
         }

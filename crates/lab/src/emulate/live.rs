@@ -1,11 +1,14 @@
 //! What an emulation shows while it runs: a sample each second.
 
-use super::hosts::RealWorld;
+use super::end::HostEnd;
+use super::packet::RealPacket;
+use crate::assemble::World;
 use acklab_base::endpoint::counter;
 use acklab_base::{Duration, Instant};
-use acklab_measure::flow::End;
-use acklab_measure::flow::Measured;
+use acklab_live::Lateness;
+use acklab_measure::flow::{End, Measured};
 use acklab_measure::{Snapshot, Subjects};
+use acklab_net::Hosts;
 use acklab_wifi::airtime::Use;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,8 +22,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub struct Sample {
     /// The end of the second, from the start of the run, in seconds.
     pub time: f64,
-    /// The duration of the run in seconds.
-    pub duration: f64,
+    /// The duration of the run in seconds; absent if it has no end of its own.
+    pub duration: Option<f64>,
     /// The directions of flows that carry data.
     pub flows: Vec<FlowSample>,
     /// The directions of links.
@@ -61,6 +64,8 @@ pub struct LinkSample {
     pub queue: u64,
     /// Packets dropped by its queue.
     pub drops: u64,
+    /// ACKs removed by its ACK filter.
+    pub filtered: u64,
 }
 
 /// A Wi-Fi cell.
@@ -92,13 +97,20 @@ pub struct LatenessSample {
 struct LinkCounts {
     sent: u64,
     dropped: u64,
+    filtered: u64,
     waiting: u64,
 }
 
+/// Hosts outside this process, to which packets are delivered.
+pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
+    /// How late packets were delivered.
+    fn lateness(&self) -> &Lateness;
+}
+
 /// Takes the samples and passes them on.
-pub(super) struct Monitor {
+pub(crate) struct Monitor {
     to: Sender<Sample>,
-    duration: Duration,
+    duration: Option<Duration>,
     last: Instant,
     next: Instant,
     ends: Vec<[Snapshot; 2]>,
@@ -108,8 +120,12 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    /// A monitor of `world` at its start.
-    pub(super) fn new(to: Sender<Sample>, world: &mut RealWorld, duration: Duration) -> Self {
+    /// A monitor of `world` at its start, which runs for `duration` or until it is stopped.
+    pub(crate) fn new<H: Real>(
+        to: Sender<Sample>,
+        world: &mut World<RealPacket, H>,
+        duration: Option<Duration>,
+    ) -> Self {
         let now = Instant::ZERO;
         let (ends, links, airtime) = (ends(world, now), links(world, now), airtime(world));
         Self { to, duration, last: now, next: now + INTERVAL, ends, links, airtime }
@@ -121,13 +137,13 @@ impl Monitor {
     }
 
     /// Takes the sample that is due at `now`, and passes it on.
-    pub(super) fn sample(&mut self, world: &mut RealWorld, subjects: &Subjects, now: Instant) {
+    pub(super) fn sample<H: Real>(&mut self, world: &mut World<RealPacket, H>, subjects: &Subjects, now: Instant) {
         let seconds = now.since(self.last).as_secs_f64();
-        let lateness = world.hosts.outlet.lateness().second(self.last.as_nanos() / 1_000_000_000);
+        let lateness = world.hosts.lateness().second(self.last.as_nanos() / 1_000_000_000);
         let micros = |lateness: Duration| lateness.as_nanos() as f64 / 1e3;
         let sample = Sample {
             time: now.as_secs_f64(),
-            duration: self.duration.as_secs_f64(),
+            duration: self.duration.map(Duration::as_secs_f64),
             flows: self.flows(world, subjects, now, seconds),
             links: self.link_samples(world, subjects, now, seconds),
             cells: self.cells(world, subjects, seconds),
@@ -144,7 +160,13 @@ impl Monitor {
         let _ = self.to.send(sample);
     }
 
-    fn flows(&mut self, world: &RealWorld, subjects: &Subjects, now: Instant, seconds: f64) -> Vec<FlowSample> {
+    fn flows<H: Real>(
+        &mut self,
+        world: &World<RealPacket, H>,
+        subjects: &Subjects,
+        now: Instant,
+        seconds: f64,
+    ) -> Vec<FlowSample> {
         let after = ends(world, now);
         let mut samples = Vec::new();
         let mut infos = subjects.flows.iter();
@@ -170,9 +192,9 @@ impl Monitor {
         samples
     }
 
-    fn link_samples(
+    fn link_samples<H: Real>(
         &mut self,
-        world: &mut RealWorld,
+        world: &mut World<RealPacket, H>,
         subjects: &Subjects,
         now: Instant,
         seconds: f64,
@@ -184,13 +206,14 @@ impl Monitor {
                 rate: (after.sent - before.sent) as f64 * 8.0 / 1e6 / seconds,
                 queue: after.waiting,
                 drops: after.dropped - before.dropped,
+                filtered: after.filtered - before.filtered,
             });
         let samples = samples.collect();
         self.links = after;
         samples
     }
 
-    fn cells(&mut self, world: &RealWorld, subjects: &Subjects, seconds: f64) -> Vec<CellSample> {
+    fn cells<H: Real>(&mut self, world: &World<RealPacket, H>, subjects: &Subjects, seconds: f64) -> Vec<CellSample> {
         let after = airtime(world);
         let samples = world.cells().iter().zip(&subjects.cells).zip(self.airtime.iter().zip(&after)).map(
             |((cell, info), (before, after))| {
@@ -214,20 +237,21 @@ impl Monitor {
     }
 }
 
-fn ends(world: &RealWorld, now: Instant) -> Vec<[Snapshot; 2]> {
+fn ends<H: Real>(world: &World<RealPacket, H>, now: Instant) -> Vec<[Snapshot; 2]> {
     world.hosts.flows().iter().map(|flow| [flow.ends[0].snapshot(now), flow.ends[1].snapshot(now)]).collect()
 }
 
-fn links(world: &mut RealWorld, now: Instant) -> Vec<LinkCounts> {
+fn links<H: Real>(world: &mut World<RealPacket, H>, now: Instant) -> Vec<LinkCounts> {
     let counters = world.links_and_cells().0.iter_mut().map(|link| link.counters(now));
     let counts = counters.map(|counters| LinkCounts {
         sent: counters.bytes_on_wire.get(),
         dropped: counters.dropped,
+        filtered: counters.filtered,
         waiting: counters.queue.current(),
     });
     counts.collect()
 }
 
-fn airtime(world: &RealWorld) -> Vec<[Duration; Use::ALL.len()]> {
+fn airtime<H: Real>(world: &World<RealPacket, H>) -> Vec<[Duration; Use::ALL.len()]> {
     world.cells().iter().map(|cell| Use::ALL.map(|what| cell.decided_airtime().total(what))).collect()
 }

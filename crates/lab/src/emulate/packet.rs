@@ -1,6 +1,7 @@
 //! The packet of a real host, with what the measurement of its flow keeps of it.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
+use acklab_live::diversion::LinkHeader;
 use acklab_measure::Observed;
 use acklab_measure::capture::DataLink;
 use acklab_wire::ipv4::Extent;
@@ -40,12 +41,14 @@ struct Parts {
     origin: Instant,
     /// Present if the packet belongs to a measured flow.
     note: Option<Note>,
+    /// The header of the link layer that it has; empty if there is none.
+    link_header: LinkHeader,
 }
 
 impl RealPacket {
     /// A packet whose content dates from `origin`, in the memory of `spare` if there is one.
-    pub(super) fn new(packet: IpPacket, origin: Instant, spare: Option<Self>) -> Self {
-        let parts = Parts { packet, origin, note: None };
+    pub(crate) fn new(packet: IpPacket, origin: Instant, spare: Option<Self>) -> Self {
+        let parts = Parts { packet, origin, note: None, link_header: LinkHeader::new() };
         match spare {
             Some(mut spare) => {
                 *spare.0 = parts;
@@ -53,6 +56,16 @@ impl RealPacket {
             }
             None => Self(Box::new(parts)),
         }
+    }
+
+    /// Adds the header of the link layer that the packet has.
+    pub(crate) fn set_link_header(&mut self, header: &LinkHeader) {
+        self.0.link_header.clone_from(header);
+    }
+
+    /// The header of the link layer that the packet has; empty if there is none.
+    pub(crate) fn link_header(&self) -> &LinkHeader {
+        &self.0.link_header
     }
 
     /// The packet, and the instant from which its content dates.
@@ -90,7 +103,7 @@ impl RealPacket {
     }
 
     /// Takes the octets out of a packet that is not needed any more.
-    pub(super) fn take_octets(&mut self) -> Vec<u8> {
+    pub(crate) fn take_octets(&mut self) -> Vec<u8> {
         self.0.packet.take_octets()
     }
 }
@@ -101,9 +114,16 @@ impl Datagram for RealPacket {
         self.0.packet.wire_len()
     }
 
+    /// Flows of different VLANs are different flows.
     #[inline]
     fn flow(&self) -> FlowKey {
-        self.0.packet.flow()
+        let flow = self.0.packet.flow();
+        match self.0.link_header.as_slice() {
+            [_, _, _, _, _, _, _, _, _, _, _, _, tag @ .., _, _] if !tag.is_empty() => {
+                tag.iter().fold(flow, |flow, octet| FlowKey::of_words(&[flow.0, u64::from(*octet)]))
+            }
+            _ => flow,
+        }
     }
 
     #[inline]
@@ -142,7 +162,8 @@ impl acklab_wifi::Packet for RealPacket {
     }
 
     fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
-        Self(Box::new(Parts { packet: self.0.packet.with_ack(ack), ..*self.0 }))
+        let Parts { origin, note, ref link_header, .. } = *self.0;
+        Self(Box::new(Parts { packet: self.0.packet.with_ack(ack), origin, note, link_header: link_header.clone() }))
     }
 }
 

@@ -1,11 +1,9 @@
 //! How late packets were, and whether the results may be trusted.
 
-use super::hosts::RealWorld;
-
 use crate::scenario::Scenario;
 use acklab_base::Duration;
-use acklab_live::Lateness;
 use acklab_live::realtime::Granted;
+use acklab_live::{Lateness, Outlet};
 use acklab_measure::Table;
 
 /// The 99th percentile of lateness of the whole window may be this part of the time constant.
@@ -33,7 +31,7 @@ impl Verdict {
 
 /// The timing of an emulation in its window of measurement.
 #[derive(Debug)]
-pub(super) struct Timing {
+pub(crate) struct Timing {
     lateness: Lateness,
     /// The longest time that a host took for packets that were due at one instant.
     longest_handover: Duration,
@@ -57,8 +55,13 @@ fn time_constant(scenario: &Scenario) -> Duration {
 
 impl Timing {
     /// The timing up to now.
-    pub(super) fn of(world: &RealWorld, scenario: &Scenario, granted: Granted, overruns: u64) -> Self {
-        let outlet = &world.hosts.outlet;
+    pub(crate) fn of<D>(
+        outlet: &Outlet<D>,
+        ignored: u64,
+        scenario: &Scenario,
+        granted: Granted,
+        overruns: u64,
+    ) -> Self {
         Self {
             lateness: outlet.lateness().clone(),
             longest_handover: outlet.longest_handover(),
@@ -66,7 +69,7 @@ impl Timing {
             granted,
             refused: outlet.refused(),
             overruns,
-            ignored: world.hosts.ignored,
+            ignored,
         }
     }
 
@@ -81,7 +84,7 @@ impl Timing {
     }
 
     /// Whether the results may be trusted. `failures` are those of flows.
-    pub(super) fn verdict(&self, failures: Vec<String>) -> Verdict {
+    pub(crate) fn verdict(&self, failures: Vec<String>) -> Verdict {
         let mut reasons = failures;
         let how =
             if self.granted.is_realtime { "" } else { "; without real-time priority, other processes delay them" };
@@ -109,7 +112,7 @@ impl Timing {
     }
 
     /// The table `timing`, with one row.
-    pub(super) fn table(&self, verdict: &Verdict) -> Table {
+    pub(crate) fn table(&self, verdict: &Verdict) -> Table {
         let micros = |lateness: Option<Duration>| [lateness.map(|value| value.as_nanos() as f64 / 1e3)];
         let worst = self.lateness.worst_second();
         Table::new("timing")

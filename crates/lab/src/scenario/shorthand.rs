@@ -6,13 +6,14 @@
 //!   `{ custom = "mine" }` for `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
 //! * A **flat** flow has the settings of its transport among its own keys, and `transport` is the name of the protocol, which defaults
 //!   to TCP.
-//! * `flow` may be missing beside `application`.
+//! * `flow` may be missing beside `application`, and `flow` and `duration` beside `interface`.
 //!
 //! Keys and values keep their origins, and [`Shown`] records how they were written, so that messages refer to the original text.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value};
 use super::refuse::Problem;
 use super::schema::{SCHEMA, SHORTHAND, is_open, kind_of, names_of, properties, tag_of};
+use acklab_transport::fault::LONGEST_TIME;
 use serde_json::Value as Json;
 
 /// The key of a flow's transport.
@@ -24,7 +25,9 @@ const DEFAULT_PROTOCOL: &str = "tcp";
 
 /// Expands all shorthands of `document`. Leaves unchanged what is already expanded or is no valid scenario.
 pub(super) fn write_out(document: &mut Node) {
-    no_flows(document);
+    no_flows(document, "application");
+    no_flows(document, "interface");
+    no_end(document);
     if let Value::Table(table) = &mut document.value
         && let Some(Member { node: Node { value: Value::Array(flows), .. }, .. }) = table.get_mut("flow")
     {
@@ -33,15 +36,25 @@ pub(super) fn write_out(document: &mut Node) {
     names(document, &SCHEMA);
 }
 
-/// A scenario with applications needs no flows.
-fn no_flows(document: &mut Node) {
+/// A scenario with applications or interfaces, which are at `beside`, needs no flows.
+fn no_flows(document: &mut Node, beside: &str) {
+    imply(document, beside, "flow", || Value::Array(Vec::new()));
+}
+
+/// A path between interfaces stands there until it is stopped.
+fn no_end(document: &mut Node) {
+    imply(document, "interface", "duration", || Value::Text(format!("{}s", LONGEST_TIME.as_nanos() / 1_000_000_000)));
+}
+
+/// Adds the value of `key` that `beside` implies, unless the text has one.
+fn imply(document: &mut Node, beside: &str, key: &str, value: impl FnOnce() -> Value) {
     if let Value::Table(table) = &mut document.value
-        && let Some(application) = table.get("application")
-        && !table.contains_key("flow")
+        && let Some(member) = table.get(beside)
+        && !table.contains_key(key)
     {
-        let key = application.key.clone();
-        let node = Node { origin: key.clone(), value: Value::Array(Vec::new()) };
-        table.insert("flow".to_owned(), Member { key, node, shown: Shown::Nothing });
+        let origin = member.key.clone();
+        let node = Node { origin: origin.clone(), value: value() };
+        table.insert(key.to_owned(), Member { key: origin, node, shown: Shown::Nothing });
     }
 }
 

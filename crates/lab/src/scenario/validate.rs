@@ -2,6 +2,7 @@
 
 mod applications;
 mod flows;
+mod interfaces;
 mod links;
 mod network;
 mod peps;
@@ -40,6 +41,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     flows::validate(scenario, &network)?;
     peps::validate(scenario, &network)?;
     applications::validate(scenario, &network)?;
+    interfaces::validate(scenario, &network)?;
     measure(scenario)?;
     captures(scenario)
 }

@@ -18,6 +18,7 @@ const plots = {
   losses: (sample) => [
     ...sample.flows.map((flow) => [flow.flow, flow.retransmissions]),
     ...sample.links.filter((link) => link.drops).map((link) => [`drops ${link.link}`, link.drops]),
+    ...sample.links.filter((link) => link.filtered).map((link) => [`filtered ${link.link}`, link.filtered]),
   ],
   airtime: (sample) =>
     sample.cells.flatMap((cell) => Object.entries(cell.airtime).map(([use, share]) => [`${cell.cell} ${use}`, share])),
@@ -49,13 +50,13 @@ function draw() {
     if (drawn.length === 0) continue;
     const layout = {
       margin: { l: 48, r: 8, t: 8, b: 32 }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: { color: ink },
-      xaxis: { range: [0, last.duration], title: { text: "s", standoff: 4 }, gridcolor: "#8883" },
+      xaxis: { range: [0, last.duration ?? Math.max(last.time, 60)], title: { text: "s", standoff: 4 }, gridcolor: "#8883" },
       yaxis: { rangemode: "tozero", gridcolor: "#8883", ...(id === "airtime" ? { tickformat: ".0%" } : {}) },
       showlegend: true, legend: { orientation: "h", y: -0.2 }, uirevision: "kept",
     };
     Plotly.react(place, drawn, layout, { displayModeBar: false, responsive: true });
   }
-  document.getElementById("state").textContent = `${last.time} of ${last.duration} s`;
+  document.getElementById("state").textContent = last.duration === null ? `${last.time} s` : `${last.time} of ${last.duration} s`;
   const late = last.lateness;
   document.getElementById("late").textContent = late
     ? `${late.deliveries} packets, late by ${late.p50.toFixed(0)} µs in the median and ${late.max.toFixed(0)} µs at most`

@@ -1,0 +1,65 @@
+//! Runs a world in real time, up to an instant or until it is stopped, and takes samples on the way.
+
+use super::host_error;
+use super::live::{Monitor, Real};
+use super::packet::RealPacket;
+use crate::assemble::World;
+use crate::error::Error;
+use acklab_base::Instant;
+use acklab_live::{Devices, Driver, Outcome, WallClock};
+use acklab_measure::Subjects;
+
+/// The driver with its devices and its monitor, and the time at which the run was stopped.
+pub(crate) struct Runner<'a, D> {
+    driver: Driver,
+    devices: D,
+    subjects: &'a Subjects,
+    monitor: Option<Monitor>,
+    ended_early: Option<Instant>,
+}
+
+impl<'a, D: Copy> Runner<'a, D> {
+    pub(crate) const fn new(driver: Driver, devices: D, subjects: &'a Subjects, monitor: Option<Monitor>) -> Self {
+        Self { driver, devices, subjects, monitor, ended_early: None }
+    }
+
+    /// Runs until `until`, unless the run was stopped.
+    pub(crate) fn run_until<H: Real>(
+        &mut self,
+        world: &mut World<RealPacket, H>,
+        until: Instant,
+        clock: WallClock,
+        goes_on: &mut impl FnMut() -> bool,
+    ) -> Result<(), Error>
+    where
+        D: Devices<World<RealPacket, H>>,
+    {
+        while self.ended_early.is_none() {
+            let part = self.monitor.as_ref().map_or(until, |monitor| monitor.next().min(until));
+            let outcome = self.driver.run(world, part, self.devices, &mut *goes_on);
+            if outcome.map_err(host_error("a device failed"))? == Outcome::Stopped {
+                self.ended_early = Some(clock.now().min(until));
+            } else if let Some(monitor) = self.monitor.as_mut().filter(|monitor| monitor.next() == part) {
+                monitor.sample(world, self.subjects, part);
+            }
+            if part == until {
+                break;
+            }
+        }
+        world.taps.check().map_err(Error::from)
+    }
+
+    /// `planned`, or the time at which the run was stopped.
+    pub(crate) fn now(&self, planned: Instant) -> Instant {
+        self.ended_early.unwrap_or(planned)
+    }
+
+    /// Whether the run was stopped.
+    pub(crate) const fn has_ended_early(&self) -> bool {
+        self.ended_early.is_some()
+    }
+
+    pub(crate) const fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+}

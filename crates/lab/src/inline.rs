@@ -1,0 +1,142 @@
+//! A scenario between two interfaces of this host: its path carries the traffic that the host forwards from one to the other.
+//!
+//! The kernel forwards, by a bridge or by its routes, and what it forwards is [diverted](acklab_live::diversion) in front of the second
+//! interface: it passes the links, queues, gates and cells between the nodes of the interfaces, run by the clock, and leaves through that
+//! interface. What is no IP packet, or the host's own, stays with the kernel. If this process stalls, is overloaded or ends, traffic takes the way
+//! of the kernel again.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `hosts` | the two interfaces at the ports of the network |
+
+mod hosts;
+
+use crate::assemble::{self, Parts};
+use crate::emulate::host_error;
+use crate::emulate::live::{Monitor, Sample};
+use crate::emulate::runner::Runner;
+use crate::emulate::trust::Timing;
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::{Results, RunOptions};
+use acklab_base::{Duration, Instant, NodeId, PortId};
+pub use acklab_live::diversion::Method;
+use acklab_live::forwarding::Forwarding;
+use acklab_live::realtime::Privileges;
+use acklab_live::{Driver, Outlet, WallClock};
+use acklab_measure::flow::Measured;
+use hosts::{Boundary, InlineHosts, Interfaces};
+use std::io;
+use std::sync::mpsc::Sender;
+
+/// The longest time ahead of the clock for which packets that wait in the path are still delivered at the end, all at once.
+const SETTLING: Duration = Duration::from_secs(600);
+
+/// Options of a path between interfaces that are not part of the scenario.
+#[derive(Clone, Debug, Default)]
+pub struct InlineOptions {
+    /// The options that a simulation has as well.
+    pub run: RunOptions,
+    /// Where a sample of each second goes, for whoever watches.
+    pub live: Option<Sender<Sample>>,
+    /// Whether idle processors may halt, which saves power and makes packets later.
+    pub may_halt: bool,
+    /// How frames come from the kernel; the best that the system allows by default.
+    pub method: Option<Method>,
+}
+
+/// What stands between the interfaces, told once it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What carries the traffic without this process, for people.
+    pub forwarding: &'static str,
+    /// How frames come from the kernel, for people.
+    pub method: &'static str,
+    /// The priority of the thread that carries packets, for people.
+    pub priority: &'static str,
+}
+
+/// Puts the path of `scenario` between its two interfaces, for its duration or until `goes_on`, which is called from time to time, returns
+/// `false`. Calls `stands` once traffic takes the path. The tables are those of a simulation, with `interfaces` and `timing` after them.
+///
+/// The calling thread carries the packets. It gets real-time priority where the system allows that, and should end afterwards.
+///
+/// # Errors
+/// If the scenario has no interfaces, the process lacks a permission, or a capture cannot be written.
+pub fn inline(
+    scenario: &Scenario,
+    options: &InlineOptions,
+    stands: impl FnOnce(&Standing),
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Results, Error> {
+    let [one, other] = &scenario.interface[..] else { return Err(Error::NoInterfaces) };
+    let parts = Parts::new(scenario, &options.run)?;
+    let refused = |what: &str| host_error(what.to_owned());
+    let forwarding = Forwarding::between([&one.device, &other.device])
+        .map_err(|why| refused("cannot stand between the interfaces")(io::Error::other(why)))?;
+    let node = |name: &str| parts.nodes.get(name).copied().unwrap_or(NodeId::NOWHERE);
+    let nodes = [node(&one.node), node(&other.node)];
+    let clock = WallClock::start();
+    let interfaces = forwarding.interfaces();
+    let boundaries = [0, 1].map(|side: usize| {
+        let made = Boundary::new(&interfaces[side], &interfaces[1 - side], options.method);
+        made.map_err(|why| {
+            refused(&format!("cannot divert what comes in at \"{}\"", interfaces[side].name))(io::Error::other(why))
+        })
+    });
+    let [first, second] = boundaries;
+    let outlet = Outlet::new(vec![first?, second?], clock);
+    let hosts = InlineHosts::new(outlet, nodes, clock);
+    let port_at = |name: &str| {
+        let here = [&one.node, &other.node].into_iter().position(|node| node == name);
+        here.map(|port| PortId(port as u32)).into_iter().collect()
+    };
+    let (mut world, _) = parts.connect(scenario, &options.run, hosts, nodes, port_at)?;
+    for node in nodes {
+        world.attach_host(node).map_err(|why| refused("cannot attach an interface")(io::Error::other(why)))?;
+    }
+    let subjects = assemble::subjects(scenario, Vec::new());
+    let privileges = Privileges::of_carrier(options.may_halt);
+    let driver =
+        watching(&mut world, clock, privileges.granted().is_awake).map_err(refused("cannot wait for frames"))?;
+    let duration = (!scenario.is_endless()).then_some(scenario.duration);
+    let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, duration));
+    let mut runner = Runner::new(driver, Interfaces, &subjects, monitor);
+    stands(&Standing {
+        forwarding: forwarding.kind().name(),
+        method: world.hosts.method().name(),
+        priority: privileges.granted().priority(),
+    });
+
+    let window = assemble::window(scenario);
+    runner.run_until(&mut world, window.start, clock, &mut goes_on)?;
+    let from = window.start.min(runner.now(window.start));
+    world.hosts.open(from);
+    world.hosts.outlet.reset();
+    runner.run_until(&mut world, window.end, clock, &mut goes_on)?;
+    let until = runner.now(window.end);
+    let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
+    runner.run_until(&mut world, Instant::ZERO + scenario.duration, clock, &mut goes_on)?;
+    // What waits in the path leaves it in order, and then traffic takes the way of the kernel.
+    let wakes = runner.driver().wakes();
+    runner.driver().settle(&mut world, SETTLING);
+    world.hosts.step_aside().map_err(refused("cannot step aside"))?;
+    world.taps.finish()?;
+    let hosts = &world.hosts;
+    let overruns = hosts.overruns();
+    let timing = Timing::of(&hosts.outlet, 0, scenario, privileges.granted(), overruns);
+    let verdict = timing.verdict(Vec::new());
+    tables.extend(hosts.tables(scenario, forwarding.kind().name()));
+    tables.push(timing.table(&verdict));
+    Ok(Results { tables, wakes, hops, undeliverable: world.undeliverable() })
+}
+
+/// The driver of `world`, which watches both diversions.
+fn watching(world: &mut hosts::InlineWorld, clock: WallClock, is_awake: bool) -> io::Result<Driver> {
+    let mut driver = Driver::new(world, clock)?;
+    world.hosts.outlet.devices().iter().try_for_each(|boundary| driver.watch(boundary))?;
+    if is_awake {
+        driver.wake_early();
+    }
+    Ok(driver)
+}

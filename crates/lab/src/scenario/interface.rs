@@ -1,0 +1,18 @@
+//! The interfaces of this host between which a path stands.
+
+use super::NAME;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An interface of this host at a node. Only `acklab inline` uses interfaces: what comes in at one of the two leaves through the other, by the
+/// path between their nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// The node at which it is.
+    #[schemars(regex(pattern = NAME), example = &"server")]
+    pub node: String,
+    /// The name of the interface, as `ip link` shows it.
+    #[schemars(length(min = 1, max = 15), example = &"eth0")]
+    pub device: String,
+}

@@ -1,0 +1,341 @@
+//! The diversion of traffic that the kernel forwards between two devices.
+//!
+//! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device redirects what came in at the first one
+//! to a TAP device of this process, from which a ring collects the frames. Everything else passes: what the host itself sends, what came in
+//! elsewhere, and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device, routed, and with the header of the
+//! next hop. The kernel has cut segments of offloads into packets and has computed their checksums, because the TAP device has no offloads.
+//!
+//! Everything is bound to descriptors: the kernel removes the classifier and the device with the last of them, whatever ends the process.
+//! The classifier also lets traffic pass as soon as the process has not [prolonged](Diversion::prolong) the diversion in time.
+
+use crate::netlink::{Device, Netlink, without_ipv6};
+use crate::sys;
+use crate::sys::bpf::{Instruction, ProgramKind, SharedWords};
+use crate::sys::packet::Ring;
+use crate::tun::{self, Tun};
+use acklab_base::Duration;
+use arrayvec::ArrayVec;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The octets of an Ethernet header.
+const ETHERNET: usize = 14;
+/// The octets of the tag of a VLAN (IEEE 802.1Q, 9.6).
+const TAG: usize = 4;
+/// Where the tag stands: behind the two addresses.
+const TAG_AT: usize = 12;
+
+/// The octets of a ring, which hold some 4,000 frames of 1500 octets: what arrives in 13 ms at 300,000 packets per second.
+const RING: usize = 8 << 20;
+/// The octets of a block of a ring. No frame is larger.
+const BLOCK: usize = 1 << 17;
+/// What the kernel puts before the octets of a frame: `TPACKET2_HDRLEN`, and room to align what follows the Ethernet header.
+const BEFORE_FRAME: usize = 96;
+
+/// Words that the classifier and this process share.
+mod word {
+    /// The instant up to which frames are diverted, in nanoseconds of the monotonic clock.
+    pub(super) const UNTIL: usize = 0;
+    /// The packets that passed because that instant was over.
+    pub(super) const PASSED: usize = 1;
+    pub(super) const COUNT: usize = 2;
+}
+
+/// Why traffic cannot be diverted.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The TAP device cannot be made.
+    #[error(transparent)]
+    Tap(#[from] tun::Error),
+    /// The TAP device cannot be configured.
+    #[error("cannot configure the TAP device of a diversion: {0}")]
+    Configure(io::Error),
+    /// The kernel refuses a program.
+    #[error(
+        "cannot load a program into the kernel: {0}; it takes root (CAP_BPF and CAP_NET_ADMIN, which no user namespace gives)"
+    )]
+    Program(io::Error),
+    /// The kernel refuses the classifier.
+    #[error(
+        "cannot attach a classifier to the device: {0}; it takes Linux 6.6 or newer, whose classifiers end with the process (tcx)"
+    )]
+    Attach(io::Error),
+    /// There is no ring.
+    #[error("cannot make a ring of frames: {0}")]
+    Ring(io::Error),
+    /// Nothing can be sent.
+    #[error("cannot open a packet socket: {0}; it takes root (CAP_NET_RAW)")]
+    Exit(io::Error),
+}
+
+/// How frames come from the kernel to this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A packet socket with a ring in shared memory (`TPACKET_V2`).
+    Ring,
+    /// The file of the TAP device, with a system call for each frame.
+    Tap,
+}
+
+impl Method {
+    /// The name for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ring => "AF_PACKET with a ring (TPACKET_V2)",
+            Self::Tap => "TAP",
+        }
+    }
+}
+
+/// The header of the link layer, with the tag of a VLAN if it has one.
+pub type LinkHeader = ArrayVec<u8, { ETHERNET + TAG }>;
+
+/// The traffic from one device to another, diverted to this process.
+#[derive(Debug)]
+pub struct Diversion {
+    // Fields are dropped in this order: without the classifier, nothing is redirected to a device that is gone.
+    _classifier: OwnedFd,
+    words: SharedWords,
+    source: Source,
+    overruns: u64,
+}
+
+#[derive(Debug)]
+enum Source {
+    Ring { ring: Ring, _tap: Tun },
+    Tap { tap: Tun, frame: Vec<u8> },
+}
+
+impl Diversion {
+    /// A diversion of what comes in at the device `from` and leaves through the device `to`, called `name`. Packets have at most `mtu` octets.
+    /// Nothing is diverted before the first call of [`prolong`](Self::prolong). Frames come by `method`, or by the best that the system allows.
+    ///
+    /// # Errors
+    /// If the system refuses a part of it.
+    pub fn new(from: u32, to: u32, name: &str, mtu: u32, method: Option<Method>) -> Result<Self, Error> {
+        let tap = Tun::tap(name)?;
+        let netlink = Netlink::here().map_err(Error::Configure)?;
+        let device = Device { mtu, queue_len: 1_000, gso_max_segs: u16::MAX.into() };
+        netlink.configure(tap.index(), device).map_err(Error::Configure)?;
+        without_ipv6(tap.name()).map_err(Error::Configure)?;
+        let words = SharedWords::new(word::COUNT).map_err(Error::Program)?;
+        let source = Source::new(tap, from, mtu, method)?;
+        netlink.bring_up(source.tap().index()).map_err(Error::Configure)?;
+        let program = classifier(from, source.tap().index(), &words);
+        let program = sys::bpf::load(ProgramKind::Classifier, &program).map_err(Error::Program)?;
+        let classifier = sys::bpf::attach_to_egress(program.as_fd(), to).map_err(Error::Attach)?;
+        Ok(Self { _classifier: classifier, words, source, overruns: 0 })
+    }
+
+    /// How frames come to this process.
+    #[must_use]
+    pub const fn method(&self) -> Method {
+        match self.source {
+            Source::Ring { .. } => Method::Ring,
+            Source::Tap { .. } => Method::Tap,
+        }
+    }
+
+    /// Diverts for the time `during` from now on.
+    pub fn prolong(&self, during: Duration) {
+        self.words.set(word::UNTIL, monotonic_nanos() + during.as_nanos());
+    }
+
+    /// Lets all traffic pass from now on.
+    pub fn suspend(&self) {
+        self.words.set(word::UNTIL, 0);
+    }
+
+    /// Whether frames are diverted now. After a stall of the process they may have passed meanwhile.
+    #[must_use]
+    pub fn is_in_force(&self) -> bool {
+        monotonic_nanos() < self.words.get(word::UNTIL)
+    }
+
+    /// The packets, or segments of offloads, that would have been diverted and have passed.
+    #[must_use]
+    pub fn passed(&self) -> u64 {
+        self.words.get(word::PASSED)
+    }
+
+    /// The frames that were lost because they were not collected in time.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn overruns(&mut self) -> io::Result<u64> {
+        if let Source::Ring { ring, .. } = &self.source {
+            self.overruns += ring.overruns()?;
+        }
+        Ok(self.overruns)
+    }
+
+    /// Moves the next frame, its header to `header` and the packet behind it to `packet`, both of which are emptied first. Returns `None` if no frame waits, and the length that the
+    /// packet has on the wire, which is larger than what is present if the frame did not fit.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn take(&mut self, header: &mut LinkHeader, packet: &mut Vec<u8>) -> io::Result<Option<usize>> {
+        header.clear();
+        packet.clear();
+        match &mut self.source {
+            Source::Ring { ring, .. } => Ok(ring.take(|frame| {
+                let (before, behind) = frame.octets.split_at(frame.octets.len().min(ETHERNET));
+                match (frame.tag, before.split_at_checked(TAG_AT)) {
+                    (Some((protocol, control)), Some((addresses, kind))) => {
+                        let tag = [protocol.to_be_bytes(), control.to_be_bytes()];
+                        header.extend([addresses, tag.as_flattened(), kind].concat());
+                    }
+                    _ => header.extend(before.iter().copied()),
+                }
+                packet.extend_from_slice(behind);
+                frame.length.saturating_sub(ETHERNET)
+            })),
+            Source::Tap { tap, frame } => {
+                frame.clear();
+                if !tap.read(frame)? {
+                    return Ok(None);
+                }
+                let is_tagged = matches!(frame.get(TAG_AT..TAG_AT + 2), Some([0x81, 0] | [0x88, 0xa8]));
+                let (before, behind) = frame.split_at(frame.len().min(ETHERNET + if is_tagged { TAG } else { 0 }));
+                header.extend(before.iter().copied());
+                packet.extend_from_slice(behind);
+                Ok(Some(behind.len()))
+            }
+        }
+    }
+}
+
+impl AsFd for Diversion {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.source {
+            Source::Ring { ring, .. } => ring.as_fd(),
+            Source::Tap { tap, .. } => tap.as_fd(),
+        }
+    }
+}
+
+impl Source {
+    fn new(tap: Tun, from: u32, mtu: u32, method: Option<Method>) -> Result<Self, Error> {
+        if method != Some(Method::Tap) {
+            let filter = sys::bpf::load(ProgramKind::SocketFilter, &forwarded_from(from)).map_err(Error::Program)?;
+            let frame_size = (BEFORE_FRAME + ETHERNET + mtu as usize).next_power_of_two().min(BLOCK);
+            match Ring::new(tap.index(), filter.as_fd(), frame_size, BLOCK, RING / frame_size) {
+                Ok(ring) => {
+                    sys::discard_tap(tap.as_fd()).map_err(Error::Configure)?;
+                    return Ok(Self::Ring { ring, _tap: tap });
+                }
+                Err(why) if method.is_some() => return Err(Error::Ring(why)),
+                // The file of the device serves as well.
+                Err(_) => {}
+            }
+        }
+        Ok(Self::Tap { tap, frame: Vec::with_capacity(ETHERNET + TAG + mtu as usize) })
+    }
+
+    const fn tap(&self) -> &Tun {
+        match self {
+            Self::Ring { _tap: tap, .. } | Self::Tap { tap, .. } => tap,
+        }
+    }
+}
+
+fn monotonic_nanos() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The fields of a packet that programs read (`struct __sk_buff`, `linux/bpf.h`).
+mod field {
+    pub(super) const PROTOCOL: i16 = 16;
+    pub(super) const INGRESS_IFINDEX: i16 = 36;
+}
+
+/// Functions of the kernel (`enum bpf_func_id`).
+mod helper {
+    pub(super) const KTIME_GET_NS: i32 = 5;
+    pub(super) const REDIRECT: i32 = 23;
+}
+
+/// `TCX_NEXT`: the next classifier decides, and the packet passes if there is none.
+const NEXT: i32 = -1;
+
+const fn instruction(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
+    Instruction { code, registers: to | from << 4, offset, immediate }
+}
+
+/// `r<to> = immediate`
+const fn set(to: u8, immediate: i32) -> Instruction {
+    instruction(0xb7, to, 0, 0, immediate)
+}
+
+/// `r<to> = *(u32 *)(r<from> + offset)`
+const fn load_word(to: u8, from: u8, offset: i16) -> Instruction {
+    instruction(0x61, to, from, offset, 0)
+}
+
+/// `r<to> = *(u64 *)(r<from> + offset)`
+const fn load_double(to: u8, from: u8, offset: i16) -> Instruction {
+    instruction(0x79, to, from, offset, 0)
+}
+
+/// `if r<register> == immediate, skip some instructions`
+const fn skip_if_equal(register: u8, immediate: i32, skipped: i16) -> Instruction {
+    instruction(0x15, register, 0, skipped, immediate)
+}
+
+/// `if r<register> != immediate, skip some instructions`
+const fn skip_unless_equal(register: u8, immediate: i32, skipped: i16) -> Instruction {
+    instruction(0x55, register, 0, skipped, immediate)
+}
+
+const fn call(helper: i32) -> Instruction {
+    instruction(0x85, 0, 0, 0, helper)
+}
+
+const fn exit() -> Instruction {
+    instruction(0x95, 0, 0, 0, 0)
+}
+
+/// The program that redirects what came in at device `from` to device `tap`.
+fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
+    let protocol = |protocol: libc::c_int| i32::from((protocol as u16).to_be());
+    let offset = |word: usize| (word * size_of::<u64>()) as i16;
+    vec![
+        // Did it come in there, and is it IP?
+        load_word(2, 1, field::INGRESS_IFINDEX),
+        skip_unless_equal(2, from.cast_signed(), 15),
+        load_word(2, 1, field::PROTOCOL),
+        skip_if_equal(2, protocol(libc::ETH_P_IP), 1),
+        skip_unless_equal(2, protocol(libc::ETH_P_IPV6), 12),
+        // r6 = the shared words, in two slots.
+        instruction(0x18, 6, 2, 0, words.number()),
+        instruction(0, 0, 0, 0, 0),
+        // Is the diversion in force?
+        call(helper::KTIME_GET_NS),
+        load_double(2, 6, offset(word::UNTIL)),
+        // If it is, skip the counter.
+        instruction(0xad, 0, 2, 3, 0),
+        set(1, 1),
+        instruction(0xdb, 6, 1, offset(word::PASSED), 0),
+        // Skip the redirection.
+        instruction(0x05, 0, 0, 4, 0),
+        set(1, tap.cast_signed()),
+        set(2, 0),
+        call(helper::REDIRECT),
+        exit(),
+        set(0, NEXT),
+        exit(),
+    ]
+}
+
+/// The filter that keeps what came in at device `from`, whole.
+fn forwarded_from(from: u32) -> [Instruction; 5] {
+    [
+        load_word(2, 1, field::INGRESS_IFINDEX),
+        set(0, i32::MAX),
+        skip_if_equal(2, from.cast_signed(), 1),
+        set(0, 0),
+        exit(),
+    ]
+}

@@ -1,0 +1,164 @@
+//! What carries traffic between two devices when no process does: a bridge, or the routes of the host.
+
+use crate::netlink::{Interface, Netlink};
+use std::io;
+
+/// The name of a bridge that this process makes.
+const BRIDGE: &str = "acklab%d";
+/// The text by which a later process knows such a bridge.
+const ALIAS: &str = "acklab inline";
+
+/// Why there is nothing that could carry the traffic.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no device of this name.
+    #[error("found no interface \"{0}\" in this network namespace")]
+    Missing(String),
+    /// The two are one.
+    #[error("found interface \"{0}\" twice, expected two")]
+    Same(String),
+    /// The device is down.
+    #[error("interface \"{0}\" is down; `ip link set {0} up` brings it up")]
+    Down(String),
+    /// The device carries no Ethernet frames.
+    #[error("interface \"{0}\" is not one of Ethernet")]
+    NotEthernet(String),
+    /// The devices belong to different bridges.
+    #[error(
+        "interfaces \"{0}\" and \"{1}\" are not ports of one bridge, and one is the port of another; expected one bridge, \
+         or none, in which case acklab makes one"
+    )]
+    Apart(String, String),
+    /// One device has an address, so that it is part of a router, and the host does not forward.
+    #[error(
+        "interface \"{0}\" has an address, so that this host routes between the two, but it forwards neither IPv4 nor IPv6; \
+         `sysctl net.ipv4.ip_forward=1` and `sysctl net.ipv6.conf.all.forwarding=1` make it forward; without addresses, acklab bridges them"
+    )]
+    NotForwarding(String),
+    /// The kernel refuses.
+    #[error("cannot {what}: {source}")]
+    Refused {
+        /// What it refuses.
+        what: &'static str,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+fn refused(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::Refused { what, source }
+}
+
+/// What carries the traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A bridge that was there.
+    Bridge,
+    /// A bridge of this process, or one that a process left behind which was killed.
+    OwnBridge,
+    /// The routes of the host.
+    Routes,
+}
+
+impl Kind {
+    /// The name for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bridge => "bridged, by the bridge that is there",
+            Self::OwnBridge => "bridged, by a bridge of acklab's own",
+            Self::Routes => "routed, by the routes of this host",
+        }
+    }
+}
+
+/// What carries traffic between two devices. A bridge of this process is removed when this is dropped. If the process is killed it stays,
+/// because traffic would stop without it, and a later process takes it over.
+pub struct Forwarding {
+    netlink: Netlink,
+    kind: Kind,
+    own_bridge: Option<u32>,
+    interfaces: [Interface; 2],
+}
+
+impl Forwarding {
+    /// Finds what forwards between two devices, and makes a bridge if there is nothing.
+    ///
+    /// # Errors
+    /// If a device is missing or down, or if the kernel refuses.
+    pub fn between(names: [&str; 2]) -> Result<Self, Error> {
+        let netlink = Netlink::here().map_err(refused("ask the kernel about devices"))?;
+        if names[0] == names[1] {
+            return Err(Error::Same(names[0].to_owned()));
+        }
+        let find = |name: &str| {
+            let found = netlink.interface(name).map_err(refused("ask the kernel about a device"))?;
+            let interface = found.ok_or_else(|| Error::Missing(name.to_owned()))?;
+            if !interface.is_ethernet {
+                return Err(Error::NotEthernet(name.to_owned()));
+            }
+            if !interface.is_up {
+                return Err(Error::Down(name.to_owned()));
+            }
+            Ok(interface)
+        };
+        let interfaces = [find(names[0])?, find(names[1])?];
+        let [one, other] = &interfaces;
+        let apart = || Error::Apart(one.name.clone(), other.name.clone());
+        let (kind, own_bridge) = match (one.master, other.master) {
+            (Some(master), Some(of_other)) if master == of_other => {
+                let is_own = netlink.alias_of(master).map_err(refused("ask the kernel about a bridge"))? == ALIAS;
+                if is_own { (Kind::OwnBridge, Some(master)) } else { (Kind::Bridge, None) }
+            }
+            (None, None) => match interfaces.iter().find(|interface| !interface.addresses.is_empty()) {
+                Some(interface) if !forwards() => return Err(Error::NotForwarding(interface.name.clone())),
+                Some(_) => (Kind::Routes, None),
+                None => (Kind::OwnBridge, Some(bridge(&netlink, [one.index, other.index])?)),
+            },
+            _ => return Err(apart()),
+        };
+        Ok(Self { netlink, kind, own_bridge, interfaces })
+    }
+
+    /// What carries the traffic.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The two devices.
+    #[must_use]
+    pub const fn interfaces(&self) -> &[Interface; 2] {
+        &self.interfaces
+    }
+}
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        if let Some(bridge) = self.own_bridge {
+            // It fails only if somebody has removed it already.
+            let _ = self.netlink.remove(bridge);
+        }
+    }
+}
+
+/// A new bridge of these devices.
+fn bridge(netlink: &Netlink, ports: [u32; 2]) -> Result<u32, Error> {
+    let bridge = netlink.add_bridge(BRIDGE, ALIAS).map_err(refused("create a bridge"))?;
+    let connect = || {
+        ports.into_iter().try_for_each(|port| netlink.set_bridge(port, bridge))?;
+        netlink.bring_up(bridge)
+    };
+    connect().map_err(|why| {
+        let _ = netlink.remove(bridge);
+        refused("make the devices ports of a bridge")(why)
+    })?;
+    Ok(bridge)
+}
+
+/// Whether the host forwards packets.
+fn forwards() -> bool {
+    ["ipv4/ip_forward", "ipv6/conf/all/forwarding"].iter().any(|parameter| {
+        std::fs::read_to_string(format!("/proc/sys/net/{parameter}")).is_ok_and(|value| value.trim() == "1")
+    })
+}

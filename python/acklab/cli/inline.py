@@ -1,0 +1,150 @@
+"""`acklab inline`."""
+
+import contextlib
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from acklab import core
+from acklab.cli.emulate import watched
+from acklab.cli.run import finite, show
+from acklab.errors import UsageError
+from acklab.inliner import inline, line
+from acklab.scenario import Source
+from acklab.terminal import err, tell
+
+
+def inline_command(
+    words: list[str],
+    flags: dict[str, Any],
+    sets: list[str],
+    seed: int | None,
+    duration: str | None,
+    folder: Path | None,
+    captures: list[str],
+    interval: int | None,
+    as_json: bool,
+    page: bool,
+    port: int,
+    may_halt: bool,
+    method: str | None,
+) -> None:
+    """Puts a path between two interfaces until it is stopped, and shows its tables."""
+    source, interfaces = _source(words, flags)
+    if folder is not None:
+        from acklab.contents import Contents, refuse_others
+
+        refuse_others(folder, Contents.EMULATION)
+    if duration is not None:
+        sets = [*sets, f"duration={duration}"]
+    if captures:
+        points = [capture.partition("=") for capture in captures]
+        entries = [{"point": point, "file": file or f"{point}.pcapng"} for point, _, file in points]
+        sets = [*sets, f"capture={_toml(entries)}"]
+    cancel = core.Cancel()
+
+    def stands(forwarding: str, how: str, priority: str) -> None:
+        tell(f"stands between the interfaces: {forwarding}; frames by {how}; {priority} priority; Ctrl-C ends it")
+
+    with _stopped_by_signals(cancel), watched(source.name, page, port, as_json or interval is not None) as watch:
+        lines = None if interval is None else Intervals(interval, as_json)
+
+        def both(sample: dict[str, Any]) -> None:
+            for shown in (watch, lines):
+                if shown is not None:
+                    shown(sample)
+
+        result = inline(
+            source,
+            interfaces=interfaces,
+            seed=seed,
+            set=sets,
+            captures=folder or Path(),
+            cancel=cancel,
+            stands=stands,
+            watch=both if watch or lines else None,
+            may_halt=may_halt,
+            method=method,
+        )
+    if as_json:
+        print(json.dumps(finite(result.to_dict()), allow_nan=False))
+    else:
+        show(result)
+    if folder is not None:
+        result.save(folder)
+        err.print(f"kept in {folder}", highlight=False, soft_wrap=True)
+
+
+def _source(words: list[str], flags: dict[str, Any]) -> tuple[Source, tuple[str, str] | None]:
+    """The scenario, and the interfaces if they are not those of its file: EAST WEST, FILE, or FILE EAST WEST."""
+    given = {f"--{name.replace('_', '-')}" for name, value in flags.items() if value not in (None, False)}
+    match words:
+        case [east, west]:
+            return Source.of(line((east, west), **flags)), None
+        case [_] | [_, _, _] if given:
+            raise UsageError(
+                f"found a scenario and {', '.join(sorted(given))}, expected one of them; --set changes a value of the scenario"
+            )
+        case [file]:
+            return Source.of(Path(file)), None
+        case [file, east, west]:
+            return Source.of(Path(file)), (east, west)
+    raise UsageError(f"found {len(words)} words, expected two interfaces, a scenario, or a scenario and two interfaces")
+
+
+def _toml(entries: list[dict[str, str]]) -> str:
+    return (
+        "["
+        + ", ".join("{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in entry.items()) + "}" for entry in entries)
+        + "]"
+    )
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
+    """Ctrl-C, and what a service manager or a terminal that goes away sends, are an orderly end."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda *_: cancel.cancel()) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Intervals:
+    """A line for each interval: of JSON, or for people."""
+
+    def __init__(self, seconds: int, as_json: bool) -> None:
+        """Lines of so many samples each."""
+        self._seconds, self._as_json = seconds, as_json
+        self._samples: list[dict[str, Any]] = []
+
+    def __call__(self, sample: dict[str, Any]) -> None:
+        """Adds a sample, and prints a line if the interval is over."""
+        self._samples.append(sample)
+        if len(self._samples) < self._seconds:
+            return
+        told = _merged(self._samples)
+        self._samples = []
+        if self._as_json:
+            print(json.dumps(told), flush=True)
+            return
+        links = "; ".join(
+            f"{link['link']} {link['rate']:.2f} Mbps, queue {link['queue']}, {link['drops']} dropped, {link['filtered']} filtered"
+            for link in told["links"]
+        )
+        print(f"{told['time']:.0f} s  {links}", flush=True)
+
+
+def _merged(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """The samples of an interval as one: rates on average, counts in all, queues as they are now."""
+    last = samples[-1]
+    links = []
+    for index, link in enumerate(last["links"]):
+        parts = [sample["links"][index] for sample in samples]
+        total = {name: sum(part[name] for part in parts) for name in ("rate", "drops", "filtered")}
+        links.append({**link, **total, "rate": total["rate"] / len(parts)})
+    return {"time": last["time"], "interval": len(samples), "links": links, "cells": last["cells"], "lateness": last["lateness"]}

@@ -1,0 +1,140 @@
+"""The path of a scenario between two interfaces of this host."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from acklab import core
+from acklab.errors import UsageError
+from acklab.files import path_of
+from acklab.provenance import Provenance
+from acklab.result import Result
+from acklab.scenario import Overrides, Source, overrides, with_seed
+
+FILTERS: Mapping[str, Mapping[str, Any]] = {
+    "news": {"discipline": "ack-filter", "keeps": "news"},
+    "duplicates": {"discipline": "ack-filter", "keeps": "duplicates"},
+    "nothing": {"discipline": "ack-filter", "keeps": "nothing"},
+    "cake": {"discipline": "cake-ack-filter"},
+    "cake-aggressive": {"discipline": "cake-ack-filter", "aggressive": True},
+}
+"""Queues with an ACK filter, by the names that `acklab inline --ack-filter` has for them."""
+
+EAST, WEST = "east", "west"
+"""The nodes at the two ends of a `line`."""
+
+
+def line(
+    interfaces: tuple[str, str],
+    *,
+    rate: str | None = None,
+    delay: str | None = None,
+    loss: str | None = None,
+    queue: str | None = None,
+    ack_filter: str | None = None,
+    acks_first: bool = False,
+    gate: str | None = None,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """The scenario of one link, "line", between two interfaces: "east" and "west".
+
+    Each text is a value for both directions, or two values with a slash between: from the first interface to the second, and back, such as "100Mbps/2Mbps".
+    `queue` is the limit of the queue, such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a quota, such as "5ms:10".
+
+    Raises UsageError for three values, an unknown filter, and a filter without a rate or a gate, before which no ACK ever waits.
+    """
+    directions: list[dict[str, Any]] = [{}, {}]
+    for name, text in (("rate", rate), ("delay", delay), ("loss", loss)):
+        for direction, value in zip(directions, _both(name, text), strict=True):
+            if value is not None:
+                direction[name] = {"rate": float(value)} if name == "loss" and _is_number(value) else value
+    gates, limits, filters = _both("gate", gate), _both("queue", queue), _both("ack-filter", ack_filter)
+    for direction, interval_and_quota, limit, chosen in zip(directions, gates, limits, filters, strict=True):
+        if interval_and_quota is not None:
+            interval, _, quota = interval_and_quota.partition(":")
+            if not quota.isdecimal():
+                raise UsageError(f"--gate: found {interval_and_quota!r}, expected an interval and a quota such as 5ms:10")
+            direction["gate"] = {"interval": interval, "quota": int(quota)}
+        discipline = _discipline(chosen, acks_first)
+        if discipline["discipline"] != "fifo" and not {"rate", "gate"} & direction.keys():
+            what = "--acks-first" if acks_first else "--ack-filter"
+            raise UsageError(
+                f"found {what} without --rate or --gate, expected one of them: without it no packet waits in a queue"
+            )
+        if limit is not None:
+            discipline["limit"] = limit
+        if discipline != {"discipline": "fifo"}:
+            direction["queue"] = discipline
+    forward, reverse = directions
+    return {
+        "seed": seed,
+        "link": [{"name": "line", "from": EAST, "to": WEST, "forward": forward, "reverse": reverse}],
+        "interface": [{"node": node, "device": device} for node, device in zip((EAST, WEST), interfaces, strict=True)],
+    }
+
+
+def _both(name: str, text: str | None) -> tuple[str | None, str | None]:
+    """The values of the two directions."""
+    if text is None:
+        return None, None
+    parts = text.split("/")
+    if len(parts) > 2 or not all(parts):
+        raise UsageError(f"--{name}: found {text!r}, expected one value, or two with a slash between")
+    return parts[0], parts[-1]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _discipline(chosen: str | None, acks_first: bool) -> dict[str, Any]:
+    if chosen in (None, "none"):
+        return {"discipline": "acks-first" if acks_first else "fifo"}
+    if acks_first:
+        raise UsageError("found --acks-first and --ack-filter, expected one of them: a queue has one discipline")
+    if chosen not in FILTERS:
+        raise UsageError(f"--ack-filter: found {chosen!r}, expected one of {', '.join(FILTERS)}, none")
+    return dict(FILTERS[chosen])
+
+
+def inline(
+    scenario: str | Path | Mapping[str, Any] | Source,
+    *,
+    interfaces: tuple[str, str] | None = None,
+    seed: int | None = None,
+    set: Overrides = (),
+    base: str | Path | None = None,
+    captures: str | Path | None = None,
+    cancel: core.Cancel | None = None,
+    stands: Callable[[str, str, str], None] | None = None,
+    watch: Callable[[dict[str, Any]], None] | None = None,
+    may_halt: bool = False,
+    method: str | None = None,
+) -> Result:
+    """Puts the path of a scenario between two interfaces of this host, until the scenario's end or `cancel`, and returns its tables.
+
+    The scenario has two entries `[[interface]]`; `interfaces` are other devices in their place. Needs root. `stands` is called once traffic takes the path, with
+    words for what forwards the traffic, how frames come from the kernel, and the priority of the thread that carries packets. `method` is how frames
+    come: "ring" (AF_PACKET with a ring in shared memory), "tap" (a TAP device), or the best that the system allows. The other arguments are those of
+    `acklab.emulate`.
+
+    In addition to the tables of a simulation there are `interfaces` (what entered, left, was lost or bypassed the path), `inline` and `timing`.
+
+    Raises ScenarioError for a scenario that is refused or has no interfaces, RunError for a missing interface or permission.
+    """
+    source = Source.of(scenario, None if base is None else path_of(base, "base"))
+    sets = with_seed(overrides(set), seed)
+    if interfaces is not None:
+        sets = [*sets, *(f"interface.{index}.device={device}" for index, device in enumerate(interfaces))]
+    folder = None
+    if captures is not None:
+        from acklab.store import make_folder
+
+        folder = make_folder(path_of(captures, "captures"))
+    full, tables = core.inline(source.text, source.name, sets, source.base, folder, cancel, stands, watch, may_halt, method)
+    used = int(full["seed"])
+    return Result(tables, Provenance(full, used, core.revision(), core.version(), source.command(overrides(set), used, "inline")))

@@ -1,0 +1,371 @@
+"""A path between two interfaces: a host in the east, a host in the west, and this program in the middle, each in a network namespace.
+
+These tests need root, `/dev/net/tun` and Linux 6.6, and are skipped without. Other processes may delay packets at any time, so the tests look at
+what happens and not at how late it is.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import BUILT
+
+KERNEL = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+MAY_STAND = os.geteuid() == 0 and Path("/dev/net/tun").exists() and shutil.which("ip") is not None and KERNEL >= (6, 6)
+
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
+    pytest.mark.alone,
+    pytest.mark.skipif(not MAY_STAND, reason="needs root, /dev/net/tun, iproute2 and Linux 6.6"),
+]
+
+needs_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
+
+EAST, MIDDLE, WEST = "inlte", "inltm", "inltw"
+
+
+def ip(*words):
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (words, done.stderr)
+    return done.stdout
+
+
+def within(namespace, *command):
+    return ["ip", "netns", "exec", namespace, *map(str, command)]
+
+
+def links(namespace=MIDDLE):
+    return {link["ifname"]: link for link in json.loads(ip("-n", namespace, "-d", "-j", "link"))}
+
+
+def clear():
+    for name in (EAST, MIDDLE, WEST):
+        subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+@pytest.fixture
+def hosts():
+    """Two hosts, connected with the interfaces `east` and `west` of the namespace in the middle, which does not forward yet."""
+    clear()
+    try:
+        for name in (EAST, MIDDLE, WEST):
+            ip("netns", "add", name)
+        for name, side, number in ((EAST, "east", 1), (WEST, "west", 2)):
+            ip("link", "add", "lan", "netns", name, "type", "veth", "peer", "name", side, "netns", MIDDLE)
+            ip("-n", name, "addr", "add", f"10.9.0.{number}/24", "dev", "lan")
+            ip("-n", name, "addr", "add", f"fd09::{number}/64", "dev", "lan", "nodad")
+            ip("-n", name, "link", "set", "lan", "up")
+            ip("-n", MIDDLE, "link", "set", side, "up")
+        # A carrier is told a moment after both ends are up.
+        while any(links()[side]["operstate"] != "UP" for side in ("east", "west")):
+            time.sleep(0.01)
+        yield
+    finally:
+        clear()
+
+
+@dataclass
+class Standing:
+    """`acklab inline` at work."""
+
+    process: "subprocess.Popen[str]"
+    told: str = ""
+    """What it has told when it stood."""
+    result: dict[str, Any] = field(default_factory=dict)
+    """Its tables, once it has ended in order."""
+
+
+@contextlib.contextmanager
+def standing(*words, namespace=MIDDLE):
+    """Starts `acklab inline`, and ends it in order unless it was killed."""
+    command = within(namespace, sys.executable, "-m", "acklab", "inline", *words, "--json")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path = Standing(process)
+    try:
+        assert process.stderr is not None
+        while "stands between the interfaces" not in path.told:
+            line = process.stderr.readline()
+            assert line, path.told
+            path.told += line
+        yield path
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=30)
+        assert process.returncode in (0, -signal.SIGKILL), errors
+        if process.returncode == 0:
+            path.result = json.loads(output)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def ping(address, count=5, interval=0.05):
+    """The round trips that a ping from the east tells, in milliseconds."""
+    done = subprocess.run(
+        within(EAST, "ping", "-c", count, "-i", interval, "-W", "2", address), capture_output=True, text=True, check=False
+    )
+    return [float(found) for found in re.findall(r"time=([\d.]+)", done.stdout)]
+
+
+@contextlib.contextmanager
+def iperf3(seconds, *words):
+    """A measurement from the east to the west at work. Gives its report, which is there afterwards."""
+    server = subprocess.Popen(within(WEST, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    report: dict[str, Any] = {}
+    try:
+        time.sleep(0.4)
+        command = within(EAST, "iperf3", "-c", "10.9.0.2", "-t", seconds, "-J", *words)
+        client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        yield report
+        output, _ = client.communicate(timeout=seconds + 30)
+        report.update(json.loads(output))
+        assert "error" not in report, report["error"]
+    finally:
+        server.kill()
+        server.wait()
+
+
+def rows(result, table):
+    return {row.get("interface", row.get("link", "")): row for row in result[table]}
+
+
+@pytest.mark.parametrize("method", ["ring", "tap"])
+def test_a_delay_of_each_direction_shows_in_both_versions_of_ip(hosts, method):
+    with standing("east", "west", "--delay", "15ms/5ms", "--method", method) as path:
+        assert ("TPACKET" in path.told) == (method == "ring")
+        for address in ("10.9.0.2", "fd09::2"):
+            trips = ping(address)
+            assert len(trips) == 5, "address resolution passes, and so does every echo"
+            # The first also waits for the resolution of addresses.
+            assert all(20 <= trip < 200 for trip in trips), trips
+    east, west = (rows(path.result, "interfaces")[name] for name in ("east", "west"))
+    # ARP is left to the kernel; the neighbors of IPv6 are found by ICMP, over the path.
+    assert east["entered"] >= 10
+    assert west["entered"] >= 10
+    assert (west["left"], east["left"]) == (east["entered"], west["entered"])
+    assert sum(row[name] for row in (east, west) for name in ("bypassed", "overruns", "refused", "discarded")) == 0
+
+
+def test_nothing_is_left_behind(hosts):
+    before = links()
+    with standing("east", "west") as path:
+        assert "a bridge of acklab's own" in path.told
+        during = links()
+        assert len(during) == len(before) + 3, "a bridge, and a device for each direction"
+        assert ping("10.9.0.2")
+    after = links()
+    assert after.keys() == before.keys()
+    for name in ("east", "west"):
+        kept = ("mtu", "flags", "qdisc", "promiscuity", "master", "txqlen", "gso_max_segs")
+        assert {key: after[name].get(key) for key in kept} == {key: before[name].get(key) for key in kept}
+    assert not ping("10.9.0.2", count=1), "nothing forwards without a bridge"
+
+
+def bridge():
+    ip("-n", MIDDLE, "link", "add", "br0", "type", "bridge")
+    for side in ("east", "west"):
+        ip("-n", MIDDLE, "link", "set", side, "master", "br0")
+    ip("-n", MIDDLE, "link", "set", "br0", "up")
+
+
+def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
+    bridge()
+    before = links()
+    with standing("east", "west", "--delay", "40ms") as path:
+        assert "the bridge that is there" in path.told
+        assert min(ping("10.9.0.2")) >= 80
+    assert links().keys() == before.keys()
+    assert max(ping("10.9.0.2")[1:]) < 80
+
+
+@needs_iperf3
+def test_traffic_goes_on_when_it_is_killed(hosts):
+    """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps nothing of the process."""
+    bridge()
+    before = links()
+    with standing("east", "west", "--rate", "20Mbps") as path, iperf3(6) as report:
+        time.sleep(2.5)
+        path.process.send_signal(signal.SIGKILL)
+    rates = [part["sum"]["bits_per_second"] / 1e6 for part in report["intervals"]]
+    assert max(rates[:2]) < 60, rates
+    assert min(rates[4:6]) > 100, rates
+    assert links().keys() == before.keys(), "the devices went with the process"
+
+
+def test_a_bridge_of_its_own_stays_when_it_is_killed_and_is_taken_over(hosts):
+    before = links()
+    with standing("east", "west") as path:
+        path.process.send_signal(signal.SIGKILL)
+    assert len(links()) == len(before) + 1, "the bridge carries the traffic on"
+    assert ping("10.9.0.2")
+    with standing("east", "west") as path:
+        assert ping("10.9.0.2")
+    assert links().keys() == before.keys()
+
+
+def test_traffic_goes_on_while_it_stands_still(hosts):
+    """A process that does nothing for two seconds, as one that hangs or starves, loses what it held and nothing else."""
+    bridge()
+    with standing("east", "west", "--delay", "40ms") as path:
+        assert min(ping("10.9.0.2")) >= 80
+        path.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        trips = ping("10.9.0.2", count=10)
+        path.process.send_signal(signal.SIGCONT)
+        assert len(trips) == 10
+        assert max(trips) < 80, trips
+        time.sleep(0.3)
+        assert min(ping("10.9.0.2")) >= 80, "the path stands again"
+    assert path.result["inline"][0]["stalls"] == 1
+    assert sum(row["bypassed"] for row in path.result["interfaces"]) >= 20
+
+
+@needs_iperf3
+@pytest.mark.parametrize("chosen", ["news", "cake"])
+def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, chosen):
+    bridge()
+    with iperf3(6, "-b", "40M") as report:
+        time.sleep(1.5)
+        with standing("east", "west", "--rate", "100Mbps/128kbps", "--queue", "1000packets", "--ack-filter", chosen) as path:
+            time.sleep(3)
+    assert report["end"]["sum_received"]["bytes"] > 0
+    back = rows(path.result, "links")["line_reverse"]
+    # An ACK takes 52 octets, 3.3 ms at this rate; data at 40 Mbps are answered more often.
+    assert back["total_filtered_acks_l2"] > 100, back
+
+
+def test_frames_that_are_not_ip_and_tags_pass(hosts):
+    """Tags of VLANs are kept, also around IP that takes the path; double tags and unknown protocols pass."""
+    # Else the bridge itself drops malformed packets.
+    subprocess.run(within(MIDDLE, "sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0"), check=False)
+    with standing("east", "west", "--delay", "1ms") as path:
+        addresses = b"\x02\x00\x00\x00\x00\x02" + b"\x02\x00\x00\x00\x00\x01"
+        datagram = ipv4_datagram()
+        frames = {
+            "unknown protocol": addresses + struct.pack(">H", 0x88B5) + b"experiment".ljust(46, b"."),
+            "VLAN": addresses + struct.pack(">HHH", 0x8100, 3 << 13 | 5, 0x0800) + datagram,
+            "double tag": addresses + struct.pack(">HHHHH", 0x88A8, 7, 0x8100, 5, 0x0800) + datagram,
+            "tunnel": addresses + struct.pack(">H", 0x0800) + ipv4_datagram(protocol=47),
+            "more octets told than there are": addresses + struct.pack(">H", 0x0800) + datagram[:2] + b"\x07\xd0" + datagram[4:],
+        }
+        arrived = exchange(list(frames.values()))
+        for name, frame in frames.items():
+            assert frame in arrived, f"{name}: {[octets.hex() for octets in arrived]}"
+    (east,) = (row for row in path.result["interfaces"] if row["interface"] == "east")
+    # Tagged once, and the tunnel; kernels send multicast of their own.
+    assert east["entered"] >= 2
+    assert east["untouched"] == 1
+
+
+def ipv4_datagram(protocol=17, payload=b"the payload of a datagram, long enough that no padding follows it"):
+    length = 20 + len(payload)
+    header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, length, 1, 0, 64, protocol, 0, bytes([10, 9, 0, 1]), bytes([10, 9, 0, 2]))
+    total = sum(struct.unpack(">10H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    header = header[:10] + struct.pack(">H", ~total & 0xFFFF) + header[12:]
+    return header + payload
+
+
+EXCHANGE = """
+import socket, sys, time
+frames = [bytes.fromhex(line) for line in sys.stdin.read().split()]
+raw = lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+"""
+
+
+def exchange(frames):
+    """Sends frames in the east, and returns those that arrive in the west, with the tags that the kernel keeps apart."""
+    receive = EXCHANGE + (
+        "receiver = raw(); receiver.bind(('lan', 3)); receiver.setsockopt(263, 8, 1); receiver.settimeout(1.5)\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "  while True:\n"
+        "    octets, control, flags, address = receiver.recvmsg(4096, 256)\n"
+        "    import struct\n"
+        "    for level, kind, data in control:\n"
+        "      status, length, snap, mac, net, tci, tpid = struct.unpack('IIIHHHH', data[:20])\n"
+        "      if status & 0x10: octets = octets[:12] + struct.pack('>HH', tpid, tci) + octets[12:]\n"
+        "    if address[2] != 4: print(octets.hex(), flush=True)\n"
+        "except TimeoutError: pass\n"
+    )
+    receiver = subprocess.Popen(
+        within(WEST, sys.executable, "-c", receive), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
+    assert receiver.stdout is not None
+    assert receiver.stdout.readline() == "ready\n"
+    send = EXCHANGE + "sender = raw(); sender.bind(('lan', 0))\nfor frame in frames: sender.send(frame)\n"
+    subprocess.run(
+        within(EAST, sys.executable, "-c", send), input="\n".join(frame.hex() for frame in frames), text=True, check=True
+    )
+    arrived = [bytes.fromhex(line) for line in receiver.stdout.read().split()]
+    receiver.wait()
+    return arrived
+
+
+@needs_iperf3
+@pytest.mark.parametrize("at", ["start", "stop"])
+def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
+    """UDP at 20 Mbps: iperf3 counts datagrams that overtake others. Those that wait in the path when it goes leave first."""
+    bridge()
+    with iperf3(4, "-u", "-b", "20M", "--length", "1000") as report:
+        time.sleep(1)
+        with standing("east", "west", "--rate", "50Mbps", "--delay", "20ms") as path:
+            time.sleep(1)
+    total = report["end"]["sum"]
+    out_of_order = sum(stream["udp"]["out_of_order"] for stream in report["end"]["streams"])
+    assert out_of_order == 0, (at, total)
+    # Sent while the classifier was taken away: a few at most.
+    assert sum(row["discarded"] for row in path.result["interfaces"]) <= total["lost_packets"] + 10
+
+
+def test_between_routed_interfaces_the_host_routes(hosts):
+    for name, side, number in ((EAST, "east", 1), (WEST, "west", 2)):
+        ip("-n", name, "addr", "flush", "dev", "lan", "scope", "global")
+        ip("-n", name, "addr", "add", f"10.{number}.0.1/24", "dev", "lan")
+        ip("-n", name, "route", "add", "default", "via", f"10.{number}.0.254")
+        ip("-n", MIDDLE, "addr", "add", f"10.{number}.0.254/24", "dev", side)
+    refused = subprocess.run(
+        within(MIDDLE, sys.executable, "-m", "acklab", "inline", "east", "west"), capture_output=True, text=True, check=False
+    )
+    assert refused.returncode != 0
+    assert "ip_forward" in refused.stderr
+    subprocess.run(within(MIDDLE, "sysctl", "-qw", "net.ipv4.ip_forward=1"), check=True)
+    with standing("east", "west", "--delay", "40ms") as path:
+        assert "routed" in path.told
+        assert min(ping("10.2.0.1")) >= 80
+        assert max(ping("10.1.0.254")) < 80, "what is meant for this host does not take the path"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("east", "nowhere"), 'found no interface "nowhere"'),
+        (("east", "east"), "expected"),
+        (("east", "west", "--ack-filter", "news"), "--ack-filter without --rate or --gate"),
+        (("east", "west", "--rate", "1/2/3"), "--rate"),
+        (("east", "west", "--delay", "soon"), "delay"),
+        (("east", "west", "--method", "magic"), "ring or tap"),
+    ],
+)
+def test_bad_input_is_refused_by_name(hosts, words, expected):
+    done = subprocess.run(
+        within(MIDDLE, sys.executable, "-m", "acklab", "inline", *words), capture_output=True, text=True, check=False, timeout=30
+    )
+    assert done.returncode != 0
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "acklab0" not in links(), "nothing is left behind"
