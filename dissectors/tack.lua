@@ -67,6 +67,7 @@ local kinds = {
   [0x06] = "Window", [0x07] = "Blocked", [0x08] = "Sync", [0x09] = "Forget", [0x0a] = "Reset", [0x0b] = "Close",
   [0x0c] = "Open", [0x0d] = "Accept", [0x0e] = "ECN counts",
   [0x0f] = "Streams", [0x10] = "Crypto", [0x11] = "Token", [0x12] = "Challenge", [0x13] = "Response",
+  [0x14] = "Stop",
 }
 -- Types from here on are followed by their length.
 local FIRST_EXTENSION = 0x40
@@ -241,6 +242,10 @@ dissect[0x12] = function(cursor, tree)
   return ""
 end
 dissect[0x13] = dissect[0x12]
+dissect[0x14] = function(cursor, tree)
+  local id = varints(cursor, tree, f.stream)
+  return string.format("%d, code %d", id, varints(cursor, tree, f.code))
+end
 
 local function extension(cursor, tree)
   local _, length = cursor:varint()

@@ -517,6 +517,7 @@ def perf(
     fingerprint: str | None = None,
     authorities: str | None = None,
     keys: str | None = None,
+    qlog: str | None = None,
     tell: Callable[[str], None] | None = None,
     cancel: Cancel | None = None,
 ) -> str: ...

@@ -338,6 +338,7 @@ def perf(
     fingerprint: str | None = None,
     authorities: Path | None = None,
     keys: Path | None = None,
+    qlog: Path | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
     cancel: Cancel | None = None,
 ) -> list[dict[str, Any]]:
@@ -359,6 +360,7 @@ def perf(
         fingerprint=fingerprint,
         authorities=None if authorities is None else str(authorities),
         keys=None if keys is None else str(keys),
+        qlog=None if qlog is None else str(qlog),
         tell=None if watch is None else lambda text: watch(json.loads(text)),
         cancel=cancel,
     )

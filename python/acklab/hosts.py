@@ -209,6 +209,7 @@ def perf(
     accept_new: bool = False,
     ask: Callable[[str], bool] | None = None,
     keys: str | Path | None = None,
+    qlog: str | Path | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> Perf:
@@ -220,8 +221,8 @@ def perf(
     The server is believed by its `fingerprint`, by certificates of `authorities`, or if the file `known_hosts` has it (default: that of the
     state folder). One that is unknown there is refused, unless `accept_new` is set or `ask`, which is given its fingerprint, returns True. The kernel's TCP is neither encrypted nor authenticated.
 
-    `watch` is called with what happens meanwhile; TLS secrets are appended to `keys`. Raises UsageError, RunError, and Cancelled once
-    `cancel` is cancelled.
+    `watch` is called with what happens meanwhile; TLS secrets are appended to `keys`, and the folder `qlog` gets a log of this end of each connection of TACK, those
+    that control measurements included. Raises UsageError, RunError, and Cancelled once `cancel` is cancelled.
     """
     names = contenders if isinstance(contenders, str) else ",".join(contenders)
     if time is None and bytes is None:
@@ -243,6 +244,7 @@ def perf(
         fingerprint=fingerprint,
         authorities=None if authorities is None else path_of(authorities, "authorities"),
         keys=None if keys is None else path_of(keys, "keys"),
+        qlog=None if qlog is None else path_of(qlog, "qlog"),
         watch=watch,
         cancel=cancel,
     )

@@ -47,6 +47,11 @@ pub enum StreamEvent {
     Acknowledged(u64),
     /// The peer has all octets and the end of the stream.
     Finished,
+    /// The peer reads no more of it, for the reason of this code of its application, so that it is reset (RFC 9000, §3.5).
+    Stopped {
+        /// The code.
+        code: u32,
+    },
     /// The peer sends no more of it. `code` is that of its application, or `None` if the lifetime of a message is over.
     Reset {
         /// The code.

@@ -1,44 +1,106 @@
-//! What it costs to move octets between two endpoints of this host: `cargo bench --package acklab-deploy [-- MEGABYTES]`.
+//! What it costs to move octets between two hosts of this machine, which a pair of virtual Ethernet devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
 //!
-//! Each line is one ACK policy of the receiver; nothing else differs. Both ends, with TLS, and the applications that write and read run in this process, whose
-//! processor time counts. Each runs five times, and the cheapest run counts. The octets are checked.
+//! Both ends run in this process, whose processor time counts, with the applications that write and read, and a check of each octet. TACK and QUIC (quinn) are encrypted with
+//! AES-128-GCM, the kernel's TCP is not. Each line is the cheapest of several runs, which take turns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark ends by panicking")]
 
 use acklab_base::endpoint::counter;
 use acklab_deploy::config::{Limits, Server, settings};
 use acklab_deploy::{Config, Endpoint};
+use acklab_live::udp::UdpPort;
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
 use acklab_transport::ack;
 use acklab_transport::tack::Settings;
+use rustix::net::sockopt;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::time::{ClockId, clock_gettime};
 use rustls::NoKeyLog;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
 use std::time::Instant;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-const REPEATS: usize = 5;
+const REPEATS: usize = 3;
 const CHUNK: usize = 1 << 18;
-/// Processor time in /proc is counted in these.
-const TICKS: f64 = 100.0;
+const HERE: &str = "10.200.0.1";
+const THERE: &str = "10.200.0.2";
+const ALPN: &[u8] = b"acklab-bench";
 
 /// Processor time of this process, in seconds.
 fn processor_time() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / TICKS
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The policies, from that which acknowledges most.
-fn policies() -> [(&'static str, ack::PolicyConfig); 4] {
-    let every =
-        |packets| ack::PolicyConfig::Quic(ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() });
-    [
-        ("every packet", every(1)),
-        ("every second packet", every(2)),
-        ("every tenth packet", every(10)),
-        ("TACK", settings().ack),
-    ]
+/// Two hosts and the cable between them.
+struct Hosts {
+    names: [String; 2],
+}
+
+fn run(words: &str) {
+    let words: Vec<&str> = words.split(' ').collect();
+    let status = Command::new(words[0]).args(&words[1..]).status().unwrap();
+    assert!(status.success(), "{words:?}");
+}
+
+impl Hosts {
+    fn new() -> Self {
+        let names = ["here", "there"].map(|name| format!("acklab-{name}-{}", std::process::id()));
+        let [here, there] = &names;
+        names.iter().for_each(|name| run(&format!("ip netns add {name}")));
+        run(&format!("ip link add bench0 netns {here} type veth peer name bench1 netns {there}"));
+        for (name, device, address) in [(here, "bench0", HERE), (there, "bench1", THERE)] {
+            run(&format!("ip -n {name} address add {address}/24 dev {device}"));
+            run(&format!("ip -n {name} link set {device} up"));
+            run(&format!("ip -n {name} link set lo up"));
+        }
+        Self { names }
+    }
+
+    fn set_mtu(&self, mtu: u32) {
+        for (name, device) in self.names.iter().zip(["bench0", "bench1"]) {
+            run(&format!("ip -n {name} link set {device} mtu {mtu}"));
+        }
+    }
+
+    /// The first host sends no faster.
+    fn limit(&self, rate: Option<&str>) {
+        let name = &self.names[0];
+        match rate {
+            Some(rate) => {
+                run(&format!("tc -n {name} qdisc add dev bench0 root tbf rate {rate} burst 128k latency 20ms"));
+            }
+            None => run(&format!("tc -n {name} qdisc del dev bench0 root")),
+        }
+    }
+
+    /// Opens sockets on a host.
+    fn on<T>(&self, host: usize, open: impl FnOnce() -> T) -> T {
+        let own = File::open("/proc/thread-self/ns/net").unwrap();
+        let other = File::open(format!("/run/netns/{}", self.names[host])).unwrap();
+        move_into_link_name_space(other.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+        let opened = open();
+        move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+        opened
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        self.names.iter().for_each(|name| run(&format!("ip netns del {name}")));
+    }
+}
+
+fn address(host: &str, port: u16) -> SocketAddr {
+    SocketAddr::new(host.parse().unwrap(), port)
 }
 
 /// What one transfer took.
@@ -46,65 +108,287 @@ fn policies() -> [(&'static str, ack::PolicyConfig); 4] {
 struct Cost {
     gigabits_per_second: f64,
     seconds_per_gigabyte: f64,
-    acknowledgments: u64,
-    packets: u64,
+    acknowledgments: Option<u64>,
+    packets: Option<u64>,
 }
 
-fn transfer(policy: ack::PolicyConfig, size: usize) -> Cost {
-    let transport = Settings { ack: policy, ..settings() };
-    let (identity, ..) = Identity::generate(["localhost".to_owned()]).unwrap();
+impl Cost {
+    fn of(size: usize, start: Instant, before: f64) -> Self {
+        let (took, spent, gigabytes) = (start.elapsed().as_secs_f64(), processor_time() - before, size as f64 / 1e9);
+        Self {
+            gigabits_per_second: gigabytes * 8.0 / took,
+            seconds_per_gigabyte: spent / gigabytes,
+            acknowledgments: None,
+            packets: None,
+        }
+    }
+}
+
+fn pattern() -> Vec<u8> {
+    (0..CHUNK).map(|place| (place * 131 % 251) as u8).collect()
+}
+
+/// Reads up to the end, and checks each octet.
+async fn read(mut from: impl AsyncRead + Unpin, size: usize) {
+    let (expected, mut buffer, mut count) = (pattern(), vec![0; CHUNK], 0);
+    while let read @ 1.. = from.read(&mut buffer[..CHUNK - count % CHUNK]).await.unwrap() {
+        let place = count % CHUNK;
+        assert!(buffer[..read] == expected[place..place + read], "as it was sent");
+        count += read;
+    }
+    assert_eq!(count, size);
+}
+
+async fn write(to: &mut (impl AsyncWrite + Unpin), size: usize) {
+    let pattern = pattern();
+    for start in (0..size).step_by(CHUNK) {
+        to.write_all(&pattern[..CHUNK.min(size - start)]).await.unwrap();
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// What sends.
+#[derive(Clone)]
+enum Contender {
+    Tack(Box<Settings>),
+    Quinn,
+    Kernel(&'static str),
+}
+
+fn identities() -> (Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>) {
+    let (identity, ..) = Identity::generate(["bench.test".to_owned()]).unwrap();
     let trust = Trust::Pinned(identity.fingerprint());
-    let client = Config { transport, client: Some(client_config(trust, Arc::new(NoKeyLog)).unwrap()), ..Config::new() };
-    let tls = server_config(identity, Arc::new(NoKeyLog)).unwrap();
+    (client_config(trust, Arc::new(NoKeyLog)).unwrap(), server_config(identity, Arc::new(NoKeyLog)).unwrap())
+}
+
+fn tack_server(hosts: &Hosts, transport: Settings, tls: Arc<rustls::ServerConfig>) -> Endpoint {
     let server = Server { tls, reset_key: ResetKey::new(&[7; 32]), limits: Limits::default(), always_retry: false };
-    let any = "127.0.0.1:0".parse().unwrap();
-    let client = Endpoint::bind(any, client).unwrap();
-    let server = Endpoint::bind(any, Config { transport, server: Some(server), ..Config::new() }).unwrap();
-    let address = server.local_address();
-    let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let pattern: Vec<u8> = (0..CHUNK).map(|place| (place * 131 % 251) as u8).collect();
-    let expected = pattern.clone();
+    let config = Config { transport, server: Some(server), ..Config::new() };
+    hosts.on(1, || Endpoint::new(UdpPort::bind(address(THERE, 0)).unwrap(), config)).unwrap()
+}
+
+impl Contender {
+    fn transfer(&self, hosts: &Hosts, size: usize) -> Cost {
+        match self {
+            Self::Tack(settings) => tack(hosts, **settings, size, |_| ()),
+            Self::Quinn => quinn(hosts, size),
+            Self::Kernel(congestion) => kernel(hosts, congestion, size),
+        }
+    }
+}
+
+/// `beside` is given the server's address, and what it begins lasts as long as the transfer.
+fn tack<T>(hosts: &Hosts, transport: Settings, size: usize, beside: impl FnOnce(SocketAddr) -> T) -> Cost {
+    let (client_tls, server_tls) = identities();
+    let client = Config { transport, client: Some(client_tls), ..Config::new() };
+    let client = hosts.on(0, || Endpoint::new(UdpPort::bind(address(HERE, 0)).unwrap(), client)).unwrap();
+    let server = tack_server(hosts, transport, server_tls);
+    let to = server.local_address();
+    let beside = beside(to);
     let (start, before) = (Instant::now(), processor_time());
     let reader = std::thread::spawn(move || {
         runtime().block_on(async {
             let connection = server.accept().await.unwrap();
-            let (_send, mut receive) = connection.accept_stream().await.unwrap();
-            let (mut buffer, mut count) = (vec![0; CHUNK], 0);
-            while let read @ 1.. = receive.read(&mut buffer[..CHUNK - count % CHUNK]).await.unwrap() {
-                let place = count % CHUNK;
-                assert!(buffer[..read] == expected[place..place + read], "as it was sent");
-                count += read;
-            }
-            assert_eq!(count, size);
-            connection.statistics().and_then(|statistics| statistics.count(counter::ACKS_SENT)).unwrap_or(0)
+            let (_send, receive) = connection.accept_stream().await.unwrap();
+            read(receive, size).await;
+            connection.statistics().and_then(|statistics| statistics.count(counter::ACKS_SENT))
         })
     });
     let packets = runtime().block_on(async {
-        let connection = client.connect(address, "localhost").await.unwrap();
+        let connection = client.connect(to, "bench.test").await.unwrap();
         let (mut send, _receive) = connection.open_stream().await.unwrap();
-        for start in (0..size).step_by(CHUNK) {
-            send.write_all(&pattern[..CHUNK.min(size - start)]).await.unwrap();
-        }
+        write(&mut send, size).await;
         send.end();
         send.finished().await.unwrap();
-        connection.statistics().and_then(|statistics| statistics.count(counter::DATA_PACKETS)).unwrap_or(0)
+        connection.statistics().and_then(|statistics| statistics.count(counter::DATA_PACKETS))
     });
-    let (took, spent) = (start.elapsed().as_secs_f64(), processor_time() - before);
-    let gigabytes = size as f64 / 1e9;
-    let (gigabits_per_second, seconds_per_gigabyte) = (gigabytes * 8.0 / took, spent / gigabytes);
-    Cost { gigabits_per_second, seconds_per_gigabyte, acknowledgments: reader.join().unwrap(), packets }
+    let cost = Cost::of(size, start, before);
+    drop(beside);
+    Cost { acknowledgments: reader.join().unwrap(), packets, ..cost }
+}
+
+fn quinn(hosts: &Hosts, size: usize) -> Cost {
+    let (client_tls, server_tls) = identities();
+    let (mut client_tls, mut server_tls) = ((*client_tls).clone(), (*server_tls).clone());
+    (client_tls.alpn_protocols, server_tls.alpn_protocols) = (vec![ALPN.to_vec()], vec![ALPN.to_vec()]);
+    let crypto = quinn::crypto::rustls::QuicServerConfig::try_from(server_tls).unwrap();
+    let server = quinn::ServerConfig::with_crypto(Arc::new(crypto));
+    let crypto = quinn::crypto::rustls::QuicClientConfig::try_from(client_tls).unwrap();
+    let client = quinn::ClientConfig::new(Arc::new(crypto));
+    let bind = |host: usize, at: &str| hosts.on(host, || UdpSocket::bind(address(at, 0)).unwrap());
+    let (here, there) = (bind(0, HERE), bind(1, THERE));
+    let to = there.local_addr().unwrap();
+    let (start, before) = (Instant::now(), processor_time());
+    let endpoint = |socket, server| {
+        let config = quinn::EndpointConfig::default();
+        quinn::Endpoint::new(config, server, socket, Arc::new(quinn::TokioRuntime)).unwrap()
+    };
+    let reader = std::thread::spawn(move || {
+        runtime().block_on(async {
+            let endpoint = endpoint(there, Some(server));
+            let connection = endpoint.accept().await.unwrap().await.unwrap();
+            let receive = connection.accept_uni().await.unwrap();
+            read(receive, size).await;
+            let acks = connection.stats().frame_tx.acks;
+            connection.close(0u32.into(), b"");
+            endpoint.wait_idle().await;
+            acks
+        })
+    });
+    let packets = runtime().block_on(async {
+        let endpoint = endpoint(here, None);
+        let connection = endpoint.connect_with(client, to, "bench.test").unwrap().await.unwrap();
+        let mut send = connection.open_uni().await.unwrap();
+        write(&mut send, size).await;
+        send.finish().unwrap();
+        connection.closed().await;
+        connection.stats().path.sent_packets
+    });
+    let acks = reader.join().unwrap();
+    Cost { acknowledgments: Some(acks), packets: Some(packets), ..Cost::of(size, start, before) }
+}
+
+fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
+    let listener = hosts.on(1, || TcpListener::bind(address(THERE, 0)).unwrap());
+    let to = listener.local_addr().unwrap();
+    let (start, before) = (Instant::now(), processor_time());
+    let reader = std::thread::spawn(move || {
+        let (mut from, _) = listener.accept().unwrap();
+        let (expected, mut buffer, mut count) = (pattern(), vec![0; CHUNK], 0);
+        while let read @ 1.. = from.read(&mut buffer[..CHUNK - count % CHUNK]).unwrap() {
+            let place = count % CHUNK;
+            assert!(buffer[..read] == expected[place..place + read], "as it was sent");
+            count += read;
+        }
+        assert_eq!(count, size);
+    });
+    let mut stream = hosts.on(0, || TcpStream::connect(to).unwrap());
+    sockopt::set_tcp_congestion(&stream, congestion).unwrap();
+    let pattern = pattern();
+    for start in (0..size).step_by(CHUNK) {
+        stream.write_all(&pattern[..CHUNK.min(size - start)]).unwrap();
+    }
+    drop(stream);
+    reader.join().unwrap();
+    Cost::of(size, start, before)
+}
+
+/// First datagrams of clients that never go on, from many addresses, as fast as one thread can send them.
+struct Flood {
+    goes_on: Arc<AtomicBool>,
+    sent: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+    start: Instant,
+}
+
+impl Flood {
+    fn begin(hosts: &Hosts, to: SocketAddr) -> Self {
+        const SOURCES: usize = 250;
+        // A datagram that opens a connection, as a client of this library sends it.
+        let (client_tls, _) = identities();
+        let listener = hosts.on(0, || UdpSocket::bind(address("127.0.0.1", 0)).unwrap());
+        let client = Config { client: Some(client_tls), ..Config::new() };
+        let client = hosts.on(0, || Endpoint::new(UdpPort::bind(address("127.0.0.1", 0)).unwrap(), client)).unwrap();
+        let remote = listener.local_addr().unwrap();
+        let mut hello = vec![0; 2000];
+        let length = runtime().block_on(async {
+            let connect = client.connect(remote, "bench.test");
+            let _ = tokio::time::timeout(std::time::Duration::from_millis(100), connect).await;
+            listener.recv(&mut hello).unwrap()
+        });
+        hello.truncate(length);
+        let sockets: Vec<UdpSocket> =
+            (0..SOURCES).map(|_| hosts.on(0, || UdpSocket::bind(address(HERE, 0)).unwrap())).collect();
+        let (goes_on, sent) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicU64::new(0)));
+        let (flag, count) = (Arc::clone(&goes_on), Arc::clone(&sent));
+        let thread = std::thread::spawn(move || {
+            for socket in sockets.iter().cycle().take_while(|_| flag.load(Ordering::Relaxed)) {
+                _ = socket.send_to(&hello, to);
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        Self { goes_on, sent, thread: Some(thread), start: Instant::now() }
+    }
+}
+
+impl Drop for Flood {
+    fn drop(&mut self) {
+        let rate = self.sent.load(Ordering::Relaxed) as f64 / self.start.elapsed().as_secs_f64();
+        self.goes_on.store(false, Ordering::Relaxed);
+        self.thread.take().into_iter().for_each(|thread| thread.join().unwrap());
+        println!("{:<34} {:>8.0} datagrams a second that open connections", "beside", rate);
+    }
+}
+
+fn tell(name: &str, cost: &Cost) {
+    let Cost { gigabits_per_second, seconds_per_gigabyte, acknowledgments, packets } = *cost;
+    let count = |count: Option<u64>| count.map_or("–".to_owned(), |count| count.to_string());
+    let each = match (packets, acknowledgments) {
+        (Some(packets), Some(acks)) => format!("{:.1}", packets as f64 / acks.max(1) as f64),
+        _ => "–".to_owned(),
+    };
+    let acks = count(acknowledgments);
+    println!("{name:<34} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acks:>10} {each:>16}");
+}
+
+fn compare(hosts: &Hosts, title: &str, size: usize, contenders: &[(&str, Contender)]) {
+    println!("\n{title:<34} {:>8} {:>10} {:>10} {:>16}", "Gbps", "CPU s/GB", "ACKs", "packets for one");
+    let mut best: Vec<Option<Cost>> = vec![None; contenders.len()];
+    for _ in 0..REPEATS {
+        for ((_, contender), best) in contenders.iter().zip(&mut best) {
+            let cost = contender.transfer(hosts, size);
+            if best.is_none_or(|best| cost.seconds_per_gigabyte < best.seconds_per_gigabyte) {
+                *best = Some(cost);
+            }
+        }
+    }
+    for ((name, _), cost) in contenders.iter().zip(best) {
+        cost.iter().for_each(|cost| tell(name, cost));
+    }
 }
 
 fn main() {
     let megabytes = std::env::args().find_map(|text| text.parse::<usize>().ok()).unwrap_or(1000);
-    println!("{:<22} {:>8} {:>10} {:>10} {:>16}", "acknowledges", "Gbps", "CPU s/GB", "ACKs", "packets for one");
-    for (name, policy) in policies() {
-        let runs = (0..REPEATS).map(|_| transfer(policy, megabytes * 1_000_000));
-        let best = runs.min_by(|a, b| a.seconds_per_gigabyte.total_cmp(&b.seconds_per_gigabyte)).unwrap();
-        let Cost { gigabits_per_second, seconds_per_gigabyte, acknowledgments, packets } = best;
-        let each = packets as f64 / acknowledgments.max(1) as f64;
-        println!(
-            "{name:<22} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acknowledgments:>10} {each:>16.1}"
-        );
+    let only = std::env::args().find(|text| ["policies", "rivals", "paced", "flood"].contains(&text.as_str()));
+    let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    let (hosts, size) = (Hosts::new(), megabytes * 1_000_000);
+    let every = |packets| {
+        let policy = ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() };
+        Contender::Tack(Box::new(Settings { ack: ack::PolicyConfig::Quic(policy), ..settings() }))
+    };
+    let tack_alone = Contender::Tack(Box::new(settings()));
+    let rivals = [
+        ("TACK", tack_alone.clone()),
+        ("QUIC (quinn)", Contender::Quinn),
+        ("TCP, unencrypted", Contender::Kernel("cubic")),
+    ];
+    for mtu in [1500, 9000] {
+        hosts.set_mtu(mtu);
+        if wants("policies") {
+            let policies = [
+                ("every packet", every(1)),
+                ("every second packet", every(2)),
+                ("every tenth packet", every(10)),
+                ("TACK", tack_alone.clone()),
+            ];
+            compare(&hosts, &format!("MTU {mtu}, acknowledges"), size, &policies);
+        }
+        if wants("rivals") {
+            compare(&hosts, &format!("MTU {mtu}"), size, &rivals);
+        }
+    }
+    hosts.set_mtu(1500);
+    if wants("paced") {
+        hosts.limit(Some("1gbit"));
+        compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals);
+        hosts.limit(None);
+    }
+    if wants("flood") {
+        println!("\n{:<34} {:>8} {:>10}", "MTU 1500, TACK", "Gbps", "CPU s/GB");
+        tell("alone", &tack_alone.transfer(&hosts, size));
+        tell("under a flood", &tack(&hosts, settings(), size, |to| Flood::begin(&hosts, to)));
     }
 }

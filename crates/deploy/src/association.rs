@@ -16,9 +16,11 @@ mod transmit;
 
 use crate::config::Config;
 use crate::error::{ConnectError, Lost};
+use crate::pipe::Pool;
 use acklab_base::event::Closing;
 use acklab_base::random::Seed;
-use acklab_base::{Duration, Endpoint, Instant, Machine, StreamPort, Vitals};
+use acklab_base::units::Segments;
+use acklab_base::{Bytes, Duration, Endpoint, Instant, Machine, StreamPort, Vitals};
 use acklab_measure::Recorder;
 use acklab_measure::qlog::VantagePoint;
 use acklab_secure::reset::TOKEN;
@@ -33,11 +35,16 @@ use ring::rand::{SecureRandom, SystemRandom};
 use rustls::pki_types::ServerName;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::task::Waker;
 use streams::Stream;
 
-pub(crate) use streams::{ReadError, WriteError};
+pub(crate) use streams::Ends;
 
+/// The largest IP packet of an interface that does not tell.
+const ETHERNET: u64 = 1500;
+/// The octets of an initial window of packets of Ethernet (RFC 9002, §7.2).
+const MOST_INITIAL: u64 = 14_720;
 /// The octets by which the header of IPv6 is longer than that of IPv4 (RFC 8200, §3).
 const LONGER_V6: u64 = 20;
 /// The probe timeouts for which a connection that is over keeps its id and tells the peer again (RFC 9000, §10.2).
@@ -60,6 +67,9 @@ fn random_id() -> Result<ConnectionId, ConnectError> {
 /// One end of a connection.
 #[derive(Debug)]
 pub(crate) struct Association {
+    settings: Settings,
+    /// Of its random streams.
+    seed: Seed,
     machine: Connection,
     session: Session,
     path: Path,
@@ -68,8 +78,13 @@ pub(crate) struct Association {
     opened: VecDeque<u32>,
     /// Streams of which the application has left a half.
     left: BTreeSet<u32>,
-    /// Streams whose writer waits.
+    /// Streams that are to be written more to.
     writers: BTreeSet<u32>,
+    /// Streams whose readers are to be told of something, and memory for blocks on the way to them.
+    changed: Vec<u32>,
+    blocks: Vec<Vec<u8>>,
+    receive_buffer: u64,
+    pool: Arc<Pool>,
     /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for the end.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
@@ -82,6 +97,15 @@ pub(crate) struct Association {
     pieces: Vec<Piece>,
     recorder: Option<Box<Recorder>>,
     pub(crate) counters: Counters,
+}
+
+/// What a connection begins with.
+#[derive(Clone, Copy)]
+struct Birth {
+    settings: Settings,
+    seed: Seed,
+    path: Path,
+    handshake_until: Instant,
 }
 
 /// Who waits for what.
@@ -117,21 +141,30 @@ pub struct Counters {
     pub migrations: u64,
 }
 
-fn machine(
-    settings: &Settings,
-    remote: SocketAddr,
-    id: ConnectionId,
-    is_client: bool,
-) -> Result<Connection, ConnectError> {
-    let settings = if remote.is_ipv6() { settings.behind(LONGER_V6) } else { *settings };
+/// The name of the random streams of a connection.
+const NAME: &str = "deployed";
+
+/// The settings for a path whose interface takes IP packets of `largest` octets.
+fn settings_for(settings: &Settings, remote: SocketAddr, largest: Option<u64>) -> Result<Settings, ConnectError> {
+    let largest = settings.packet.get().min(largest.unwrap_or(ETHERNET));
+    let settings = Settings { packet: Bytes(largest), ..*settings };
+    let settings = if remote.is_ipv6() { settings.behind(LONGER_V6) } else { settings };
+    // Packets that are larger than those of Ethernet are fewer (RFC 9002, §7.2).
+    let window = (MOST_INITIAL / settings.mss()).max(2).min(settings.initial_window.0.into());
+    let settings = Settings { initial_window: Segments(window as u32), ..settings };
     settings.check().map_err(|fault| ConnectError::of(&fault))?;
-    let (seed, name) = (Seed(random()?), "deployed");
-    let controller = Controller::new(&settings.congestion, &settings.controller_start(seed, name));
-    let controller = controller.ok_or(ConnectError::OwnStrategy)?;
-    let policy = Policy::new(settings.ack);
-    let policy = policy.ok_or(ConnectError::OwnStrategy)?;
+    Ok(settings)
+}
+
+fn controller(settings: &Settings, seed: Seed) -> Option<Controller> {
+    Controller::new(&settings.congestion, &settings.controller_start(seed, NAME))
+}
+
+fn machine(settings: &Settings, seed: Seed, id: ConnectionId, is_client: bool) -> Result<Connection, ConnectError> {
+    let controller = controller(settings, seed).ok_or(ConnectError::OwnStrategy)?;
+    let policy = Policy::new(settings.ack).ok_or(ConnectError::OwnStrategy)?;
     let make = if is_client { Connection::client } else { Connection::server };
-    let mut machine = make(&settings, controller, policy, seed, name).with_id(id).with_reading(Reading::OnDemand);
+    let mut machine = make(settings, controller, policy, seed, NAME).with_id(id).with_reading(Reading::OnDemand);
     machine.record_streams();
     Ok(machine)
 }
@@ -140,52 +173,64 @@ impl Association {
     pub(crate) fn client(
         now: Instant,
         config: &Config,
+        pool: &Arc<Pool>,
         remote: SocketAddr,
+        largest: Option<u64>,
         name: ServerName<'static>,
     ) -> Result<Self, ConnectError> {
         let tls = config.client.clone().ok_or(ConnectError::NoClient)?;
-        let id = random_id()?;
-        let mut machine = machine(&config.transport, remote, id, true)?;
+        let (id, seed) = (random_id()?, Seed(random()?));
+        let settings = settings_for(&config.transport, remote, largest)?;
+        let mut machine = machine(&settings, seed, id, true)?;
         machine.open(now);
         let session = Session::client(tls, name, id);
         let handshake_until = now + config.transport.idle_timeout.max(LEAST_HANDSHAKE);
-        Ok(Self::new(now, machine, session, Path::validated(remote), handshake_until, config))
+        let birth = Birth { settings, seed, path: Path::validated(remote), handshake_until };
+        Ok(Self::new(now, machine, session, birth, config, pool))
     }
 
     pub(crate) fn server(
         now: Instant,
         config: &Config,
+        pool: &Arc<Pool>,
         remote: SocketAddr,
+        largest: Option<u64>,
         hello: &Hello,
         is_validated: bool,
     ) -> Result<Self, ConnectError> {
         let server = config.server.as_ref().ok_or(ConnectError::NoServer)?;
-        let id = random_id()?;
-        let machine = machine(&config.transport, remote, id, false)?;
+        let (id, seed) = (random_id()?, Seed(random()?));
+        let settings = settings_for(&config.transport, remote, largest)?;
+        let machine = machine(&settings, seed, id, false)?;
         let reset = server.reset_key.token(id);
         let session = Session::server(server.tls.clone(), hello, id, &reset, is_validated);
         let session = session.map_err(|fault| ConnectError::Settings(fault.to_string()))?;
         // The session limits what a stranger gets before the handshake is complete.
-        Ok(Self::new(now, machine, session, Path::validated(remote), now + server.limits.handshake, config))
+        let handshake_until = now + server.limits.handshake;
+        let birth = Birth { settings, seed, path: Path::validated(remote), handshake_until };
+        Ok(Self::new(now, machine, session, birth, config, pool))
     }
 
     fn new(
         now: Instant,
         mut machine: Connection,
         mut session: Session,
-        path: Path,
-        handshake_until: Instant,
+        birth: Birth,
         config: &Config,
+        pool: &Arc<Pool>,
     ) -> Self {
+        let Birth { settings, seed, path, handshake_until } = birth;
         let end = if session.is_server() { VantagePoint::Server } else { VantagePoint::Client };
         let recorder = config
             .recording
             .as_ref()
-            .map(|recording| record::recorder(now, recording, &config.transport, path.address(), end, &mut machine));
+            .map(|recording| record::recorder(now, recording, &settings, path.address(), end, &mut machine));
         if let Some(packets) = config.update_keys_after {
             session.update_keys_after(packets);
         }
         Self {
+            settings,
+            seed,
             machine,
             session,
             path,
@@ -193,6 +238,10 @@ impl Association {
             opened: VecDeque::new(),
             left: BTreeSet::new(),
             writers: BTreeSet::new(),
+            changed: Vec::new(),
+            blocks: Vec::new(),
+            receive_buffer: settings.receive_buffer.get(),
+            pool: Arc::clone(pool),
             wakers: Wakers::default(),
             lost: None,
             handshake_until,
@@ -224,6 +273,11 @@ impl Association {
 
     pub(crate) fn vitals(&self) -> Vitals {
         self.machine.vitals()
+    }
+
+    /// The least round trip, as far as either end has told.
+    pub(crate) fn least_round_trip(&self) -> Option<Duration> {
+        self.machine.least_round_trip()
     }
 
     pub(crate) const fn machine(&self) -> &Connection {
@@ -263,10 +317,11 @@ impl Association {
         if self.lost.is_none() {
             // A connection that was closed tells the peer; with the others, there is nobody to be told.
             self.machine.abandon(Closing::Reset);
+            self.tell_readers(now);
+            self.streams.values_mut().for_each(|stream| stream.lose(&lost));
             self.lost = Some(lost);
             self.ended = Some(now);
             self.wakers.wake_all();
-            self.streams.values_mut().for_each(Stream::wake_all);
         }
     }
 
@@ -284,11 +339,6 @@ impl Association {
     /// The peer has not confirmed yet that it knows that the connection is over.
     pub(crate) fn has_farewell(&self) -> bool {
         self.machine.deadline().is_some() || self.machine.may_transmit()
-    }
-
-    /// Something may leave since the application has read.
-    pub(crate) fn owes_something(&self) -> bool {
-        self.machine.may_transmit()
     }
 
     pub(crate) fn wake(&mut self, now: Instant) {

@@ -1,9 +1,10 @@
 //! A connection, and its streams.
 
-use crate::association::{Association, Counters, ReadError, Wakers, WriteError};
+use crate::association::{Association, Counters, Ends, Wakers};
 use crate::endpoint::Inner;
 use crate::error::Lost;
 use crate::hub::Handle;
+use crate::pipe::{Inlet, Outlet, ReadError, WriteError};
 use crate::statistics::Statistics;
 use acklab_base::Duration;
 use acklab_measure::{Table, qlog};
@@ -53,6 +54,11 @@ impl Owner {
     /// The same for what changes nothing that the peer would notice.
     fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.endpoint.shared.lock().look(self.handle, act)
+    }
+
+    /// The application has written to a stream or read of it.
+    fn note(&self, stream: u32) {
+        self.endpoint.shared.note(self.handle, stream);
     }
 
     fn lost(&self) -> Lost {
@@ -116,8 +122,8 @@ impl Connection {
     /// # Errors
     /// If the connection is lost.
     pub async fn open_stream(&self) -> Result<(SendStream, ReceiveStream), Lost> {
-        let id = self.wait_for(|wakers| &mut wakers.may_open, Association::open_stream).await?;
-        Ok(self.stream(id))
+        let ends = self.wait_for(|wakers| &mut wakers.may_open, Association::open_stream).await?;
+        Ok(self.stream(ends))
     }
 
     /// The next stream that the peer has opened. No stream is lost if the future is dropped.
@@ -125,13 +131,13 @@ impl Connection {
     /// # Errors
     /// If the connection is lost.
     pub async fn accept_stream(&self) -> Result<(SendStream, ReceiveStream), Lost> {
-        let id = self.wait_for(|wakers| &mut wakers.opened, Association::accept_stream).await?;
-        Ok(self.stream(id))
+        let ends = self.wait_for(|wakers| &mut wakers.opened, Association::accept_stream).await?;
+        Ok(self.stream(ends))
     }
 
-    fn stream(&self, id: u32) -> (SendStream, ReceiveStream) {
+    fn stream(&self, Ends { id, outlet, inlet }: Ends) -> (SendStream, ReceiveStream) {
         let half = || Half { connection: Arc::<Owner>::clone(&self.inner), id };
-        (SendStream { half: half(), has_ended: false }, ReceiveStream { half: half() })
+        (SendStream { half: half(), outlet, has_ended: false }, ReceiveStream { half: half(), inlet })
     }
 
     /// Sends a message, for which nobody cares any more after `lifetime`. Returns once all of it is written; the peer
@@ -146,13 +152,12 @@ impl Connection {
         self.inner.with(|end| end.limit_stream(send.half.id, until));
         let mut written = 0;
         while written < message.len() {
-            written +=
-                poll_fn(|context| send.write_some(context, &message[written..])).await.map_err(
-                    |error| match error {
-                        WriteError::Lost(lost) => lost,
-                        WriteError::Unknown => self.inner.lost(),
-                    },
-                )?;
+            match poll_fn(|context| send.write_some(context, &message[written..])).await {
+                Ok(octets) => written += octets,
+                Err(WriteError::Lost(lost)) => return Err(lost),
+                // Nobody waits for the message any more.
+                Err(WriteError::Stopped(_) | WriteError::Ended) => return Ok(()),
+            }
         }
         send.end();
         Ok(())
@@ -228,6 +233,7 @@ struct Half {
 #[derive(Debug)]
 pub struct SendStream {
     half: Half,
+    outlet: Arc<Outlet>,
     has_ended: bool,
 }
 
@@ -240,14 +246,19 @@ impl SendStream {
 
     fn write_some(&mut self, context: &mut Context<'_>, octets: &[u8]) -> Poll<Result<usize, WriteError>> {
         let Half { connection, id } = &self.half;
-        let written = connection.with(|end| end.poll_write(context, *id, octets));
-        written.unwrap_or_else(|| Poll::Ready(Err(WriteError::Lost(connection.lost()))))
+        self.outlet.poll_write(context, octets).map_ok(|done| {
+            if done.is_news {
+                connection.note(*id);
+            }
+            done.octets
+        })
     }
 
     /// Nothing more will be written.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
-            self.half.connection.with(|end| end.finish_stream(self.half.id));
+            let now = self.half.connection.endpoint.shared.now();
+            self.half.connection.with(|end| end.finish_stream(now, self.half.id));
         }
     }
 
@@ -260,17 +271,14 @@ impl SendStream {
     /// Waits until the peer has everything, after [`end`](Self::end).
     ///
     /// # Errors
-    /// If the connection is lost before.
-    pub async fn finished(&mut self) -> Result<(), Lost> {
+    /// If the connection is lost before, the stream was reset, or the peer reads no more of it.
+    pub async fn finished(&mut self) -> io::Result<()> {
         let Half { connection, id } = &self.half;
         let finished = poll_fn(|context| {
             let state = connection.look(|end| end.poll_finished(context, *id));
             state.unwrap_or_else(|| Poll::Ready(Err(WriteError::Lost(connection.lost()))))
         });
-        finished.await.map_err(|error| match error {
-            WriteError::Lost(lost) => lost,
-            WriteError::Unknown => connection.lost(),
-        })
+        finished.await.map_err(io::Error::from)
     }
 }
 
@@ -284,10 +292,7 @@ impl Drop for SendStream {
 
 impl AsyncWrite for SendStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        self.write_some(context, octets).map_err(|error| match error {
-            WriteError::Lost(lost) => lost.into(),
-            WriteError::Unknown => io::ErrorKind::NotConnected.into(),
-        })
+        self.write_some(context, octets).map_err(io::Error::from)
     }
 
     /// What is written leaves by itself.
@@ -305,6 +310,7 @@ impl AsyncWrite for SendStream {
 #[derive(Debug)]
 pub struct ReceiveStream {
     half: Half,
+    inlet: Arc<Inlet>,
 }
 
 impl ReceiveStream {
@@ -321,22 +327,17 @@ impl ReceiveStream {
         to: impl FnMut(&[u8]),
     ) -> Poll<Result<usize, ReadError>> {
         let Half { connection, id } = &self.half;
-        let now = connection.endpoint.shared.now();
-        let mut hub = connection.endpoint.shared.lock();
-        let read = hub.look(connection.handle, |end| {
-            let read = end.poll_read(now, context, *id, most, to);
-            (read, end.owes_something())
-        });
-        let Some((read, owes)) = read else {
-            return Poll::Ready(Err(ReadError::Lost(hub.lost(connection.handle).unwrap_or(Lost::TimedOut))));
-        };
-        // Reading may let the peer send more.
-        if owes {
-            hub.with(connection.handle, |_| ());
-            drop(hub);
-            connection.endpoint.shared.stir();
-        }
-        read
+        self.inlet.poll_read(context, most, to).map_ok(|done| {
+            if done.is_news {
+                connection.note(*id);
+            }
+            done.octets
+        })
+    }
+
+    /// Reads no more, and asks the peer to send no more, for the reason of this code. Dropping the half does so with the code 0.
+    pub fn stop(&mut self, code: u32) {
+        self.half.connection.with(|end| end.stop_stream(self.half.id, code));
     }
 
     /// Reads everything up to the end of the stream.
@@ -368,7 +369,6 @@ impl AsyncRead for ReceiveStream {
                 let reason = code.map_or("it has expired".to_owned(), |code| format!("code {code}"));
                 Err(io::Error::new(io::ErrorKind::ConnectionReset, format!("the peer has reset the stream: {reason}")))
             }
-            Err(ReadError::Unknown) => Err(io::ErrorKind::NotConnected.into()),
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::ConnectError;
 use crate::hub::{Handle, Hub, HubCounters};
+use crate::moderation::Moderation;
 use acklab_base::Instant;
 use acklab_live::WallClock;
 use acklab_live::udp::{self, UdpPort, Wait};
@@ -25,6 +26,8 @@ use std::thread::JoinHandle;
 #[derive(Debug)]
 pub(crate) struct Shared {
     hub: Mutex<Hub>,
+    /// Streams of which applications have written or read.
+    noted: Mutex<Vec<(Handle, u32)>>,
     pub(crate) clock: WallClock,
     waker: OwnedFd,
     /// The thread waits, so that it has to be woken.
@@ -41,9 +44,20 @@ impl Shared {
         self.clock.now()
     }
 
+    /// An application has written to a stream or read of it.
+    pub(crate) fn note(&self, handle: Handle, stream: u32) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push((handle, stream));
+        self.stir();
+    }
+
+    /// Moves what was noted to `noted`, which is empty.
+    fn take_noted(&self, noted: &mut Vec<(Handle, u32)>) {
+        std::mem::swap(noted, &mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// There may be something to send.
     pub(crate) fn stir(&self) {
-        if self.sleeps.swap(false, Ordering::AcqRel) {
+        if self.sleeps.swap(false, Ordering::SeqCst) {
             udp::wake(&self.waker);
         }
     }
@@ -92,10 +106,10 @@ impl Endpoint {
     /// If the system refuses, or the settings make no sense.
     pub fn new(port: UdpPort, config: Config) -> Result<Self, ConnectError> {
         let (clock, address) = (WallClock::start(), port.address()?);
-        let hub = Mutex::new(Hub::new(clock.now(), config)?);
+        let hub = Mutex::new(Hub::new(clock.now(), config)?.asking_for_mtu(udp::mtu_towards));
         let wait = Wait::new(&port)?;
         let (sleeps, stops) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(Shared { hub, clock, waker: wait.waker()?, sleeps, stops });
+        let shared = Arc::new(Shared { hub, noted: Mutex::default(), clock, waker: wait.waker()?, sleeps, stops });
         let served = Arc::<Shared>::clone(&shared);
         let name = format!("acklab {address}");
         let thread = std::thread::Builder::new().name(name).spawn(move || serve(&served, port, wait))?;
@@ -171,79 +185,103 @@ struct Held {
     sent: usize,
 }
 
+/// The thread of an endpoint.
+struct Server<'s> {
+    shared: &'s Shared,
+    port: UdpPort,
+    wait: Wait,
+    out: Outbox,
+    held: Option<Held>,
+    moderation: Moderation,
+    noted: Vec<(Handle, u32)>,
+}
+
 /// What the thread of an endpoint does until it is stopped.
-fn serve(shared: &Shared, mut port: UdpPort, mut wait: Wait) {
-    let (mut out, mut held) = (Outbox::default(), None);
-    while !run_once(shared, &mut port, &mut wait, &mut out, &mut held).unwrap_or_else(|_| {
+fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
+    let (out, moderation, noted) = (Outbox::default(), Moderation::default(), Vec::new());
+    let mut server = Server { shared, port, wait, out, held: None, moderation, noted };
+    while !server.run_once().unwrap_or_else(|_| {
         // A socket that fails for good would fail again at once.
         std::thread::sleep(std::time::Duration::from_millis(10));
         false
     }) {}
 }
 
-/// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped and nothing is left to be said.
-fn run_once(
-    shared: &Shared,
-    port: &mut UdpPort,
-    wait: &mut Wait,
-    out: &mut Outbox,
-    held: &mut Option<Held>,
-) -> io::Result<bool> {
-    shared.sleeps.store(false, Ordering::Release);
-    loop {
-        let has_received = port.receive()?;
-        {
-            let (now, mut hub) = (shared.now(), shared.lock());
-            port.datagrams(|from, ecn, datagram| hub.receive(now, from, ecn, datagram));
-            hub.wake(now);
+impl Server<'_> {
+    /// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped and nothing is left to be said.
+    fn run_once(&mut self) -> io::Result<bool> {
+        let shared = self.shared;
+        shared.sleeps.store(false, Ordering::Release);
+        let (mut datagrams, mut round_trip) = (0, None);
+        loop {
+            let may_have_more = self.port.receive()?;
+            shared.take_noted(&mut self.noted);
+            {
+                let (now, mut hub) = (shared.now(), shared.lock());
+                self.port.datagrams(|from, ecn, datagram| {
+                    datagrams += 1;
+                    hub.receive(now, from, ecn, datagram);
+                });
+                hub.serve_streams(now, &mut self.noted);
+                hub.wake(now);
+                round_trip = hub.last_round_trip().or(round_trip);
+            }
+            self.transmit()?;
+            if !may_have_more || self.held.is_some() {
+                break;
+            }
         }
-        transmit(shared, port, out, held)?;
-        if !has_received || held.is_some() {
-            break;
-        }
-    }
-    // From here on, whoever writes wakes this thread; what was written before is seen below.
-    shared.sleeps.store(true, Ordering::Release);
-    let (deadline, is_idle, is_over) = {
-        let hub = shared.lock();
+        // From here on, whoever writes wakes this thread; what was written before is seen below.
+        shared.sleeps.store(true, Ordering::SeqCst);
+        shared.take_noted(&mut self.noted);
+        let (now, mut hub) = (shared.now(), shared.lock());
+        hub.serve_streams(now, &mut self.noted);
         let is_over = shared.stops.load(Ordering::Acquire) && !hub.has_farewells();
-        (hub.deadline(), !hub.has_busy() || held.is_some(), is_over)
-    };
-    if is_over {
-        return Ok(true);
+        let (deadline, is_idle) = (hub.deadline(), !hub.has_busy() || self.held.is_some());
+        drop(hub);
+        if is_over {
+            return Ok(true);
+        }
+        let pause = self.moderation.next(now, datagrams, round_trip);
+        if is_idle {
+            match pause {
+                Some(until) if self.held.is_none() => {
+                    self.wait.pause(&shared.clock, deadline.map_or(until, |at| at.min(until)))?;
+                }
+                _ => _ = self.wait.until(&shared.clock, deadline, &self.port, self.held.is_some())?,
+            }
+        }
+        Ok(false)
     }
-    if is_idle {
-        wait.until(&shared.clock, deadline, port, held.is_some())?;
-    }
-    Ok(false)
-}
 
-fn transmit(shared: &Shared, port: &mut UdpPort, out: &mut Outbox, held: &mut Option<Held>) -> io::Result<()> {
-    loop {
-        let (to, skip) = match held.take() {
-            Some(Held { to, sent }) => (to, sent),
-            None => {
-                let next = shared.lock().transmit(shared.now(), out);
-                match next {
-                    Some(to) => (to, 0),
-                    None => return Ok(()),
+    fn transmit(&mut self) -> io::Result<()> {
+        let Self { shared, port, out, held, .. } = self;
+        loop {
+            let (to, skip) = match held.take() {
+                Some(Held { to, sent }) => (to, sent),
+                None => {
+                    let next = shared.lock().transmit(shared.now(), out);
+                    match next {
+                        Some(to) => (to, 0),
+                        None => return Ok(()),
+                    }
+                }
+            };
+            let mut done = 0;
+            for (octets, size, ecn) in out.runs() {
+                let start = done;
+                done += octets.len();
+                if done <= skip {
+                    continue;
+                }
+                let from = skip.saturating_sub(start);
+                let sent = port.send(to, ecn, &octets[from..], size)?;
+                if from + sent < octets.len() {
+                    *held = Some(Held { to, sent: start + from + sent });
+                    return Ok(());
                 }
             }
-        };
-        let mut done = 0;
-        for (octets, size, ecn) in out.runs() {
-            let start = done;
-            done += octets.len();
-            if done <= skip {
-                continue;
-            }
-            let from = skip.saturating_sub(start);
-            let sent = port.send(to, ecn, &octets[from..], size)?;
-            if from + sent < octets.len() {
-                *held = Some(Held { to, sent: start + from + sent });
-                return Ok(());
-            }
+            out.clear();
         }
-        out.clear();
     }
 }

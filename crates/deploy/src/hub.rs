@@ -9,7 +9,8 @@ mod admission;
 use crate::association::Association;
 use crate::config::Config;
 use crate::error::{ConnectError, Lost};
-use acklab_base::{Ecn, Instant};
+use crate::pipe::Pool;
+use acklab_base::{Duration, Ecn, Instant};
 use acklab_secure::token::Tokens;
 use acklab_secure::{Hello, Outbox, Refused, RefusedCounts, hello, reset};
 use acklab_transport::tack::Settings;
@@ -86,6 +87,10 @@ pub struct Hub {
     clients: HashMap<Handle, (SocketAddr, ConnectionId)>,
     pending: HashSet<Handle>,
     acceptors: Vec<Waker>,
+    /// The largest IP packet of the interface towards an address, if it is known.
+    mtu_towards: fn(SocketAddr) -> Option<u64>,
+    /// Memory for what applications write and read.
+    pool: Arc<Pool>,
     /// Answers that need no state.
     answers: VecDeque<(SocketAddr, Vec<u8>)>,
     /// The application has no use for these any more; they end by themselves.
@@ -116,10 +121,18 @@ impl Hub {
             clients: HashMap::new(),
             pending: HashSet::new(),
             acceptors: Vec::new(),
+            mtu_towards: |_| None,
+            pool: Arc::default(),
             answers: VecDeque::new(),
             refused: RefusedCounts::default(),
             counters: HubCounters::default(),
         })
+    }
+
+    /// The same, which asks `mtu_towards` for the largest IP packet of the interface towards an address. Otherwise it is that of Ethernet.
+    #[must_use]
+    pub fn asking_for_mtu(self, mtu_towards: fn(SocketAddr) -> Option<u64>) -> Self {
+        Self { mtu_towards, ..self }
     }
 
     /// Connections that begin from now on have these settings.
@@ -156,7 +169,7 @@ impl Hub {
     /// If the configuration does not allow it.
     pub fn connect(&mut self, now: Instant, remote: SocketAddr, name: &str) -> Result<Handle, ConnectError> {
         let name = ServerName::try_from(name.to_owned()).map_err(|_| ConnectError::Name(name.to_owned()))?;
-        let association = Association::client(now, &self.config, remote, name)?;
+        let association = Association::client(now, &self.config, &self.pool, remote, (self.mtu_towards)(remote), name)?;
         let handle = self.add(association);
         self.pending.insert(handle);
         Ok(handle)
@@ -283,7 +296,10 @@ impl Hub {
 
     fn accept_client(&mut self, now: Instant, config: &Config, from: SocketAddr, hello: &Hello, is_validated: bool) {
         // The system has no random numbers: the client tries again.
-        let Ok(mut association) = Association::server(now, config, from, hello, is_validated) else { return };
+        let mtu = (self.mtu_towards)(from);
+        let Ok(mut association) = Association::server(now, config, &self.pool, from, mtu, hello, is_validated) else {
+            return;
+        };
         association.receive_hello(now, from, hello);
         let handle = self.add(association);
         self.visitors.add(handle, from, is_validated);
@@ -344,6 +360,22 @@ impl Hub {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// The applications of these streams have written or read.
+    pub(crate) fn serve_streams(&mut self, now: Instant, noted: &mut Vec<(Handle, u32)>) {
+        for (handle, stream) in noted.drain(..) {
+            if let Some(association) = self.association(handle) {
+                association.serve_stream(now, stream);
+                self.touch(handle);
+            }
+        }
+    }
+
+    /// The least round trip of the connection from which a datagram has come last.
+    pub(crate) fn last_round_trip(&self) -> Option<Duration> {
+        let (_, handle) = self.last?;
+        self.get(handle)?.least_round_trip()
     }
 
     /// Puts datagrams that leave now into `out`, all to the address that is returned. Returns `None` if there are none.

@@ -58,6 +58,8 @@
 //! | [`hub`] | [`Hub`]: all connections of a socket, without the socket |
 //! | [`tools`] | `serve`, `perf` and `proxy` |
 //! | `association` | one end of a connection with its protection, its octets and its path |
+//! | `moderation` | when to look at a socket again |
+//! | `pipe` | octets between applications and the thread of an endpoint |
 
 mod association;
 pub mod config;
@@ -65,6 +67,8 @@ pub mod connection;
 pub mod endpoint;
 pub mod error;
 pub mod hub;
+mod moderation;
+mod pipe;
 pub mod statistics;
 pub mod tools;
 

@@ -9,6 +9,7 @@ use acklab_deploy::tools::{self, ToolError};
 use acklab_secure::identity::{Fingerprint, Identity};
 use acklab_secure::reset::ResetKey;
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -25,8 +26,12 @@ struct Served {
 impl Served {
     fn start() -> Self {
         let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
+        Self::at(HOST, identity)
+    }
+
+    fn at(address: &str, identity: Identity) -> Self {
         let options = serve::Options {
-            addresses: vec![HOST.parse().unwrap()],
+            addresses: vec![address.parse().unwrap()],
             port: 0,
             identity,
             reset_key: ResetKey::new(&[7; 32]),
@@ -57,6 +62,7 @@ impl Served {
             bitrate: None,
             interval: 0.1,
             keys: None,
+            qlog: None,
         }
     }
 
@@ -72,6 +78,14 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// An empty folder of this name.
+fn folder_of(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("perf-{name}"));
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 fn run(options: &Options) -> Result<(Vec<Row>, Vec<Told>), ToolError> {
@@ -164,6 +178,60 @@ fn another_fingerprint_is_refused_loudly() {
     }
     let shown = tools::run(|| true, |stop| offered(HOST, served.serving.port, stop)).unwrap();
     assert_eq!(shown, served.serving.fingerprint);
+}
+
+#[test]
+fn all_transports_are_measured_over_ipv6() {
+    let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
+    let served = Served::at("::1", identity);
+    // As an address, and as in a URL.
+    for host in ["::1", "[::1]"] {
+        let options = Options { host: host.to_owned(), ..served.options("tack,quic,tcp") };
+        run(&options).unwrap().0.iter().for_each(assert_sensible);
+    }
+}
+
+/// A certificate leads to an authority, and has the name that is connected to.
+#[test]
+fn certificates_of_authorities_are_believed_if_they_have_the_name() {
+    let folder = folder_of("authorities");
+    let (identity, certificate, _) = Identity::generate(["localhost".to_owned()]).unwrap();
+    let served = Served::at(HOST, identity);
+    let (ca, other) = (folder.join("ca.pem"), folder.join("other.pem"));
+    std::fs::write(&ca, certificate).unwrap();
+    std::fs::write(&other, Identity::generate(["localhost".to_owned()]).unwrap().1).unwrap();
+    for with in ["tack", "quic"] {
+        let by = |host: &str, file: &Path| {
+            let trust = Some(Trust::Authorities(file.to_owned()));
+            run(&Options { host: host.to_owned(), trust, ..served.options(with) })
+        };
+        by("localhost", &ca).unwrap().0.iter().for_each(assert_sensible);
+        for (host, file) in [("localhost", &other), (HOST, &ca)] {
+            let message = by(host, file).expect_err("it is not believed").to_string();
+            assert!(message.contains("certificate"), "{with} as {host}: {message}");
+        }
+    }
+}
+
+/// The lines of NSS' key log, which Wireshark reads: a label, the random octets of the client and a secret.
+#[test]
+fn secrets_and_logs_are_written_on_request() {
+    let folder = folder_of("logs");
+    let served = Served::start();
+    let (keys, qlog) = (folder.join("keys"), folder.join("qlog"));
+    run(&Options { keys: Some(keys.clone()), qlog: Some(qlog.clone()), ..served.options("tack,quic") }).unwrap();
+    let text = std::fs::read_to_string(keys).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let is_secret = |line: &Vec<&str>| line.len() == 3 && line[1].len() == 64 && line[2].len() >= 64;
+    assert!(lines.iter().all(is_secret), "{text}");
+    // Two connections of each transport: control and data.
+    let clients = lines.iter().filter(|line| line[0] == "CLIENT_TRAFFIC_SECRET_0").count();
+    assert_eq!(clients, 4, "{text}");
+    let logs: Vec<String> =
+        std::fs::read_dir(qlog).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert_eq!(logs.len(), 2, "of TACK alone");
+    let longest = logs.iter().max_by_key(|log| log.len()).unwrap();
+    assert!(longest.contains("packet_sent") && longest.contains("packet_received"), "{}", &longest[..500]);
 }
 
 #[test]

@@ -105,6 +105,7 @@ fn frames() -> Vec<(Frame, &'static str, Fields)> {
         (Frame::Token([1, 2, 3].into()), "0x11", vec![("token", "010203")]),
         (Frame::Challenge(0xabc), "0x12", vec![("challenge", "0x0000000000000abc")]),
         (Frame::Response(0xabd), "0x13", vec![("challenge", "0x0000000000000abd")]),
+        (Frame::Stop { stream: 4, code: 300 }, "0x14", vec![("stream", "4"), ("code", "300")]),
         (
             Frame::Extension(Box::new(Extension { kind: 0x7f, octets: vec![1, 2, 3] })),
             "0x7f",

@@ -106,7 +106,7 @@ pub(crate) fn serve(
 ///
 /// `contenders` are as `--with` has them. `tell` is called with what happens meanwhile, as JSON. Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is cancelled.
 #[pyfunction]
-#[pyo3(signature = (host, port, contenders, *, rounds, reverse, streams, seconds, octets, bitrate, interval, fingerprint=None, authorities=None, keys=None, tell=None, cancel=None))]
+#[pyo3(signature = (host, port, contenders, *, rounds, reverse, streams, seconds, octets, bitrate, interval, fingerprint=None, authorities=None, keys=None, qlog=None, tell=None, cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn perf(
     py: Python<'_>,
@@ -123,13 +123,27 @@ pub(crate) fn perf(
     fingerprint: Option<&str>,
     authorities: Option<PathBuf>,
     keys: Option<PathBuf>,
+    qlog: Option<PathBuf>,
     tell: Option<Py<PyAny>>,
     cancel: Option<&Cancel>,
 ) -> PyResult<String> {
     let trust = trust(fingerprint, authorities)?;
     let contenders = Contender::list(contenders).map_err(|why| raised(&why))?;
-    let options =
-        Options { host, port, trust, contenders, rounds, reverse, streams, seconds, octets, bitrate, interval, keys };
+    let options = Options {
+        host,
+        port,
+        trust,
+        contenders,
+        rounds,
+        reverse,
+        streams,
+        seconds,
+        octets,
+        bitrate,
+        interval,
+        keys,
+        qlog,
+    };
     let rows = with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
         tools::run(goes_on, |stop| {
             let tell = move |told| _ = serde_json::to_string(&told).map(|text| to.send(text));

@@ -16,7 +16,7 @@ use crate::refused::RefusedCounts;
 use crate::reset::TOKEN;
 use acklab_base::Ecn;
 use acklab_wire::tack::protected::Level;
-use acklab_wire::tack::version::LEAST_OPEN;
+use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
 use acklab_wire::tack::{ConnectionId, Crypto, Frame};
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, Connection, KeyChange, Keys, ServerConnection, Version};
@@ -30,8 +30,6 @@ pub(crate) use seal::append_level;
 
 /// The most packets that are sealed with the same keys, unless the session is told otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
-/// Before its address is validated, a client gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
-const FACTOR: u64 = 3;
 /// Of this many packets of data, one carries the last message of the client. Those without data, which probes are, all do.
 const LAST_MESSAGE_INTERVAL: u32 = 8;
 /// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001, §4.8).
@@ -190,7 +188,7 @@ impl Session {
 
     /// Another datagram of a client that has not heard this server. Its octets of the handshake are those of the first.
     pub const fn on_hello(&mut self) {
-        self.credit = self.credit.saturating_add(FACTOR * LEAST_OPEN as u64);
+        self.credit = self.credit.saturating_add(AMPLIFICATION * LEAST_OPEN as u64);
     }
 
     /// Takes the next keys after this many packets.

@@ -230,6 +230,18 @@ impl Congestion {
         Self { pacer: burst.map_or_else(Pacer::default, |burst| Pacer::bursting(burst, packet)), ..self }
     }
 
+    /// The path is another one: `controller` begins with a window of `initial_window` octets (RFC 9000, §9.4). What is in flight keeps its stamps.
+    pub fn restart(&mut self, now: Instant, controller: Controller, initial_window: u64) {
+        let sampler = self.control.sampler.take();
+        let mut control = ControlledWindow::new(controller, initial_window, self.control.window.mss);
+        control.sampler = control.sampler.map(|fresh| sampler.unwrap_or(fresh));
+        self.control = control;
+        if self.state != CongestionState::Open {
+            self.set_state(now, CongestionState::Open);
+        }
+        (self.reduction, self.marked, self.limit) = (None, 0, Limit::default());
+    }
+
     /// Halves `reduces` on a loss or a mark. Otherwise what is in flight is halved.
     #[must_use]
     pub fn with_reduction(self, reduces: FlightMeasure) -> Self {

@@ -94,6 +94,14 @@ impl Search {
         }
     }
 
+    /// The path is another one: the search begins anew (RFC 9000, §14.3).
+    pub fn restart(&mut self) {
+        (self.size, self.is_suspicious, self.losses) = (self.base, false, 0);
+        if self.phase != Phase::Base {
+            self.search(self.most + 1, false);
+        }
+    }
+
     /// The size of the probe that is to leave now. One is under way at a time.
     pub fn due(&mut self, now: Instant) -> Option<u64> {
         match self.phase {
@@ -289,6 +297,16 @@ mod tests {
         assert!(!search.on_timeout(2));
         assert!(search.on_timeout(3));
         assert_eq!((search.size(), search.due(NOW)), (1200, Some(1336)), "below the size that failed");
+    }
+
+    #[test]
+    fn another_path_is_searched_from_the_least_size() {
+        let (mut search, mut numbers) = (search(), 0..);
+        search.restart();
+        probe(&mut search, 1472, &mut numbers);
+        search.restart();
+        assert_eq!(search.size(), 1200);
+        assert_eq!(probe(&mut search, 1472, &mut numbers), [1472]);
     }
 
     #[test]

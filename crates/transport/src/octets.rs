@@ -1,57 +1,110 @@
 //! The octets of a stream, which a driver keeps by their offsets: endpoints count them, and tell by
 //! [stream events](acklab_base::StreamEvent) which of them have arrived and which need not be kept.
+//!
+//! Octets lie in blocks, so that whoever has a block may hand it over instead of copying it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+
+/// Octets of a block at most, unless it was handed over as a whole: what stays in the caches of a processor on its way.
+pub const BLOCK: usize = 64 << 10;
+
+/// Appends octets to the last block as far as it has room, and to new ones.
+fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) {
+    while !octets.is_empty() {
+        let room = blocks.back().map_or(0, |block| block.capacity().min(BLOCK).saturating_sub(block.len()));
+        if room == 0 {
+            // A stream of few octets takes little memory; the second block of a long one is whole.
+            let capacity = if blocks.is_empty() { octets.len().min(BLOCK) } else { BLOCK };
+            blocks.push_back(Vec::with_capacity(capacity));
+            continue;
+        }
+        let (head, tail) = octets.split_at(room.min(octets.len()));
+        blocks.back_mut().into_iter().for_each(|block| block.extend_from_slice(head));
+        octets = tail;
+    }
+}
+
+/// A block that was written, and the offset of its first octet.
+#[derive(Clone, Debug)]
+struct Block {
+    start: u64,
+    octets: Vec<u8>,
+}
+
+impl Block {
+    const fn end(&self) -> u64 {
+        self.start + self.octets.len() as u64
+    }
+}
 
 /// The octets that an application has written, from the first that the peer has not acknowledged.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     start: u64,
-    octets: VecDeque<u8>,
+    end: u64,
+    blocks: VecDeque<Block>,
 }
 
 impl Written {
     /// The offset behind the last octet.
     #[must_use]
-    pub fn end(&self) -> u64 {
-        self.start + self.octets.len() as u64
+    pub const fn end(&self) -> u64 {
+        self.end
     }
 
     /// The octets that are kept.
     #[must_use]
-    pub fn kept(&self) -> usize {
-        self.octets.len()
+    pub const fn kept(&self) -> usize {
+        (self.end - self.start) as usize
     }
 
     /// Keeps what was written, as far as the endpoint has accepted it.
     pub fn append(&mut self, octets: &[u8]) {
-        self.octets.extend(octets);
+        self.push(octets.to_vec());
+    }
+
+    /// The same for a block that is handed over.
+    pub fn push(&mut self, octets: Vec<u8>) {
+        if octets.is_empty() {
+            return;
+        }
+        let start = self.end;
+        self.end += octets.len() as u64;
+        self.blocks.push_back(Block { start, octets });
     }
 
     /// Appends the octets of `range` to `to`. Returns `false`, and appends nothing, if they are not all kept.
     pub fn copy(&self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
-        if range.start < self.start || range.end > self.end() {
+        if range.start < self.start || range.end > self.end {
             return false;
         }
-        // Slice by slice, since an iterator over a ring copies octet by octet.
-        let (from, until) = (self.place(range.start), self.place(range.end));
-        let (front, back) = self.octets.as_slices();
-        let split = front.len();
-        to.extend_from_slice(&front[from.min(split)..until.min(split)]);
-        to.extend_from_slice(&back[from.saturating_sub(split)..until.saturating_sub(split)]);
+        let mut at = range.start;
+        let first = self.blocks.partition_point(|block| block.end() <= at);
+        for block in self.blocks.range(first..) {
+            if at >= range.end {
+                break;
+            }
+            let (from, until) = (at - block.start, range.end.min(block.end()) - block.start);
+            to.extend_from_slice(&block.octets[from as usize..until as usize]);
+            at = block.start + until;
+        }
         true
     }
 
     /// Frees the octets below `offset`, which the peer has acknowledged.
     pub fn free(&mut self, offset: u64) {
-        let offset = offset.clamp(self.start, self.end());
-        self.octets.drain(..self.place(offset));
-        self.start = offset;
+        self.free_into(offset, |_| ());
     }
 
-    fn place(&self, offset: u64) -> usize {
-        (offset - self.start) as usize
+    /// The same, giving the blocks that nobody needs any more to `take`.
+    pub fn free_into(&mut self, offset: u64, mut take: impl FnMut(Vec<u8>)) {
+        self.start = offset.clamp(self.start, self.end);
+        while let Some(block) = self.blocks.front()
+            && block.end() <= self.start
+        {
+            self.blocks.pop_front().into_iter().for_each(|block| take(block.octets));
+        }
     }
 }
 
@@ -59,7 +112,13 @@ impl Written {
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
     start: u64,
-    octets: VecDeque<u8>,
+    /// Octets in order, from `start` on; of the first block, `place` octets were given away.
+    blocks: VecDeque<Vec<u8>>,
+    place: usize,
+    /// The offset of the first octet that is missing.
+    next: u64,
+    /// What has arrived beyond it, by its offset.
+    beyond: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Arrived {
@@ -69,53 +128,95 @@ impl Arrived {
         self.start
     }
 
-    /// Keeps octets that begin at `offset`. What lies below the octet that is read next is dropped. The endpoint's receive window bounds how far
+    /// Keeps octets that begin at `offset`. What has arrived before is dropped. The endpoint's receive window bounds how far
     /// they lie ahead, and so what is kept.
+    #[inline]
     pub fn put(&mut self, offset: u64, octets: &[u8]) {
-        let Some(octets) = octets.get(self.start.saturating_sub(offset) as usize..) else { return };
-        let place = (offset.max(self.start) - self.start) as usize;
-        let end = place + octets.len();
-        if self.octets.len() == place {
-            self.octets.extend(octets);
-            return;
+        if offset > self.next {
+            return self.put_beyond(offset, octets);
         }
-        if self.octets.len() < end {
-            self.octets.resize(end, 0);
+        let Some(octets) = octets.get((self.next - offset) as usize..) else { return };
+        append(&mut self.blocks, octets);
+        self.next += octets.len() as u64;
+        if !self.beyond.is_empty() {
+            self.take_beyond();
         }
-        let (front, back) = self.octets.as_mut_slices();
-        let split = front.len();
-        let (head, tail) = octets.split_at(split.clamp(place, end) - place);
-        front[place.min(split)..end.min(split)].copy_from_slice(head);
-        back[place.saturating_sub(split)..end.saturating_sub(split)].copy_from_slice(tail);
+    }
+
+    /// Uses this memory for what arrives next, if a block is needed.
+    pub fn offer(&mut self, memory: impl FnOnce() -> Vec<u8>) {
+        if self.blocks.is_empty() {
+            let mut block = memory();
+            block.clear();
+            self.blocks.push_back(block);
+        }
+    }
+
+    #[inline(never)]
+    fn put_beyond(&mut self, offset: u64, octets: &[u8]) {
+        let before = self.beyond.get(&offset).map_or(0, Vec::len);
+        if octets.len() > before {
+            self.beyond.insert(offset, octets.to_vec());
+        }
+    }
+
+    #[inline(never)]
+    fn take_beyond(&mut self) {
+        while let Some(entry) = self.beyond.first_entry()
+            && *entry.key() <= self.next
+        {
+            let (offset, octets) = entry.remove_entry();
+            if let Some(octets) = octets.get((self.next - offset) as usize..) {
+                append(&mut self.blocks, octets);
+                self.next += octets.len() as u64;
+            }
+        }
     }
 
     /// Forgets the next `count` octets, which the endpoint has let its application read.
     ///
     /// # Panics
-    /// If fewer are kept.
+    /// If fewer are there in order.
     pub fn drop(&mut self, count: u64) {
-        self.octets.drain(..count as usize);
-        self.start += count;
+        self.give(count, |_| ());
     }
 
     /// Moves the next `count` octets, which the endpoint has let its application read, to the end of `to`.
     ///
     /// # Panics
-    /// If fewer are kept.
+    /// If fewer are there in order.
     pub fn take(&mut self, count: u64, to: &mut Vec<u8>) {
         self.give(count, |octets| to.extend_from_slice(octets));
     }
 
-    /// Gives the next `count` octets, which the endpoint has let its application read, to `to`, in one piece or two.
+    /// Gives the next `count` octets, which the endpoint has let its application read, to `to`, piece by piece.
     ///
     /// # Panics
-    /// If fewer are kept.
+    /// If fewer are there in order.
     pub fn give(&mut self, count: u64, mut to: impl FnMut(&[u8])) {
-        let (front, back) = self.octets.as_slices();
-        let split = (count as usize).min(front.len());
-        to(&front[..split]);
-        to(&back[..count as usize - split]);
-        self.drop(count);
+        assert!(count <= self.next - self.start, "found {} octets, expected {count}", self.next - self.start);
+        let mut left = count as usize;
+        while left > 0 {
+            let rest = &self.blocks[0][self.place..];
+            let taken = rest.len().min(left);
+            to(&rest[..taken]);
+            left -= taken;
+            self.place += taken;
+            if self.place == self.blocks[0].len() {
+                self.blocks.pop_front();
+                self.place = 0;
+            }
+        }
+        self.start += count;
+    }
+
+    /// Hands over the blocks of all octets that are there in order.
+    pub fn take_blocks(&mut self, mut take: impl FnMut(Vec<u8>)) {
+        if self.place > 0 {
+            self.blocks[0].drain(..std::mem::take(&mut self.place));
+        }
+        self.start = self.next;
+        self.blocks.drain(..).filter(|block| !block.is_empty()).for_each(&mut take);
     }
 }
 
@@ -149,5 +250,27 @@ mod tests {
         arrived.put(4, b"owl");
         arrived.take(5, &mut read);
         assert_eq!((read.as_slice(), arrived.start()), (b"acknowledge".as_slice(), 11));
+    }
+
+    #[test]
+    fn blocks_are_handed_over_as_a_whole() {
+        let mut written = Written::default();
+        let all: Vec<u8> = (0..100u8).collect();
+        all.chunks(7).for_each(|block| written.push(block.to_vec()));
+        let mut copied = Vec::new();
+        assert!(written.copy(5..93, &mut copied));
+        assert_eq!(copied, all[5..93], "across the borders of blocks");
+        let mut freed = Vec::new();
+        written.free_into(15, |block| freed.push(block));
+        assert_eq!((freed.concat().as_slice(), written.kept()), (&all[..14], 85), "two blocks of seven are free");
+
+        let mut arrived = Arrived::default();
+        arrived.put(40, &all[40..]);
+        arrived.put(30, &all[30..50]);
+        arrived.put(0, &all[..35]);
+        let mut blocks = Vec::new();
+        arrived.give(3, |octets| blocks.push(octets.to_vec()));
+        arrived.take_blocks(|block| blocks.push(block));
+        assert_eq!((blocks.concat(), arrived.start()), (all, 100));
     }
 }

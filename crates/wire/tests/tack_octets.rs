@@ -105,6 +105,7 @@ fn frame() -> impl Strategy<Value = Frame> {
         any::<u32>().prop_map(|limit| Frame::Streams { limit }),
         vec(any::<u8>(), 1..100).prop_map(|token| Frame::Token(token.into())),
         any::<u64>().prop_map(Frame::Challenge),
+        any::<[u32; 2]>().prop_map(|[stream, code]| Frame::Stop { stream, code }),
         any::<u64>().prop_map(Frame::Response),
         (any::<u32>(), 1u16..2000).prop_map(|(offset, length)| Frame::Crypto(Crypto { offset, length })),
         (Extension::FIRST..=u8::MAX, vec(any::<u8>(), 0..100))

@@ -55,6 +55,7 @@ def perf_command(
     accept_new: bool,
     authorities: Path | None,
     keys: Path | None,
+    qlog: Path | None,
     as_json: bool,
 ) -> None:
     """Measures transports in turns, and shows them side by side."""
@@ -77,6 +78,7 @@ def perf_command(
         accept_new=accept_new,
         ask=asker(host, port),
         keys=keys,
+        qlog=qlog,
         watch=None if as_json else _show(repeat),
     )
     if as_json:

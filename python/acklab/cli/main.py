@@ -464,6 +464,9 @@ def perf(
     accept_new: AcceptNew = False,
     ca: Authorities = None,
     keys: Keys = None,
+    qlog: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a log of each connection of TACK there, for qvis.", show_default=False)
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Measure TACK, QUIC and the kernel's TCP in turns between this host and another: which is fastest there, and at what cost."""
@@ -484,6 +487,7 @@ def perf(
         accept_new,
         ca,
         keys,
+        qlog,
         json_,
     )
 

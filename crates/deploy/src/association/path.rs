@@ -5,12 +5,11 @@
 //! address before.
 
 use super::Association;
-use crate::association::random;
+use crate::association::{controller, random};
 use acklab_base::{Duration, Instant};
+use acklab_wire::tack::version::AMPLIFICATION;
 use std::net::SocketAddr;
 
-/// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8).
-const FACTOR: u64 = 3;
 /// The probe timeouts within which the proof has to come (RFC 9000, §8.2.4).
 const PATIENCE: u64 = 3;
 /// The least time for the proof: three probe timeouts of a path that is not known (RFC 9000, §8.2.4).
@@ -53,7 +52,7 @@ impl Path {
         if let Some(trial) = &mut self.trial
             && from == self.address
         {
-            trial.credit += FACTOR * octets as u64;
+            trial.credit += AMPLIFICATION * octets as u64;
         }
     }
 
@@ -76,8 +75,8 @@ impl Association {
         let Ok(value) = random() else { return };
         let patience = LEAST_PATIENCE.max(self.probe_timeout() * PATIENCE);
         // Back at an address that is proven, nothing has to be shown.
-        self.path.trial =
-            (address != self.path.proven).then(|| Trial { credit: FACTOR * octets as u64, until: now + patience });
+        self.path.trial = (address != self.path.proven)
+            .then(|| Trial { credit: AMPLIFICATION * octets as u64, until: now + patience });
         self.path.address = address;
         self.counters.migrations += 1;
         if self.path.trial.is_some() {
@@ -86,10 +85,16 @@ impl Association {
     }
 
     /// The peer may have shown that it receives at its address.
-    pub(super) fn check_path(&mut self) {
+    pub(super) fn check_path(&mut self, now: Instant) {
         if self.machine.take_validation() {
             self.path.trial = None;
-            self.path.proven = self.path.address;
+            let before = std::mem::replace(&mut self.path.proven, self.path.address);
+            // If only the port has changed, a box that translates addresses has forgotten it, and the path is the same (RFC 9000, §9.4).
+            if before.ip() != self.path.address.ip()
+                && let Some(controller) = controller(&self.settings, self.seed)
+            {
+                self.machine.on_path_change(now, controller);
+            }
         }
     }
 

@@ -1,10 +1,9 @@
 //! A datagram arrives.
 
 use super::Association;
-use super::streams::Stream;
 use crate::error::Lost;
 use acklab_base::event::Closing;
-use acklab_base::{Ecn, Endpoint, Fate, Instant, StreamEvent};
+use acklab_base::{Ecn, Endpoint, Fate, Instant};
 use acklab_secure::{Hello, Piece, Step};
 use acklab_transport::tack::Phase;
 use acklab_wire::tack::Packet;
@@ -68,7 +67,7 @@ impl Association {
             let start = piece.at.start + (range.start - piece.offset) as usize;
             datagram.get(start..start + (range.end - range.start) as usize)
         });
-        self.check_path();
+        self.check_path(now);
         self.drain(now);
     }
 
@@ -78,17 +77,7 @@ impl Association {
         octets_of: impl Fn(u32, &std::ops::Range<u64>) -> Option<&'d [u8]>,
     ) {
         while let Some((id, event)) = self.machine.take_stream_event() {
-            match event {
-                StreamEvent::Opened => {
-                    self.streams.insert(id, Stream::default());
-                    self.opened.push_back(id);
-                    self.wakers.opened.drain(..).for_each(std::task::Waker::wake);
-                }
-                event => {
-                    let Some(stream) = self.streams.get_mut(&id) else { continue };
-                    stream.on_event(event, |range| octets_of(id, range));
-                }
-            }
+            self.on_stream_event(id, event, |range| octets_of(id, range));
         }
     }
 
@@ -108,6 +97,7 @@ impl Association {
     /// Tells applications what has changed.
     pub(crate) fn look(&mut self, now: Instant) {
         self.take_stream_events(|_, _| None);
+        self.tell_readers(now);
         if !self.left.is_empty() {
             self.sweep_streams(now);
         }

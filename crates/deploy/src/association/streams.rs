@@ -2,192 +2,263 @@
 
 use super::Association;
 use crate::error::Lost;
+use crate::pipe::{Inlet, Outlet, Pool, ReadError, WriteError};
 use acklab_base::{Instant, StreamEvent};
-use acklab_transport::octets::{Arrived, Written};
+use acklab_transport::octets::{Arrived, BLOCK, Written};
 use acklab_transport::streams::{Lifetime, ResetCode, StreamOperations};
+use acklab_transport::tack::Connection;
 use std::ops::Range;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// The unsent octets at which a stream takes no more, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux).
 const MOST_UNSENT: u64 = 512 << 10;
+/// Octets of a packet that is not of a bulk transfer.
+const SMALL: usize = 1000;
+/// The code by which the peer learns that nobody reads a stream any more.
+const NO_READER: u32 = 0;
 
-/// The octets of a stream, and who waits for it.
-#[derive(Debug, Default)]
+/// What the application of a stream holds of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    pub(crate) id: u32,
+    pub(crate) outlet: Arc<Outlet>,
+    pub(crate) inlet: Arc<Inlet>,
+}
+
+/// The octets of a stream.
+#[derive(Debug)]
 pub(super) struct Stream {
+    outlet: Arc<Outlet>,
+    inlet: Arc<Inlet>,
     written: Written,
     arrived: Arrived,
-    reader: Option<Waker>,
-    writer: Option<Waker>,
-    /// The peer has reset it.
-    is_reset: bool,
-    /// The peer has everything.
-    is_finished: bool,
+    /// What the application has read, as far as the transport knows.
+    read: u64,
+    /// It has changed, and its reader does not know.
+    is_changed: bool,
+    /// The peer has everything, or why it never will, and who waits for that.
+    finished: Option<Result<(), WriteError>>,
+    finish_waker: Option<Waker>,
     /// Neither half is used by the application any more.
     is_released: [bool; 2],
 }
 
-/// Why nothing can be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReadError {
-    Reset(Option<u32>),
-    Lost(Lost),
-    Unknown,
-}
-
-/// Why nothing can be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WriteError {
-    Lost(Lost),
-    Unknown,
-}
-
 impl Stream {
+    fn new(limit: u64, receive_buffer: u64, pool: &Arc<Pool>) -> Self {
+        Self {
+            outlet: Arc::new(Outlet::new(limit, Arc::clone(pool))),
+            inlet: Arc::new(Inlet::new(receive_buffer, Arc::clone(pool))),
+            written: Written::default(),
+            arrived: Arrived::default(),
+            read: 0,
+            is_changed: false,
+            finished: None,
+            finish_waker: None,
+            is_released: [false; 2],
+        }
+    }
+
+    fn ends(&self, id: u32) -> Ends {
+        Ends { id, outlet: Arc::clone(&self.outlet), inlet: Arc::clone(&self.inlet) }
+    }
+
     pub(super) fn copy(&self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
         self.written.copy(range, to)
     }
 
-    pub(super) fn wake_all(&mut self) {
-        self.reader.take().into_iter().chain(self.writer.take()).for_each(Waker::wake);
+    /// The transport learns what the application has read.
+    fn count_reading(&mut self, now: Instant, id: u32, machine: &mut Connection) {
+        let read = self.inlet.read();
+        if read > self.read && !self.is_released[1] {
+            machine.read_from(now, id, read - self.read).unwrap_or(0);
+            self.read = read;
+        }
     }
 
-    pub(super) fn on_event<'d>(&mut self, event: StreamEvent, octets_of: impl Fn(&Range<u64>) -> Option<&'d [u8]>) {
-        let waker = match event {
-            StreamEvent::Arrived(range) => {
-                if let Some(octets) = octets_of(&range) {
-                    self.arrived.put(range.start, octets);
-                }
-                None
-            }
-            StreamEvent::Readable => self.reader.take(),
-            StreamEvent::Writable => self.writer.take(),
-            StreamEvent::Acknowledged(below) => {
-                self.written.free(below);
-                None
-            }
-            StreamEvent::Finished => {
-                self.is_finished = true;
-                self.writer.take()
-            }
-            StreamEvent::Reset { .. } => {
-                self.is_reset = true;
-                self.reader.take()
-            }
-            StreamEvent::Opened => None,
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+    /// There is no connection any more.
+    pub(super) fn lose(&mut self, lost: &Lost) {
+        self.refuse(WriteError::Lost(lost.clone()));
+        self.inlet.put(std::iter::empty(), Some(Err(ReadError::Lost(lost.clone()))));
+    }
+
+    /// Not everything will reach the peer.
+    fn refuse(&mut self, error: WriteError) {
+        self.outlet.refuse(error.clone());
+        self.finish(Err(error));
+    }
+
+    fn finish(&mut self, finished: Result<(), WriteError>) {
+        self.finished.get_or_insert(finished);
+        self.finish_waker.take().into_iter().for_each(Waker::wake);
     }
 }
 
+/// How much may have been written to a stream in all.
+fn limit(machine: &Connection, id: u32, written: u64) -> u64 {
+    written + machine.room_of(id).min(MOST_UNSENT.saturating_sub(machine.unsent_of(id)))
+}
+
 impl Association {
+    fn add_stream(&mut self, id: u32) -> &mut Stream {
+        let limit = limit(&self.machine, id, 0);
+        let stream = Stream::new(limit, self.receive_buffer, &self.pool);
+        self.streams.entry(id).or_insert(stream)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_streams(&self) -> bool {
+        !self.streams.is_empty()
+    }
+
     /// Opens a stream. Returns `None` if the peer lets no more be opened for now.
-    pub(crate) fn open_stream(&mut self) -> Option<u32> {
+    pub(crate) fn open_stream(&mut self) -> Option<Ends> {
         let id = self.machine.open_stream().ok()?;
-        self.streams.insert(id, Stream::default());
-        Some(id)
+        Some(self.add_stream(id).ends(id))
     }
 
     /// The next stream that the peer has opened.
-    pub(crate) fn accept_stream(&mut self) -> Option<u32> {
-        self.opened.pop_front()
+    pub(crate) fn accept_stream(&mut self) -> Option<Ends> {
+        let id = self.opened.pop_front()?;
+        self.streams.get(&id).map(|stream| stream.ends(id))
     }
 
     pub(crate) fn limit_stream(&mut self, id: u32, until: Instant) {
         _ = self.machine.limit_stream(id, Lifetime { until: Some(until), retransmits: true });
     }
 
-    pub(crate) fn poll_write(
+    /// What has happened to a stream.
+    #[inline]
+    pub(super) fn on_stream_event<'d>(
         &mut self,
-        context: &mut Context<'_>,
         id: u32,
-        octets: &[u8],
-    ) -> Poll<Result<usize, WriteError>> {
-        if let Some(lost) = &self.lost {
-            return Poll::Ready(Err(WriteError::Lost(lost.clone())));
+        event: StreamEvent,
+        octets_of: impl Fn(&Range<u64>) -> Option<&'d [u8]>,
+    ) {
+        if event == StreamEvent::Opened {
+            self.add_stream(id);
+            self.opened.push_back(id);
+            return self.wakers.opened.drain(..).for_each(Waker::wake);
         }
-        let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Err(WriteError::Unknown)) };
-        let room = MOST_UNSENT.saturating_sub(self.machine.unsent_of(id));
-        let taken = self.machine.write_to(id, room.min(octets.len() as u64)).unwrap_or(0) as usize;
-        stream.written.append(&octets[..taken]);
-        if taken > 0 || octets.is_empty() {
-            return Poll::Ready(Ok(taken));
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        match event {
+            StreamEvent::Arrived(range) => {
+                if let Some(octets) = octets_of(&range) {
+                    if octets.len() > SMALL {
+                        stream.arrived.offer(|| self.pool.take());
+                    }
+                    stream.arrived.put(range.start, octets);
+                }
+            }
+            StreamEvent::Readable | StreamEvent::Reset { .. } => {
+                if !std::mem::replace(&mut stream.is_changed, true) {
+                    self.changed.push(id);
+                }
+            }
+            StreamEvent::Acknowledged(below) => stream.written.free_into(below, |block| self.pool.give(block)),
+            StreamEvent::Finished => {
+                stream.finish(Ok(()));
+            }
+            StreamEvent::Stopped { code } => stream.refuse(WriteError::Stopped(code)),
+            // Writers are told of room together.
+            StreamEvent::Writable | StreamEvent::Opened => {}
         }
-        stream.writer = Some(context.waker().clone());
-        self.writers.insert(id);
-        Poll::Pending
     }
 
-    /// Wakes who waits to write to a stream of which little is left that has not been sent.
-    pub(super) fn wake_writers(&mut self) {
+    /// Gives readers what has arrived in order.
+    pub(super) fn tell_readers(&mut self, now: Instant) {
+        for id in self.changed.drain(..) {
+            let Some(stream) = self.streams.get_mut(&id) else { continue };
+            stream.is_changed = false;
+            let end = match self.machine.reset_of(id) {
+                Some(ResetCode::Application(code)) => Some(Err(ReadError::Reset(Some(code)))),
+                Some(ResetCode::Expired) => Some(Err(ReadError::Reset(None))),
+                None => self.machine.has_all_of(id).then_some(Ok(())),
+            };
+            let mut blocks = std::mem::take(&mut self.blocks);
+            stream.arrived.take_blocks(|block| blocks.push(block));
+            // A reader that is slow must not keep more memory than octets.
+            if let Some(last) = blocks.last_mut().filter(|last| last.len() < BLOCK / 4) {
+                let small = last.clone();
+                self.pool.give(std::mem::replace(last, small));
+            }
+            stream.inlet.put(blocks.drain(..), end);
+            self.blocks = blocks;
+            stream.count_reading(now, id, &mut self.machine);
+        }
+    }
+
+    /// The application has written to a stream or read of it.
+    pub(crate) fn serve_stream(&mut self, now: Instant, id: u32) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let (machine, written) = (&mut self.machine, &mut stream.written);
+        let mut has_written = false;
+        stream.outlet.take(|block| {
+            // There is room, unless the stream was reset.
+            has_written = true;
+            if machine.write_to(id, block.len() as u64) == Ok(block.len() as u64) {
+                written.push(block);
+            }
+        });
+        if has_written {
+            self.writers.insert(id);
+        }
+        stream.count_reading(now, id, &mut self.machine);
+    }
+
+    /// Lets more be written to streams of which octets have left, and wakes writers once half of what may be unsent is free.
+    pub(super) fn allow_writers(&mut self) {
         let Self { writers, streams, machine, .. } = self;
         writers.retain(|id| {
+            let Some(stream) = streams.get_mut(id) else { return false };
+            let written = stream.written.end();
+            let limit = limit(machine, *id, written);
             let is_full = machine.room_of(*id) == 0 || machine.unsent_of(*id) > MOST_UNSENT / 2;
-            if !is_full && let Some(writer) = streams.get_mut(id).and_then(|stream| stream.writer.take()) {
-                writer.wake();
-            }
+            stream.outlet.allow(limit, !is_full);
             is_full
         });
     }
 
-    pub(crate) fn poll_read(
-        &mut self,
-        now: Instant,
-        context: &mut Context<'_>,
-        id: u32,
-        most: usize,
-        to: impl FnMut(&[u8]),
-    ) -> Poll<Result<usize, ReadError>> {
-        let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Err(ReadError::Unknown)) };
-        let count = self.machine.read_from(now, id, most as u64).unwrap_or(0);
-        if count > 0 {
-            stream.arrived.give(count, to);
-            return Poll::Ready(Ok(count as usize));
-        }
-        if stream.is_reset {
-            let code = match self.machine.reset_of(id) {
-                Some(ResetCode::Application(code)) => Some(code),
-                _ => None,
-            };
-            return Poll::Ready(Err(ReadError::Reset(code)));
-        }
-        if self.machine.is_stream_at_end(id) || most == 0 {
-            return Poll::Ready(Ok(0));
-        }
-        if let Some(lost) = &self.lost {
-            return Poll::Ready(Err(ReadError::Lost(lost.clone())));
-        }
-        stream.reader = Some(context.waker().clone());
-        Poll::Pending
-    }
-
     /// Ends this end's half of a stream.
-    pub(crate) fn finish_stream(&mut self, id: u32) {
+    pub(crate) fn finish_stream(&mut self, now: Instant, id: u32) {
+        self.serve_stream(now, id);
+        if let Some(stream) = self.streams.get(&id) {
+            stream.outlet.refuse(WriteError::Ended);
+        }
         _ = self.machine.close_stream(id);
     }
 
     /// Returns `Ready` once the peer has everything that was written to a stream that is ended.
-    pub(crate) fn poll_finished(&mut self, context: &mut Context<'_>, id: u32) -> Poll<Result<(), WriteError>> {
+    pub(crate) fn poll_finished(&mut self, context: &Context<'_>, id: u32) -> Poll<Result<(), WriteError>> {
         let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Ok(())) };
-        if stream.is_finished {
-            return Poll::Ready(Ok(()));
+        if let Some(finished) = &stream.finished {
+            return Poll::Ready(finished.clone());
         }
-        if let Some(lost) = &self.lost {
-            return Poll::Ready(Err(WriteError::Lost(lost.clone())));
-        }
-        stream.writer = Some(context.waker().clone());
+        stream.finish_waker = Some(context.waker().clone());
         Poll::Pending
     }
 
     pub(crate) fn reset_stream(&mut self, id: u32, code: u32) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.refuse(WriteError::Ended);
+        }
         _ = self.machine.reset_stream(id, code);
+    }
+
+    /// Nobody reads a stream any more, for the reason of this code.
+    pub(crate) fn stop_stream(&mut self, id: u32, code: u32) {
+        self.machine.stop_stream(id, code);
     }
 
     /// The application has no use any more for a half of a stream: `half` is 0 for what it sends, 1 for what it receives.
     pub(crate) fn release_stream(&mut self, now: Instant, id: u32, half: usize) {
+        self.serve_stream(now, id);
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.is_released[half] = true;
             self.left.insert(id);
+            if half == 1 {
+                self.machine.stop_stream(id, NO_READER);
+            }
         }
         self.sweep_streams(now);
     }
@@ -198,8 +269,8 @@ impl Association {
         left.retain(|id| {
             let Some(stream) = streams.get_mut(id) else { return false };
             if stream.is_released[1] {
-                let count = machine.read_from(now, *id, u64::MAX).unwrap_or(0);
-                stream.arrived.drop(count);
+                machine.read_from(now, *id, u64::MAX).unwrap_or(0);
+                stream.arrived.take_blocks(|_| ());
             }
             let is_over = stream.is_released == [true; 2] && machine.discard_stream(*id);
             if is_over {

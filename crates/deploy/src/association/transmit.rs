@@ -1,7 +1,7 @@
 //! Datagrams leave.
 
 use super::Association;
-use acklab_base::Instant;
+use acklab_base::{Endpoint, Instant};
 use acklab_secure::Outbox;
 
 /// The octets of datagrams that a connection sends in one turn, before others have theirs: what one system call takes.
@@ -12,7 +12,7 @@ impl Association {
     pub(crate) fn transmit(&mut self, now: Instant, out: &mut Outbox) -> bool {
         self.drain(now);
         if !self.writers.is_empty() {
-            self.wake_writers();
+            self.allow_writers();
         }
         let octets = self.waiting.octets();
         if octets == 0 || !self.path.lets(octets) {
@@ -25,7 +25,8 @@ impl Association {
         } else {
             out.append(&mut self.waiting);
         }
-        octets >= TURN
+        // On trial, packets leave one by one.
+        octets >= TURN || (!self.path.is_proven() && self.machine.may_transmit())
     }
 
     /// Seals the packets that the transport sends now. It is asked after each packet that arrives, since it decides on acknowledgments packet by packet.

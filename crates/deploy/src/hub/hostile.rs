@@ -3,7 +3,9 @@
 //! `ACKLAB_HOSTILE` says how many datagrams; ten million take some minutes.
 
 use super::{Handle, Hub};
+use crate::association::Ends;
 use crate::config::{Config, Limits, Server, settings};
+use crate::pipe::Done;
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Bytes, Duration, Ecn, Instant};
 use acklab_secure::Outbox;
@@ -133,7 +135,8 @@ impl World {
 
 /// Octets of a pattern, from the client to the server.
 struct Flow {
-    stream: u32,
+    from: Ends,
+    to: Option<Ends>,
     written: u64,
     read: u64,
 }
@@ -145,27 +148,31 @@ fn octet(offset: u64) -> u8 {
 
 impl Flow {
     fn begin(world: &mut World, handles: [Handle; 2]) -> Self {
-        let stream = world.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
-        Self { stream, written: 0, read: 0 }
+        let from = world.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
+        Self { from, to: None, written: 0, read: 0 }
     }
 
     fn go_on(&mut self, world: &mut World, handles: [Handle; 2]) {
-        let (now, mut context) = (world.now, Context::from_waker(Waker::noop()));
+        let context = Context::from_waker(Waker::noop());
         let octets: Vec<u8> = (self.written..self.written + 300).map(octet).collect();
-        let write = |end: &mut super::Association| end.poll_write(&mut context, self.stream, &octets);
-        if let Poll::Ready(taken) = world.hubs[0].with(handles[0], write).unwrap() {
-            self.written += taken.unwrap() as u64;
+        if let Poll::Ready(taken) = self.from.outlet.poll_write(&context, &octets) {
+            self.written += taken.unwrap().octets as u64;
         }
-        let (mut context, read) = (Context::from_waker(Waker::noop()), &mut self.read);
+        world.hubs[0].serve_streams(world.now, &mut vec![(handles[0], self.from.id)]);
+        if self.to.is_none() {
+            self.to = world.hubs[1].with(handles[1], |end| end.accept_stream()).flatten();
+        }
+        let Some(to) = &self.to else { return };
+        let read = &mut self.read;
         let check = |octets: &[u8]| {
             for found in octets {
                 assert_eq!(*found, octet(*read), "octet {read}");
                 *read += 1;
             }
         };
-        world.hubs[1].with(handles[1], |end| {
-            assert!(!matches!(end.poll_read(now, &mut context, self.stream, usize::MAX, check), Poll::Ready(Ok(0))));
-        });
+        let done = to.inlet.poll_read(&context, usize::MAX, check);
+        assert!(!matches!(done, Poll::Ready(Ok(Done { octets: 0, .. }) | Err(_))), "{done:?}");
+        world.hubs[1].serve_streams(world.now, &mut vec![(handles[1], to.id)]);
     }
 }
 

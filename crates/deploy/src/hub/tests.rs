@@ -1,9 +1,9 @@
 //! Hubs of two hosts over a network that loses, repeats, reorders and corrupts datagrams.
 
 use super::*;
-use crate::association::{ReadError, WriteError};
+use crate::association::Ends;
 use crate::config::{Limits, Recording, Server};
-use acklab_base::Duration;
+use crate::pipe::WriteError;
 use acklab_base::random::{Seed, Stream};
 use acklab_measure::{RecorderOptions, Series};
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
@@ -67,28 +67,30 @@ impl Net {
     }
 
     fn drain(&mut self) {
-        for host in 0..2 {
-            let mut out = Outbox::default();
-            while let Some(to) = self.hubs[host].transmit(self.now, &mut out) {
-                let from = if host == 0 { self.client } else { address(2) };
-                for (octets, _) in out.iter() {
-                    let Weather { loss, repeats, corrupts, jitter } = self.weather;
-                    self.sent.entry(from).or_default().push(octets.len());
-                    for _ in 0..1 + usize::from(self.chance.chance(repeats)) {
-                        let mut octets = octets.to_vec();
-                        if self.chance.chance(corrupts) {
-                            let place = self.chance.below(octets.len() as u64) as usize;
-                            octets[place] ^= 1 << self.chance.below(8);
-                        }
-                        if !self.chance.chance(loss) {
-                            let at = self.now + DELAY + Duration::from_nanos(self.chance.below(jitter.as_nanos() + 1));
-                            self.under_way.insert((at, self.count), (from, to, octets));
-                        }
-                        self.count += 1;
+        (0..2).for_each(|host| self.drain_from(host));
+    }
+
+    fn drain_from(&mut self, host: usize) {
+        let mut out = Outbox::default();
+        while let Some(to) = self.hubs[host].transmit(self.now, &mut out) {
+            let from = if host == 0 { self.client } else { address(2) };
+            for (octets, _) in out.iter() {
+                let Weather { loss, repeats, corrupts, jitter } = self.weather;
+                self.sent.entry(from).or_default().push(octets.len());
+                for _ in 0..1 + usize::from(self.chance.chance(repeats)) {
+                    let mut octets = octets.to_vec();
+                    if self.chance.chance(corrupts) {
+                        let place = self.chance.below(octets.len() as u64) as usize;
+                        octets[place] ^= 1 << self.chance.below(8);
                     }
+                    if !self.chance.chance(loss) {
+                        let at = self.now + DELAY + Duration::from_nanos(self.chance.below(jitter.as_nanos() + 1));
+                        self.under_way.insert((at, self.count), (from, to, octets));
+                    }
+                    self.count += 1;
                 }
-                out.clear();
             }
+            out.clear();
         }
     }
 
@@ -111,6 +113,33 @@ impl Net {
         true
     }
 
+    /// A host neither hears nor does anything for this time; the other goes on.
+    fn sleep(&mut self, host: usize, time: Duration) {
+        let until = self.now + time;
+        loop {
+            self.drain_from(1 - host);
+            let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);
+            let next = arrival.into_iter().chain(self.hubs[1 - host].deadline()).min();
+            let Some(next) = next.filter(|at| *at <= until) else { break };
+            self.now = self.now.max(next);
+            if arrival == Some(next) {
+                let (_, (from, to, mut octets)) = self.under_way.pop_first().unwrap();
+                if usize::from(to == address(2)) != host {
+                    self.hubs[1 - host].receive(self.now, from, Ecn::NotEct, &mut octets);
+                }
+            } else {
+                self.hubs[1 - host].wake(self.now);
+            }
+        }
+        self.now = until;
+        self.hubs.iter_mut().for_each(|hub| hub.wake(until));
+    }
+
+    /// Has either end streams besides the first?
+    fn keeps_streams(&self, host: usize, handle: Handle) -> bool {
+        self.hubs[host].get(handle).unwrap().has_streams()
+    }
+
     fn run_until(&mut self, mut is_done: impl FnMut(&mut Self) -> bool) {
         let start = self.now;
         while !is_done(self) {
@@ -130,26 +159,41 @@ impl Net {
         [client, server.unwrap()]
     }
 
-    fn write(&mut self, host: usize, handle: Handle, stream: u32, octets: &[u8]) -> usize {
-        let mut context = Context::from_waker(Waker::noop());
-        match self.hubs[host].with(handle, |end| end.poll_write(&mut context, stream, octets)).unwrap() {
-            Poll::Ready(taken) => taken.unwrap(),
+    /// Opens a stream at the client.
+    fn open(&mut self, client: Handle) -> Ends {
+        self.hubs[0].with(client, |end| end.open_stream()).flatten().unwrap()
+    }
+
+    fn write(&mut self, host: usize, handle: Handle, stream: &Ends, octets: &[u8]) -> Result<usize, WriteError> {
+        let written = match stream.outlet.poll_write(&Context::from_waker(Waker::noop()), octets) {
+            Poll::Ready(written) => written?.octets,
             Poll::Pending => 0,
-        }
+        };
+        self.hubs[host].serve_streams(self.now, &mut vec![(handle, stream.id)]);
+        Ok(written)
     }
 
     /// Reads what is there. Returns `true` at the end of the stream.
-    fn read(&mut self, host: usize, handle: Handle, stream: u32, to: &mut Vec<u8>) -> bool {
-        let (now, mut context) = (self.now, Context::from_waker(Waker::noop()));
-        loop {
-            let read = |end: &mut Association| {
-                end.poll_read(now, &mut context, stream, 10_000, |octets: &[u8]| to.extend_from_slice(octets))
-            };
-            match self.hubs[host].with(handle, read).unwrap() {
-                Poll::Ready(Ok(0)) => return true,
+    fn read(&mut self, host: usize, handle: Handle, stream: &Ends, to: &mut Vec<u8>) -> bool {
+        let context = Context::from_waker(Waker::noop());
+        let is_at_end = loop {
+            match stream.inlet.poll_read(&context, 10_000, |octets| to.extend_from_slice(octets)) {
+                Poll::Ready(Ok(done)) if done.octets == 0 => break true,
                 Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(ReadError::Unknown)) | Poll::Pending => return false,
+                Poll::Pending => break false,
                 Poll::Ready(Err(error)) => panic!("{error:?}"),
+            }
+        };
+        self.hubs[host].serve_streams(self.now, &mut vec![(handle, stream.id)]);
+        is_at_end
+    }
+
+    /// The server's end of a stream that the client has opened, once it has heard of it. Streams before it are left alone.
+    fn accept_stream(&mut self, server: Handle, stream: &Ends) -> Option<Ends> {
+        loop {
+            let ends = self.hubs[1].with(server, |end| end.accept_stream()).flatten()?;
+            if ends.id == stream.id {
+                return Some(ends);
             }
         }
     }
@@ -157,16 +201,17 @@ impl Net {
     /// Sends random octets from the client to the server on a stream of their own.
     fn carry(&mut self, [client, server]: [Handle; 2], size: usize) {
         let all: Vec<u8> = (0..size).map(|_| self.chance.below(256) as u8).collect();
-        let stream = self.hubs[0].with(client, |end| end.open_stream()).flatten().unwrap();
-        let (mut sent, mut read) = (0, Vec::new());
+        let stream = self.open(client);
+        let (mut sent, mut read, mut accepted) = (0, Vec::new(), None);
         self.run_until(|net| {
             if sent < all.len() {
-                sent += net.write(0, client, stream, &all[sent..]);
+                sent += net.write(0, client, &stream, &all[sent..]).unwrap();
                 if sent == all.len() {
-                    net.hubs[0].with(client, |end| end.finish_stream(stream));
+                    net.hubs[0].with(client, |end| end.finish_stream(net.now, stream.id));
                 }
             }
-            net.read(1, server, stream, &mut read)
+            accepted = accepted.take().or_else(|| net.accept_stream(server, &stream));
+            accepted.as_ref().is_some_and(|ends| net.read(1, server, ends, &mut read))
         });
         assert!(read == all, "every octet once and in order");
     }
@@ -259,8 +304,8 @@ fn a_packet_that_was_recorded_moves_nothing() {
     let mut net = Net::new(configs(), CLEAN);
     let handles = net.connect();
     net.carry(handles, 100_000);
-    let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
-    net.write(0, handles[0], stream, b"acknowledge");
+    let stream = net.open(handles[0]);
+    net.write(0, handles[0], &stream, b"acknowledge").unwrap();
     net.drain();
     let (_, (_, _, mut recorded)) = net.under_way.last_key_value().map(|(key, value)| (*key, value.clone())).unwrap();
     net.carry(handles, 100_000);
@@ -270,14 +315,14 @@ fn a_packet_that_was_recorded_moves_nothing() {
 }
 
 #[test]
-fn a_server_that_has_forgotten_its_clients_resets_them() {
+fn a_server_that_has_forgotten_its_client_resets_them() {
     let [client, server] = configs();
     let mut net = Net::new([client, server.clone()], CLEAN);
     let handles = net.connect();
     net.carry(handles, 100_000);
     net.hubs[1] = Hub::new(net.now, server).unwrap();
-    let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
-    net.write(0, handles[0], stream, &[0; 5000]);
+    let stream = net.open(handles[0]);
+    net.write(0, handles[0], &stream, &[0; 5000]).unwrap();
     net.run_until(|net| net.hubs[0].lost(handles[0]).is_some());
     assert_eq!((net.hubs[0].lost(handles[0]), net.hubs[1].counters().resets > 0), (Some(Lost::Reset), true));
 }
@@ -298,8 +343,8 @@ fn a_client_that_is_killed_leaves_nothing_behind() {
     server.transport.idle_timeout = Duration::from_secs(5);
     let mut net = Net::new([client.clone(), server], CLEAN);
     let handles = net.connect();
-    let stream = net.hubs[0].with(handles[0], |end| end.open_stream()).flatten().unwrap();
-    net.write(0, handles[0], stream, &[0; 500_000]);
+    let stream = net.open(handles[0]);
+    net.write(0, handles[0], &stream, &[0; 500_000]).unwrap();
     for _ in 0..200 {
         net.step();
     }
@@ -371,8 +416,105 @@ fn a_server_without_room_says_so() {
 fn what_is_written_to_a_lost_connection_is_refused() {
     let mut net = Net::new(configs(), CLEAN);
     let [client, _] = net.connect();
+    let stream = net.open(client);
     net.hubs[0].close(net.now, client, 0);
-    let mut context = Context::from_waker(Waker::noop());
-    let written = net.hubs[0].with(client, |end| end.poll_write(&mut context, 2, b"late")).unwrap();
-    assert_eq!(written, Poll::Ready(Err(WriteError::Lost(Lost::Here { code: 0 }))));
+    assert_eq!(net.write(0, client, &stream, b"late"), Err(WriteError::Lost(Lost::Here { code: 0 })));
+}
+
+/// RFC 9000, §3.5: the sender learns it within a round trip, and what it has not sent stays where it is.
+#[test]
+fn a_reader_that_leaves_tells_the_sender() {
+    for weather in [CLEAN, ROUGH] {
+        let mut net = Net::new(configs(), weather);
+        let [client, server] = net.connect();
+        let stream = net.open(client);
+        net.write(0, client, &stream, &[7; 300_000]).unwrap();
+        let mut ends = None;
+        net.run_until(|net| {
+            ends = ends.take().or_else(|| net.accept_stream(server, &stream));
+            ends.is_some()
+        });
+        let (ends, left) = (ends.unwrap(), net.now);
+        net.hubs[1].with(server, |end| {
+            end.stop_stream(ends.id, 42);
+            end.release_stream(left, ends.id, 1);
+            end.finish_stream(left, ends.id);
+            end.release_stream(left, ends.id, 0);
+        });
+        let mut refused = None;
+        net.run_until(|net| {
+            refused = net.write(0, client, &stream, b"more").err();
+            refused.is_some()
+        });
+        assert_eq!(refused, Some(WriteError::Stopped(42)));
+        assert!(weather.loss > 0.0 || net.now <= left + DELAY * 3, "{}", net.now.since(left));
+        let now = net.now;
+        net.hubs[0].with(client, |end| {
+            end.release_stream(now, stream.id, 0);
+            end.release_stream(now, stream.id, 1);
+        });
+        net.run_until(|net| {
+            net.drain();
+            [(0, client), (1, server)].iter().all(|(host, handle)| !net.keeps_streams(*host, *handle))
+        });
+        net.carry([client, server], 100_000);
+    }
+}
+
+/// RFC 9000, §9.4: the window of another path is none of this one's. A new port is a new mapping of the same path.
+#[test]
+fn congestion_control_begins_anew_only_on_another_path() {
+    let mut net = Net::new(configs(), CLEAN);
+    let [client, server] = net.connect();
+    // The server sends, so that it has a window.
+    let fetch = |net: &mut Net, size: usize| {
+        let stream = net.open(client);
+        net.write(0, client, &stream, b"?").unwrap();
+        let (mut ends, mut written, mut read) = (None, 0, Vec::new());
+        net.run_until(|net| {
+            ends = ends.take().or_else(|| net.accept_stream(server, &stream));
+            if let Some(ends) = &ends
+                && written < size
+            {
+                written += net.write(1, server, ends, &vec![1; size - written]).unwrap();
+            }
+            net.read(0, client, &stream, &mut read);
+            read.len() == size
+        });
+    };
+    let window = |net: &Net| net.hubs[1].get(server).unwrap().vitals().window.unwrap();
+    fetch(&mut net, 2_000_000);
+    let grown = window(&net);
+    net.client.set_port(9999);
+    fetch(&mut net, 100_000);
+    assert!(window(&net) >= grown / 2, "another port: {}, {grown} before", window(&net));
+    net.client = address(9);
+    fetch(&mut net, 1000);
+    assert!(window(&net) < grown / 2, "another address: {}, {grown} before", window(&net));
+    fetch(&mut net, 2_000_000);
+    assert_eq!(net.hubs[1].get(server).unwrap().counters.migrations, 2);
+}
+
+/// A host that sleeps hears nothing, and its timers are late.
+#[test]
+fn a_host_that_wakes_in_time_goes_on_and_one_that_wakes_late_begins_anew() {
+    for (seconds, survives) in [(20, true), (40, false)] {
+        let mut net = Net::new(configs(), CLEAN);
+        let handles = net.connect();
+        let stream = net.open(handles[0]);
+        net.write(0, handles[0], &stream, &[0; 400_000]).unwrap();
+        for _ in 0..60 {
+            net.step();
+        }
+        net.sleep(0, Duration::from_secs(seconds));
+        if survives {
+            net.carry(handles, 300_000);
+        } else {
+            net.run_until(|net| net.hubs[0].lost(handles[0]).is_some());
+            assert_eq!(net.hubs[0].lost(handles[0]), Some(Lost::TimedOut));
+            assert_eq!(net.hubs[1].lost(handles[1]), Some(Lost::TimedOut));
+            let again = net.connect();
+            net.carry(again, 300_000);
+        }
+    }
 }

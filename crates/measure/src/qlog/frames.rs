@@ -216,6 +216,9 @@ impl Tack {
                 schema.with_length(frame, crypto.length.into())
             }
             tack::Frame::Token(token) => json!({ "frame_type": "new_token", "token_length": token.len() }),
+            tack::Frame::Stop { stream, code } => {
+                with_error(schema, json!({ "frame_type": "stop_sending", "stream_id": stream }), (*code).into())
+            }
             tack::Frame::Challenge(_) => json!({ "frame_type": "path_challenge" }),
             tack::Frame::Response(_) => json!({ "frame_type": "path_response" }),
             tack::Frame::Extension(extension) => {

@@ -347,6 +347,11 @@ impl Outgoing {
         }
     }
 
+    /// Returns `true` if it was reset.
+    pub(crate) const fn is_reset(&self) -> bool {
+        self.reset.is_some()
+    }
+
     /// The reset that is to be sent, if there is one: its code.
     pub(crate) const fn due_reset(&self) -> Option<ResetCode> {
         match self.reset {

@@ -80,6 +80,9 @@ pub trait StreamOperations {
     /// Returns `true` if the stream is read up to its end.
     fn is_stream_at_end(&self, stream: u32) -> bool;
 
+    /// Returns `true` if everything up to the end of the stream has arrived.
+    fn has_all_of(&self, stream: u32) -> bool;
+
     /// Why the peer has reset a stream. Returns `None` if it has not.
     fn reset_of(&self, stream: u32) -> Option<ResetCode>;
 }
@@ -141,6 +144,10 @@ impl<C: Multiplexed> StreamOperations for C {
 
     fn is_stream_at_end(&self, stream: u32) -> bool {
         self.table().get(stream).is_some_and(|stream| stream.incoming.is_at_end())
+    }
+
+    fn has_all_of(&self, stream: u32) -> bool {
+        self.table().get(stream).is_some_and(|stream| stream.incoming.is_finished())
     }
 
     fn reset_of(&self, stream: u32) -> Option<ResetCode> {

@@ -4,10 +4,8 @@
 //! Accept has told to that address, a server sends three times what it has received, and a datagram that opens a connection has 1200 octets
 //! at least (§14.1). A server that may send nothing more waits: a client that is there repeats its Open.
 
-use acklab_wire::tack::{BELOW, version::LEAST_OPEN};
-
-/// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
-const FACTOR: u64 = 3;
+use acklab_wire::tack::BELOW;
+use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
 
 /// Octets of an IPv4 packet whose datagram is as large as one that opens a connection.
 pub(super) const LEAST_PACKET: u64 = BELOW + LEAST_OPEN as u64;
@@ -30,7 +28,7 @@ impl Amplification {
 
     /// Returns `true` if a packet of this size may leave.
     pub(super) const fn lets(&self, octets: u64) -> bool {
-        self.sent + octets <= self.received.saturating_mul(FACTOR)
+        self.sent + octets <= self.received.saturating_mul(AMPLIFICATION)
     }
 }
 

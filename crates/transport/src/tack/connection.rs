@@ -153,6 +153,12 @@ impl Connection {
         self.sender.base_timeout()
     }
 
+    /// RTTmin, as this end has measured it, or as the sender of data has told it.
+    #[must_use]
+    pub fn least_round_trip(&self) -> Option<Duration> {
+        self.sender.rtt_min().or(self.receiver.rtt_min())
+    }
+
     /// Octets in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {

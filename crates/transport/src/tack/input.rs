@@ -104,7 +104,9 @@ impl Connection {
         match frame {
             Frame::Stream(stream) if !opens => self.streams.check(stream),
             Frame::Reset { stream, size, .. } if !opens => self.check_reset(*stream, *size),
-            Frame::Blocked { stream } if !opens => self.streams.check_id(*stream).map(|_| ()),
+            Frame::Blocked { stream } | Frame::Stop { stream, .. } if !opens => {
+                self.streams.check_id(*stream).map(|_| ())
+            }
             Frame::Open { .. } if opens => Ok(()),
             Frame::Padding(_) | Frame::Extension(_) | Frame::Crypto(_) | Frame::Token(_) => Ok(()),
             Frame::Open { .. } | Frame::Versions(_) => Err(Refusal::Phase),
@@ -163,6 +165,10 @@ impl Connection {
             }
             Frame::Streams { limit } => {
                 self.streams.on_limit(*limit);
+                Ok(())
+            }
+            Frame::Stop { stream, code } => {
+                self.streams.on_stop(*stream, *code);
                 Ok(())
             }
             Frame::Challenge(value) => {

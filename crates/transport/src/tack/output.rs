@@ -313,6 +313,10 @@ impl Connection {
             }
             return Some(Control::Reset(stream));
         }
+        if let Some((stream, code)) = self.streams.take_stop() {
+            frames.push(Frame::Stop { stream, code });
+            return Some(Control::Stop(stream));
+        }
         if let Some(stream) = self.streams.take_question() {
             self.events.push(Event::WindowProbe);
             frames.push(Frame::Blocked { stream });
@@ -329,13 +333,14 @@ impl Connection {
     #[inline]
     pub(super) fn owes_control(&self) -> bool {
         let streams = &self.streams;
-        let owes = streams.due_reset().is_some() || streams.have_questions() || streams.owes_offer();
+        let owes =
+            streams.due_reset().is_some() || streams.owe_stop() || streams.have_questions() || streams.owes_offer();
         owes || self.forgets_alone() || self.idle.is_ping_due()
     }
 
     /// Returns `true` if the next packet fills a window of less than L packets. The receiver would wait in vain for L.
     fn fills_small_window(&self) -> bool {
-        let (sender, mss) = (&self.sender, self.settings.mss());
+        let (sender, mss) = (&self.sender, self.sender.mss());
         let filled = sender.in_flight() + mss;
         filled < sender.law().octets(mss) && !sender.has_room_beside(filled)
     }

@@ -3,6 +3,8 @@
 //! The connection knows no addresses. Its driver sees that a peer has moved, and has it challenged. Whoever receives a Challenge returns its value.
 
 use super::connection::Connection;
+use crate::cc::Controller;
+use acklab_base::Instant;
 use acklab_wire::tack::{Frame, Frames};
 
 /// What was asked of the peer, and what it has asked.
@@ -64,6 +66,14 @@ impl Connection {
     /// go both ways. Replaces the value that was asked for before. A lost question is repeated.
     pub fn challenge(&mut self, value: u64) {
         self.path = Path { challenge: Some(value), asks: true, is_validated: false, ..self.path };
+        self.output.note_change();
+    }
+
+    /// The peer has moved, and the path to it is another one: congestion control, which `controller` begins anew, round trips and the size of packets follow from
+    /// what is measured from now on (RFC 9000, §9.4, §14.3).
+    pub fn on_path_change(&mut self, now: Instant, controller: Controller) {
+        self.sender.on_path_change(now, controller);
+        self.mtu.restart();
         self.output.note_change();
     }
 

@@ -59,6 +59,13 @@ impl Connection {
 }
 
 impl Connection {
+    /// Nobody reads a stream any more: the peer is asked to send no more of it (RFC 9000, §3.5), for the reason of this code of the application. What arrives
+    /// until then has to be read, or it fills the window.
+    pub fn stop_stream(&mut self, stream: u32, code: u32) {
+        self.streams.stop(stream, code);
+        self.note_change();
+    }
+
     /// Discards a stream of which everything has been read and acknowledged, or that was reset. Returns `false`, and keeps the stream, as long as something of it is
     /// outstanding.
     pub fn discard_stream(&mut self, stream: u32) -> bool {

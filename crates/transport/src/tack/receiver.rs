@@ -94,6 +94,11 @@ impl Receiver {
         }
     }
 
+    /// RTTmin, as the sender of data tells it.
+    pub(super) const fn rtt_min(&self) -> Option<Duration> {
+        self.rtt_min
+    }
+
     pub(super) const fn loss(&self) -> &LossDetector {
         &self.loss
     }

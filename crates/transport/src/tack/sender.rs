@@ -34,6 +34,8 @@ pub(super) enum Control {
     Sync,
     /// The reset of a stream.
     Reset(u32),
+    /// It asked the peer to reset a stream.
+    Stop(u32),
     /// It asked for the window of a stream, which its timer repeats.
     Blocked,
     /// It told how many streams the peer may open.
@@ -71,6 +73,8 @@ const SPACE: usize = 0;
 #[derive(Debug)]
 pub(super) struct Sender {
     settings: Settings,
+    /// Octets of a stream in a full packet.
+    mss: u64,
     recovery: Manager<Content, RoundTrips, Congestion, 1>,
     synced: Synced,
     probe: Probe,
@@ -105,6 +109,7 @@ impl Sender {
                 .with_burst(settings.burst);
         let mut sender = Self {
             settings: *settings,
+            mss: settings.mss(),
             recovery: Manager::new(RoundTrips::new(settings.rtt_window), congestion),
             synced: Synced::new(settings.law()),
             probe: Probe::default(),
@@ -194,6 +199,28 @@ impl Sender {
         self.probe.on_progress();
     }
 
+    /// The path is another one.
+    pub(super) fn on_path_change(&mut self, now: Instant, controller: Controller) {
+        let Self { settings, recovery, synced, .. } = self;
+        *recovery.round_trips_at(now) = RoundTrips::new(settings.rtt_window);
+        let initial_window = u64::from(settings.initial_window.0) * self.mss;
+        recovery.congestion.restart(now, controller, initial_window);
+        recovery.congestion.on_frequency(synced.law());
+        recovery.congestion.on_established(now, None);
+        self.refresh_timeout();
+    }
+
+    /// A full packet has `mss` octets of a stream from now on.
+    pub(super) const fn set_mss(&mut self, mss: u64) {
+        self.mss = mss;
+        self.recovery.congestion.set_packet_size(mss);
+    }
+
+    /// Octets of a stream in a full packet.
+    pub(super) const fn mss(&self) -> u64 {
+        self.mss
+    }
+
     /// The handshake is complete.
     pub(super) fn on_established(&mut self, now: Instant) {
         self.refresh_timeout();
@@ -216,7 +243,7 @@ impl Sender {
     /// Returns `true` if the window has room for a full packet beside `in_flight` octets.
     #[inline]
     pub(super) fn has_room_beside(&self, in_flight: u64) -> bool {
-        self.recovery.congestion.has_room(in_flight, self.settings.mss())
+        self.recovery.congestion.has_room(in_flight, self.mss)
     }
 
     /// When pacing lets the next packet leave, if not now.
@@ -228,7 +255,7 @@ impl Sender {
     /// Nothing leaves for now, with `delayed` octets that only pacing keeps back.
     pub(super) fn note_limit(&mut self, delayed: u64) {
         let in_flight = self.in_flight();
-        self.recovery.congestion.note_limit(in_flight, self.settings.mss(), delayed);
+        self.recovery.congestion.note_limit(in_flight, self.mss, delayed);
     }
 
     /// The application has nothing more to send, and the window would let it.
@@ -351,7 +378,7 @@ impl Sender {
                 settled -= range.end.min(first).saturating_sub(range.start);
             }
             let known = board.remembered_acknowledged().saturating_sub(listed);
-            self.unlisted = u64::from(tack.unlisted).saturating_sub(known + settled) * self.settings.mss();
+            self.unlisted = u64::from(tack.unlisted).saturating_sub(known + settled) * self.mss;
         }
         self.recovery.set_arrived(self.unlisted);
     }

@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use super::settings::Settings;
 use crate::ack::Ranges;
 use crate::streams::{Outgoing, ResetCode, Side, Table};
-use acklab_base::{Arrival, Instant};
+use acklab_base::{Arrival, Instant, StreamEvent};
 use acklab_wire::tack::frame;
 
 /// What is kept of a stream that may carry a message.
@@ -16,6 +16,16 @@ use acklab_wire::tack::frame;
 pub(crate) struct Message {
     /// Octets that its application has been told of.
     told: u64,
+    /// Nobody reads it any more.
+    stop: Option<Stop>,
+}
+
+/// The peer is asked to send no more of a stream (RFC 9000, §3.5).
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    code: u32,
+    /// It is to be said, for the first time or again.
+    is_due: bool,
 }
 
 type Stream = crate::streams::Stream<Message>;
@@ -39,6 +49,8 @@ pub(super) struct Streams {
     owes_offer: bool,
     /// How many streams the peer has opened: the largest rank and one.
     opened_by_peer: u64,
+    /// The peer may have to be asked to send no more of a stream.
+    owes_stop: bool,
     /// How many streams the peer lets this end open in all.
     allowed: u64,
     /// The id of the next stream that this end opens.
@@ -61,6 +73,7 @@ impl Streams {
             offered: settings.streams.into(),
             owes_offer: false,
             opened_by_peer: 0,
+            owes_stop: false,
             allowed: 0,
             // Stream 0 is open.
             next_id: side.first_id() + if side.opens(0) { 2 } else { 0 },
@@ -238,6 +251,55 @@ impl Streams {
     pub(super) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
         if self.of_peer(id).is_some() {
             self.table.on_reset(id, size, code);
+        }
+    }
+
+    /// Nobody reads a stream any more. The peer is asked to send no more of it, unless it has sent all.
+    pub(super) fn stop(&mut self, id: u32, code: u32) {
+        if let Some(stream) = self.table.get_mut(id).filter(|stream| !stream.incoming.is_finished()) {
+            stream.own.stop.get_or_insert(Stop { code, is_due: true });
+            self.owes_stop = true;
+        }
+    }
+
+    /// Returns `true` if the peer may have to be asked to send no more of a stream.
+    #[inline]
+    pub(super) const fn owe_stop(&self) -> bool {
+        self.owes_stop
+    }
+
+    /// The next stream of which the peer is asked to send no more, and the code.
+    #[inline]
+    pub(super) fn take_stop(&mut self) -> Option<(u32, u32)> {
+        if !self.owes_stop {
+            return None;
+        }
+        for stream in self.table.iter_mut().filter(|stream| !stream.incoming.is_finished()) {
+            let id = stream.id();
+            if let Some(stop) = &mut stream.own.stop
+                && std::mem::take(&mut stop.is_due)
+            {
+                return Some((id, stop.code));
+            }
+        }
+        self.owes_stop = false;
+        None
+    }
+
+    /// What asked for it is lost.
+    pub(super) fn on_stop_lost(&mut self, id: u32) {
+        if let Some(stop) = self.table.get_mut(id).and_then(|stream| stream.own.stop.as_mut()) {
+            stop.is_due = true;
+            self.owes_stop = true;
+        }
+    }
+
+    /// The peer reads no more of a stream that was checked: it is reset with the peer's code (RFC 9000, §3.5).
+    pub(super) fn on_stop(&mut self, id: u32, code: u32) {
+        let Some(stream) = self.of_peer(id) else { return };
+        if !stream.outgoing.is_finished() && !stream.outgoing.is_reset() {
+            stream.outgoing.reset(ResetCode::Application(code));
+            self.table.events.push(id, StreamEvent::Stopped { code });
         }
     }
 

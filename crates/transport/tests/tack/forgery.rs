@@ -163,6 +163,7 @@ fn wild() -> impl Strategy<Value = Frame> {
         }),
         any::<[u32; 2]>().prop_map(|[ect0, ce]| Frame::EcnCounts(EcnCounts { ect0, ce })),
         any::<u32>().prop_map(|below| Frame::Forget { below: PktSeq(below) }),
+        (0u32..300, any::<u32>()).prop_map(|(stream, code)| Frame::Stop { stream, code }),
         (0u32..300, any::<u32>(), 0..=LARGEST_OFFSET).prop_map(|(stream, code, size)| Frame::Reset {
             stream,
             size,

@@ -115,6 +115,7 @@ fn frame(octets: &mut Octets<'_>) -> Frame {
             length: 1 + octets.below(1400) as u16,
             is_end: octets.once_in(4),
         }),
+        11 if octets.once_in(2) => Frame::Stop { stream, code: number(octets) },
         11 => Frame::Blocked { stream },
         12 => Frame::Streams { limit: number(octets) },
         13 => Frame::Extension(Box::new(Extension { kind: Extension::FIRST, octets: vec![octets.octet()] })),

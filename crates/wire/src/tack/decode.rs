@@ -157,6 +157,7 @@ impl Octets<'_> {
             }
             kind::CHALLENGE => Frame::Challenge(self.word()?),
             kind::RESPONSE => Frame::Response(self.word()?),
+            kind::STOP => Frame::Stop { stream: self.varint()?, code: self.varint()? },
             Extension::FIRST.. => self.extension(kind)?,
             _ => return None,
         })

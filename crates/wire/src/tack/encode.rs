@@ -159,6 +159,11 @@ pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
             octets.push(kind::RESPONSE);
             octets.extend_from_slice(&value.to_be_bytes());
         }
+        Frame::Stop { stream, code } => {
+            octets.push(kind::STOP);
+            varint::append(*stream, octets);
+            varint::append(*code, octets);
+        }
         Frame::Extension(extension) => {
             octets.push(extension.kind);
             varint::append(extension.octets.len() as u32, octets);

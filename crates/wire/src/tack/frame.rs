@@ -25,7 +25,8 @@ pub(super) mod kind {
     pub(crate) const TOKEN: u8 = 0x11;
     pub(crate) const CHALLENGE: u8 = 0x12;
     pub(crate) const RESPONSE: u8 = 0x13;
-    pub(crate) const LARGEST: u8 = RESPONSE;
+    pub(crate) const STOP: u8 = 0x14;
+    pub(crate) const LARGEST: u8 = STOP;
 }
 
 /// A frame. Which of them must arrive, and what then leaves again, is the transport's affair.
@@ -108,6 +109,13 @@ pub enum Frame {
     Challenge(u64),
     /// Returns the value of a [`Challenge`](Self::Challenge) (RFC 9000, §19.18).
     Response(u64),
+    /// Nobody reads a stream any more: asks its sender to reset it (RFC 9000, §19.5).
+    Stop {
+        /// The stream.
+        stream: u32,
+        /// Why.
+        code: u32,
+    },
     /// A frame of a type that this version does not know and skips.
     Extension(Box<Extension>),
     /// The versions that a server knows: all that a packet of version 0 carries.
@@ -287,6 +295,7 @@ impl Frame {
             Self::Crypto(crypto) => Crypto::header(crypto.offset) + u64::from(crypto.length),
             Self::Token(token) => 1 + varint::len(token.len() as u32) + token.len() as u64,
             Self::Challenge(_) | Self::Response(_) => 1 + 8,
+            Self::Stop { stream, code } => 1 + varint::len(*stream) + varint::len(*code),
             Self::Extension(extension) => {
                 let octets = extension.octets.len() as u64;
                 1 + varint::len(octets as u32) + octets

@@ -12,6 +12,8 @@ use acklab_base::Ecn;
 pub const NEGOTIATION: u8 = 0;
 /// The least octets of a datagram that opens a connection. A smaller one gets no answer (RFC 9000, §6, §14.1).
 pub const LEAST_OPEN: usize = 1200;
+/// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
+pub const AMPLIFICATION: u64 = 3;
 
 /// The version of the packet that starts with this octet. The other bits are reserved.
 #[must_use]

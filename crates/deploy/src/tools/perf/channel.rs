@@ -114,6 +114,17 @@ impl Carrier {
         }
     }
 
+    /// Ends the log of the connection, if one is kept.
+    pub(crate) fn finish_log(&self) -> Result<(), ToolError> {
+        match self {
+            Self::Tack(connection) => match connection.finish_recording() {
+                Some(Err(error)) => Err(ToolError::failed("qlog", error)),
+                Some(Ok(_)) | None => Ok(()),
+            },
+            Self::Quic(_) | Self::Tcp(_) => Ok(()),
+        }
+    }
+
     /// Ends the connection at once: nothing that waits is sent any more.
     pub(crate) fn abort(self) {
         match self {

@@ -5,7 +5,7 @@ use super::contender::{Contender, Transport};
 use super::protocol::{self, Message, Plan, Preface, Report, Side};
 use super::row::Row;
 use super::traffic::{Load, Meter, Sink};
-use crate::config::Config;
+use crate::config::{Config, Recording};
 use crate::endpoint::Endpoint;
 use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
 use crate::tools::{PATIENCE, Stop, ToolError, any_like, resolve, stopped};
@@ -50,6 +50,8 @@ pub struct Options {
     pub interval: f64,
     /// Where the secrets of TLS are appended, for Wireshark.
     pub keys: Option<PathBuf>,
+    /// A folder for a log (qlog) of each connection of TACK, at this end.
+    pub qlog: Option<PathBuf>,
 }
 
 /// What is told while measurements last.
@@ -113,6 +115,9 @@ async fn measure_all(options: &Options, mut tell: impl FnMut(Told)) -> Result<Ve
             return Err(ToolError::usage("--with", format_args!("{:?} twice", contender.name), "each contender once"));
         }
     }
+    if let Some(folder) = &options.qlog {
+        std::fs::create_dir_all(folder).map_err(|error| ToolError::failed(folder.display(), error))?;
+    }
     let believer = options.trust.as_ref().map(|trust| Believer::new(trust, options.keys.as_deref())).transpose()?;
     let client = Client { options, believer };
     let mut rows = Vec::new();
@@ -163,7 +168,10 @@ impl Client<'_> {
         Ok(match &contender.transport {
             Transport::Tack(settings) => {
                 let client = Some(Arc::clone(&self.believer()?.tls));
-                let endpoint = bind_client(remote, Config { transport: **settings, client, ..Config::new() })?;
+                let recording =
+                    self.options.qlog.clone().map(|qlog| Recording { qlog: Some(qlog), ..Recording::default() });
+                let config = Config { transport: **settings, client, recording, ..Config::new() };
+                let endpoint = bind_client(remote, config)?;
                 Dialer::Tack { endpoint, remote }
             }
             Transport::Quic(quic) => {
@@ -307,8 +315,10 @@ impl Client<'_> {
             (received, meter.read(Some(&load), None), receiver)
         };
         interval(received);
+        let logged = meter.finish_logs().and_then(|()| control_carrier.finish_log());
         drop(meter);
         control_carrier.abort();
+        logged?;
         if let Dialer::Quic { endpoint, .. } = &dialer {
             // Its connections say farewell.
             _ = tokio::time::timeout(PATIENCE, endpoint.wait_idle()).await;

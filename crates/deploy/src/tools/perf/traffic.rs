@@ -68,6 +68,13 @@ impl Meter {
     }
 }
 
+impl Meter {
+    /// Ends the logs of its connections.
+    pub(super) fn finish_logs(&self) -> Result<(), ToolError> {
+        self.carriers.iter().try_for_each(Carrier::finish_log)
+    }
+}
+
 /// Its connections end at once.
 impl Drop for Meter {
     fn drop(&mut self) {

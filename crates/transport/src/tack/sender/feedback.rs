@@ -132,7 +132,7 @@ impl Sender {
         Report {
             progress: Progress { octets: delivered, ..progress },
             prior_in_flight,
-            marked: (marked > 0).then(|| marked * self.settings.mss()),
+            marked: (marked > 0).then(|| marked * self.mss),
             rate,
             persistent: PersistentCongestion::Detected { max_ack_delay: self.tack_delay() },
         }
@@ -150,6 +150,9 @@ impl Sender {
     ) {
         let mut contents = Contents { streams, mtu, path, events, ecn: &mut self.ecn, synced: &mut self.synced };
         self.recovery.settle(now, SPACE, report, &mut contents);
+        if self.settings.mtu_discovery {
+            self.set_mss(mtu.size() - self.settings.headers());
+        }
         // The receiver counts what arrives late, so lost packets need not be remembered.
         self.recovery.space_mut(SPACE).forget_lost(Instant::FAR_FUTURE);
         self.refresh_timeout();
@@ -203,6 +206,7 @@ impl Context<Content> for Contents<'_> {
                     stream.outgoing.on_reset_lost();
                 }
             }
+            Some(Control::Stop(id)) => self.streams.on_stop_lost(id),
             Some(Control::Streams) => self.streams.owe_offer(),
             Some(Control::Challenge) => self.path.on_lost(),
             Some(Control::Mtu(size)) => {

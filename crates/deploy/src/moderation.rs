@@ -1,0 +1,65 @@
+//! When to look at a socket again: datagrams that come one after the other are taken together, as network interfaces moderate interrupts. Each wake-up of a thread costs as much as
+//! ten datagrams.
+
+use acklab_base::{Duration, Instant};
+
+/// The longest pause, and the share of a round trip that it takes at most: those of Linux for the ACKs that its receiver compresses (`tcp_comp_sack_delay_ns` and the 5 % of
+/// `__tcp_ack_snd_check`).
+const LONGEST: Duration = Duration::from_millis(1);
+const SHARE: u64 = 20;
+/// A pause that is shorter than what the system's timers are late by default (`prctl`, `PR_SET_TIMERSLACK`) spares nothing.
+const SHORTEST: Duration = Duration::from_micros(50);
+/// A pause that does not bring so many datagrams only delays them.
+const LEAST: u64 = 4;
+/// The weight of the newest gap in the mean: an eighth, as that of a round trip in SRTT (RFC 6298, §2).
+const WEIGHT: u64 = 8;
+
+/// The gaps between datagrams.
+#[derive(Debug, Default)]
+pub(crate) struct Moderation {
+    /// When datagrams came last.
+    last: Option<Instant>,
+    /// The mean time between two.
+    gap: Option<Duration>,
+}
+
+impl Moderation {
+    /// `datagrams` have come, over a path with this round trip. Returns until when nobody need look for the next.
+    pub(crate) fn next(&mut self, now: Instant, datagrams: u64, round_trip: Option<Duration>) -> Option<Instant> {
+        if datagrams == 0 {
+            return None;
+        }
+        let before = self.last.replace(now)?;
+        let gap = now.since(before) / datagrams;
+        let mean = self.gap.map_or(gap, |mean| (mean * (WEIGHT - 1) + gap) / WEIGHT);
+        self.gap = Some(mean);
+        let pause = LONGEST.min(round_trip? / SHARE);
+        (pause >= SHORTEST && mean * LEAST <= pause).then(|| now + pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Datagrams each `gap` microseconds over a path of `rtt` milliseconds: the pause in microseconds, once the mean is known.
+    fn pause(gap: u64, rtt: u64) -> Option<u64> {
+        let (mut moderation, mut now) = (Moderation::default(), Instant::ZERO);
+        let mut pause = None;
+        for _ in 0..100 {
+            now += Duration::from_micros(gap);
+            let until = moderation.next(now, 1, Some(Duration::from_millis(rtt)));
+            pause = until.map(|until| until.since(now).as_nanos() / 1000);
+        }
+        pause
+    }
+
+    #[test]
+    fn only_a_stream_of_datagrams_is_taken_in_batches() {
+        assert_eq!(pause(120, 20), Some(1000), "100 Mbps");
+        assert_eq!(pause(120, 10), Some(500), "a twentieth of the round trip");
+        assert_eq!(pause(300, 100), None, "three in a millisecond");
+        assert_eq!(pause(10, 0), None, "this host");
+        assert_eq!(Moderation::default().next(Instant::ZERO, 1, None), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! Between the application of a stream and the thread of its endpoint: octets in whole blocks, so that neither waits while the other copies.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `outlet` | what was written, on its way to the thread |
+//! | `inlet` | what has arrived, on its way to the application |
+//! | `pool` | memory that is used again |
+
+mod inlet;
+mod outlet;
+mod pool;
+
+pub(crate) use inlet::{Inlet, ReadError};
+pub(crate) use outlet::{Outlet, WriteError};
+pub(crate) use pool::Pool;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What was done, and whether the thread of the endpoint has to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) octets: usize,
+    pub(crate) is_news: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,154 @@
+//! What an application has written to a stream, until the thread of the endpoint takes it.
+
+use super::{Done, Pool, lock};
+use crate::error::Lost;
+use acklab_transport::octets::BLOCK;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+/// Writes of up to so many octets are appended to the block before, if it has room.
+const SMALL: usize = 4 << 10;
+
+/// Why nothing can be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WriteError {
+    Lost(Lost),
+    /// The peer reads no more, for the reason of this code.
+    Stopped(u32),
+    /// The stream was ended or reset here.
+    Ended,
+}
+
+impl From<WriteError> for io::Error {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Lost(lost) => lost.into(),
+            WriteError::Stopped(code) => {
+                Self::new(io::ErrorKind::BrokenPipe, format!("the peer reads no more of the stream: code {code}"))
+            }
+            WriteError::Ended => Self::new(io::ErrorKind::BrokenPipe, "the stream was ended here"),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    state: Mutex<State>,
+    pool: Arc<Pool>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Blocks that the thread has not taken.
+    blocks: VecDeque<Vec<u8>>,
+    /// Octets written in all, and how many may be.
+    written: u64,
+    limit: u64,
+    waker: Option<Waker>,
+    refuses: Option<WriteError>,
+    /// The thread was told of what is there.
+    is_told: bool,
+}
+
+impl State {
+    fn told(&mut self, octets: usize) -> Done {
+        Done { octets, is_news: !std::mem::replace(&mut self.is_told, true) }
+    }
+}
+
+impl Outlet {
+    /// One that takes `limit` octets until the thread says more.
+    pub(crate) fn new(limit: u64, pool: Arc<Pool>) -> Self {
+        Self { state: Mutex::new(State { limit, ..State::default() }), pool }
+    }
+
+    /// Takes what has room. A stream has one writer at a time.
+    pub(crate) fn poll_write(&self, context: &Context<'_>, octets: &[u8]) -> Poll<Result<Done, WriteError>> {
+        let mut state = lock(&self.state);
+        if let Some(error) = &state.refuses {
+            return Poll::Ready(Err(error.clone()));
+        }
+        let room = usize::try_from(state.limit.saturating_sub(state.written)).unwrap_or(usize::MAX).min(octets.len());
+        if room == 0 && !octets.is_empty() {
+            state.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        let octets = &octets[..room];
+        state.written += room as u64;
+        if room <= SMALL
+            && let Some(last) = state.blocks.back_mut()
+            && last.len() + room <= last.capacity()
+        {
+            last.extend_from_slice(octets);
+            return Poll::Ready(Ok(state.told(room)));
+        }
+        drop(state);
+        let blocks: Vec<Vec<u8>> = octets
+            .chunks(BLOCK)
+            .map(|octets| {
+                // Few octets get little memory.
+                let mut block = if octets.len() > SMALL { self.pool.take() } else { Vec::with_capacity(SMALL) };
+                block.extend_from_slice(octets);
+                block
+            })
+            .collect();
+        let mut state = lock(&self.state);
+        state.blocks.extend(blocks);
+        Poll::Ready(Ok(state.told(room)))
+    }
+
+    /// Gives what was written to `take`, block by block.
+    pub(crate) fn take(&self, take: impl FnMut(Vec<u8>)) {
+        let blocks = {
+            let mut state = lock(&self.state);
+            state.is_told = false;
+            std::mem::take(&mut state.blocks)
+        };
+        blocks.into_iter().for_each(take);
+    }
+
+    /// From now on, `limit` octets may be written in all. Wakes the writer if `wakes`.
+    pub(crate) fn allow(&self, limit: u64, wakes: bool) {
+        let waker = {
+            let mut state = lock(&self.state);
+            state.limit = state.limit.max(limit);
+            if wakes { state.waker.take() } else { None }
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Nothing can be written any more.
+    pub(crate) fn refuse(&self, error: WriteError) {
+        let waker = {
+            let mut state = lock(&self.state);
+            state.refuses.get_or_insert(error);
+            state.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_waits_for_room() {
+        let (outlet, context) = (Outlet::new(10, Arc::default()), Context::from_waker(Waker::noop()));
+        let write = |octets: &[u8]| outlet.poll_write(&context, octets);
+        assert_eq!(write(&[1; 4]), Poll::Ready(Ok(Done { octets: 4, is_news: true })));
+        assert_eq!(write(&[2; 8]), Poll::Ready(Ok(Done { octets: 6, is_news: false })), "the thread knows");
+        assert_eq!(write(&[3; 8]), Poll::Pending);
+        let mut taken = Vec::new();
+        outlet.take(|block| taken.push(block));
+        assert_eq!(taken.concat(), [[1; 4].as_slice(), &[2; 6]].concat());
+        outlet.allow(12, true);
+        outlet.allow(11, true);
+        assert_eq!(write(&[3; 8]), Poll::Ready(Ok(Done { octets: 2, is_news: true })), "a limit never falls");
+        outlet.refuse(WriteError::Stopped(7));
+        outlet.refuse(WriteError::Ended);
+        assert_eq!(write(&[3; 8]), Poll::Ready(Err(WriteError::Stopped(7))), "the first reason counts");
+    }
+}
