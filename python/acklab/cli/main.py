@@ -465,7 +465,8 @@ def perf(
     ca: Authorities = None,
     keys: Keys = None,
     qlog: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a log of each connection of TACK there, for qvis.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a log of each connection of TACK there, for qvis.", show_default=False),
     ] = None,
     json_: Json = False,
 ) -> None:

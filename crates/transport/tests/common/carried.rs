@@ -147,7 +147,7 @@ impl<E: Streams> Host<E> {
                     assert_eq!(outgoing.written.kept(), 0, "all is freed");
                 }
                 StreamEvent::Readable | StreamEvent::Writable => {}
-                StreamEvent::Reset { .. } => panic!("nobody resets {stream}"),
+                StreamEvent::Reset { .. } | StreamEvent::Stopped { .. } => panic!("nobody ends {stream}"),
             }
         }
         assert!(matches!(fate, Fate::Taken | Fate::Waits) || !has_arrived, "{fate:?}");
