@@ -4,6 +4,7 @@ The pages are those of docs/, the READMEs of the studies, the Python API from it
 gallery of the figures of studies whose results lie in RESULTS (default: out).
 """
 
+import ast
 import json
 import re
 import shutil
@@ -15,11 +16,11 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-from acklab import cli, figures, report, statistics, strategies, studies, sweeps
+from acklab import cli, figures, keys, report, statistics, strategies, studies, sweeps
 from acklab.report import Document
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "schema", "emulate")
+COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "explain", "schema", "emulate")
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
 PER_STUDY = 3
 """Figures of each study in the gallery."""
@@ -59,11 +60,14 @@ validation: {{ links: {{ not_found: ignore, unrecognized_links: ignore }} }}
 nav:
   - Home: index.md
   - Guide: {guide}
+  - Notebooks: {notebooks}
   - Models: {models}
   - Studies: {studies}
   - Gallery: gallery.md
   - Reference:
+      - Keys of a scenario: {keys}
       - Commands: reference/commands.md
+      - What a strategy sees: reference/strategies.md
       - Python: {modules}
   - Decisions: {decisions}
   - Glossary: glossary.md
@@ -98,6 +102,11 @@ def main(site: Path, results: Path) -> None:
         for page in pages.rglob("*.md"):
             _mend_links(page, pages)
         _write(pages / "reference" / "commands.md", _commands())
+        _write(pages / "reference" / "strategies.md", _attributes())
+        for name, text in _keys().items():
+            _write(pages / "reference" / "keys" / f"{name}.md", text)
+        for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+            _notebook(notebook, pages / "notebooks")
         for module in MODULES:
             name = module.__name__
             names = "".join(f"\n::: {name}.{member}\n" for member in _members(module))
@@ -133,8 +142,79 @@ def _config(pages: Path, site: Path) -> str:
     modules = [{"acklab": "reference/acklab.md"}, *({module.__name__: f"reference/{module.__name__}.md"} for module in MODULES)]
     return CONFIG.format(
         pages=pages, site=site, python=ROOT / "python", modules=modules,
-        guide=listed("guide"), models=listed("models"), studies=listed("studies"), decisions=listed("decisions"),
+        guide=_in_order(pages), keys=listed("reference/keys"), notebooks=listed("notebooks"), models=listed("models"), studies=listed("studies"), decisions=listed("decisions"),
     )  # fmt: skip
+
+
+def _in_order(pages: Path) -> str:
+    """The pages of the guide in the order of its first page."""
+    first = pages / "guide" / "README.md"
+    linked = re.findall(r"\]\(([\w-]+\.md)\)", first.read_text(encoding="utf-8"))
+    rest = sorted(page.name for page in (pages / "guide").glob("*.md") if page.name not in (*linked, "README.md"))
+    found = [first, *(pages / "guide" / name for name in dict.fromkeys([*linked, *rest]))]
+    return str([{_title(page): str(page.relative_to(pages))} for page in found])
+
+
+def _keys() -> dict[str, str]:
+    """The reference of the keys of a scenario: a page for each table, and one for the keys that stand alone."""
+    tables, alone = {}, []
+    for name, text in keys.pages().items():
+        if text.count("\n## ") or name.startswith("flow.transport."):
+            tables[name] = text
+        else:
+            alone.append("#" + text)
+    first = f"# Keys of a scenario\n\n{(keys.__doc__ or '').split(chr(10), 2)[2].strip()}\n\n"
+    links = "".join(f"* [`{name}`]({name}.md)\n" for name in tables)
+    return {"README": f"{first}`acklab explain KEY` prints the same.\n\n{links}\n{''.join(alone)}", **tables}
+
+
+def _attributes() -> str:
+    """What the objects hold that a strategy is given, from the stubs of the core."""
+    tree = ast.parse((ROOT / "python" / "acklab" / "_core.pyi").read_text(encoding="utf-8"))
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    parts = [
+        "# What a strategy sees\n\nTimes are whole nanoseconds since the start of the run, sizes are octets of payload, rates are bits per second.\n"
+    ]
+    for name in strategies.__all__:
+        if name not in classes:
+            continue
+        node = classes[name]
+        parts.append(
+            f"\n## {name} {{: #{name} }}\n\n{ast.get_docstring(node) or ''}\n\n| attribute | type | meaning |\n|---|---|---|\n"
+        )
+        for member in node.body:
+            if not isinstance(member, ast.FunctionDef):
+                continue
+            is_property = any(isinstance(mark, ast.Name) and mark.id == "property" for mark in member.decorator_list)
+            words = " ".join((ast.get_docstring(member) or "").split()).replace("|", "\\|")
+            arguments = "" if is_property else f"({', '.join(argument.arg for argument in member.args.args[1:])})"
+            kind = ast.unparse(member.returns).replace("|", "\\|") if member.returns else ""
+            shown = name if member.name == "__new__" else member.name
+            parts.append(f"| `{shown}{arguments}` | `{kind}` | {words} |\n")
+    return "".join(parts)
+
+
+def _notebook(path: Path, folder: Path) -> None:
+    """A notebook as a page: its text, its code, and what the code has printed and drawn."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    parts = []
+    for at, cell in enumerate(document["cells"]):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for number, output in enumerate(cell.get("outputs", ())):
+            data = output.get("data", {})
+            name = f"{path.stem}-{at}-{number}.svg"
+            if "image/svg+xml" in data:
+                _write(folder / "figures" / name, "".join(data["image/svg+xml"]))
+                parts.append(f"![](figures/{name})")
+            elif "text/html" in data and "plotly" not in "".join(data["text/html"]):
+                parts.append("".join(data["text/html"]))
+            elif text := "".join(output.get("text", data.get("text/plain", ()))):
+                parts.append(f"```text\n{text}\n```")
+    _write(folder / f"{path.stem}.md", "\n\n".join(parts) + "\n")
 
 
 def _title(page: Path) -> str:

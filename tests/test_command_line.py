@@ -157,6 +157,27 @@ def test_a_shell_completes_commands_studies_templates_and_keys():
     assert "satellite" in completions(["new", "sat"])
     assert "link.btl." in completions(["run", EXPERIMENT, "--set", "link.b"])
     assert "flow.0.transport.congestion.algorithm=" in completions(["run", EXPERIMENT, "--set", "flow.0.transport.congestion.a"])
+    assert "flow.ack.tack." not in completions(["explain", "flow.ack.t"])
+    assert "flow.ack.tack" in completions(["explain", "flow.ack.t"])
+
+
+def test_a_shell_completes_keys_that_the_scenario_leaves_out_and_values():
+    setting = ["run", EXPERIMENT, "--set"]
+    assert "link.btl.forward.jitter=" in completions([*setting, "link.btl.forward.j"])
+    assert "link.btl.forward.queue.mark_above=" in completions([*setting, "link.btl.forward.queue.m"])
+    # bash takes what stands before and behind a `=` for words of their own.
+    assert "codel" in completions([*setting, "link.btl.forward.queue.discipline", "=", "co"])
+    assert "linux" in completions([*setting, "flow.0.transport.ack.policy", "=", "l"])
+
+
+def test_a_key_is_explained():
+    told = acklab("explain", "flow.ack.tack.beta").stdout
+    assert "ACKs in the shortest round trip" in told
+    assert "Default: 4" in told
+    assert "measure" in acklab("explain").stdout
+    refused = acklab("explain", "flow.ack.taco")
+    assert refused.returncode == 2
+    assert "perhaps `flow.ack.tack" in refused.stderr
 
 
 def test_check_and_schema():

@@ -470,6 +470,7 @@ def emulate(
     cancel: Cancel | None = None,
     watch: Callable[[str], None] | None = None,
     may_halt: bool = False,
+    internet: str | None = None,
 ) -> EmulationResult: ...
 def inline(
     text: str,

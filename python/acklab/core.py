@@ -223,11 +223,12 @@ def emulate(
     cancel: Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
     may_halt: bool = False,
+    internet: str | None = None,
 ) -> Emulation:
     """Runs a scenario in real time.
 
     `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal; `watch` is called with a sample
-    of each second; `may_halt` lets idle processors halt.
+    of each second; `may_halt` lets idle processors halt; `internet` is the node that leads to the networks of this machine.
 
     Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
     """
@@ -243,6 +244,7 @@ def emulate(
         cancel=cancel,
         watch=None if watch is None else lambda text: watch(json.loads(text)),
         may_halt=may_halt,
+        internet=internet,
     )
     return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status)
 

@@ -44,6 +44,7 @@ def emulate(
     cancel: core.Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
     may_halt: bool = False,
+    internet: str | None = None,
 ) -> Emulated:
     """Runs a scenario in real time and returns its tables.
 
@@ -53,7 +54,8 @@ def emulate(
     The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
     command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends. `watch` is given a sample of each second: rates, queues, round trips, ACKs,
     airtime and lateness. While it lasts, no processor halts where root may ask for that; with `may_halt` they do, which saves power and makes
-    packets later.
+    packets later. `internet` is a node that leads to the networks of this machine: packets of IPv4 to addresses that no node has leave there, with
+    their addresses translated. It needs root, `nft`, and a machine that forwards packets.
 
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
     permission and for a run that fails, Cancelled once `cancel` is cancelled.
@@ -65,8 +67,9 @@ def emulate(
     foreground = None if at is None else (at[0], texts_of(at[1], "at: the command", "ping"))
     folders = _folder(captures, "captures"), _folder(outputs, "outputs")
     done = core.emulate(
-        source.text, source.name, sets, source.base, *folders, at=foreground, cancel=cancel, watch=watch, may_halt=may_halt
-    )
+        source.text, source.name, sets, source.base, *folders,
+        at=foreground, cancel=cancel, watch=watch, may_halt=may_halt, internet=internet,
+    )  # fmt: skip
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)

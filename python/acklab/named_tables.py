@@ -45,6 +45,11 @@ class NamedTables:
         return self.table("objects")
 
     @property
+    def completions(self) -> "pl.DataFrame":
+        """One row per flow with copies of finite size and class of sizes: how many were complete, and percentiles of their times [s]."""
+        return self.table("completions")
+
+    @property
     def network(self) -> "pl.DataFrame":
         """One row: sums and means over all flows and links."""
         return self.table("network")

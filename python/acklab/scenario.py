@@ -43,7 +43,7 @@ class Source:
             return cls(json.dumps(plain(scenario, ""), ensure_ascii=False), FROM_DICT, base or Path.cwd())
         if not isinstance(scenario, str | os.PathLike):
             raise UsageError(f"found a scenario of type {type(scenario).__name__}, expected the path of a file, or a dict")
-        path = path_of(scenario, "scenario")
+        path = _of_a_study(path_of(scenario, "scenario"))
         form = "JSON" if path.suffix.lower() == ".json" else "TOML"
         return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
 
@@ -66,6 +66,20 @@ class Source:
         for strategy in strategies:
             words += ["--strategy", strategy]
         return shlex.join([*words, "--seed", str(seed)])
+
+
+def _of_a_study(path: Path) -> Path:
+    """The path, or where the studies have the file if it is not here: `ack_compression/experiment_55.toml`, as in a checkout or in a wheel."""
+    from acklab.studies.folders import studies_folder
+
+    if path.is_absolute() or len(path.parts) < 2 or path.exists():
+        return path
+    try:
+        folder = studies_folder()
+    except UsageError:
+        return path
+    found = folder.joinpath(*path.parts[path.parts[0] == "studies" :])
+    return found if found.is_file() else path
 
 
 def overrides(changes: Overrides) -> list[str]:

@@ -8,6 +8,7 @@
 //! | [`reading`] | [`Reading`]: the configuration of a reading application in a scenario |
 //! | [`video`] | [`Video`]: a video as a sequence of frames |
 //! | [`page`] | [`Page`]: a document and its objects, the [`Browser`](page::Browser) that asks for them and the [`Server`](page::Server) |
+//! | [`sizes`] | [`Sizes`]: distributions of the sizes of transfers |
 //! | [`schedule`] | [`Schedule`](schedule::Schedule): the times and sizes of writes at a mean rate |
 //! | [`writer`] | [`Writer`]: an application that opens a port, writes and closes |
 //! | [`reader`] | [`Reader`]: an application that reads received data |
@@ -22,6 +23,7 @@ pub mod player;
 pub mod reader;
 pub mod reading;
 pub mod schedule;
+pub mod sizes;
 pub mod traffic;
 pub mod video;
 pub mod writer;
@@ -30,6 +32,7 @@ pub use page::Page;
 pub use player::Player;
 pub use reader::Reader;
 pub use reading::{AfterStall, Reading};
+pub use sizes::Sizes;
 pub use traffic::Traffic;
 pub use video::Video;
 pub use writer::Writer;

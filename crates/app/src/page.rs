@@ -10,6 +10,8 @@ mod server;
 pub use browser::{Browser, Object};
 pub use server::Server;
 
+use crate::Sizes;
+use acklab_base::random::Stream;
 use acklab_base::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,8 +29,12 @@ pub mod counter {
 #[serde(deny_unknown_fields)]
 pub struct Page {
     /// The size of the response to the first request: of the document, which names the objects.
+    #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(example = "30kB")]
     pub document: Bytes,
+    /// Draw the size of the document from this distribution instead. Each copy of the flow draws a size of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
     /// The sizes of the responses to the requests that follow it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Bytes>,
@@ -76,7 +82,21 @@ const fn one_request() -> Bytes {
     Bytes(400)
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(size: &Bytes) -> bool {
+    *size == Bytes::ZERO
+}
+
 impl Page {
+    /// The same with a document whose size is drawn, if its size is one to be drawn.
+    #[must_use]
+    pub fn sized(self, chance: impl FnOnce() -> Stream) -> Self {
+        match self.sizes {
+            Some(sizes) => Self { document: sizes.draw(&mut chance()), sizes: None, ..self },
+            None => self,
+        }
+    }
+
     /// The sizes of the responses, in the order of the requests.
     pub fn sizes(&self) -> impl Iterator<Item = u64> {
         [self.document].into_iter().chain(self.objects.iter().copied()).map(Bytes::get)

@@ -55,7 +55,7 @@ impl Schedule {
             Traffic::Constant { rate, write } => Source::Writes { rate, write, chance: None, intervals },
             Traffic::Poisson { rate, write } => Source::Writes { rate, write, chance: Some(chance), intervals },
             Traffic::Video(video) => Source::Video(Box::new(Frames::new(video, chance))),
-            Traffic::Greedy {} | Traffic::Fixed { .. } => return None,
+            Traffic::Greedy {} | Traffic::Fixed { .. } | Traffic::Drawn { .. } => return None,
         };
         Some(Self { source, next: None })
     }

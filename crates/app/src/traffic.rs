@@ -1,6 +1,7 @@
 //! The configuration of a writing application.
 
-use crate::Video;
+use crate::{Sizes, Video};
+use acklab_base::random::Stream;
 use acklab_base::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,11 @@ pub enum Traffic {
         /// Size of the transfer.
         size: Bytes,
     },
+    /// Writes as many octets as are drawn from a distribution, and closes. Each copy of a flow draws a size of its own.
+    Drawn {
+        /// The distribution.
+        sizes: Sizes,
+    },
     /// Writes a frame of a video as soon as it is encoded.
     Video(Video),
 }
@@ -49,7 +55,7 @@ impl Traffic {
         match self {
             Self::Constant { write, .. } | Self::Poisson { write, .. } => Some(*write),
             Self::Video(_) => Some(Video::DATAGRAM),
-            Self::Greedy {} | Self::Fixed { .. } => None,
+            Self::Greedy {} | Self::Fixed { .. } | Self::Drawn { .. } => None,
         }
     }
 
@@ -61,7 +67,26 @@ impl Traffic {
             Self::Constant { rate, write } => format!("Constant(rate={rate}, write={write})"),
             Self::Poisson { rate, write } => format!("Poisson(rate={rate}, write={write})"),
             Self::Fixed { size } => format!("Fixed(bytes={})", size.get()),
+            Self::Drawn { sizes } => format!("Drawn(sizes={})", sizes.name()),
             Self::Video(video) => format!("Video(rate={}, frame_rate={})", video.rate, video.frame_rate),
+        }
+    }
+
+    /// The same with a size that is drawn, if its size is one to be drawn.
+    #[must_use]
+    pub fn sized(self, chance: impl FnOnce() -> Stream) -> Self {
+        match self {
+            Self::Drawn { sizes } => Self::Fixed { size: sizes.draw(&mut chance()) },
+            _ => self,
+        }
+    }
+
+    /// The octets that it writes in all, if it ends by itself.
+    #[must_use]
+    pub const fn total(&self) -> Option<Bytes> {
+        match self {
+            Self::Fixed { size } => Some(*size),
+            _ => None,
         }
     }
 

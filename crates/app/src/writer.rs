@@ -58,7 +58,9 @@ impl Writer {
     /// An application that opens its port at `start` and, if `stop` is given, writes nothing from `stop` on.
     #[must_use]
     pub fn new(traffic: Traffic, start: Instant, stop: Option<Instant>, chance: Stream) -> Self {
+        let mut chance = chance;
         let total = match traffic {
+            Traffic::Drawn { sizes } => sizes.draw(&mut chance).get(),
             Traffic::Greedy {} => u64::MAX,
             Traffic::Fixed { size } => size.get(),
             Traffic::Constant { .. } | Traffic::Poisson { .. } | Traffic::Video(_) => 0,

@@ -13,6 +13,10 @@ pub trait Datagram {
     fn flow(&self) -> FlowKey;
     /// The destination node, or [`NodeId::NOWHERE`] if the destination address belongs to no node.
     fn destination(&self) -> NodeId;
+    /// The hosts that send and receive the packet, as numbers that tell hosts apart: their addresses, where there are any.
+    fn hosts(&self) -> [u64; 2] {
+        [0, self.destination().0.into()]
+    }
     /// The differentiated services codepoint (RFC 2474, §3): six bits.
     fn dscp(&self) -> u8 {
         0

@@ -41,7 +41,7 @@ use crate::{Results, RunOptions};
 use acklab_base::Instant;
 pub use acklab_live::permission;
 use acklab_live::realtime::Privileges;
-use acklab_live::{WallClock, namespace, realtime};
+use acklab_live::{WallClock, realtime};
 use acklab_measure::Table;
 use acklab_measure::flow::Measured;
 pub use calibrate::{Calibration, calibrate};
@@ -64,6 +64,8 @@ pub struct EmulateOptions {
     pub run: RunOptions,
     /// The folder for the output of applications; without it, none is kept.
     pub outputs: Option<PathBuf>,
+    /// The node that leads to the networks of this machine, and through them to the Internet.
+    pub internet: Option<String>,
     /// A command with the terminal, and its node. The run ends when it ends.
     pub foreground: Option<Foreground>,
     /// Where a sample of each second goes, for whoever watches the run.
@@ -107,7 +109,6 @@ pub fn emulate(
 ) -> Result<Emulation, Error> {
     let parts = Parts::new(scenario, &options.run)?;
     parts.refuse_split_ways()?;
-    namespace::leave_home()?;
     let mut stage = Stage::new(scenario, options, &parts)?;
     let clock = WallClock::start();
     let (mut world, traffic, plans) = stage.populate(scenario, options, parts, clock)?;

@@ -144,6 +144,11 @@ impl Datagram for Packet {
         self.0.header.route.flow
     }
 
+    fn hosts(&self) -> [u64; 2] {
+        let endpoints = self.0.header.route.endpoints;
+        [endpoints.source, endpoints.destination].map(|end| end.ip().to_bits().into())
+    }
+
     #[inline]
     fn destination(&self) -> NodeId {
         self.0.header.route.destination

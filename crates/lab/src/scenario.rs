@@ -48,6 +48,7 @@ pub use schema::schema;
 
 use crate::strategies::Strategies;
 use acklab_base::Duration;
+use acklab_base::random::Seed;
 use acklab_path::link;
 use acklab_transport::fault::LONGEST_TIME;
 use acklab_wire::IpVersion;
@@ -157,9 +158,12 @@ impl Scenario {
     /// All flows with their names. A flow with a `count` or with several stations is expanded to one flow for each.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
-        let mut flows = Vec::new();
+        let (mut flows, mut before) = (Vec::new(), 0);
         for flow in &self.flow {
-            flows.extend(flow.copies(flows.len(), &self.ends(flow)));
+            let ends = self.ends(flow);
+            let copies = flow.copies(before, &ends, Seed(self.seed));
+            flows.extend(copies.filter(|copy| copy.start < self.duration));
+            before += flow.count as usize * ends.len();
         }
         flows
     }

@@ -54,6 +54,14 @@ impl Namespace {
         Ok(Self(made?))
     }
 
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// If the process has too many descriptors.
+    pub fn here() -> io::Result<Self> {
+        Ok(Self(own()?))
+    }
+
     /// Calls `inside` with the calling thread in this namespace. Sockets and TUN devices that it opens belong to the namespace for good.
     ///
     /// # Errors

@@ -6,7 +6,8 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::{
-    BridgeStpState, InfoBridge, InfoData, InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage,
+    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType,
+    LinkMessage,
 };
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -15,7 +16,8 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsFd, AsRawFd};
 
 /// The properties of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,6 +242,41 @@ impl Netlink {
         let mut message = LinkMessage::default();
         message.header.index = index;
         self.request(RouteNetlinkMessage::DelLink(message), 0)
+    }
+
+    /// Makes a pair of virtual Ethernet devices: `name` here, and `peer` in another namespace. It exists as long as both namespaces do.
+    ///
+    /// # Errors
+    /// If the kernel refuses it.
+    pub fn add_pair(&self, name: &str, peer: &str, namespace: &Namespace) -> io::Result<()> {
+        let mut other = LinkMessage::default();
+        other.attributes =
+            vec![LinkAttribute::IfName(peer.to_owned()), LinkAttribute::NetNsFd(namespace.as_fd().as_raw_fd())];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other))),
+            ]),
+        ];
+        self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Routes all packets of IPv4 without another route through the device with this index, to `gateway` if there is one.
+    ///
+    /// # Errors
+    /// If the kernel refuses the route.
+    pub fn add_default_route(&self, index: u32, gateway: Option<Ipv4Addr>) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = if gateway.is_some() { RouteScope::Universe } else { RouteScope::Link };
+        message.header.kind = RouteType::Unicast;
+        message.attributes = vec![RouteAttribute::Oif(index)];
+        message.attributes.extend(gateway.map(|to| RouteAttribute::Gateway(RouteAddress::from(to))));
+        self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Sets the properties of the device with this index.

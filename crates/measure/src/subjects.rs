@@ -45,10 +45,14 @@ pub fn back_name(name: &str) -> String {
 pub struct FlowInfo {
     /// Its name.
     pub name: String,
+    /// The name of the flow of which it is a copy, if that has several.
+    pub group: Option<String>,
     /// The node that sends its data.
     pub from: String,
     /// The node that receives its data.
     pub to: String,
+    /// The octets that its application sends in all, if that ends by itself.
+    pub total: Option<u64>,
     /// The name of its model of traffic.
     pub traffic: String,
     /// When its application starts.
@@ -75,6 +79,8 @@ impl FlowInfo {
             name: back_name(&self.name),
             from: self.to.clone(),
             to: self.from.clone(),
+            group: None,
+            total: None,
             bottleneck: None,
             return_bottleneck: None,
             ..self.clone()

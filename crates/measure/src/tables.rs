@@ -1,6 +1,7 @@
 //! The tables of what was measured. Their columns have the names of CCperf's metrics: statistic, quantity, layer.
 
 mod cells;
+mod completions;
 pub(crate) mod flows;
 mod links;
 mod network;
@@ -28,6 +29,7 @@ pub fn metrics() -> Vec<Description> {
         metric::describe("flows", flows::METRICS),
         metric::describe("links", links::METRICS),
         metric::describe("network", network::METRICS),
+        metric::describe("completions", completions::METRICS),
         metric::describe("objects", objects::METRICS),
         metric::describe("peps", peps::METRICS),
         metric::describe("stations", cells::STATIONS),
@@ -83,6 +85,10 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
         metric::table("network", network::METRICS, &[whole]),
         acknowledgments(&flows),
     ];
+    let completions = completions::rows(&flows);
+    if !completions.is_empty() {
+        tables.push(metric::table("completions", completions::METRICS, &completions));
+    }
     let objects: Vec<_> = flows.iter().flat_map(objects::ObjectResult::of).collect();
     if !objects.is_empty() {
         tables.push(metric::table("objects", objects::METRICS, &objects));

@@ -47,9 +47,10 @@ impl<D: Datagram + Clone> Link<D> {
     pub fn new(config: &LinkConfig, server: Server, seed: Seed, name: &str) -> Self {
         // The packets in a queue decide what capacity is requested, so their departures are not known on arrival.
         let terminal = config.demand.zip(config.rate).map(|(demand, rate)| Terminal::new(demand, rate));
+        let draws = || seed.stream(&format!("link/{name}/queue"));
         let queue = match terminal {
-            Some(_) => Queue::Stored(PacketQueue::new(config.queue)),
-            None => Queue::new(config.queue),
+            Some(_) => Queue::Stored(PacketQueue::new(config.queue, draws())),
+            None => Queue::new(config.queue, draws),
         };
         Self {
             mtu: Mtu::new(config.mtu, config.mtu_steps.as_deref()).map(Box::new),
@@ -151,9 +152,9 @@ impl<D: Datagram + Clone> Link<D> {
         {
             let start = self.start_of(ready);
             let Queue::Stored(packets) = &mut self.queue else { return };
-            // CoDel may drop the head instead.
-            let Some((_, packet)) = packets.take_head(leaves, &mut self.tally) else { continue };
-            self.tally.serves(leaves, packet.wire_len() + self.overhead, leaves.since(ready));
+            // The discipline may drop the head instead.
+            let Some((arrived, packet)) = packets.take_head(leaves, &mut self.tally) else { continue };
+            self.tally.serves(leaves, packet.wire_len() + self.overhead, leaves.since(arrived));
             self.serve(ready, start, packet);
         }
     }
@@ -206,8 +207,8 @@ impl<D: Datagram + Clone> Link<D> {
             if !matches!(packets.offer(now, packet, true, &mut self.tally), Verdict::Dropped(_)) {
                 assigned.terminal.joins(on_wire.get());
             }
-        } else if need_not_wait && packets.len() == 0 {
-            packets.bypassed();
+        } else if need_not_wait && packets.len() == 0 && packets.not_before() <= now {
+            let Some(packet) = packets.pass(now, packet, &mut self.tally) else { return };
             self.tally.serves(now, on_wire, Duration::ZERO);
             self.serve(now, start, packet);
         } else {
@@ -230,10 +231,10 @@ impl<D: Datagram + Clone> Link<D> {
         Instant::earliest(arrival, self.next_departure().map(|(_, leaves)| leaves))
     }
 
-    /// When the head of the queue arrived and when it leaves, for a queue that stores packets.
+    /// When the head of the queue may leave and when it does, for a queue that stores packets.
     fn next_departure(&self) -> Option<(Instant, Instant)> {
         let Queue::Stored(packets) = &self.queue else { return None };
-        let (ready, _) = packets.head()?;
+        let ready = packets.head()?.0.max(packets.not_before());
         Some((ready, self.device.entry(ready, self.start_of(ready))))
     }
 }

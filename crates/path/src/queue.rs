@@ -7,8 +7,12 @@
 pub mod ack_filter;
 pub mod acks_first;
 mod buffer;
+pub mod cake;
 pub mod codel;
+pub mod dualpi2;
 pub mod fifo;
+pub mod fq_codel;
+pub mod pie;
 mod precomputed;
 mod registry;
 #[cfg(test)]
@@ -21,6 +25,7 @@ pub use registry::QueueConfig;
 pub(crate) use registry::{PacketQueue, Settings};
 
 use crate::counters::Tally;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Ecn, Instant};
 
@@ -54,8 +59,15 @@ pub(crate) trait Discipline<D> {
     /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them with their arrival times.
     fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)>;
 
-    /// Notes that a packet found the queue empty and the server free, and was served without being offered.
-    fn bypassed(&mut self) {}
+    /// Serves a packet that finds the queue empty and the server free. Returns `None` if the discipline drops it.
+    fn pass(&mut self, _now: Instant, packet: D, _tally: &mut Tally) -> Option<D> {
+        Some(packet)
+    }
+
+    /// When the next packet may leave, if the discipline shapes traffic to a rate.
+    fn not_before(&self) -> Instant {
+        Instant::ZERO
+    }
 
     /// The number of queued packets.
     fn len(&self) -> usize;
@@ -72,9 +84,24 @@ pub(crate) enum Queue<D> {
 }
 
 impl<D: Datagram> Queue<D> {
-    pub(crate) fn new(config: QueueConfig) -> Self {
-        config.precomputed().map_or_else(|| Self::Stored(PacketQueue::new(config)), Self::Precomputed)
+    /// A queue that draws from the stream that `draws` returns, if it needs one.
+    pub(crate) fn new(config: QueueConfig, draws: impl FnOnce() -> Stream) -> Self {
+        config.precomputed().map_or_else(|| Self::Stored(PacketQueue::new(config, draws())), Self::Precomputed)
     }
+}
+
+/// Returns `true` if `packets` packets of `bytes` octets exceed `limit`.
+fn is_over(limit: Option<Limit>, packets: usize, bytes: Bytes) -> bool {
+    match limit {
+        None => false,
+        Some(Limit::Packets(most)) => packets as u64 > most,
+        Some(Limit::Bytes(most)) => bytes > most,
+    }
+}
+
+/// The octets of these packets.
+fn octets<D: Datagram>(packets: &[(Instant, D)]) -> Bytes {
+    packets.iter().fold(Bytes::ZERO, |sum, (_, packet)| sum + packet.wire_len())
 }
 
 /// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if it did.

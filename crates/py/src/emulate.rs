@@ -67,9 +67,10 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 /// Runs a scenario in real time, in a thread of its own.
 ///
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal; `watch` is called each
-/// second with a sample of the run as JSON; `may_halt` lets idle processors halt. The other arguments are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// second with a sample of the run as JSON; `may_halt` lets idle processors halt; `internet` is the node that
+/// leads to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, may_halt=false))]
+#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, may_halt=false, internet=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn emulate(
     py: Python<'_>,
@@ -84,6 +85,7 @@ pub(crate) fn emulate(
     cancel: Option<&Cancel>,
     watch: Option<Py<PyAny>>,
     may_halt: bool,
+    internet: Option<String>,
 ) -> PyResult<EmulationResult> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
@@ -92,7 +94,7 @@ pub(crate) fn emulate(
     // While a command has the terminal, Ctrl-C is meant for it.
     let has_terminal = foreground.is_some();
     let (to, samples) = mpsc::channel();
-    let options = EmulateOptions { run, outputs, foreground, live: watch.is_some().then_some(to), may_halt };
+    let options = EmulateOptions { run, outputs, internet, foreground, live: watch.is_some().then_some(to), may_halt };
     let show = move |py: Python<'_>| {
         let Some(watch) = &watch else { return Ok(()) };
         samples.try_iter().try_for_each(|sample| {

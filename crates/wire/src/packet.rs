@@ -170,6 +170,10 @@ impl Datagram for IpPacket {
         self.destination
     }
 
+    fn hosts(&self) -> [u64; 2] {
+        parse::hosts(&self.octets)
+    }
+
     #[inline]
     fn dscp(&self) -> u8 {
         traffic_class::of(&self.octets) >> 2

@@ -33,6 +33,7 @@ def emulate_command(
     page: bool,
     port: int,
     may_halt: bool,
+    internet: str | None = None,
 ) -> None:
     """Runs a scenario in real time, shows its tables, and keeps them if there is a folder to keep them in."""
     foreground = _foreground(at, shell, words)
@@ -51,6 +52,7 @@ def emulate_command(
             at=foreground,
             watch=watch,
             may_halt=may_halt,
+            internet=internet,
         )
     if as_json:
         print(json.dumps(finite(result.to_dict()), allow_nan=False))

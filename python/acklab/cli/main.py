@@ -1,5 +1,6 @@
 """The commands and their options. Each imports what it needs when it is called, so that help and completion wait for nothing."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +33,13 @@ def _complete_keys(incomplete: str) -> list[str]:
     from acklab.cli.completion import keys
 
     return keys(incomplete)
+
+
+def _complete_explained(incomplete: str) -> list[str]:
+    """Keys of any scenario."""
+    from acklab.cli.completion import paths
+
+    return paths(incomplete)
 
 
 def _complete_studies(incomplete: str) -> list[str]:
@@ -154,6 +162,14 @@ def emulate_(
         str | None, typer.Option(metavar="NODE", help="Run the command behind -- on this node.", show_default=False)
     ] = None,
     shell: Annotated[str | None, typer.Option(metavar="NODE", help="Open a shell on this node.", show_default=False)] = None,
+    internet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NODE",
+            help="This node leads to the networks of this machine: what goes to no other node leaves there (NAT).",
+            show_default=False,
+        ),
+    ] = None,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")
     ] = False,
@@ -180,7 +196,7 @@ def emulate_(
         return
     if file is None:
         raise UsageError("found no scenario, expected a file, or --calibrate")
-    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, may_halt)
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, may_halt, internet)
 
 
 @app.command(
@@ -649,14 +665,46 @@ def check(file: ScenarioFile, set_: Sets = None, json_: Json = False) -> None:
     check_command(file, set_ or [], json_)
 
 
-@app.command(epilog=_examples("schema > acklab.schema.json"))
-def schema() -> None:
+@app.command(epilog=_examples("schema > acklab.schema.json", "schema --for cell.toml"))
+def schema(
+    scenario: Annotated[
+        Path | None,
+        typer.Option(
+            "--for",
+            metavar="FILE",
+            help="Write the schema beside this scenario, and name it in its first line (#:schema), where editors look for it.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
     """Print the JSON Schema of scenarios, for editors to complete from."""
     import json
 
     from acklab import core
 
+    if scenario is not None:
+        from acklab.cli.new import name_schema
+
+        name_schema(scenario, core.schema())
+        return
     print(json.dumps(core.schema(), indent=2))
+
+
+@app.command(epilog=_examples("explain", "explain flow.ack", "explain flow.ack.tack.beta", "explain queue.codel.target"))
+def explain(
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="KEY",
+            help="A key of a scenario, or the end of one; none lists the first ones.",
+            autocompletion=_complete_explained,
+        ),
+    ] = "",
+) -> None:
+    """Say what a key of a scenario means, which values it takes, and what holds without it."""
+    from acklab.keys import explain as explained
+
+    print(explained(key))
 
 
 def _port(given: int | None) -> int:
@@ -690,6 +738,10 @@ def _root(
 
 def main() -> None:
     """Runs the command line; what a person did wrong is told in one message, never as a traceback."""
+    if "_ACKLAB_COMPLETE" in os.environ:
+        from acklab.cli.completion import complete
+
+        sys.exit(complete(_main))
     sys.exit(_main())
 
 

@@ -97,6 +97,7 @@ fn at(ms: u64) -> Instant {
 
 fn page(requests: Requests) -> Page {
     Page {
+        sizes: None,
         document: Bytes(30_000),
         objects: vec![Bytes(1000), Bytes(2000), Bytes(3000)],
         request: Bytes(400),

@@ -26,11 +26,19 @@ fn number_of(address: IpAddr) -> Option<u64> {
     }
 }
 
-/// The node with this address among the first `nodes`, or [`NodeId::NOWHERE`].
-pub(super) fn node_of(address: IpAddr, nodes: usize) -> NodeId {
+/// The node with this address among the first `nodes`. Other addresses are those of `internet`, if one host has them, and otherwise of
+/// [`NodeId::NOWHERE`].
+pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -> NodeId {
     // Zero is the address of the network.
     let number = number_of(address).filter(|number| (1..=nodes as u64).contains(number));
-    number.map_or(NodeId::NOWHERE, |number| NodeId(number as u32 - 1))
+    let outside = || internet.filter(|_| is_of_one_host(address)).unwrap_or(NodeId::NOWHERE);
+    number.map_or_else(outside, |number| NodeId(number as u32 - 1))
+}
+
+/// Is it an address of IPv4 that may be one of a host in another network?
+fn is_of_one_host(address: IpAddr) -> bool {
+    let IpAddr::V4(address) = address else { return false };
+    !(address.is_multicast() || address.is_broadcast() || address.is_link_local() || address.is_unspecified())
 }
 
 #[cfg(test)]
@@ -40,11 +48,20 @@ mod tests {
     #[test]
     fn an_address_leads_back_to_its_node() {
         for node in [0, 1, 255, 70_000].map(NodeId) {
-            assert_eq!(node_of(of(node, IpVersion::V4), 70_001), node);
-            assert_eq!(node_of(of(node, IpVersion::V6), 70_001), node);
+            assert_eq!(node_of(of(node, IpVersion::V4), 70_001, None), node);
+            assert_eq!(node_of(of(node, IpVersion::V6), 70_001, None), node);
         }
         let of = |node, version| of(NodeId(node), version).to_string();
         assert_eq!((of(0, IpVersion::V4), of(9, IpVersion::V6)), ("10.0.0.1".into(), "2001:db8::a".into()));
+    }
+
+    #[test]
+    fn addresses_of_other_networks_lead_out() {
+        let node = |address: &str| node_of(address.parse().unwrap(), 2, Some(NodeId(1)));
+        assert_eq!(["192.0.2.7", "10.0.0.9", "10.0.0.1"].map(node), [NodeId(1), NodeId(1), NodeId(0)]);
+        for address in ["224.0.0.22", "255.255.255.255", "169.254.1.1", "ff02::2", "2001:db8:1::1"] {
+            assert_eq!(node(address), NodeId::NOWHERE, "{address}");
+        }
     }
 
     #[test]
@@ -52,7 +69,7 @@ mod tests {
         for address in
             ["10.0.0.0", "10.0.0.3", "9.255.255.255", "224.0.0.1", "2001:db8::3", "2001:db8::", "ff02::2", "::1"]
         {
-            assert_eq!(node_of(address.parse().unwrap(), 2), NodeId::NOWHERE, "{address}");
+            assert_eq!(node_of(address.parse().unwrap(), 2, None), NodeId::NOWHERE, "{address}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::scenario;
 use acklab_base::{Duration, Instant};
 use acklab_live::realtime::{Granted, Privileges};
 use acklab_live::socket::Udp;
-use acklab_live::{Driver, Outcome, Standstill, WallClock, namespace, realtime};
+use acklab_live::{Driver, Outcome, Standstill, WallClock, realtime};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -74,7 +74,6 @@ pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibr
     let foreground = Some(Foreground { node: "sender".to_owned(), words: Vec::new() });
     let options = EmulateOptions { foreground, ..EmulateOptions::default() };
     let parts = Parts::new(&scenario, &options.run)?;
-    namespace::leave_home()?;
     let mut stage = Stage::new(&scenario, &options, &parts)?;
     let clock = WallClock::start();
     let (mut world, ..) = stage.populate(&scenario, &options, parts, clock)?;

@@ -9,7 +9,7 @@ use crate::assemble::World;
 use crate::error::Error;
 use crate::packet::{Packet, Pool};
 use crate::socket::{Pattern, Socket};
-use acklab_base::{Datagram, FlowKey, FlowTable, Instant, MachineId, PortId};
+use acklab_base::{Datagram, FlowKey, FlowTable, Instant, MachineId, NodeId, PortId};
 use acklab_live::realtime::Granted;
 use acklab_live::{Driver, Lateness, Outlet, WallClock};
 use acklab_measure::flow::{Flow, Measured};
@@ -33,6 +33,8 @@ pub(super) struct RealHosts {
     pub(super) outlet: Outlet,
     /// The number of nodes of the network.
     nodes: usize,
+    /// The node that leads to all other networks.
+    internet: Option<NodeId>,
     /// The longest packet that a device yields.
     mtu: usize,
     /// By port, the packet that was read and has not entered the network yet.
@@ -60,13 +62,16 @@ pub(super) struct RealHosts {
 
 impl RealHosts {
     /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
-    pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize) -> Self {
+    ///
+    /// Packets to addresses of no node go to `internet`, if there is one.
+    pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize, internet: Option<NodeId>) -> Self {
         let inbox = outlet.devices().iter().map(|_| None).collect();
         let answers = vec![0; outlet.devices().len()];
         let ends = FlowTable::new();
         Self {
             outlet,
             nodes,
+            internet,
             mtu,
             inbox,
             answers,
@@ -141,8 +146,8 @@ impl RealHosts {
         let origin = packet.origin();
         let Own { socket, pool, writes, .. } = self.own(port)?;
         let is_encoded = socket.encode(packet, writes, pool, &mut octets).is_ok();
-        let nodes = self.nodes;
-        let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
+        let (nodes, internet) = (self.nodes, self.internet);
+        let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes, internet));
         let packet = packet.ok().filter(|_| is_encoded).map(|packet| RealPacket::new(packet, origin, self.spare.pop()));
         self.corrupted += u64::from(packet.is_none());
         packet
@@ -165,8 +170,8 @@ impl RealHosts {
             self.memory.push(octets);
             return Ok(false);
         }
-        let nodes = self.nodes;
-        let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes));
+        let (nodes, internet) = (self.nodes, self.internet);
+        let packet = IpPacket::parse(octets, |address| addresses::node_of(address, nodes, internet));
         match packet.ok().filter(|packet| packet.destination().index() < nodes) {
             Some(packet) => {
                 let mut packet = RealPacket::new(packet, now, self.spare.pop());

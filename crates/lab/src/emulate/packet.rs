@@ -131,6 +131,10 @@ impl Datagram for RealPacket {
         self.0.packet.destination()
     }
 
+    fn hosts(&self) -> [u64; 2] {
+        self.0.packet.hosts()
+    }
+
     #[inline]
     fn dscp(&self) -> u8 {
         self.0.packet.dscp()

@@ -3,12 +3,14 @@
 //! | module | contents |
 //! |---|---|
 //! | `devices` | the namespace, device, addresses and parameters of each host, and the routes between them |
+//! | `internet` | the node that leads to the networks of this machine |
 //! | `sockets` | the sockets of the kernel's flows |
 //! | `own` | the flows of acklab's own stack |
 //! | `jobs` | the commands, each with the namespace of its node |
 //! | `provenance` | what the kernel is and has, and what it dropped |
 
 mod devices;
+mod internet;
 mod jobs;
 mod own;
 mod provenance;
@@ -25,7 +27,7 @@ use crate::assemble::{Parts, Plans};
 use crate::error::Error;
 use crate::scenario::{self, Scenario};
 use acklab_base::{NodeId, PortId};
-use acklab_live::{Namespace, Outlet, Tun, WallClock};
+use acklab_live::{Namespace, Outlet, Tun, WallClock, namespace};
 use acklab_wire::IpVersion;
 use acklab_wire::ipv4::IPV4_HEADER;
 use acklab_wire::tcp::TCP_HEADER;
@@ -78,11 +80,14 @@ pub(super) struct Stage {
     casts: Vec<Cast>,
     shown: Vec<(String, Arc<Shown>)>,
     tuns: Vec<Tun>,
+    internet: Option<internet::Internet>,
 }
 
 impl Stage {
-    /// Makes the namespaces with their devices, addresses and routes.
+    /// Moves the thread to a network namespace of its own, and makes those of the hosts with their devices, addresses and routes.
     pub(super) fn new(scenario: &Scenario, options: &EmulateOptions, parts: &Parts<RealPacket>) -> Result<Self, Error> {
+        let home = Namespace::here().map_err(host_error("cannot keep a namespace"))?;
+        namespace::leave_home()?;
         let mut casts = Vec::new();
         for (flow, part) in scenario.flows().into_iter().zip(&parts.flows) {
             let is_own = flow.stack == Some(scenario::Stack::Own);
@@ -101,12 +106,16 @@ impl Stage {
         // The longer header of IPv6 makes packets longer and not segments shorter, as in a simulation.
         let mtu = (mtu + if casts.iter().all(|cast| cast.is_own) { 0 } else { version.longer_by() }) as u32;
         let nodes = parts.nodes.clone();
-        let mut stage = Self { hosts: Vec::new(), nodes, version, mtu, casts, shown: Vec::new(), tuns: Vec::new() };
+        let mut stage =
+            Self { hosts: Vec::new(), nodes, version, mtu, casts, shown: Vec::new(), tuns: Vec::new(), internet: None };
         for node in stage.nodes_with_hosts(scenario, options)? {
             stage.add_host(node)?;
         }
         stage.set_parameters()?;
         stage.add_routes()?;
+        if let Some(name) = &options.internet {
+            stage.open_internet(stage.node(name)?, &home)?;
+        }
         Ok(stage)
     }
 
@@ -124,6 +133,9 @@ impl Stage {
         for application in &scenario.application {
             hosts.insert(self.node(&application.node)?);
             hosts.extend(command::nodes_in(&application.command, &self.nodes));
+        }
+        if let Some(internet) = &options.internet {
+            hosts.insert(self.node(internet)?);
         }
         if let Some(foreground) = &options.foreground {
             hosts.insert(self.node(&foreground.node)?);
@@ -155,7 +167,8 @@ impl Stage {
             here.map(|(port, _)| PortId(port)).collect()
         };
         let outlet = Outlet::new(std::mem::take(&mut self.tuns), clock);
-        let hosts = RealHosts::new(outlet, self.nodes.len(), self.mtu as usize);
+        let internet = self.internet.as_ref().map(|internet| internet.node);
+        let hosts = RealHosts::new(outlet, self.nodes.len(), self.mtu as usize, internet);
         let (mut world, flows) = parts.connect(scenario, &options.run, hosts, ports_at.clone(), ports_of)?;
         for node in devices_at {
             let name =

@@ -3,7 +3,8 @@
 use super::NAME;
 use crate::transports::Transport;
 use acklab_app::{Page, Reading, Traffic};
-use acklab_base::Duration;
+use acklab_base::random::Seed;
+use acklab_base::{Bytes, Duration};
 use acklab_measure::subjects::back_name;
 use acklab_transport::custom::Name;
 use acklab_transport::quic::ask;
@@ -64,10 +65,34 @@ pub struct Flow {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Time between the starts of consecutive copies.
+    /// Time between the starts of consecutive copies; the mean of it with `arrivals = "poisson"`.
     #[serde(default)]
     #[schemars(example = "100ms")]
     pub spacing: Duration,
+    /// How the starts of the copies follow each other.
+    #[serde(default, skip_serializing_if = "Arrivals::is_even")]
+    pub arrivals: Arrivals,
+    /// The name of the flow of which this is a copy, if it has several.
+    #[serde(skip)]
+    pub group: Option<String>,
+}
+
+/// How the starts of the copies of a flow follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At even times.
+    #[default]
+    Even,
+    /// At exponentially distributed times. Copies that would start after the end of the run are left out.
+    Poisson,
+}
+
+impl Arrivals {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+    fn is_even(&self) -> bool {
+        *self == Self::Even
+    }
 }
 
 /// Whose stack runs a flow.
@@ -224,17 +249,44 @@ impl Flow {
         })
     }
 
-    /// Its copies: `count` for each pair of `ends`.
-    pub(super) fn copies(&self, before: usize, ends: &[(String, String)]) -> impl Iterator<Item = Self> {
-        let names = self.copy_names(before, self.count as usize * ends.len());
-        names.zip(ends.iter().cycle()).zip(0_u64..).map(|((name, (from, to)), index)| Self {
-            name,
-            from: from.clone(),
-            to: to.clone(),
-            start: self.start + self.spacing.saturating_mul(index),
-            count: 1,
-            spacing: Duration::ZERO,
-            ..self.clone()
+    /// Its copies: `count` for each pair of `ends`, with their starts and sizes. `before` is the number of flows before it in the scenario.
+    pub(super) fn copies(&self, before: usize, ends: &[(String, String)], seed: Seed) -> impl Iterator<Item = Self> {
+        let copies = self.count as usize * ends.len();
+        let group = if self.name.is_empty() { format!("flow_{}", before + 1) } else { self.name.clone() };
+        let mut gaps = seed.stream(&format!("flow/{group}/arrivals"));
+        let mut start = self.start;
+        let mut next_start = move |index: u64| match self.arrivals {
+            Arrivals::Even => self.start + self.spacing.saturating_mul(index),
+            Arrivals::Poisson => {
+                start += gaps.exponential(self.spacing);
+                start
+            }
+        };
+        let group = (copies > 1).then_some(group);
+        self.copy_names(before, copies).zip(ends.iter().cycle()).zip(0_u64..).map(move |((name, (from, to)), index)| {
+            let chance = |end: &str| seed.stream(&format!("flow/{name}/size{end}"));
+            Self {
+                from: from.clone(),
+                to: to.clone(),
+                start: next_start(index),
+                traffic: self.traffic.sized(|| chance("")),
+                back: self.back.map(|back| back.sized(|| chance("/back"))),
+                page: self.page.clone().map(|page| page.sized(|| chance(""))),
+                count: 1,
+                spacing: Duration::ZERO,
+                arrivals: Arrivals::Even,
+                group: group.clone(),
+                name,
+                ..self.clone()
+            }
         })
+    }
+
+    /// The octets that the application at `from` sends in all, if it ends by itself.
+    pub(crate) fn total(&self) -> Option<u64> {
+        match &self.page {
+            Some(page) => Some(page.sizes().sum()),
+            None => self.traffic.total().map(Bytes::get),
+        }
     }
 }

@@ -143,6 +143,15 @@ fn queue() -> impl Strategy<Value = String> {
         2 => (1u64..20, 20u64..200, any::<bool>()).prop_map(|(target, interval, ecn)| {
             format!("\"codel\", target = \"{target}ms\", interval = \"{interval}ms\", ecn = {ecn}")
         }),
+        2 => (1u32..20, 256u64..4000, any::<bool>()).prop_map(|(flows, quantum, ecn)| {
+            format!("\"fq-codel\", flows = {flows}, quantum = \"{quantum}B\", ecn = {ecn}")
+        }),
+        2 => (1u64..100, select(vec!["triple", "dual-source", "dual-destination", "flows"]), select(vec!["off", "on", "aggressive"]))
+            .prop_map(|(rate, isolation, filter)| {
+                format!("\"cake\", rate = \"{rate}Mbps\", isolation = \"{isolation}\", ack_filter = \"{filter}\"")
+            }),
+        1 => (1u64..50, any::<bool>()).prop_map(|(target, ecn)| format!("\"pie\", target = \"{target}ms\", ecn = {ecn}")),
+        1 => (1u64..50).prop_map(|target| format!("\"dualpi2\", target = \"{target}ms\"")),
     ];
     (limit, kind).prop_map(|(limit, kind)| format!("queue = {{ discipline = {kind}{limit} }}"))
 }

@@ -142,7 +142,7 @@ fn messages_speak_of_what_was_written() {
         (&tcp("count = 3"), ":12:49 flow.0.transport.count: unknown key"),
         (
             "transport = \"udp\"\nmss = \"1B\"",
-            ":13:1 flow.0.mss: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys name, from, to, transport, stack, category, traffic, back, page, reading, start, stop, count, spacing",
+            ":13:1 flow.0.mss: only TCP has this setting, and the transport of this flow is UDP; expected one of the keys name, from, to, transport, stack, category, traffic, back, page, reading, start, stop, count, spacing, arrivals",
         ),
         (
             "transport = { protocol = \"udp\", mss = \"1B\" }",

@@ -43,7 +43,7 @@ fn scenario_in_full(full: &serde_json::Value) -> acklab_lab::scenario::Scenario 
 
 #[test]
 fn settings_of_tcp_are_refused_where_they_stand() {
-    let keys = "name, from, to, transport, stack, category, traffic, back, page, reading, start, stop, count, spacing";
+    let keys = "name, from, to, transport, stack, category, traffic, back, page, reading, start, stop, count, spacing, arrivals";
     for (set, key) in [("preset=linux", "preset"), ("mss=1472B", "mss"), ("ack={policy=\"linux\"}", "ack")] {
         let set = format!("flow.1.{set}");
         assert_eq!(

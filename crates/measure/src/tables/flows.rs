@@ -176,6 +176,25 @@ impl<'a> FlowResult<'a> {
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
+    /// Seconds from its start until the application has all, as it knows it: a browser its page, a sender the ACK of its FIN. `None` if it
+    /// is not complete.
+    pub(super) fn completed_after(&self) -> Option<f64> {
+        if self.receiver().is_some_and(|receiver| !receiver.objects.is_empty()) {
+            return self.page_load_time();
+        }
+        self.probe.completed.map(|at| at.as_secs_f64() - self.start)
+    }
+
+    /// The flow of which it is a copy, if that has several.
+    pub(super) fn group(&self) -> Option<&str> {
+        self.info.group.as_deref()
+    }
+
+    /// The octets that its application sends in all, if that ends by itself.
+    pub(super) const fn total(&self) -> Option<u64> {
+        self.info.total
+    }
+
     fn completion_time(&self) -> Option<f64> {
         self.sender()?;
         Some(self.probe.completed.map_or(self.stop, Instant::as_secs_f64) - self.start)

@@ -11,7 +11,7 @@ use super::{Discipline, Verdict, has_room};
 use crate::counters::Tally;
 use acklab_base::units::Limit;
 use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, Instant};
-use chain::Chain;
+pub(super) use chain::Chain;
 
 /// Selects the older ACK that is removed, and the position of the newer one.
 pub(crate) trait Rule {

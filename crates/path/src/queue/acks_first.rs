@@ -8,6 +8,7 @@
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict};
 use crate::counters::Tally;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant};
 use schemars::JsonSchema;
@@ -25,7 +26,7 @@ pub struct Config {
 impl Settings for Config {
     type Discipline<D> = AcksFirst<D>;
 
-    fn discipline<D: Datagram>(self) -> AcksFirst<D> {
+    fn discipline<D: Datagram>(self, _draws: Stream) -> AcksFirst<D> {
         let band = || Fifo::new(self.limit, None);
         AcksFirst { acks: band(), rest: band() }
     }
@@ -74,11 +75,11 @@ impl<D: Datagram> Discipline<D> for AcksFirst<D> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Packet, ack, data};
+    use super::super::sample::{Packet, ack, data, draws};
     use super::*;
 
     fn queue(limit: Option<Limit>) -> AcksFirst<Packet> {
-        Config { limit }.discipline()
+        Config { limit }.discipline(draws())
     }
 
     fn offer(queue: &mut AcksFirst<Packet>, packet: Packet) -> bool {

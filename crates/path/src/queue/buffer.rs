@@ -2,6 +2,7 @@
 
 use super::{PacketQueue, QueueConfig, Verdict};
 use crate::counters::{Counters, Tally};
+use acklab_base::random::Stream;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::ops::Range;
 
@@ -15,10 +16,10 @@ pub struct Buffer<D> {
 }
 
 impl<D: Datagram> Buffer<D> {
-    /// An empty buffer.
+    /// An empty buffer. What its discipline decides at random, it draws from `draws`.
     #[must_use]
-    pub fn new(config: QueueConfig) -> Self {
-        Self { packets: PacketQueue::new(config), tally: Tally::new() }
+    pub fn new(config: QueueConfig, draws: Stream) -> Self {
+        Self { packets: PacketQueue::new(config, draws), tally: Tally::new() }
     }
 
     /// Disables the counters of arrivals, departures and the queue's length, for an owner that counts them itself.

@@ -4,9 +4,10 @@
 //! is dropped, and further ones after interval/√1, interval/√2, …, until a sojourn time is below the target. ECN-capable packets can be
 //! marked instead of dropped (Linux's `codel_dequeue` with `ecn`).
 
-use super::fifo::{self, Fifo};
+use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
 use crate::counters::Tally;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use schemars::JsonSchema;
@@ -39,9 +40,8 @@ impl Default for Config {
 impl Settings for Config {
     type Discipline<D> = CoDel<D>;
 
-    fn discipline<D: Datagram>(self) -> CoDel<D> {
-        let fifo = fifo::Config { limit: self.limit, mark_above: None };
-        CoDel { marks: self.ecn, fifo: fifo.discipline(), law: Law::new(self.target, self.interval) }
+    fn discipline<D: Datagram>(self, _draws: Stream) -> CoDel<D> {
+        CoDel { marks: self.ecn, fifo: Fifo::new(self.limit, None), law: Law::new(self.target, self.interval) }
     }
 
     fn times(&self) -> Vec<(&'static str, Duration)> {
@@ -61,7 +61,7 @@ pub(crate) struct CoDel<D> {
 
 /// The state variables of RFC 8289, §5.2, and the settings.
 #[derive(Clone, Copy, Debug)]
-struct Law {
+pub(super) struct Law {
     target: Duration,
     interval: Duration,
     /// The largest packet so far.
@@ -78,7 +78,7 @@ struct Law {
 }
 
 impl Law {
-    fn new(target: Duration, interval: Duration) -> Self {
+    pub(super) fn new(target: Duration, interval: Duration) -> Self {
         Self {
             target,
             interval,
@@ -90,6 +90,50 @@ impl Law {
             last_count: 0,
             must_schedule: false,
         }
+    }
+
+    /// Notes the size of a packet: no more than the largest one is no queue.
+    pub(super) fn notes_size(&mut self, size: Bytes) {
+        self.max_packet = self.max_packet.max(size);
+    }
+
+    /// Notes that the owner has dropped `packets` because there was no room, so that the law signals more often.
+    pub(super) fn adds_drops(&mut self, packets: u64) {
+        self.count += packets;
+    }
+
+    /// Notes that the queue was empty when it was served.
+    pub(super) fn idles(&mut self) {
+        (self.first_above, self.dropping, self.must_schedule) = (None, false, false);
+    }
+
+    /// Judges a packet that is dequeued now and has arrived at `arrived`, with `left` octets queued behind it. Marks it if it is ECN-capable
+    /// and `marks` is set; otherwise returns `false` if it must be dropped. Counts either.
+    pub(super) fn admits<D: Datagram>(
+        &mut self,
+        now: Instant,
+        arrived: Instant,
+        left: Bytes,
+        packet: &mut D,
+        marks: bool,
+        tally: &mut Tally,
+    ) -> bool {
+        if !self.drops(now, arrived, left) {
+            return true;
+        }
+        let size = packet.wire_len();
+        if !marks || !packet.ecn().is_capable() {
+            tally.drops(now, packet.flow(), size);
+            return false;
+        }
+        if mark(packet) {
+            tally.marks(now, size);
+        }
+        // After a mark, the next time does not depend on the packet behind (Linux's `codel_dequeue`).
+        if self.must_schedule {
+            self.schedule(self.next);
+        }
+        true
     }
 
     /// Returns `true` if the packet dequeued now, which arrived at `arrived`, must be dropped. `left` octets are queued behind it.
@@ -147,7 +191,7 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
         let size = packet.wire_len();
         let verdict = self.fifo.offer(now, packet, room, tally);
         if matches!(verdict, Verdict::Queued) {
-            self.law.max_packet = self.law.max_packet.max(size);
+            self.law.notes_size(size);
         }
         verdict
     }
@@ -159,21 +203,8 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
     /// May mark the head instead of dropping it.
     fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
         let (arrived, mut packet) = self.fifo.pop()?;
-        let size = packet.wire_len();
-        if self.law.drops(leaves, arrived, self.fifo.bytes) {
-            if !self.marks || !packet.ecn().is_capable() {
-                tally.drops(leaves, packet.flow(), size);
-                return None;
-            }
-            if mark(&mut packet) {
-                tally.marks(leaves, size);
-            }
-            // After a mark, the next time does not depend on the packet behind (Linux's `codel_dequeue`).
-            if self.law.must_schedule {
-                self.law.schedule(self.law.next);
-            }
-        }
-        Some((arrived, packet))
+        let is_admitted = self.law.admits(leaves, arrived, self.fifo.bytes, &mut packet, self.marks, tally);
+        is_admitted.then_some((arrived, packet))
     }
 
     fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool {
@@ -185,8 +216,9 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
     }
 
     /// The sojourn time was zero.
-    fn bypassed(&mut self) {
-        (self.law.first_above, self.law.dropping, self.law.must_schedule) = (None, false, false);
+    fn pass(&mut self, _now: Instant, packet: D, _tally: &mut Tally) -> Option<D> {
+        self.law.idles();
+        Some(packet)
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use super::{Discipline, PrecomputedFifo, Settings, Verdict, has_room, mark};
 use crate::counters::Tally;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Instant};
 use schemars::JsonSchema;
@@ -24,7 +25,7 @@ pub struct Config {
 impl Settings for Config {
     type Discipline<D> = Fifo<(Instant, D)>;
 
-    fn discipline<D: Datagram>(self) -> Fifo<(Instant, D)> {
+    fn discipline<D: Datagram>(self, _draws: Stream) -> Fifo<(Instant, D)> {
         Fifo::new(self.limit, self.mark_above)
     }
 

@@ -5,6 +5,7 @@
 
 use super::{Discipline, PrecomputedFifo, Verdict};
 use crate::counters::Tally;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Duration, Instant};
 use schemars::JsonSchema;
@@ -15,8 +16,8 @@ pub(crate) trait Settings: Copy + Default {
     /// The [`Discipline`] that these settings configure.
     type Discipline<D>;
 
-    /// An empty queue with these settings.
-    fn discipline<D: Datagram>(self) -> Self::Discipline<D>;
+    /// An empty queue with these settings. What it decides at random, it draws from `draws`.
+    fn discipline<D: Datagram>(self, draws: Stream) -> Self::Discipline<D>;
 
     /// An empty queue that need not store packets, if the discipline allows departures to be computed on arrival.
     fn precomputed(self) -> Option<PrecomputedFifo> {
@@ -26,6 +27,16 @@ pub(crate) trait Settings: Copy + Default {
     /// The names and values of the settings that are times.
     fn times(&self) -> Vec<(&'static str, Duration)> {
         Vec::new()
+    }
+
+    /// Checks the settings that are neither limits nor times. The error is the name of one, and what was expected of it.
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        Ok(())
+    }
+
+    /// Returns `true` if the discipline holds packets back to shape traffic to a rate of its own, which only a link can wait for.
+    fn is_shaped(&self) -> bool {
+        false
     }
 }
 
@@ -81,6 +92,24 @@ macro_rules! disciplines {
                 }
             }
 
+            /// Checks the settings that are neither limits nor times.
+            ///
+            /// # Errors
+            /// The name of a setting with an impossible value, and what was expected of it.
+            pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+                match self {
+                    $(Self::$Variant(settings) => settings.check(),)*
+                }
+            }
+
+            /// Returns `true` if the discipline shapes traffic to a rate of its own.
+            #[must_use]
+            pub fn is_shaped(&self) -> bool {
+                match self {
+                    $(Self::$Variant(settings) => settings.is_shaped(),)*
+                }
+            }
+
             pub(super) fn precomputed(self) -> Option<PrecomputedFifo> {
                 match self {
                     $(Self::$Variant(settings) => settings.precomputed(),)*
@@ -103,9 +132,9 @@ macro_rules! disciplines {
         }
 
         impl<D: Datagram> PacketQueue<D> {
-            pub(crate) fn new(config: QueueConfig) -> Self {
+            pub(crate) fn new(config: QueueConfig, draws: Stream) -> Self {
                 match config {
-                    $(QueueConfig::$Variant(settings) => Self::$Variant(settings.discipline()),)*
+                    $(QueueConfig::$Variant(settings) => Self::$Variant(settings.discipline(draws)),)*
                 }
             }
         }
@@ -133,6 +162,14 @@ disciplines! {
     /// A FIFO with the ACK filter of CAKE: an older pure ACK is removed if a newer one supersedes it and, unless `aggressive` is set,
     /// another superseded one stands between them (Linux's `cake_ack_filter`).
     "cake-ack-filter" => CakeAckFilter(ack_filter::cake),
+    /// A queue with CoDel for each flow, served in turns in which new flows go first (RFC 8290).
+    "fq-codel" => FqCodel(fq_codel),
+    /// CAKE: fair between hosts and flows, with its own AQM, an ACK filter and a shaper (Linux's `sch_cake`).
+    "cake" => Cake(cake),
+    /// Drops on arrival with a probability that a controller sets from the queueing delay (RFC 8033).
+    "pie" => Pie(pie),
+    /// Two coupled queues, for scalable (L4S) and for classic traffic (RFC 9332).
+    "dualpi2" => DualPi2(dualpi2),
 }
 
 impl Default for QueueConfig {
@@ -193,9 +230,14 @@ impl<D: Datagram> PacketQueue<D> {
         taken
     }
 
-    /// See [`Discipline::bypassed`].
-    pub(crate) fn bypassed(&mut self) {
-        each!(self, discipline => discipline.bypassed());
+    /// See [`Discipline::pass`].
+    pub(crate) fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
+        each!(self, discipline => discipline.pass(now, packet, tally))
+    }
+
+    /// See [`Discipline::not_before`].
+    pub(crate) fn not_before(&self) -> Instant {
+        each!(self, discipline => Discipline::<D>::not_before(discipline))
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! A packet for tests.
 
+use acklab_base::random::{Seed, Stream};
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,6 +9,11 @@ pub(crate) struct Packet {
     pub(crate) size: u64,
     pub(crate) ecn: Ecn,
     pub(crate) header: Option<AckHeader>,
+}
+
+/// Draws of a discipline under test.
+pub(crate) fn draws() -> Stream {
+    Seed(1).stream("queue")
 }
 
 /// Data of flow 0.

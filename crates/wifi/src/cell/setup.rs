@@ -99,11 +99,12 @@ impl<D: Packet> Cell<D> {
         }
         let edcaf_id = self.edcaf(from, category);
         let edcaf = &self.backlog.edcafs[edcaf_id];
+        let draws = self.seed.stream(&format!("wifi/{}/queue/{from}/{to}/{category:?}", self.config.name));
         let id = self.backlog.txqs.push(Txq {
             from,
             to,
             edcaf: edcaf_id,
-            buffer: Buffer::new(edcaf.config.without_limit()).uncounted(),
+            buffer: Buffer::new(edcaf.config.without_limit(), draws).uncounted(),
             originator: Originator::default(),
             recipient: Recipient::new(self.rules.window),
             rate: self.rate_control(from, to)?,

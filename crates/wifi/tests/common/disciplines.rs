@@ -23,23 +23,35 @@ pub fn all() -> Vec<QueueConfig> {
         .collect()
 }
 
+/// A discipline with what it requires, with each value of each other setting, and with each pair of values of two settings.
 fn settings(discipline: &Value, defs: &Value) -> Vec<Value> {
-    let mut all = vec![Map::new()];
+    let required = discipline["required"].as_array().cloned().unwrap_or_default();
+    let (mut bases, mut optional) = (vec![Map::new()], Vec::new());
     for (name, schema) in discipline["properties"].as_object().into_iter().flatten() {
         let values = values(schema, defs);
-        let is_required =
-            discipline["required"].as_array().is_some_and(|required| required.contains(&name.as_str().into()));
-        let without = if is_required { Vec::new() } else { all.clone() };
-        let with = all.iter().flat_map(|settings| {
-            values.iter().map(move |value| {
-                let mut settings = settings.clone();
-                settings.insert(name.clone(), value.clone());
-                settings
-            })
-        });
-        all = without.into_iter().chain(with.collect::<Vec<_>>()).collect();
+        if required.contains(&name.as_str().into()) {
+            bases = with_each(&bases, name, &values);
+        } else {
+            optional.push((name, values));
+        }
+    }
+    let mut all = bases.clone();
+    for (at, (name, values)) in optional.iter().enumerate() {
+        let singles = with_each(&bases, name, values);
+        let pairs = optional[..at].iter().flat_map(|(other, values)| with_each(&singles, other, values));
+        all.extend(pairs.collect::<Vec<_>>());
+        all.extend(singles);
     }
     all.into_iter().map(Value::Object).collect()
+}
+
+fn with_each(settings: &[Map<String, Value>], name: &str, values: &[Value]) -> Vec<Map<String, Value>> {
+    let with = |settings: &Map<String, Value>, value: &Value| {
+        let mut settings = settings.clone();
+        settings.insert(name.to_owned(), value.clone());
+        settings
+    };
+    settings.iter().flat_map(|settings| values.iter().map(move |value| with(settings, value))).collect()
 }
 
 fn values(schema: &Value, defs: &Value) -> Vec<Value> {
@@ -47,6 +59,9 @@ fn values(schema: &Value, defs: &Value) -> Vec<Value> {
         return match name {
             "Limit" => LIMITS.map(Value::from).to_vec(),
             "Duration" => vec![DURATION.into()],
+            "Bytes" => vec!["300B".into()],
+            // The MAC decides when packets leave, so that a queue with a rate of its own is refused.
+            "Rate" => Vec::new(),
             _ => values(&defs[name], defs),
         };
     }
@@ -58,6 +73,7 @@ fn values(schema: &Value, defs: &Value) -> Vec<Value> {
     }
     match schema["type"].as_str() {
         Some("boolean") => vec![false.into(), true.into()],
+        Some("integer") => vec![schema["minimum"].clone()],
         // That the property is left out.
         Some("null") => Vec::new(),
         _ => schema["enum"].as_array().unwrap_or_else(|| panic!("what values has {schema}?")).clone(),

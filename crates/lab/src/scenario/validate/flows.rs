@@ -3,6 +3,7 @@
 use super::links;
 use super::network::Network;
 use super::{above_zero, name, not_too_long, some_of};
+use crate::scenario::flow::Arrivals;
 use crate::scenario::refuse::{Problem, suggestion};
 use crate::scenario::{Flow, Scenario, Stack, Transport};
 use acklab_app::{Page, Reading, Traffic, Video};
@@ -111,8 +112,11 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
         return Err(Problem::at(at("start"), format!("a time before the run's end at {end}")));
     }
     not_too_long(&at("spacing"), flow.spacing)?;
+    if flow.arrivals == Arrivals::Poisson && flow.spacing.is_zero() {
+        return Err(Problem::at(at("spacing"), "a time above zero, the mean time between two arrivals"));
+    }
     let last_start = flow.start + flow.spacing.saturating_mul(copies.saturating_sub(1));
-    if last_start >= end {
+    if last_start >= end && flow.arrivals == Arrivals::Even {
         let message = format!("the last of {copies} flows would start at {last_start}, after the run's end at {end}");
         return Err(Problem::invalid(at("spacing"), message));
     }
@@ -175,6 +179,7 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
             writes(&at("write"), rate, write)
         }
         Traffic::Fixed { size } => self::size(&at("size"), size),
+        Traffic::Drawn { .. } => Ok(()),
         Traffic::Video(video) => self::video(path, &video),
     }
 }
@@ -254,7 +259,14 @@ fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
         return Err(Problem::invalid(path, reason));
     }
     let Page { document, objects, request, think, .. } = page;
-    size(&at("document"), *document)?;
+    match page.sizes {
+        None => size(&at("document"), *document)?,
+        Some(_) if *document > Bytes::ZERO => {
+            let message = "expected only one of `document` and `sizes`; `document` is given too";
+            return Err(Problem::invalid(at("sizes"), message));
+        }
+        Some(_) => {}
+    }
     size(&at("request"), *request)?;
     if objects.len() >= MOST_OBJECTS {
         return Err(Problem::at(at("objects"), format!("fewer than {MOST_OBJECTS} objects")));

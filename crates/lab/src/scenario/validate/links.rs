@@ -76,6 +76,9 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
         return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
     }
     limit(&at("queue"), &config.queue)?;
+    if config.demand.is_some() {
+        unshaped(&at("queue"), &config.queue, "the assignment of capacity")?;
+    }
     if let Some(gate) = config.gate {
         above_zero(&at("gate.interval"), gate.interval)?;
     }
@@ -155,12 +158,23 @@ fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfi
     }
 }
 
+/// Refuses a queue with a shaper of its own where only the owner of the queue decides when packets leave.
+pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> Result<(), Problem> {
+    if !queue.is_shaped() {
+        return Ok(());
+    }
+    let message =
+        format!("{owner} decides when packets leave; expected no `rate`, or this queue on a link with a `rate`");
+    Err(Problem::invalid(format!("{path}.rate"), message))
+}
+
 /// Checks that the limit and the times of a queue are above zero.
 pub(super) fn limit(path: &str, queue: &queue::QueueConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     for (key, time) in queue.times() {
         above_zero(&at(key), time)?;
     }
+    queue.check().map_err(|(key, expected)| Problem::at(at(key), expected))?;
     if let Some(limit) = queue.limit() {
         let (Limit::Packets(size) | Limit::Bytes(Bytes(size))) = limit;
         if size == 0 {

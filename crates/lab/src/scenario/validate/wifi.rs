@@ -39,12 +39,14 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
                 }
             }
             links::limit(&at("queue"), &station.queue)?;
+            links::unshaped(&at("queue"), &station.queue, "the MAC")?;
             access(&at("access"), &station.access)?;
         }
         if cell.station_names().len() > MOST_STATIONS {
             return Err(Problem::at(at("station"), format!("at most {MOST_STATIONS} stations")));
         }
         links::limit(&at("ap.queue"), &cell.ap.queue)?;
+        links::unshaped(&at("ap.queue"), &cell.ap.queue, "the MAC")?;
         access(&at("ap.access"), &cell.ap.access)?;
         access(&at("access"), &cell.access)?;
         settings(&format!("wifi.{index}"), cell)?;

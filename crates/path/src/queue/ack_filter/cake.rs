@@ -8,6 +8,7 @@
 use super::chain::Chain;
 use super::{AckFilter, Rule, is_after};
 use crate::queue::Settings;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{AckHeader, Datagram, FlowKey};
 use schemars::JsonSchema;
@@ -27,7 +28,7 @@ pub struct Config {
 impl Settings for Config {
     type Discipline<D> = AckFilter<D, Cake>;
 
-    fn discipline<D: Datagram>(self) -> AckFilter<D, Cake> {
+    fn discipline<D: Datagram>(self, _draws: Stream) -> AckFilter<D, Cake> {
         AckFilter::new(self.limit, Cake { aggressive: self.aggressive })
     }
 }
@@ -37,7 +38,7 @@ const ECE_CWR: u8 = 0b011;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cake {
-    pub(super) aggressive: bool,
+    pub(in crate::queue) aggressive: bool,
 }
 
 impl Rule for Cake {

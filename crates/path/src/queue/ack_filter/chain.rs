@@ -117,7 +117,7 @@ impl<D: Datagram> Chain<D> {
         self.of_flow_newest_first(flow).find_map(|at| Some((at, self.pure_ack(at)?)))
     }
 
-    pub(super) fn push(&mut self, arrived: Instant, packet: D, is_duplicate: bool) {
+    pub(in crate::queue) fn push(&mut self, arrived: Instant, packet: D, is_duplicate: bool) {
         let flow = packet.flow();
         self.len += 1;
         self.bytes += packet.wire_len();
@@ -147,7 +147,7 @@ impl<D: Datagram> Chain<D> {
     }
 
     /// Removes the packet of node `at`, and returns it with its arrival time.
-    pub(super) fn remove(&mut self, at: usize) -> Option<(Instant, D)> {
+    pub(in crate::queue) fn remove(&mut self, at: usize) -> Option<(Instant, D)> {
         let (arrived, packet) = self.nodes[at].waiting.take()?;
         self.all.unlink(&mut self.nodes, at, |node| &mut node.in_all);
         if let Some(of_flow) = self.flows.get_mut(packet.flow()) {

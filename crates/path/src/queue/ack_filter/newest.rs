@@ -12,6 +12,7 @@
 use super::chain::Chain;
 use super::{AckFilter, Rule, is_after};
 use crate::queue::Settings;
+use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{AckHeader, Datagram, FlowKey};
 use schemars::JsonSchema;
@@ -58,7 +59,7 @@ pub enum Place {
 impl Settings for Config {
     type Discipline<D> = AckFilter<D, Newest>;
 
-    fn discipline<D: Datagram>(self) -> AckFilter<D, Newest> {
+    fn discipline<D: Datagram>(self, _draws: Stream) -> AckFilter<D, Newest> {
         AckFilter::new(self.limit, Newest { keeps: self.keeps, place: self.place })
     }
 }

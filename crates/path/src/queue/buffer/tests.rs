@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::queue::ack_filter::{cake, newest};
-use crate::queue::sample::{Packet, ack, data};
+use crate::queue::sample::{Packet, ack, data, draws};
 use crate::queue::{codel, fifo};
 use Verdict::{Dropped, Queued, Replaced};
 use acklab_base::units::Limit;
@@ -12,13 +12,17 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
+fn empty(config: QueueConfig) -> Buffer<Packet> {
+    Buffer::new(config, draws())
+}
+
 fn fifo(limit: Limit) -> QueueConfig {
     QueueConfig::default().with_limit(Some(limit))
 }
 
 #[test]
 fn packets_leave_in_order_with_their_arrival_times() {
-    let mut buffer = Buffer::new(QueueConfig::default());
+    let mut buffer = empty(QueueConfig::default());
     assert_eq!(buffer.take(ms(0)), None);
     assert_eq!(buffer.offer(ms(1), data(1500), true), Queued);
     assert_eq!(buffer.offer(ms(2), data(40), true), Queued);
@@ -34,13 +38,13 @@ fn packets_leave_in_order_with_their_arrival_times() {
 
 #[test]
 fn a_dropped_packet_is_returned() {
-    let mut buffer = Buffer::new(fifo(Limit::Packets(1)));
+    let mut buffer = empty(fifo(Limit::Packets(1)));
     assert_eq!(buffer.offer(ms(0), data(1500), true), Queued);
     assert_eq!(buffer.offer(ms(1), data(41), true), Dropped(data(41)));
     assert_eq!((buffer.counters().dropped, buffer.counters().bytes_dropped), (1, Bytes(41)));
     assert_eq!((buffer.take_drop(), buffer.take_drop()), (Some(FlowKey(0)), None));
 
-    let mut buffer = Buffer::new(fifo(Limit::Bytes(Bytes(100))));
+    let mut buffer = empty(fifo(Limit::Bytes(Bytes(100))));
     assert_eq!(buffer.offer(ms(0), data(60), true), Queued);
     assert_eq!(buffer.offer(ms(1), data(41), true), Dropped(data(41)));
     assert_eq!(buffer.offer(ms(1), data(40), true), Queued);
@@ -51,7 +55,7 @@ fn without_room_only_an_ack_that_replaces_another_is_queued() {
     // CAKE's filter leaves two ACKs of a flow unless it is aggressive.
     let aggressive = cake::Config { aggressive: true, ..Default::default() };
     for config in QueueConfig::built_in().chain([aggressive.into()]) {
-        let mut buffer = Buffer::new(config);
+        let mut buffer = empty(config);
         assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
         let verdict = buffer.offer(ms(1), ack(1, 20), false);
         let is_filter = config == newest::Config::default().into() || config == aggressive.into();
@@ -63,7 +67,7 @@ fn without_room_only_an_ack_that_replaces_another_is_queued() {
 
 #[test]
 fn an_ack_in_place_of_another_keeps_its_arrival_time() {
-    let mut buffer = Buffer::new(newest::Config::default().into());
+    let mut buffer = empty(newest::Config::default().into());
     assert_eq!(buffer.offer(ms(0), ack(1, 10), true), Queued);
     assert_eq!(buffer.offer(ms(1), ack(3, 10), true), Queued);
     assert_eq!(buffer.offer(ms(4), Packet { size: 64, ..ack(1, 20) }, true), Replaced(ack(1, 10)));
@@ -75,7 +79,7 @@ fn an_ack_in_place_of_another_keeps_its_arrival_time() {
 
 #[test]
 fn only_ecn_capable_packets_are_marked() {
-    let mut buffer = Buffer::new(fifo::Config { limit: None, mark_above: Some(Limit::Packets(1)) }.into());
+    let mut buffer = empty(fifo::Config { limit: None, mark_above: Some(Limit::Packets(1)) }.into());
     let capable = Packet { ecn: Ecn::Ect0, ..data(1500) };
     for packet in [capable, capable, data(1500), capable] {
         assert_eq!(buffer.offer(ms(0), packet, true), Queued);
@@ -87,7 +91,7 @@ fn only_ecn_capable_packets_are_marked() {
 
 #[test]
 fn codel_drops_packets_at_the_head() {
-    let mut buffer = Buffer::new(codel::Config::default().into());
+    let mut buffer = empty(codel::Config::default().into());
     for size in 1000..1020 {
         assert_eq!(buffer.offer(ms(0), data(size), true), Queued);
     }
@@ -103,7 +107,7 @@ fn codel_drops_packets_at_the_head() {
 
 #[test]
 fn only_the_window_counts_and_the_length_is_logged_on_request() {
-    let mut buffer = Buffer::new(QueueConfig::default());
+    let mut buffer = empty(QueueConfig::default());
     buffer.measure(ms(10)..ms(20));
     buffer.log_queue();
     for at in [5, 15, 25] {

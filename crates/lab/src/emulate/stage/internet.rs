@@ -1,0 +1,154 @@
+//! The node that leads to the networks of this machine, and through them to the Internet: its host forwards what no node has asked for
+//! through a pair of virtual devices to the namespace of the process, with addresses translated on both sides.
+//!
+//! Nothing of it outlives the run. The pair goes with the namespace of the node. The table of nftables in the namespace of the process
+//! belongs to a process `nft` whose input is a pipe from here; it ends with the pipe, and the kernel removes a table that is flagged `owner`
+//! with its owner. Whether the machine forwards packets at all (`net.ipv4.ip_forward`) is left to who administers it.
+
+use super::super::host_error;
+use super::{Host, Stage};
+use crate::error::Error;
+use acklab_base::NodeId;
+use acklab_live::Namespace;
+use acklab_live::netlink::{Metrics, Netlink};
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The device of the node's host.
+const INNER: &str = "acklab-out";
+/// How long `nft` may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+const STEP: Duration = Duration::from_millis(10);
+
+/// The way out, as long as it is kept.
+pub(super) struct Internet {
+    pub(super) node: NodeId,
+    /// The owner of the table in the namespace of the process. `None` where packets need no translation there.
+    owner: Option<Child>,
+}
+
+impl Drop for Internet {
+    fn drop(&mut self) {
+        if let Some(owner) = &mut self.owner {
+            drop(owner.stdin.take());
+            // It ends with its input.
+            let _ = owner.wait();
+        }
+    }
+}
+
+/// The addresses of the pair: 100.64.0.0/10 is shared address space for translators (RFC 6598), of which each process takes four.
+fn addresses() -> [Ipv4Addr; 2] {
+    const SHARED: u32 = 0x6440_0000;
+    let block = SHARED + (std::process::id() & 0x000f_ffff) * 4;
+    [block + 1, block + 2].map(Ipv4Addr::from_bits)
+}
+
+impl Stage {
+    /// Connects the host of `node` with `home`, the namespace that the process began in.
+    pub(super) fn open_internet(&mut self, node: NodeId, home: &Namespace) -> Result<(), Error> {
+        let forwards =
+            home.get("net/ipv4/ip_forward").map_err(host_error("cannot tell whether this machine forwards"))?;
+        if forwards != "1" {
+            return Err(Error::Host {
+                what: "this machine does not forward packets, which a node that leads to the Internet needs".to_owned(),
+                source: io::Error::other("expected net.ipv4.ip_forward = 1: `sysctl -w net.ipv4.ip_forward=1`"),
+            });
+        }
+        let outer = format!("acklab{}", std::process::id());
+        let [inside, outside] = addresses();
+        let Some(host) = self.hosts.iter().find(|host| host.node == node) else { return Ok(()) };
+        connect(host, home, &outer, [inside, outside])
+            .map_err(host_error("cannot connect a node with this machine"))?;
+        let translate = |subnet: &str, device: &str| {
+            [
+                "add table ip acklab { flags owner; }".to_owned(),
+                "add chain ip acklab out { type nat hook postrouting priority 100 ; }".to_owned(),
+                format!("add rule ip acklab out {subnet} oifname {device} masquerade"),
+            ]
+        };
+        // The host's table lives as long as its namespace, so that nobody has to own it.
+        let rules = translate("ip saddr 10.0.0.0/8", INNER).join("\n").replace(" { flags owner; }", "");
+        host.namespace.inside(|| run(&rules)).map_err(nft_error)?;
+        let table = format!("acklab_{}", std::process::id());
+        let rules = translate(&format!("ip saddr {inside}"), &format!("!= {outer}")).join("\n");
+        let owner =
+            home.inside(|| own(&rules.replace("ip acklab", &format!("ip {table}")), &table)).map_err(nft_error)?;
+        self.internet = Some(Internet { node, owner: Some(owner) });
+        self.route_out(node)
+    }
+
+    /// Routes what no node has for an address from every other host into the network.
+    fn route_out(&self, node: NodeId) -> Result<(), Error> {
+        for host in self.hosts.iter().filter(|host| host.node != node) {
+            let route = || Netlink::new(&host.namespace)?.add_default_route(host.device, None);
+            route().map_err(host_error(format!("cannot add the default route of node \"{}\"", host.name)))?;
+        }
+        Ok(())
+    }
+}
+
+fn nft_error(source: io::Error) -> Error {
+    let what = "cannot translate addresses; a node that leads to the Internet needs `nft` of nftables, and root";
+    Error::Host { what: what.to_owned(), source }
+}
+
+/// Makes the pair of devices, with their addresses and routes.
+fn connect(host: &Host, home: &Namespace, outer: &str, [inside, outside]: [Ipv4Addr; 2]) -> io::Result<()> {
+    let (here, there) = (Netlink::new(&host.namespace)?, Netlink::new(home)?);
+    here.add_pair(INNER, outer, home)?;
+    let metrics = Metrics::default();
+    for (netlink, name, own, peer) in [(&here, INNER, inside, outside), (&there, outer, outside, inside)] {
+        let index = index_of(netlink, name)?;
+        netlink.bring_up(index)?;
+        netlink.add_address(index, IpAddr::V4(own))?;
+        netlink.add_route(index, IpAddr::V4(peer), &metrics)?;
+    }
+    here.add_default_route(index_of(&here, INNER)?, Some(outside))?;
+    host.namespace.set("net/ipv4/ip_forward", "1")
+}
+
+fn index_of(netlink: &Netlink, name: &str) -> io::Result<u32> {
+    let found = netlink.interface(name)?;
+    Ok(found.ok_or_else(|| io::Error::other(format!("there is no device {name}")))?.index)
+}
+
+/// Applies rules of nftables in the namespace of the thread.
+fn run(rules: &str) -> io::Result<()> {
+    let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut input) = nft.stdin.take() {
+        input.write_all(rules.as_bytes())?;
+    }
+    let done = nft.wait_with_output()?;
+    if done.status.success() { Ok(()) } else { Err(io::Error::other(String::from_utf8_lossy(&done.stderr).trim())) }
+}
+
+/// Applies rules of nftables in the namespace of the thread, by a process that owns `table` until its input ends.
+fn own(rules: &str, table: &str) -> io::Result<Child> {
+    let mut command = Command::new("nft");
+    // Ctrl-C is for the run, which ends it.
+    command.arg("-i").process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut owner = command.spawn()?;
+    if let Some(input) = &mut owner.stdin {
+        writeln!(input, "{rules}")?;
+        input.flush()?;
+    }
+    let mut waited = Duration::ZERO;
+    loop {
+        let listed = Command::new("nft").args(["list", "table", "ip", table]).stderr(Stdio::null()).output()?;
+        if String::from_utf8_lossy(&listed.stdout).contains("masquerade") {
+            return Ok(owner);
+        }
+        if waited >= PATIENCE || owner.try_wait()?.is_some() {
+            let _ = owner.kill();
+            let _ = owner.wait();
+            return Err(io::Error::other("`nft` did not take the rules of the table"));
+        }
+        sleep(STEP);
+        waited += STEP;
+    }
+}

@@ -1,0 +1,350 @@
+//! CAKE: Common Applications Kept Enhanced (Høiland-Jørgensen, Täht and Morton, IEEE LANMAN 2018; Linux's `net/sched/sch_cake.c`).
+//!
+//! | module | contents |
+//! |---|---|
+//! | `cobalt` | the AQM of each queue: CoDel and BLUE |
+//! | `tin` | the queues of a class: set-associative hash, host isolation, DRR++ |
+//!
+//! [`Cake`] selects the class by DSCP, shapes to a rate, filters ACKs and enforces the limit.
+
+mod cobalt;
+mod tin;
+
+use super::ack_filter;
+use super::{Discipline, Settings, Verdict, is_over, octets};
+use crate::counters::Tally;
+use acklab_base::random::Stream;
+use acklab_base::units::Limit;
+use acklab_base::{Bytes, Datagram, Duration, Instant, Rate};
+use cobalt::Parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tin::Tin;
+
+/// The settings of CAKE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The capacity of all queues together; unlimited by default. A packet that exceeds it makes the longest queue lose packets at its head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// The rate of the shaper (tc-cake's `bandwidth`); without it, packets leave as fast as the link takes them. It also sets the quantum of
+    /// flows and the least target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "4.75Mbps")]
+    pub rate: Option<Rate>,
+    /// Octets that the shaper adds to each packet (tc-cake's `overhead`).
+    #[schemars(example = "18B")]
+    pub overhead: Bytes,
+    /// The least octets for which the shaper takes a packet (tc-cake's `mpu`).
+    #[schemars(example = "64B")]
+    pub least_size: Bytes,
+    /// The round-trip time of typical paths (tc-cake's `rtt`): the interval of COBALT, whose target is a twentieth of it.
+    #[schemars(example = "100ms")]
+    pub rtt: Duration,
+    /// Between what capacity is shared.
+    pub isolation: Isolation,
+    /// The classes.
+    pub tins: Tins,
+    /// Remove ACKs that a newer one of the same flow supersedes.
+    pub ack_filter: Filter,
+}
+
+/// Between what CAKE shares capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Between the hosts of either side first, and then between the flows of a host (tc-cake's `triple-isolate`).
+    #[default]
+    Triple,
+    /// Between the hosts that send, and then between their flows (`dual-srchost`).
+    DualSource,
+    /// Between the hosts that receive, and then between their flows (`dual-dsthost`).
+    DualDestination,
+    /// Between flows (`flows`).
+    Flows,
+}
+
+/// The classes of CAKE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tins {
+    /// Bulk (CS1 and LE), best effort, and voice (CS6, CS7, EF, VA and TOS4).
+    #[default]
+    Diffserv3,
+    /// One class for all packets.
+    BestEffort,
+}
+
+/// What CAKE does to ACKs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filter {
+    /// Nothing (`no-ack-filter`).
+    #[default]
+    Off,
+    /// Leave two of a flow (`ack-filter`).
+    On,
+    /// Leave one of a flow (`ack-filter-aggressive`).
+    Aggressive,
+}
+
+impl Default for Config {
+    /// `cake_init`.
+    fn default() -> Self {
+        Self {
+            limit: None,
+            rate: None,
+            overhead: Bytes::ZERO,
+            least_size: Bytes::ZERO,
+            rtt: Duration::from_millis(100),
+            isolation: Isolation::default(),
+            tins: Tins::default(),
+            ack_filter: Filter::default(),
+        }
+    }
+}
+
+impl Settings for Config {
+    type Discipline<D> = Cake<D>;
+
+    fn discipline<D: Datagram>(self, mut draws: Stream) -> Cake<D> {
+        let perturbation = u64::from_le_bytes(draws.octets());
+        // `cake_config_diffserv3`: the share of the rate that a class has at its priority, and its weight without a shaper.
+        let classes: &[(u64, i64)] = match self.tins {
+            Tins::Diffserv3 => &[(1, WEIGHT), (16, WEIGHT / 16), (4, WEIGHT / 4)],
+            Tins::BestEffort => &[(1, i64::from(u16::MAX))],
+        };
+        let tin = |(share, weight): &(u64, i64)| {
+            let rate = self.rate.map(|rate| rate.bits_per_second() / share);
+            Tin::new(Parameters::new(self.rtt, rate), rate, *weight, perturbation, self.isolation)
+        };
+        let filter = match self.ack_filter {
+            Filter::Off => None,
+            Filter::On => Some(ack_filter::cake::Cake { aggressive: false }),
+            Filter::Aggressive => Some(ack_filter::cake::Cake { aggressive: true }),
+        };
+        Cake {
+            config: self,
+            filter,
+            tins: classes.iter().map(tin).collect(),
+            current: 0,
+            next: Instant::ZERO,
+            packets: 0,
+            bytes: Bytes::ZERO,
+            draws,
+        }
+    }
+
+    fn times(&self) -> Vec<(&'static str, Duration)> {
+        vec![("rtt", self.rtt)]
+    }
+
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        let sizes = [("overhead", self.overhead), ("least_size", self.least_size)];
+        let excessive = sizes.into_iter().find(|(_, size)| *size > LARGEST_PACKET);
+        excessive.map_or(Ok(()), |(name, _)| Err((name, "at most 65535B")))
+    }
+
+    fn is_shaped(&self) -> bool {
+        self.rate.is_some()
+    }
+}
+
+/// The largest IP packet, and more than any link adds to one.
+const LARGEST_PACKET: Bytes = Bytes(65_535);
+/// The weight of best effort in `cake_config_diffserv3`.
+const WEIGHT: i64 = 1024;
+const BEST_EFFORT: usize = 0;
+const BULK: usize = 1;
+const VOICE: usize = 2;
+
+/// The class of a codepoint: the table `diffserv3` of `sch_cake.c`.
+const fn class_of(dscp: u8) -> usize {
+    match dscp {
+        // LE and CS1.
+        1 | 8 => BULK,
+        // TOS4, VA, EF, CS6 and CS7.
+        4 | 44 | 46 | 48 | 56 => VOICE,
+        _ => BEST_EFFORT,
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cake<D> {
+    config: Config,
+    filter: Option<ack_filter::cake::Cake>,
+    tins: Vec<Tin<D>>,
+    /// The class that is served, without a shaper.
+    current: usize,
+    /// When the shaper lets the next packet leave.
+    next: Instant,
+    packets: usize,
+    bytes: Bytes,
+    draws: Stream,
+}
+
+impl<D: Datagram> Cake<D> {
+    fn class(&self, packet: &D) -> usize {
+        match self.config.tins {
+            Tins::Diffserv3 => class_of(packet.dscp()),
+            Tins::BestEffort => BEST_EFFORT,
+        }
+    }
+
+    /// The octets of a packet as the shaper counts them (`cake_calc_overhead`).
+    fn charged(&self, size: Bytes) -> Bytes {
+        (size + self.config.overhead).max(self.config.least_size)
+    }
+
+    /// Selects the class that is served at `now` (`cake_dequeue`). Some packet waits.
+    fn select(&mut self, now: Instant) {
+        if self.config.rate.is_some() {
+            self.current = self.scheduled(now);
+            return;
+        }
+        while self.tins[self.current].deficit < 0 || !self.tins[self.current].is_active() {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit <= 0 {
+                tin.deficit += tin.weight;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    /// With a shaper: the last class within its share of the rate, or the one whose turn comes first.
+    fn scheduled(&self, now: Instant) -> usize {
+        let mut best: Option<(Duration, usize)> = None;
+        for (at, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {
+            let wait = tin.next.since(now);
+            if best.is_none_or(|(least, _)| wait <= least) {
+                best = Some((wait, at));
+            }
+        }
+        best.map_or(BEST_EFFORT, |(_, at)| at)
+    }
+
+    /// The class in which the next packet is found, as far as it is known before.
+    fn likely(&self) -> Option<&Tin<D>> {
+        if self.config.rate.is_some() {
+            return Some(&self.tins[self.scheduled(self.next)]).filter(|tin| tin.len() > 0);
+        }
+        let (count, mut deficits) = (self.tins.len(), self.tins.iter().map(|tin| tin.deficit).collect::<Vec<_>>());
+        let mut at = self.current;
+        if self.packets == 0 {
+            return None;
+        }
+        while deficits[at] < 0 || self.tins[at].len() == 0 {
+            if deficits[at] <= 0 {
+                deficits[at] += self.tins[at].weight;
+            }
+            at = (at + 1) % count;
+        }
+        Some(&self.tins[at])
+    }
+
+    /// `cake_drop`: the longest queue loses its head.
+    fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
+        let longest = self.tins.iter_mut().max_by_key(|tin| tin.longest());
+        let Some((_, packet)) = longest.and_then(|tin| tin.drop_from_longest(now)) else { return };
+        let size = packet.wire_len();
+        tally.drops(now, packet.flow(), size);
+        self.packets -= 1;
+        self.bytes -= size;
+    }
+
+    /// Charges a packet that leaves at `now` to the shaper and to its class (`cake_advance_shaper`).
+    fn charge(&mut self, now: Instant, size: Bytes) {
+        let size = self.charged(size);
+        self.tins[self.current].charge(now, size);
+        if let Some(rate) = self.config.rate {
+            self.next += duration(size, rate.bits_per_second());
+        }
+    }
+}
+
+/// How long a rate takes to send these octets.
+fn duration(size: Bytes, bits_per_second: u64) -> Duration {
+    let nanoseconds = u128::from(size.get()) * 8 * 1_000_000_000 / u128::from(bits_per_second.max(LEAST_RATE));
+    Duration::from_nanos(nanoseconds as u64)
+}
+
+/// `MIN_RATE` of `cake_set_rate`: 64 octets in a second.
+const LEAST_RATE: u64 = 64 * 8;
+
+impl<D: Datagram> Discipline<D> for Cake<D> {
+    fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
+        let size = packet.wire_len();
+        let class = self.class(&packet);
+        if self.packets == 0 {
+            self.next = self.next.max(now);
+        }
+        let tin = &mut self.tins[class];
+        tin.wakes(now);
+        let verdict = tin.offer(now, packet, room, self.filter);
+        match &verdict {
+            Verdict::Queued => {
+                self.packets += 1;
+                self.bytes += size;
+                while is_over(self.config.limit, self.packets, self.bytes) {
+                    self.drop_from_longest(now, tally);
+                }
+            }
+            Verdict::Replaced(older) => self.bytes = self.bytes - older.wire_len() + size,
+            Verdict::Dropped(_) => {}
+        }
+        verdict
+    }
+
+    fn head(&self) -> Option<(Instant, &D)> {
+        self.likely()?.head()
+    }
+
+    fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
+        let mut is_first = true;
+        while self.packets > 0 {
+            self.select(leaves);
+            let tin = &mut self.tins[self.current];
+            let (before, octets) = (tin.len(), tin.bytes());
+            let taken = tin.take(leaves, &mut is_first, &mut self.draws, tally);
+            self.packets -= before - tin.len();
+            self.bytes -= octets - tin.bytes();
+            if let Some((arrived, packet)) = taken {
+                self.charge(leaves, packet.wire_len());
+                return Some((arrived, packet));
+            }
+        }
+        None
+    }
+
+    fn any(&self, mut predicate: impl FnMut(&D) -> bool) -> bool {
+        self.tins.iter().any(|tin| tin.any(&mut predicate))
+    }
+
+    fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        let taken: Vec<_> = self.tins.iter_mut().flat_map(|tin| tin.take_out(&mut wanted)).collect();
+        self.packets -= taken.len();
+        self.bytes -= octets(&taken);
+        taken
+    }
+
+    fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
+        drop(self.offer(now, packet, true, tally));
+        self.take_head(now, tally).map(|(_, packet)| packet)
+    }
+
+    fn not_before(&self) -> Instant {
+        if self.config.rate.is_some() { self.next } else { Instant::ZERO }
+    }
+
+    fn len(&self) -> usize {
+        self.packets
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! FQ-CoDel (RFC 8290): a queue with CoDel for each flow, served by deficit round robin in which new flows go first.
+//!
+//! Flows are told apart by a hash into `flows` queues. A queue that becomes active enters the list of new queues with a quantum of octets;
+//! when it has used it, it goes to the end of the list of old ones. A queue that is found empty leaves the old list, or moves from the new
+//! to the old list, so that it is new again only after the others have had their turn (RFC 8290, §4.2).
+
+use super::codel::Law;
+use super::fifo::Fifo;
+use super::{Discipline, Settings, Verdict, is_over, mark, octets};
+use crate::counters::Tally;
+use acklab_base::random::Stream;
+use acklab_base::units::Limit;
+use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// The settings of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The capacity of all queues together; unlimited by default. RFC 8290, §5.2.3 recommends 10240 packets. A packet that exceeds it makes
+    /// the longest queue lose half of its octets at the head, 64 packets at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// The acceptable standing delay of each queue (RFC 8290, §5.2.2).
+    #[schemars(example = "5ms")]
+    pub target: Duration,
+    /// How long sojourn times must exceed the target before a packet is dropped (RFC 8290, §5.2.1).
+    #[schemars(example = "100ms")]
+    pub interval: Duration,
+    /// The number of queues into which flows are hashed, 1 to 65536 (RFC 8290, §5.2.5).
+    #[schemars(range(min = 1, max = 65536), example = 1024)]
+    pub flows: u32,
+    /// Octets that a queue may send in a round, 256B at least (RFC 8290, §5.2.4).
+    #[schemars(example = "1514B")]
+    pub quantum: Bytes,
+    /// Mark ECN-capable packets instead of dropping them (RFC 8290, §5.2.6).
+    pub ecn: bool,
+    /// Mark every ECN-capable packet that has waited longer than this, besides what CoDel does (RFC 8290, §5.2.7).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1ms")]
+    pub ce_threshold: Option<Duration>,
+}
+
+impl Default for Config {
+    /// RFC 8290, §5.2, but for the limit.
+    fn default() -> Self {
+        Self {
+            limit: None,
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            flows: 1024,
+            quantum: Bytes(1514),
+            ecn: true,
+            ce_threshold: None,
+        }
+    }
+}
+
+impl Settings for Config {
+    type Discipline<D> = FqCodel<D>;
+
+    fn discipline<D: Datagram>(self, mut draws: Stream) -> FqCodel<D> {
+        FqCodel {
+            config: self,
+            perturbation: u64::from_le_bytes(draws.octets()),
+            slots: vec![NONE; self.flows as usize],
+            queues: Vec::new(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: Bytes::ZERO,
+            largest: Bytes::ZERO,
+        }
+    }
+
+    fn times(&self) -> Vec<(&'static str, Duration)> {
+        let mut times = vec![("target", self.target), ("interval", self.interval)];
+        times.extend(self.ce_threshold.map(|threshold| ("ce_threshold", threshold)));
+        times
+    }
+
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if !(1..=MOST_FLOWS).contains(&self.flows) {
+            return Err(("flows", "a number of queues from 1 to 65536"));
+        }
+        if QUANTUM.contains(&self.quantum) { Ok(()) } else { Err(("quantum", "a size from 256B to 1GB")) }
+    }
+}
+
+/// `fq_codel_change` of Linux's `net/sched/sch_fq_codel.c`.
+const MOST_FLOWS: u32 = 65_536;
+/// `fq_codel_change`: a smaller quantum makes many rounds of a packet.
+const QUANTUM: std::ops::RangeInclusive<Bytes> = Bytes(256)..=Bytes(1_000_000_000);
+/// RFC 8290, §4.1.1 (`drop_batch_size` of Linux's `fq_codel_init`): packets dropped at once when all queues are full.
+const MOST_AT_ONCE: usize = 64;
+/// A slot of the hash that no flow has used.
+const NONE: u32 = u32::MAX;
+
+/// Queues of flows, and the two lists of those that are active.
+#[derive(Clone, Debug)]
+pub(crate) struct FqCodel<D> {
+    config: Config,
+    /// Added to the hash, so that flows meet in other queues with another seed (RFC 8290, §4.1).
+    perturbation: u64,
+    /// Of each slot of the hash, the index of its queue.
+    slots: Vec<u32>,
+    queues: Vec<Queue<D>>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: usize,
+    bytes: Bytes,
+    /// The largest packet so far: CoDel does not drop what is left when no more than this waits.
+    largest: Bytes,
+}
+
+#[derive(Clone, Debug)]
+struct Queue<D> {
+    waiting: Fifo<(Instant, D)>,
+    /// Octets that it may send before its round ends.
+    deficit: i64,
+    law: Law,
+    /// Whether it is in one of the lists.
+    is_active: bool,
+}
+
+impl<D: Datagram> FqCodel<D> {
+    fn queue_of(&mut self, flow: FlowKey) -> usize {
+        let hash = FlowKey::of_words(&[self.perturbation, flow.0]).0;
+        let slot = ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize;
+        if self.slots[slot] == NONE {
+            self.slots[slot] = self.queues.len() as u32;
+            let law = Law::new(self.config.target, self.config.interval);
+            self.queues.push(Queue { waiting: Fifo::new(None, None), deficit: 0, law, is_active: false });
+        }
+        self.slots[slot] as usize
+    }
+
+    /// Drops half of the longest queue at its head, at most [`MOST_AT_ONCE`] packets, and lets its CoDel signal more often
+    /// (RFC 8290, §4.1.1; `fq_codel_drop`).
+    fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
+        // The first of the longest, as the kernel's search finds it.
+        let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes);
+        let Some(queue) = longest else { return };
+        let half = Bytes(queue.waiting.bytes.get() / 2);
+        let (mut dropped, mut octets) = (0, Bytes::ZERO);
+        while let Some((_, packet)) = queue.waiting.pop() {
+            let size = packet.wire_len();
+            tally.drops(now, packet.flow(), size);
+            dropped += 1;
+            octets += size;
+            if dropped == MOST_AT_ONCE || octets >= half {
+                break;
+            }
+        }
+        queue.law.adds_drops(dropped as u64);
+        self.packets -= dropped;
+        self.bytes -= octets;
+    }
+
+    /// The queue that is served next: the first with packets in the order in which deficit round robin visits them.
+    fn next(&self) -> Option<&Queue<D>> {
+        let active = self.new.iter().chain(&self.old).map(|at| &self.queues[*at as usize]);
+        let mut rounds: Vec<(&Queue<D>, i64)> = Vec::new();
+        for queue in active.filter(|queue| queue.waiting.len() > 0) {
+            if queue.deficit > 0 {
+                return Some(queue);
+            }
+            rounds.push((queue, queue.deficit));
+        }
+        // All of them have used their round, so the one that needs the fewest more goes first.
+        let quantum = self.config.quantum.get().cast_signed();
+        rounds.into_iter().min_by_key(|(_, deficit)| -deficit / quantum).map(|(queue, _)| queue)
+    }
+}
+
+impl<D: Datagram> Discipline<D> for FqCodel<D> {
+    fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
+        if !room {
+            return Verdict::Dropped(packet);
+        }
+        let size = packet.wire_len();
+        let at = self.queue_of(packet.flow());
+        let queue = &mut self.queues[at];
+        queue.waiting.push((now, packet), size);
+        if !queue.is_active {
+            (queue.is_active, queue.deficit) = (true, self.config.quantum.get().cast_signed());
+            self.new.push_back(at as u32);
+        }
+        self.packets += 1;
+        self.bytes += size;
+        self.largest = self.largest.max(size);
+        if is_over(self.config.limit, self.packets, self.bytes) {
+            self.drop_from_longest(now, tally);
+        }
+        Verdict::Queued
+    }
+
+    fn head(&self) -> Option<(Instant, &D)> {
+        self.next()?.waiting.head()
+    }
+
+    fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let at = *list.front()?;
+            let queue = &mut self.queues[at as usize];
+            if queue.deficit <= 0 {
+                queue.deficit += self.config.quantum.get().cast_signed();
+                list.pop_front();
+                self.old.push_back(at);
+                continue;
+            }
+            let Some((arrived, mut packet)) = queue.waiting.pop() else {
+                queue.law.idles();
+                list.pop_front();
+                // An empty new queue waits for the old ones, so that it does not starve them by being new again at once.
+                queue.is_active = is_new && !self.old.is_empty();
+                if queue.is_active {
+                    self.old.push_back(at);
+                }
+                continue;
+            };
+            let size = packet.wire_len();
+            self.packets -= 1;
+            self.bytes -= size;
+            // The octets of all queues decide whether there is a queue at all, as in Linux's `fq_codel_dequeue`.
+            queue.law.notes_size(self.largest);
+            if !queue.law.admits(leaves, arrived, self.bytes, &mut packet, self.config.ecn, tally) {
+                return None;
+            }
+            let is_late = self.config.ce_threshold.is_some_and(|threshold| leaves.since(arrived) > threshold);
+            if is_late && mark(&mut packet) {
+                tally.marks(leaves, size);
+            }
+            queue.deficit -= size.get().cast_signed();
+            return Some((arrived, packet));
+        }
+    }
+
+    fn any(&self, mut predicate: impl FnMut(&D) -> bool) -> bool {
+        self.queues.iter().any(|queue| queue.waiting.any(&mut predicate))
+    }
+
+    fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
+        let taken: Vec<_> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take_out(&mut wanted)).collect();
+        self.packets -= taken.len();
+        self.bytes -= octets(&taken);
+        taken
+    }
+
+    /// The packet goes through its queue, so that a flow which sends to an idle link uses up its quantum as well.
+    fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
+        drop(self.offer(now, packet, true, tally));
+        self.take_head(now, tally).map(|(_, packet)| packet)
+    }
+
+    fn len(&self) -> usize {
+        self.packets
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;
