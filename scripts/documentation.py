@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
 from plotly.offline import get_plotlyjs
 
 from acklab import cli, figures, keys, report, statistics, strategies, studies, sweeps
@@ -22,6 +24,7 @@ from acklab.report import Document
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "explain", "schema", "emulate")
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
+_PLOTLY = "application/vnd.plotly.v1+json"
 PER_STUDY = 3
 """Figures of each study in the gallery."""
 _LEAST_WIDTH = 320
@@ -196,8 +199,8 @@ def _attributes() -> str:
 
 def _notebook(path: Path, folder: Path) -> None:
     """A notebook as a page: its text, its code, and what the code has printed and drawn."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    parts = []
+    document = _executed(path)
+    parts = ["<script src='../assets/plotly.js'></script>"]
     for at, cell in enumerate(document["cells"]):
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -207,14 +210,38 @@ def _notebook(path: Path, folder: Path) -> None:
         for number, output in enumerate(cell.get("outputs", ())):
             data = output.get("data", {})
             name = f"{path.stem}-{at}-{number}.svg"
-            if "image/svg+xml" in data:
+            if _PLOTLY in data:
+                parts.append(f"{_plot(data[_PLOTLY])}</figure>")
+            elif "image/svg+xml" in data:
                 _write(folder / "figures" / name, "".join(data["image/svg+xml"]))
                 parts.append(f"![](figures/{name})")
             elif "text/html" in data and "plotly" not in "".join(data["text/html"]):
                 parts.append("".join(data["text/html"]))
             elif text := "".join(output.get("text", data.get("text/plain", ()))):
                 parts.append(f"```text\n{text}\n```")
-    _write(folder / f"{path.stem}.md", "\n\n".join(parts) + "\n")
+    parts.append(f"<style>{_STYLE}</style>\n<script>{_DRAW}</script>")
+    # The title comes first, so that the navigation has it.
+    _write(folder / f"{path.stem}.md", "\n\n".join([*parts[1:2], parts[0], *parts[2:]]) + "\n")
+
+
+def _executed(path: Path) -> Any:
+    """The notebook with the outputs of its cells."""
+    book = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        NotebookClient(book, timeout=600, resources={"metadata": {"path": folder}}).execute()
+    return book
+
+
+def _plot(figure: Any) -> str:
+    """A figure of Plotly, which is drawn when it comes into view."""
+    layout = figure["layout"]
+    panels = 2 if "xaxis2" in layout else 1
+    least = (layout.get("meta") or {}).get("least_width", panels * _LEAST_WIDTH)
+    # "</" would end the script element that carries it.
+    data = json.dumps({"data": figure["data"], "layout": layout}, separators=(",", ":")).replace("</", "<\\/")
+    size = f"min-width: {least}px; height: {layout.get('height', 450)}px"
+    plot = f"<div class='scrolls'><div class='drawn' style='{size}'><script type='application/json'>{data}</script></div></div>"
+    return f"<figure markdown=0 class='plot'>{plot}"
 
 
 def _title(page: Path) -> str:
@@ -273,14 +300,8 @@ def _gallery(results: Path) -> str:
         if items:
             parts.append(f"\n## [{document.title}](studies/{document.name}/README.md)\n")
         for item in items[:PER_STUDY]:
-            layout = item["figure"]["layout"]
-            # "</" would end the script element that carries it.
-            data = json.dumps(item["figure"], separators=(",", ":")).replace("</", "<\\/")
-            panels = 2 if "xaxis2" in layout else 1
-            least = (layout.get("meta") or {}).get("least_width", panels * _LEAST_WIDTH)
-            size = f"min-width: {least}px; height: {layout.get('height', 450)}px"
-            plot = f"<div class='scrolls'><div class='drawn' style='{size}'><script type='application/json'>{data}</script></div></div>"
-            parts.append(f"\n<figure markdown=0 class='plot'>{plot}<figcaption>{item['caption']}</figcaption></figure>\n")
+            plot = _plot(item["figure"])
+            parts.append(f"\n{plot}<figcaption>{item['caption']}</figcaption></figure>\n")
     parts.append(f"\n<script>{_DRAW}</script>\n")
     if len(parts) == 2:
         parts.append("\nNone here: the site was built without results (`acklab study --all`).\n")
