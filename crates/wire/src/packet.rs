@@ -6,9 +6,11 @@
 //! |---|---|
 //! | `parse` | the headers of IPv4 and IPv6, the flow and the destination |
 //! | `ack` | the acknowledgment in a TCP header |
+//! | `hosts` | the hosts between which it runs |
 //! | `traffic_class` | DSCP and ECN, and the checksum that covers them |
 
 mod ack;
+mod hosts;
 mod parse;
 mod traffic_class;
 
@@ -171,7 +173,7 @@ impl Datagram for IpPacket {
     }
 
     fn hosts(&self) -> [u64; 2] {
-        parse::hosts(&self.octets)
+        hosts::of(&self.octets)
     }
 
     #[inline]

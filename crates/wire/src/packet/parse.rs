@@ -72,19 +72,6 @@ pub(super) fn parse(octets: &[u8]) -> Result<Parsed, ParseError> {
     }
 }
 
-/// The source and the destination of a packet that was parsed: IPv4 addresses, or hashes of IPv6 addresses.
-pub(super) fn hosts(octets: &[u8]) -> [u64; 2] {
-    let address = |at: usize, len: usize| {
-        let words = octets.get(at..at + len).unwrap_or_default().chunks_exact(4);
-        words.map(|word| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]])))
-    };
-    let hash = |at| FlowKey::of_words(&address(at, 16).collect::<Vec<_>>()).0;
-    if octets.first().is_some_and(|first| first >> 4 == 6) {
-        return [hash(8), hash(24)];
-    }
-    [12, 16].map(|at| address(at, 4).next().unwrap_or(0))
-}
-
 fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
     let (ip, wire_len) = ipv4::read_header(octets)?;
     let present = &octets[..octets.len().min(wire_len)];
