@@ -75,8 +75,12 @@ pub struct CellConfig {
     /// How much later than SIFS response frames begin, as from a NIC that is too slow. Initiators wait as much longer.
     #[serde(default)]
     pub late_answers: Duration,
-    /// How much later than aCCATime all nodes sense that the medium is busy, as a radio in software might. PPDUs that begin within both of
-    /// each other collide.
+    /// Whether duration fields cover `late_answers`. Otherwise they announce response frames at SIFS, and bystanders resume their backoffs
+    /// earlier.
+    #[serde(default = "yes")]
+    pub announces_late_answers: bool,
+    /// How much later than aCCATime nodes that do not say otherwise sense that the medium is busy, as a radio in software might. A node
+    /// whose backoff ends before it senses a PPDU transmits, and both collide.
     #[serde(default)]
     pub late_sensing: Duration,
     /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
@@ -192,6 +196,10 @@ const SMALLEST_BITMAP: u16 = 64;
 
 const fn one_stream() -> u8 {
     1
+}
+
+const fn yes() -> bool {
+    true
 }
 
 impl CellConfig {

@@ -246,10 +246,10 @@ fn a_block_ack_settles_the_whole_window() {
     assert!(smaller > 0, "no Block ACK has acknowledged more than its PPDU carried");
 }
 
-/// The spacings of two PPDUs that collide, in microseconds, if the medium is sensed so much later than in 4 us.
-fn spacings_of_collisions(late: &str) -> Vec<u64> {
+/// The spacings of two PPDUs that collide, in microseconds, and which of two stations is the second to begin.
+fn spacings_of_collisions(settings: Value) -> Vec<(u64, usize)> {
     let sources: Vec<Source> = (1..=2).map(|station| Source::upload(station, PACKET)).collect();
-    let config = cell_of(2, json!({"standard": "802.11a", "late_sensing": late}));
+    let config = cell_of(2, with(&settings, json!({"standard": "802.11a"})));
     let mut cell = quiet(&config, &sources);
     for (place, source) in sources.iter().enumerate() {
         enter(&mut cell, at(1_000), source, place, 400);
@@ -257,11 +257,12 @@ fn spacings_of_collisions(late: &str) -> Vec<u64> {
     play(&mut cell, at(2_000_000));
     let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
     let collided: Vec<&Ppdu<Packet>> = data(&log).filter(|ppdu| ppdu.outcome == Outcome::Collided).collect();
-    let mut spacings: Vec<u64> = collided
+    let mut spacings: Vec<(u64, usize)> = collided
         .chunks_exact(2)
         .map(|pair| {
             assert!(pair[1].at < pair[0].at + pair[0].duration, "they overlap");
-            pair[1].at.since(pair[0].at).as_nanos() / 1_000
+            let spacing = pair[1].at.since(pair[0].at).as_nanos() / 1_000;
+            (spacing, if spacing == 0 { 0 } else { pair[1].from })
         })
         .collect();
     spacings.sort_unstable();
@@ -272,9 +273,59 @@ fn spacings_of_collisions(late: &str) -> Vec<u64> {
 /// A slot takes 9 us: who senses the medium a slot late transmits although another has begun in the slot before.
 #[test]
 fn late_sensing_lets_adjacent_slots_collide() {
-    assert_eq!(spacings_of_collisions("0us"), [0]);
-    assert_eq!(spacings_of_collisions("9us"), [0, 9]);
-    assert_eq!(spacings_of_collisions("18us"), [0, 9, 18]);
+    let late = |by: &str| spacings_of_collisions(json!({"late_sensing": by}));
+    assert_eq!(late("0us"), [(0, 0)]);
+    assert_eq!(late("9us"), [(0, 0), (9, 1), (9, 2)]);
+    assert_eq!(late("18us"), [(0, 0), (9, 1), (9, 2), (18, 1), (18, 2)]);
+}
+
+/// Only the station that senses late begins within the other's PPDU, whether it or the other differs from the cell.
+#[test]
+fn a_node_may_sense_later_than_others() {
+    let stations =
+        |first: Value, second: Value| json!([with(&first, json!({"name": "a"})), with(&second, json!({"name": "b"}))]);
+    let late = json!({"late_sensing": "9us"});
+    let second = spacings_of_collisions(json!({"station": stations(json!({}), late.clone())}));
+    assert_eq!(second, [(0, 0), (9, 2)]);
+    let punctual = json!({"late_sensing": "0us"});
+    let first = spacings_of_collisions(with(&late, json!({"station": stations(json!({}), punctual)})));
+    assert_eq!(first, [(0, 0), (9, 1)]);
+}
+
+/// Microseconds from the end of data that the access point has sent to another station to the earliest PPDU of a bystander, and how many
+/// response frames collide. Response frames take 28 us and begin `late` microseconds later than SIFS.
+fn earliest_bystander(late: u64, is_announced: bool) -> (u64, usize) {
+    let sources = [Source::download(1, PACKET), Source::upload(2, PACKET)];
+    let settings = json!({
+        "standard": "802.11a", "late_answers": format!("{late}us"), "announces_late_answers": is_announced,
+    });
+    let mut cell = quiet(&cell_of(2, settings), &sources);
+    for (place, source) in sources.iter().enumerate() {
+        enter(&mut cell, at(1_000), source, place, 1_000);
+    }
+    play(&mut cell, at(2_000_000));
+    let log: Vec<Ppdu<Packet>> = cell.take_log().collect();
+    let sent: Vec<&Ppdu<Packet>> = data(&log).collect();
+    let pairs =
+        sent.windows(2).filter(|pair| pair[0].from == 0 && pair[0].outcome == Outcome::Received && pair[1].from == 2);
+    let gaps = pairs.map(|pair| pair[1].at.since(pair[0].at + pair[0].duration).as_nanos() / 1_000);
+    let is_lost = |ppdu: &&Ppdu<Packet>| matches!(ppdu.frame, Frame::Ack) && ppdu.outcome == Outcome::Collided;
+    (gaps.min().expect("the station sends after the access point"), log.iter().filter(is_lost).count())
+}
+
+/// Bystanders count DIFS, 34 us, from the end of what duration fields announce, and at least one slot of 9 us: with none left they would
+/// have sent together with the data. A response frame that is 37 us late begins 53 us after the data and stops them; one that is 100 us
+/// late finds them on the air.
+#[test]
+fn late_responses_that_are_not_announced_collide_if_they_come_after_difs() {
+    let one_slot = 34 + 9;
+    for is_announced in [true, false] {
+        assert_eq!(earliest_bystander(37, is_announced), (16 + 37 + 28 + one_slot, 0));
+    }
+    assert_eq!(earliest_bystander(100, true), (16 + 100 + 28 + one_slot, 0));
+    let (earliest, collided) = earliest_bystander(100, false);
+    assert!((16 + 28 + 34..16 + 100).contains(&earliest), "{earliest}");
+    assert!(collided > 0);
 }
 
 /// Exchanges per second of stations that always upload.

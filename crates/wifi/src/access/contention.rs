@@ -1,6 +1,6 @@
 //! Backoffs that freeze and resume, without an event per slot.
 //!
-//! EDCAFs with the same view of the medium and the same AIFS form a *lane*: while the medium is idle they count the same slots, so one
+//! EDCAFs with the same view of the medium, the same AIFS and the same time of sensing form a *lane*: while the medium is idle they count the same slots, so one
 //! counter serves them all. An EDCAF that draws a backoff of `s` slots is due when its lane has counted `s` more, whatever happens to
 //! the medium in between; the EDCAF with the smallest count transmits next. A busy period costs a subtraction per lane, a contention
 //! O(log n) in the number of waiting EDCAFs.
@@ -24,6 +24,8 @@ struct Lane {
     view: usize,
     aifsn: u8,
     aifs: Duration,
+    /// aCCATime, or longer: transmissions that begin within it of each other are not sensed by each other's senders.
+    cca: Duration,
     /// Slots counted in all idle periods that are over.
     counted: u64,
     /// When the first slot of this idle period begins; none while the medium is busy.
@@ -74,8 +76,6 @@ struct View {
 #[derive(Clone, Debug)]
 pub(crate) struct Contention {
     slot: Duration,
-    /// aCCATime: transmissions that begin within it of each other are not sensed by each other's senders.
-    cca: Duration,
     /// A lane counts one slot at the end of AIFS itself. EDCA does (10.23.2.4), DCF does not (10.3.4.3).
     counts_at_aifs: bool,
     lanes: Vec<Lane>,
@@ -95,10 +95,9 @@ impl Lane {
 }
 
 impl Contention {
-    pub(crate) fn new(slot: Duration, cca: Duration, counts_at_aifs: bool, views: usize) -> Self {
+    pub(crate) fn new(slot: Duration, counts_at_aifs: bool, views: usize) -> Self {
         Self {
             slot,
-            cca,
             counts_at_aifs,
             lanes: Vec::new(),
             views: vec![View::default(); views],
@@ -108,16 +107,28 @@ impl Contention {
         }
     }
 
-    /// The lane of EDCAFs with these parameters in `view`.
-    pub(crate) fn lane(&mut self, view: usize, parameters: &Parameters, aifs: Duration) -> LaneId {
+    /// The lane of EDCAFs with these parameters in `view` that sense a transmission after `cca`.
+    pub(crate) fn lane(&mut self, view: usize, parameters: &Parameters, aifs: Duration, cca: Duration) -> LaneId {
         let of_view = &mut self.views[view].lanes;
-        if let Some(lane) = of_view.iter().find(|lane| self.lanes[lane.0 as usize].aifsn == parameters.aifsn) {
+        let is_it = |lane: &&LaneId| {
+            let lane = &self.lanes[lane.0 as usize];
+            (lane.aifsn, lane.cca) == (parameters.aifsn, cca)
+        };
+        if let Some(lane) = of_view.iter().find(is_it) {
             return *lane;
         }
         let lane = LaneId(self.lanes.len() as u32);
         of_view.push(lane);
         let start = self.idle_from(view).map(|from| from + aifs);
-        self.lanes.push(Lane { view, aifsn: parameters.aifsn, aifs, counted: 0, start, waiting: BinaryHeap::new() });
+        self.lanes.push(Lane {
+            view,
+            aifsn: parameters.aifsn,
+            aifs,
+            cca,
+            counted: 0,
+            start,
+            waiting: BinaryHeap::new(),
+        });
         lane
     }
 
@@ -252,9 +263,9 @@ impl Contention {
 
     /// Commits the EDCAFs at `view` whose backoff ends before they can sense what begins now.
     fn commit(&mut self, view: usize, now: Instant) {
-        let senses = now + self.cca;
         for id in &self.views[view].lanes {
             let lane = &mut self.lanes[id.0 as usize];
+            let senses = now + lane.cca;
             while let Some(at) = lane.due(self.slot).filter(|at| *at < senses)
                 && let Some(Reverse((_, edcaf))) = lane.waiting.pop()
             {
@@ -263,8 +274,8 @@ impl Contention {
         }
         let mut detached = std::mem::take(&mut self.detached);
         detached.retain(|backoff| {
-            let is_here = self.lanes[backoff.lane.0 as usize].view == view;
-            let at = self.detached_due(backoff).filter(|at| is_here && *at < senses);
+            let lane = &self.lanes[backoff.lane.0 as usize];
+            let at = self.detached_due(backoff).filter(|at| lane.view == view && *at < now + lane.cca);
             self.committed.extend(at.map(|at| (at, backoff.edcaf)));
             at.is_none()
         });

@@ -24,27 +24,29 @@ pub(super) struct Medium {
     overlaps: Vec<(u64, Interferer)>,
     /// PPDUs sent so far.
     frames: u64,
-    /// aCCATime.
-    cca: Duration,
+    /// After which time each node senses a transmission.
+    cca: Vec<Duration>,
     errors: Stream,
 }
 
 impl Medium {
-    pub(super) fn new(nodes: usize, rules: &Rules, reception: Reception, errors: Stream) -> Self {
+    /// `cca`: after which time each node senses a transmission.
+    pub(super) fn new(cca: Vec<Duration>, rules: &Rules, reception: Reception, errors: Stream) -> Self {
+        let nodes = cca.len();
         let is_by_power = rules.eifs_after_collision == EifsAfterCollision::PreambleDetection && reception.has_powers();
         let has_one_view = !is_by_power
             && !rules.nav_is_inexact()
             && (0..nodes).all(|at| (0..nodes).all(|of| at == of || reception.hears(at, of)));
         let views = if has_one_view { 1 } else { nodes };
         Self {
-            contention: Contention::new(rules.timing.slot, rules.timing.cca, rules.has_qos, views),
+            contention: Contention::new(rules.timing.slot, rules.has_qos, views),
             exchanges: Vec::new(),
             reception,
             nodes,
             has_one_view,
             overlaps: Vec::new(),
             frames: 0,
-            cca: rules.timing.cca,
+            cca,
             errors,
         }
     }
@@ -104,7 +106,7 @@ impl Medium {
             {
                 continue;
             }
-            let is_simultaneous = begins == other.begins || begins.since(other.begins) < self.cca;
+            let is_simultaneous = begins == other.begins || begins.since(other.begins) < self.cca[sender];
             self.exchanges[index].is_outlasted |=
                 exchange.ends >= other.ends && self.disturbs(sender, Some(other.sender));
             exchange.is_outlasted |= other.ends >= exchange.ends && self.disturbs(other.sender, Some(sender));

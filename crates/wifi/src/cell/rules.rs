@@ -43,6 +43,8 @@ pub(super) struct Rules {
     pub(super) eifs_after_collision: EifsAfterCollision,
     /// The time from the end of a frame to the start of its response: at least SIFS.
     pub(super) response_space: Duration,
+    /// What duration fields say of it.
+    pub(super) announced_space: Duration,
 }
 
 /// The settings of one node.
@@ -52,6 +54,8 @@ pub(super) struct NodeSettings<'a> {
     pub(super) queues: Queues,
     pub(super) access: &'a Access,
     pub(super) rate: rate::RateConfig,
+    /// After which time it senses a transmission: aCCATime or later.
+    pub(super) cca: Duration,
 }
 
 /// The response frame that a PPDU elicits.
@@ -81,11 +85,15 @@ impl Rules {
             Sensing::FourMicros => timing.cca = Duration::from_micros(4),
             Sensing::FirstBit => timing.cca = Duration::ZERO,
         }
-        timing.cca += config.late_sensing;
         timing.is_dsss_rounded = dialect.durations == Durations::WholeFrames;
         Some(Self {
             dialect,
             response_space: timing.sifs + config.late_answers,
+            announced_space: if config.announces_late_answers {
+                timing.sifs + config.late_answers
+            } else {
+                timing.sifs
+            },
             timing,
             control,
             protection,
@@ -122,6 +130,7 @@ impl Rules {
                     queues: Queues::PerStation,
                     access: &station.access,
                     rate: station.rate.unwrap_or(config.rate),
+                    cca: self.timing.cca + station.late_sensing.unwrap_or(config.late_sensing),
                 };
             }
         }
@@ -132,6 +141,7 @@ impl Rules {
             queues: ap.queues,
             access: &ap.access,
             rate: ap.rate.unwrap_or(config.rate),
+            cca: self.timing.cca + ap.late_sensing.unwrap_or(config.late_sensing),
         }
     }
 
@@ -226,9 +236,10 @@ impl Rules {
         }
     }
 
-    /// Returns `true` if duration fields are rounded, so that the NAV of bystanders may end before or after the exchange. Bystanders and the
-    /// two nodes of the exchange then count slots from different instants.
+    /// Returns `true` if duration fields are rounded or do not cover late response frames, so that the NAV of bystanders may end before or
+    /// after the exchange. Bystanders and the two nodes of the exchange then count slots from different instants.
     pub(super) fn nav_is_inexact(&self) -> bool {
-        self.dialect.durations == Durations::WholeFields && self.rts_threshold.is_some()
+        let is_rounded = self.dialect.durations == Durations::WholeFields && self.rts_threshold.is_some();
+        is_rounded || self.announced_space != self.response_space
     }
 }

@@ -75,7 +75,12 @@ impl<D: Packet> Cell<D> {
         let mut cell = Self {
             backlog: Backlog::default(),
             contenders: Contenders::new(stream("backoff")),
-            medium: Medium::new(nodes, &rules, reception, stream("errors")),
+            medium: Medium::new(
+                (0..nodes).map(|node| rules.node_settings(config, node).cca).collect(),
+                &rules,
+                reception,
+                stream("errors"),
+            ),
             distribution: Distribution::default(),
             arrivals: Arrivals::default(),
             timers: Timers::new(config.beacon_interval.map(Beacons::new), presence),
@@ -139,7 +144,8 @@ impl<D: Packet> Cell<D> {
         };
         let parameters = defaults.with(self.config.access.of(category)).with(settings.access.of(category));
         let view = self.medium.view_of(node);
-        let lane = self.medium.contention.lane(view, &parameters, self.rules.timing.aifs(parameters.aifsn));
+        let aifs = self.rules.timing.aifs(parameters.aifsn);
+        let lane = self.medium.contention.lane(view, &parameters, aifs, settings.cca);
         self.backlog.edcafs.push(Edcaf {
             node,
             category,

@@ -134,7 +134,7 @@ impl<D: Packet> Cell<D> {
 
     /// The time after its end for which the PPDU on the air reserves the medium: its duration field (9.2.5).
     pub(super) fn duration_field(&self, exchange: &Exchange) -> Duration {
-        let (sifs, space) = (self.rules.timing.sifs, self.rules.response_space);
+        let (sifs, space) = (self.rules.timing.sifs, self.rules.announced_space);
         let data = exchange.data;
         let data_and_response = || {
             let response = self.rules.response_time(data.response, self.response_mode(data.mode));

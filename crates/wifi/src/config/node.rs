@@ -2,6 +2,7 @@
 
 use crate::access::{Category, Overrides};
 use crate::rate;
+use acklab_base::Duration;
 use acklab_path::queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,10 @@ pub struct AccessPoint {
     /// Its rate control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<rate::RateConfig>,
+    /// How much later than aCCATime it senses that the medium is busy. Default: that of the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "9us")]
+    pub late_sensing: Option<Duration>,
 }
 
 /// How an access point queues packets for several stations.
@@ -96,6 +101,10 @@ pub struct Station {
     /// Its rate control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<rate::RateConfig>,
+    /// How much later than aCCATime it senses that the medium is busy. Default: that of the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "9us")]
+    pub late_sensing: Option<Duration>,
 }
 
 const fn one() -> u16 {

@@ -13,7 +13,7 @@ fn at(micros: u64) -> Instant {
 }
 
 fn medium(counts_at_aifs: bool, views: usize) -> Contention {
-    Contention::new(Duration::from_micros(SLOT), Duration::from_micros(4), counts_at_aifs, views)
+    Contention::new(Duration::from_micros(SLOT), counts_at_aifs, views)
 }
 
 fn dcf() -> Contention {
@@ -27,7 +27,7 @@ fn edca() -> Contention {
 /// A lane of `aifsn` slots behind SIFS.
 fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
     let parameters = Parameters { aifsn, ..Parameters::of(Standard::A, Category::BestEffort) };
-    contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)))
+    contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)), Duration::from_micros(4))
 }
 
 /// `edcaf` backs off for `slots` from `now` on.
