@@ -1,5 +1,7 @@
 """Writes docs/scorecard.md and the README's count: every claim of every study, from results that are there: scripts/scorecard.py OUT.
 
+The page names studies that have no results, or had fewer seeds than they ask for.
+
 Numbers and verdicts are those of the results. Notes, fits, readings and whose number a claim is come from claims.toml as it is now.
 """
 
@@ -12,7 +14,7 @@ from pathlib import Path
 
 from acklab.metrics import written
 from acklab.report import Document
-from acklab.studies import Claim, discover
+from acklab.studies import Claim, Study, discover
 from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, counted, statements, summary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,16 +46,18 @@ def main(folder: Path) -> None:
     if not documents:
         sys.exit(f"error: {folder}: found no results of studies, expected those of `acklab study --all --out {folder}`")
     revision = _one_revision(documents)
-    claims = {study.name: {claim.id: claim for claim in study.file.claim} for study in discover()}
+    studies = discover()
+    claims = {study.name: {claim.id: claim for claim in study.file.claim} for study in studies}
     documents = [_as_claimed(document, claims.get(document.name)) for document in documents]
     every = [finding for document in documents for finding in document.findings]
     counts, ids = summary(every), {finding.id for finding in counted(every)}
+    left = _left_out(documents, studies)
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    parts = [HEAD.format(summary=counts, revision=revision, date=date)]
+    parts = [HEAD.format(summary=counts, revision=revision, date=date), *(f"\n{text}\n" for text in left)]
     parts += [_overview(documents, ids, kind) for kind in KINDS]
     parts += [_study(document) for document in documents]
     (ROOT / "docs" / "scorecard.md").write_text("".join(parts), encoding="utf-8")
-    _write_count(counts)
+    _write_count(counts + (f"; {len(documents)} of {len(studies)} studies" if len(documents) < len(studies) else ""))
 
 
 def _one_revision(documents: Sequence[Document]) -> str:
@@ -65,6 +69,32 @@ def _one_revision(documents: Sequence[Document]) -> str:
         found = "; ".join(f"{revision} in {', '.join(names)}" for revision, names in studies.items())
         sys.exit(f"error: found results of {len(studies)} revisions of the core ({found}), expected one: run `make scorecard`")
     return documents[0].revision
+
+
+def _left_out(documents: Sequence[Document], studies: Sequence[Study]) -> list[str]:
+    """What the page must say of studies that are missing, or that ran with fewer seeds than they ask for."""
+    found = {document.name: document for document in documents}
+    missing = [_link(study.name, study.file.title) for study in studies if study.name not in found]
+    short = [
+        f"{_link(study.name, study.file.title)} ({document.seeds} of {study.file.seeds})"
+        for study in studies
+        if (document := found.get(study.name)) is not None and (document.seeds or 0) < study.file.seeds
+    ]
+    texts = []
+    if missing:
+        texts.append(
+            f"**Not all studies are here.** These have no results of this revision, and no count has them: {', '.join(missing)}."
+        )
+    if short:
+        texts.append(
+            f"These ran with fewer seeds than they ask for, so that more of their claims are undecided: {', '.join(short)}. "
+            "The column *seeds* has the number behind each claim."
+        )
+    return texts
+
+
+def _link(name: str, title: str) -> str:
+    return f"[{title}](../studies/{name}/README.md)"
 
 
 def _as_claimed(document: Document, claims: Mapping[str, Claim] | None) -> Document:
@@ -117,8 +147,9 @@ def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
     head = f"| study | seeds | statements | {' | '.join(VERDICTS)} | fitted of reproduced |"
     lines = [f"\n## {KIND_TITLES[kind]}\n", head, f"|---|---:|---:|{'---:|' * (len(VERDICTS) + 1)}"]
     for document, own in parts:
-        link = f"[{document.title}](../studies/{document.name}/README.md)"
-        lines.append(f"| {link} | {_seeds(own)} | {len(own)} | {_verdicts(own)} | {_fitted(own)} |")
+        lines.append(
+            f"| {_link(document.name, document.title)} | {_seeds(own)} | {len(own)} | {_verdicts(own)} | {_fitted(own)} |"
+        )
     every = [finding for _, own in parts for finding in own]
     lines.append(f"| **all** | | {len(every)} | {_verdicts(every)} | {_fitted(every)} |")
     if kind == PAPER:

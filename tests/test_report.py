@@ -432,6 +432,27 @@ def test_the_scorecard_refuses_results_of_several_revisions(tmp_path, scorecard)
     assert not (tmp_path / "docs" / "scorecard.md").exists()
 
 
+def test_the_scorecard_names_studies_that_are_missing_or_had_few_seeds(tmp_path, scorecard, monkeypatch):
+    few, missing = (
+        replace(find(name), file=find(name).file.model_copy(update={"claim": ()})) for name in ("hack_limits", "parity")
+    )
+    monkeypatch.setattr(scorecard, "discover", lambda: [few, missing])
+    monkeypatch.setattr(scorecard, "_as_claimed", lambda document, _: document)
+    replace(DOCUMENT, name="hack_limits", seeds=3).write(tmp_path / "out" / "hack_limits")
+    scorecard.main(tmp_path / "out")
+    page = (tmp_path / "docs" / "scorecard.md").read_text()
+    assert "no count has them: [Parity with ns-3 and Linux](../studies/parity/README.md)." in page
+    assert "[Where TCP/HACK stops helping](../studies/hack_limits/README.md) (3 of 10)" in page
+    assert "; 1 of 2 studies (`make scorecard`)" in (tmp_path / "README.md").read_text()
+    replace(DOCUMENT, name="hack_limits", seeds=10).write(tmp_path / "out" / "hack_limits")
+    replace(DOCUMENT, name="parity", seeds=10).write(tmp_path / "out" / "parity")
+    (tmp_path / "README.md").write_text("and rules of our own: none (`make scorecard`).")
+    scorecard.main(tmp_path / "out")
+    page = (tmp_path / "docs" / "scorecard.md").read_text()
+    assert "Not all studies" not in page
+    assert "fewer seeds" not in page
+
+
 def test_notes_of_the_scorecard_are_those_of_the_claims_file(tmp_path, scorecard, monkeypatch):
     study = find("hack_limits")
     claims = [claim.model_copy(update={"note": f"now {claim.id}", "fitted": "since"}) for claim in study.file.claim]
