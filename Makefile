@@ -3,12 +3,13 @@
 # make test   Rust, Python, and the commands of the documentation; .ci/run is both
 # make scorecard  reruns all studies and writes docs/scorecard.md
 # make wheel  a wheel in out/wheels, with the studies inside
+# make deb    a Debian package of that wheel in out/packages
 # make site   the documentation as a site in out/site, with offline search
 # make figure the figure of the README
 # make study-figures  the figures on the pages of the studies, from results in $(OUT)
 # make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
-# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation holds, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
+# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
@@ -23,7 +24,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure study-figures scorecard site wheel clean
+.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure study-figures scorecard site wheel deb clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -102,6 +103,7 @@ validate: install
 	$(MAKE) -C validation/ns3 run
 	$(BIN)/acklab study parity --way emulate --out $(OUT)
 	$(BIN)/python validation/emulation/table.py
+	$(BIN)/python validation/inline/table.py
 	cargo run --quiet --package acklab-transport --example scripts -- $(OUT)/scripts
 	$(BIN)/python validation/packetdrill/table.py $(OUT)/scripts
 
@@ -127,6 +129,9 @@ site: install $(VENV)/.requirements-docs
 wheel: $(VENV)/.requirements
 	rm -rf python/acklab/shipped && cp -r studies python/acklab/shipped && find python/acklab/shipped -name __pycache__ -prune -exec rm -rf {} +
 	$(BIN)/maturin build --profile $(or $(PROFILE),release) --out $(OUT)/wheels; built=$$?; rm -rf python/acklab/shipped; exit $$built
+
+deb: wheel
+	packaging/deb.sh $$(ls -t $(OUT)/wheels/*.whl | head -1) $(OUT)/packages
 
 figure: install
 	$(BIN)/python scripts/readme_figure.py

@@ -4,8 +4,6 @@ These tests need root, `/dev/net/tun` and Linux 6.6, and are skipped without. Ot
 what happens and not at how late it is.
 """
 
-import contextlib
-import json
 import os
 import re
 import shutil
@@ -14,12 +12,12 @@ import struct
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+import between
+from between import EAST, MIDDLE, SIDES, WEST, bridge, ip, iperf3, links, standing, within
 from conftest import BUILT
 
 KERNEL = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
@@ -33,83 +31,11 @@ pytestmark = [
 
 needs_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
 
-EAST, MIDDLE, WEST = "inlte", "inltm", "inltw"
 
-
-def ip(*words):
-    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (words, done.stderr)
-    return done.stdout
-
-
-def within(namespace, *command):
-    return ["ip", "netns", "exec", namespace, *map(str, command)]
-
-
-def links(namespace=MIDDLE):
-    return {link["ifname"]: link for link in json.loads(ip("-n", namespace, "-d", "-j", "link"))}
-
-
-def clear():
-    for name in (EAST, MIDDLE, WEST):
-        subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-
-
-@pytest.fixture
-def hosts():
-    """Two hosts, connected with the interfaces `east` and `west` of the namespace in the middle, which does not forward yet."""
-    clear()
-    try:
-        for name in (EAST, MIDDLE, WEST):
-            ip("netns", "add", name)
-        for name, side, number in ((EAST, "east", 1), (WEST, "west", 2)):
-            ip("link", "add", "lan", "netns", name, "type", "veth", "peer", "name", side, "netns", MIDDLE)
-            ip("-n", name, "addr", "add", f"10.9.0.{number}/24", "dev", "lan")
-            ip("-n", name, "addr", "add", f"fd09::{number}/64", "dev", "lan", "nodad")
-            ip("-n", name, "link", "set", "lan", "up")
-            ip("-n", MIDDLE, "link", "set", side, "up")
-        # A carrier is told a moment after both ends are up.
-        while any(links()[side]["operstate"] != "UP" for side in ("east", "west")):
-            time.sleep(0.01)
+@pytest.fixture(name="hosts")
+def _hosts():
+    with between.hosts():
         yield
-    finally:
-        clear()
-
-
-@dataclass
-class Standing:
-    """`acklab inline` at work."""
-
-    process: "subprocess.Popen[str]"
-    told: str = ""
-    """What it has told when it stood."""
-    result: dict[str, Any] = field(default_factory=dict)
-    """Its tables, once it has ended in order."""
-
-
-@contextlib.contextmanager
-def standing(*words, namespace=MIDDLE):
-    """Starts `acklab inline`, and ends it in order unless it was killed."""
-    command = within(namespace, sys.executable, "-m", "acklab", "inline", *words, "--json")
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    path = Standing(process)
-    try:
-        assert process.stderr is not None
-        while "stands between the interfaces" not in path.told:
-            line = process.stderr.readline()
-            assert line, path.told
-            path.told += line
-        yield path
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        output, errors = process.communicate(timeout=30)
-        assert process.returncode in (0, -signal.SIGKILL), errors
-        if process.returncode == 0:
-            path.result = json.loads(output)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
 
 
 def ping(address, count=5, interval=0.05):
@@ -118,24 +44,6 @@ def ping(address, count=5, interval=0.05):
         within(EAST, "ping", "-c", count, "-i", interval, "-W", "2", address), capture_output=True, text=True, check=False
     )
     return [float(found) for found in re.findall(r"time=([\d.]+)", done.stdout)]
-
-
-@contextlib.contextmanager
-def iperf3(seconds, *words):
-    """A measurement from the east to the west at work. Gives its report, which is there afterwards."""
-    server = subprocess.Popen(within(WEST, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    report: dict[str, Any] = {}
-    try:
-        time.sleep(0.4)
-        command = within(EAST, "iperf3", "-c", "10.9.0.2", "-t", seconds, "-J", *words)
-        client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        yield report
-        output, _ = client.communicate(timeout=seconds + 30)
-        report.update(json.loads(output))
-        assert "error" not in report, report["error"]
-    finally:
-        server.kill()
-        server.wait()
 
 
 def rows(result, table):
@@ -174,11 +82,13 @@ def test_nothing_is_left_behind(hosts):
     assert not ping("10.9.0.2", count=1), "nothing forwards without a bridge"
 
 
-def bridge():
-    ip("-n", MIDDLE, "link", "add", "br0", "type", "bridge")
-    for side in ("east", "west"):
-        ip("-n", MIDDLE, "link", "set", side, "master", "br0")
-    ip("-n", MIDDLE, "link", "set", "br0", "up")
+def test_it_sleeps_when_nothing_passes(hosts):
+    with standing("east", "west") as path:
+        time.sleep(1)
+        before = path.processor_time()
+        time.sleep(2)
+        # It looks for signs of life each 20 ms; a driver that never sleeps takes all of the two seconds.
+        assert path.processor_time() - before < 0.5
 
 
 def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
@@ -333,7 +243,7 @@ def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
 
 
 def test_between_routed_interfaces_the_host_routes(hosts):
-    for name, side, number in ((EAST, "east", 1), (WEST, "west", 2)):
+    for number, (name, side) in enumerate(SIDES.items(), 1):
         ip("-n", name, "addr", "flush", "dev", "lan", "scope", "global")
         ip("-n", name, "addr", "add", f"10.{number}.0.1/24", "dev", "lan")
         ip("-n", name, "route", "add", "default", "via", f"10.{number}.0.254")

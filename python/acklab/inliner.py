@@ -47,7 +47,7 @@ def line(
     for name, text in (("rate", rate), ("delay", delay), ("loss", loss)):
         for direction, value in zip(directions, _both(name, text), strict=True):
             if value is not None:
-                direction[name] = {"rate": float(value)} if name == "loss" and _is_number(value) else value
+                direction[name] = {"model": "independent", "probability": _share(value)} if name == "loss" else value
     gates, limits, filters = _both("gate", gate), _both("queue", queue), _both("ack-filter", ack_filter)
     for direction, interval_and_quota, limit, chosen in zip(directions, gates, limits, filters, strict=True):
         if interval_and_quota is not None:
@@ -83,12 +83,11 @@ def _both(name: str, text: str | None) -> tuple[str | None, str | None]:
     return parts[0], parts[-1]
 
 
-def _is_number(text: str) -> bool:
+def _share(text: str) -> float:
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        raise UsageError(f"--loss: found {text!r}, expected a share such as 0.01") from None
 
 
 def _discipline(chosen: str | None, acks_first: bool) -> dict[str, Any]:

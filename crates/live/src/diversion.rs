@@ -119,9 +119,10 @@ impl Diversion {
         let device = Device { mtu, queue_len: 1_000, gso_max_segs: u16::MAX.into() };
         netlink.configure(tap.index(), device).map_err(Error::Configure)?;
         without_ipv6(tap.name()).map_err(Error::Configure)?;
+        // A packet socket that is bound to a device that is down has an error, and would never let the driver sleep.
+        netlink.bring_up(tap.index()).map_err(Error::Configure)?;
         let words = SharedWords::new(word::COUNT).map_err(Error::Program)?;
         let source = Source::new(tap, from, mtu, method)?;
-        netlink.bring_up(source.tap().index()).map_err(Error::Configure)?;
         let program = classifier(from, source.tap().index(), &words);
         let program = sys::bpf::load(ProgramKind::Classifier, &program).map_err(Error::Program)?;
         let classifier = sys::bpf::attach_to_egress(program.as_fd(), to).map_err(Error::Attach)?;

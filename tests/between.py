@@ -1,0 +1,131 @@
+"""A host in the east, a host in the west, and `acklab inline` in the middle, each in a network namespace. Tests and `validation/inline` use it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+_NUMBER = os.environ.setdefault("ACKLAB_BETWEEN", str(os.getpid()))
+"""Several may stand on one machine; processes that this one starts know it by its number."""
+EAST, MIDDLE, WEST = f"east{_NUMBER}", f"middle{_NUMBER}", f"west{_NUMBER}"
+ADDRESSES = {EAST: "10.9.0.1", WEST: "10.9.0.2"}
+SIDES = {EAST: "east", WEST: "west"}
+"""The interfaces in the middle to which the hosts are connected."""
+
+
+def ip(*words: str) -> str:
+    """What `ip` prints."""
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (words, done.stderr)
+    return done.stdout
+
+
+def within(namespace: str, *command: object) -> list[str]:
+    """The command that runs `command` in a namespace."""
+    return ["ip", "netns", "exec", namespace, *map(str, command)]
+
+
+def links(namespace: str = MIDDLE) -> dict[str, dict[str, Any]]:
+    """The devices of a namespace."""
+    return {link["ifname"]: link for link in json.loads(ip("-n", namespace, "-d", "-j", "link"))}
+
+
+def bridge() -> None:
+    """Connects the interfaces in the middle by a bridge."""
+    ip("-n", MIDDLE, "link", "add", "br0", "type", "bridge")
+    for side in SIDES.values():
+        ip("-n", MIDDLE, "link", "set", side, "master", "br0")
+    ip("-n", MIDDLE, "link", "set", "br0", "up")
+
+
+@contextlib.contextmanager
+def hosts() -> Iterator[None]:
+    """The two hosts. The middle does not forward yet."""
+    _clear()
+    try:
+        for name in (EAST, MIDDLE, WEST):
+            ip("netns", "add", name)
+        for name, side in SIDES.items():
+            ip("link", "add", "lan", "netns", name, "type", "veth", "peer", "name", side, "netns", MIDDLE)
+            ip("-n", name, "addr", "add", f"{ADDRESSES[name]}/24", "dev", "lan")
+            ip("-n", name, "addr", "add", f"fd09::{ADDRESSES[name][-1]}/64", "dev", "lan", "nodad")
+            ip("-n", name, "link", "set", "lan", "up")
+            ip("-n", MIDDLE, "link", "set", side, "up")
+        # A carrier is told a moment after both ends are up.
+        while any(links()[side]["operstate"] != "UP" for side in SIDES.values()):
+            time.sleep(0.01)
+        yield
+    finally:
+        _clear()
+
+
+def _clear() -> None:
+    for name in (EAST, MIDDLE, WEST):
+        subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+@dataclass
+class Standing:
+    """`acklab inline` at work."""
+
+    process: "subprocess.Popen[str]"
+    told: str = ""
+    """What it has told when it stood."""
+    result: dict[str, Any] = field(default_factory=dict)
+    """Its tables, once it has ended in order."""
+
+    def processor_time(self) -> float:
+        """Its processor time in seconds."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def standing(*words: object) -> Iterator[Standing]:
+    """Starts `acklab inline`, and ends it in order unless it was killed."""
+    command = within(MIDDLE, sys.executable, "-m", "acklab", "inline", *words, "--json")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path = Standing(process)
+    try:
+        assert process.stderr is not None
+        while "stands between the interfaces" not in path.told:
+            line = process.stderr.readline()
+            assert line, path.told
+            path.told += line
+        yield path
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode in (0, -signal.SIGKILL), errors
+        if process.returncode == 0:
+            path.result = json.loads(output)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+@contextlib.contextmanager
+def iperf3(seconds: int, *words: object, sender: str = EAST) -> Iterator[dict[str, Any]]:
+    """A measurement from one host to the other at work. Gives its report, which is there afterwards."""
+    receiver = WEST if sender == EAST else EAST
+    server = subprocess.Popen(within(receiver, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    report: dict[str, Any] = {}
+    try:
+        time.sleep(0.4)
+        command = within(sender, "iperf3", "-c", ADDRESSES[receiver], "-t", seconds, "-J", *words)
+        client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        yield report
+        output, _ = client.communicate(timeout=seconds + 60)
+        report.update(json.loads(output))
+        assert "error" not in report, report["error"]
+    finally:
+        server.kill()
+        server.wait()

@@ -1,0 +1,245 @@
+"""What a path between two interfaces holds on this machine, as tables: `sudo .venv/bin/python validation/inline/table.py [--quick]`.
+
+Takes six minutes on a quiet machine (with --quick two): the packets per second that it carries and the delay that it adds, on veth between three network namespaces; and the kernel's
+CUBIC and BBR over asymmetric lines and a cell of 802.11n, beside simulations of the same paths and, where there is one, a number that is published.
+"""
+
+import argparse
+import contextlib
+import copy
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+import acklab
+from acklab.inliner import line
+from between import ADDRESSES, EAST, WEST, Standing, bridge, hosts, iperf3, standing, within
+
+LOAD = """
+import os, socket, sys, time
+os.sched_setaffinity(0, {0})
+address, payload, seconds, rate = sys.argv[1], *map(int, sys.argv[2:])
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sender.setsockopt(socket.SOL_UDP, 103, payload)  # UDP_SEGMENT, linux/udp.h
+sender.connect((address, 9))
+octets, start, sent = bytes(payload * 40), time.monotonic(), 0
+while (now := time.monotonic() - start) < seconds:
+    if sent < now * rate:
+        try: sender.send(octets)
+        except OSError: pass
+        sent += 40
+print(sent / now)
+"""
+"""Datagrams of UDP at a rate, forty at a call, from the first processor."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What passed of a load."""
+
+    offered: float
+    """Packets per second."""
+    passed: float
+    """Packets per second that took the path and arrived."""
+    cpu: float
+    """Processor time of the process for each, in microseconds."""
+    lost: float
+    """The share that was lost in front of the path."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all but one of a thousand passed."""
+        return self.lost < 0.001 and self.passed > 0.99 * self.offered
+
+
+@contextlib.contextmanager
+def between() -> Iterator[Standing]:
+    """A path that does nothing between two hosts, in a bridge."""
+    with hosts():
+        bridge()
+        with standing("east", "west") as path:
+            yield path
+
+
+def carried(payload: int, rate: int, seconds: int) -> Carried:
+    """What passes of packets with this payload at a rate."""
+    with between() as path:
+        # A neighbor that is not resolved holds packets up.
+        round_trips(5)
+        load = within(EAST, sys.executable, "-c", LOAD, ADDRESSES[WEST], payload, seconds, rate)
+        before = path.processor_time()
+        done = subprocess.run(load, capture_output=True, text=True, check=True)
+        used = path.processor_time() - before
+        offered = float(done.stdout)
+    east, west = path.result["interfaces"]
+    lost = east["overruns"] / max(1, east["overruns"] + east["entered"])
+    passed = (west["left"] - east["bypassed"]) / seconds
+    return Carried(offered, passed, used / max(1, west["left"]) * 1e6, lost)
+
+
+def capacity(payload: int, seconds: int) -> Carried:
+    """The largest of some loads of which all but one packet of a thousand passes."""
+    best = Carried(0, 0, 0, 1)
+    for rate in (100_000, 200_000, 300_000, 350_000, 400_000, 450_000, 500_000):
+        found = carried(payload, rate, seconds)
+        if not found.is_whole:
+            return best
+        best = found
+    return best
+
+
+def round_trips(count: int) -> list[float]:
+    """Round trips of echoes a millisecond apart, in microseconds."""
+    done = subprocess.run(
+        within(EAST, "ping", "-c", count, "-i", "0.001", ADDRESSES[WEST]), capture_output=True, text=True, check=False
+    )
+    return sorted(float(found) * 1000 for found in re.findall(r"time=([\d.]+)", done.stdout))[: count - 1]
+
+
+def latency(count: int) -> tuple[list[float], list[float]]:
+    """Round trips by the bridge alone, and with a path without delay in the bridge."""
+    with hosts():
+        bridge()
+        round_trips(100)
+        without = round_trips(count)
+        with standing("east", "west"):
+            round_trips(100)
+            return without, round_trips(count)
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value that the share of all values does not exceed."""
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A path, and what is published of it."""
+
+    name: str
+    scenario: dict[str, Any]
+    sender: str = EAST
+    published: str = "–"
+
+
+def cases() -> list[Case]:
+    """The paths of the comparison."""
+
+    def asymmetric(**settings: Any) -> dict[str, Any]:
+        return line(("east", "west"), **settings)
+
+    # RFC 3449, §2: the return link carries so many ACKs of 52 octets, each of two segments.
+    slow = 64_000 / (52 * 8) * 2 * 1448 * 8 / 1e6
+    cell = {
+        "seed": 1,
+        "link": [
+            {
+                "name": "wire",
+                "from": "east",
+                "to": "ap",
+                "forward": {"rate": "100Mbps", "delay": "10ms"},
+                "reverse": {"rate": "100Mbps", "delay": "10ms"},
+            }
+        ],
+        "wifi": [
+            {
+                "name": "cell",
+                "standard": "802.11n",
+                "rate": {"control": "fixed"},
+                "ap": {"name": "ap", "queue": {"discipline": "fifo", "limit": "500packets"}},
+                "station": [{"name": "west", "queue": {"discipline": "fifo", "limit": "500packets"}}],
+            }
+        ],
+        "interface": [{"node": "east", "device": "east"}, {"node": "west", "device": "west"}],
+    }
+    return [
+        Case(
+            "100/2 Mbps", asymmetric(rate="100Mbps/2Mbps", delay="10ms", queue="200packets"), published=f"{100 * 1448 / 1500:.1f}"
+        ),
+        Case(
+            "10 Mbps, 64 kbit/s back",
+            asymmetric(rate="10Mbps/64kbps", delay="10ms", queue="50packets/10packets"),
+            published=f"{slow:.2f}",
+        ),
+        Case(
+            "10 Mbps, 64 kbit/s back, ACK filter",
+            asymmetric(rate="10Mbps/64kbps", delay="10ms", queue="50packets/10packets", ack_filter="none/news"),
+            published=f"{10 * 1448 / 1500:.2f}",
+        ),
+        Case("802.11n download", cell),
+        Case("802.11n upload", cell, sender=WEST),
+    ]
+
+
+def simulated(case: Case, congestion: str, seconds: int, from_: int) -> float:
+    """Goodput of a simulation of the path, in Mbps."""
+    scenario = copy.deepcopy(case.scenario)
+    del scenario["interface"]
+    source, target = ("east", "west") if case.sender == EAST else ("west", "east")
+    scenario |= {
+        "duration": f"{seconds}s",
+        "measure": {"from": f"{from_}s"},
+        "flow": [{"name": "flow", "from": source, "to": target, "preset": "linux", "congestion": congestion}],
+    }
+    return float(acklab.run(scenario).flows["mean_throughput_l4"][0])
+
+
+def stood_between(case: Case, congestion: str, seconds: int, from_: int) -> tuple[float, dict[str, Any]]:
+    """Goodput of the kernel over the path between interfaces, in Mbps, and the tables of the path."""
+    with tempfile.TemporaryDirectory() as folder, hosts():
+        bridge()
+        file = Path(folder) / "scenario.json"
+        file.write_text(json.dumps(case.scenario), encoding="utf-8")
+        with standing(file) as path, iperf3(seconds - from_, "-C", congestion, "-O", from_, sender=case.sender) as report:
+            pass
+    return report["end"]["sum_received"]["bits_per_second"] / 1e6, path.result
+
+
+def main() -> int:
+    """Prints the tables; returns 1 if a goodput differs by more than 5 % from simulation."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=["speed", "tcp"])
+    chosen = parser.parse_args()
+    if chosen.only != "tcp":
+        for payload in (18, 1472):
+            found = capacity(payload, 2 if chosen.quick else 4)
+            print(
+                f"packets of {payload + 28} octets: {found.passed:,.0f} per second, {found.cpu:.2f} us of processor time for each",
+                flush=True,
+            )
+        without, with_path = latency(1000 if chosen.quick else 5000)
+        for share in (0.5, 0.99):
+            added = (quantile(with_path, share) - quantile(without, share)) / 2
+            print(
+                f"added delay, one way, p{share * 100:.0f}: {added:.0f} us (round trips {quantile(without, share):.0f} and {quantile(with_path, share):.0f} us)"
+            )
+    differs = False
+    if chosen.only != "speed":
+        seconds, from_ = (10, 3) if chosen.quick else (20, 5)
+        print(
+            "| path | congestion control | published | simulated | inline | difference | p99 lateness, us |\n|---|---|---|---|---|---|---|"
+        )
+        for case in cases():
+            for congestion in ("cubic", "bbr"):
+                expected = simulated(case, congestion, seconds, from_)
+                goodput, tables = stood_between(case, congestion, seconds, from_)
+                difference = goodput / expected - 1
+                differs |= abs(difference) > 0.05
+                late = tables["timing"][0]["p99_lateness"]
+                print(
+                    f"| {case.name} | {congestion} | {case.published} | {expected:.2f} | {goodput:.2f} | {difference:+.1%} | {late:.0f} |",
+                    flush=True,
+                )
+    return int(differs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
