@@ -35,6 +35,7 @@ LAYERS: Mapping[str, Crate] = {
     "net": Crate(frozenset({"base", "path", "wifi"}), tests=frozenset({"drive", "wire"})),
     "drive": Crate(frozenset({"base"})),
     "packetdrill": Crate(frozenset({"base", "wire", "transport"})),
+    "inspect": Crate(frozenset({"base", "wire"})),
     # Captures and logs are files.
     "measure": Crate(frozenset({"base", "wire", "app", "path", "wifi", "net"}), tests=frozenset({"transport"}), pure=False),
     # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
@@ -44,7 +45,21 @@ LAYERS: Mapping[str, Crate] = {
     "deploy": Crate(frozenset({"base", "wire", "transport", "secure", "live", "measure"}), pure=False),
     "lab": Crate(
         frozenset(
-            {"base", "wire", "transport", "app", "path", "wifi", "net", "drive", "measure", "packetdrill", "quinn", "live"}
+            {
+                "base",
+                "wire",
+                "transport",
+                "app",
+                "path",
+                "wifi",
+                "net",
+                "drive",
+                "packetdrill",
+                "inspect",
+                "measure",
+                "quinn",
+                "live",
+            }
         ),
         pure=False,
     ),

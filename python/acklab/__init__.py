@@ -12,6 +12,8 @@ sweep, load_sweep   a grid of values times a set of seeds, on all cores
 check, schema       a scenario with every default filled in; what editors complete from
 new                 a commented scenario to begin with
 perf                transports measured in turns between two real hosts
+inspection          what a capture tells of connections and their path
+fitting             the scenario of a captured path
 packetdrill         scripts of packetdrill, played at the TCP of a scenario
 strategies          ACK policies, congestion controllers and rules of asking for ACKs of your own
 statistics          means with intervals over seeds, fairness, distributions
@@ -28,7 +30,7 @@ from acklab.core import Cancel, schema
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from acklab import figures, packetdrill, report, statistics, strategies, studies
+    from acklab import figures, fitting, inspection, packetdrill, report, statistics, strategies, studies
     from acklab.emulator import Emulated, emulate
     from acklab.hosts import Perf, perf
     from acklab.inliner import inline
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 __version__ = core.version()
 
 # What is imported when it is first used: each brings libraries that most programs need no more than one of.
-_MODULES = ("figures", "packetdrill", "report", "statistics", "strategies", "studies")
+_MODULES = ("figures", "fitting", "inspection", "packetdrill", "report", "statistics", "strategies", "studies")
 _NAMES = {
     "AckPolicy": "strategies",
     "AckRequest": "strategies",
@@ -115,7 +117,9 @@ __all__ = [
     "emulate",
     "errors",
     "figures",
+    "fitting",
     "inline",
+    "inspection",
     "load_result",
     "load_sweep",
     "new",

@@ -1,5 +1,6 @@
 """The compiled core: text in, Arrow tables out, calls back to strategies."""
 
+import os
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, final
 
@@ -484,6 +485,9 @@ def inline(
     may_halt: bool = False,
     method: str | None = None,
 ) -> RunResult: ...
+def inspect(
+    path: str | os.PathLike[str], cancel: Cancel | None = None, watch: Callable[[float], None] | None = None
+) -> tuple[str, str | None]: ...
 def packetdrill(
     scripts: list[str],
     text: str | None,

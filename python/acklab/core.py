@@ -173,6 +173,17 @@ def run_many(
     return Batch(result.outcomes, result.names, _arrow(result.tables))
 
 
+def inspect(
+    path: Path, cancel: Cancel | None = None, watch: Callable[[float], None] | None = None
+) -> tuple[dict[str, Any], str | None]:
+    """Reads a capture. Gives the report, and why the rest of the file was not read or None.
+
+    Raises UsageError for a file that cannot be read or is no capture, Cancelled once `cancel` is cancelled.
+    """
+    report, cut = _core.inspect(path, cancel, watch)
+    return json.loads(report), cut
+
+
 def packetdrill(
     scripts: Sequence[Path],
     text: str | None,

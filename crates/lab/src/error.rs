@@ -83,6 +83,14 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
+    /// A capture cannot be read.
+    #[error("{}: {reason}", path.display())]
+    ReadCapture {
+        /// The file.
+        path: PathBuf,
+        /// The reason, and what was expected.
+        reason: String,
+    },
     /// A trace file cannot be read.
     #[error("link \"{link}\": cannot read the trace {}: {source}", path.display())]
     ReadTrace {

@@ -14,6 +14,7 @@
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
 //! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |
+//! | [`inspect`] | what the packets of a capture tell |
 //! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and meters |
 //! | `error` | [`Error`]: why a run cannot start or continue |
 
@@ -22,6 +23,7 @@ pub mod emulate;
 mod error;
 mod flows;
 pub mod inline;
+pub mod inspect;
 pub mod packet;
 pub mod packetdrill;
 mod run;

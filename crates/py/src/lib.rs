@@ -6,6 +6,7 @@
 //! | `batch` | checks and runs many points of a sweep in one call |
 //! | `emulate` | runs a scenario in real time |
 //! | `inline` | puts the path of a scenario between two interfaces |
+//! | `inspect` | reads captures |
 //! | `packetdrill` | plays scripts of packetdrill |
 //! | `hosts` | tools for real hosts: serve, perf, proxy |
 //! | `strategies` | callbacks to ACK policies, congestion controllers and rules of asking for ACKs written in Python |
@@ -21,6 +22,7 @@ mod emulate;
 mod errors;
 mod hosts;
 mod inline;
+mod inspect;
 mod packetdrill;
 mod run;
 mod strategies;
@@ -44,6 +46,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::inline::inline;
+    #[pymodule_export]
+    use super::inspect::inspect;
     #[pymodule_export]
     use super::packetdrill::packetdrill;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use acklab_base::FlowKey;
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddrV4, SocketAddrV6};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 /// The network 10.0.0.0/9 of the clients, which send the data of a connection.
 const CLIENTS: u32 = u32::from_be_bytes([10, 0, 0, 0]);
@@ -80,6 +80,20 @@ pub(crate) fn flow_key_v6(source: SocketAddrV6, destination: SocketAddrV6, proto
     let ([source_high, source_low], [destination_high, destination_low]) = (words(&source), words(&destination));
     let last = ports_and_protocol(source.port(), destination.port(), protocol);
     FlowKey::of_words(&[source_high, source_low, destination_high, destination_low, last])
+}
+
+/// The key of the flow with this IP protocol between two sockets of one version of IP.
+pub(crate) fn flow_key_between(sockets: [SocketAddr; 2], protocol: u8) -> FlowKey {
+    match sockets {
+        [SocketAddr::V4(source), SocketAddr::V4(destination)] => Endpoints { source, destination }.flow_key(protocol),
+        [source, destination] => {
+            let v6 = |socket: SocketAddr| match socket {
+                SocketAddr::V4(v4) => SocketAddrV6::new(v4.ip().to_ipv6_mapped(), v4.port(), 0, 0),
+                SocketAddr::V6(v6) => v6,
+            };
+            flow_key_v6(v6(source), v6(destination), protocol)
+        }
+    }
 }
 
 /// The last word of a five-tuple.

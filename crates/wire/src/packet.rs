@@ -16,6 +16,7 @@ mod traffic_class;
 
 pub use parse::ParseError;
 
+use crate::endpoints;
 use crate::ipv4::IPV4_HEADER;
 use crate::rohc;
 use crate::tcp::{self, Segment};
@@ -24,7 +25,7 @@ use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 use etherparse::IpNumber;
 use parse::Carried;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// An IP packet parsed from octets.
 #[derive(Clone, PartialEq, Eq)]
@@ -92,6 +93,36 @@ impl IpPacket {
     /// Takes the octets, whose memory can be reused.
     pub fn take_octets(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.octets)
+    }
+
+    /// The identification in the IPv4 header (RFC 791, §3.1), or `None` for IPv6.
+    #[must_use]
+    #[inline]
+    pub fn identification(&self) -> Option<u16> {
+        match *self.octets {
+            [version, _, _, _, high, low, ..] if version >> 4 == 4 => Some(u16::from_be_bytes([high, low])),
+            _ => None,
+        }
+    }
+
+    /// The sockets between which a TCP segment or a UDP datagram travels: source, destination. Returns `None` for fragments and other protocols.
+    #[must_use]
+    pub fn sockets(&self) -> Option<[SocketAddr; 2]> {
+        if !matches!(self.carried.protocol, Some(IpNumber::TCP | IpNumber::UDP)) {
+            return None;
+        }
+        let octets = self.octets.as_slice();
+        let [source, destination] = parse::addresses(octets)?;
+        let ports = octets.get(self.carried.offset..)?.first_chunk::<4>()?;
+        let port = |high: usize| u16::from_be_bytes([ports[high], ports[high + 1]]);
+        Some([SocketAddr::new(source, port(0)), SocketAddr::new(destination, port(2))])
+    }
+
+    /// The flow of packets in the opposite direction. Returns `None` where [`sockets`](Self::sockets) does.
+    #[must_use]
+    pub fn reverse_flow(&self) -> Option<FlowKey> {
+        let [source, destination] = self.sockets()?;
+        Some(endpoints::flow_key_between([destination, source], self.carried.protocol?.0))
     }
 
     /// Whether the packet carries a whole UDP datagram.

@@ -378,6 +378,38 @@ def study(
 
 @app.command(
     epilog=_examples(
+        "inspect download.pcapng",
+        "inspect download.pcapng --report download.html",
+        "inspect download.pcap --json | jq '.connections[0].ways[0].rate'",
+    )
+)
+def inspect(
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng.", show_default=False)],
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a report with time–sequence plots there, as HTML.", show_default=False),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Read a capture: the bottleneck, round trips, losses and ACKs of each connection."""
+    from acklab.cli.inspect import inspect_command
+
+    inspect_command(capture, report, json_)
+
+
+@app.command(epilog=_examples("fit download.pcapng > link.toml", "fit download.pcapng --json | jq .errors"))
+def fit(
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng.", show_default=False)],
+    json_: Json = False,
+) -> None:
+    """Fit the scenario of a path to a capture, with the ranges of what is uncertain."""
+    from acklab.cli.fit import fit_command
+
+    fit_command(capture, json_)
+
+
+@app.command(
+    epilog=_examples(
         "packetdrill mine.pkt",
         "packetdrill gtests/net/tcp --json",
         "packetdrill mine.pkt --preset rfc --set flow.0.sack=false",

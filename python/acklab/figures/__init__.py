@@ -6,6 +6,7 @@ theme            colours, template, thinning of long series
 operating_point  over time; against data in flight; in the plane of throughput and RTT
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
+time_sequence    octets over time, of captured connections
 air              timeline of the PPDUs of a cell
 air_shares       shares of airtime by use
 sweep            a value over two keys of a grid
@@ -29,6 +30,7 @@ from acklab.figures.packets import packet_numbers
 from acklab.figures.ratio import ratio_map
 from acklab.figures.saving import save
 from acklab.figures.sweep import heat_map, profiles
+from acklab.figures.time_sequence import time_sequence
 
 __all__ = [
     "agreement",
@@ -47,6 +49,7 @@ __all__ = [
     "profiles",
     "ratio_map",
     "save",
+    "time_sequence",
 ]
 
 

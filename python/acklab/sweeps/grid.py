@@ -195,8 +195,14 @@ class Variation:
         first, last, unit = float(bounds[0][1]), float(bounds[1][1]), bounds[0][2]
         if not first < last:
             raise UsageError(f"{key}: found {text!r}, expected the first bound to be less than the second")
-        # Times are whole nanoseconds.
-        return cls(key, first, last, unit, digits={"ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9}.get(unit, 6))
+        # Times are whole nanoseconds; packets, segments and octets are whole.
+        return cls(
+            key,
+            first,
+            last,
+            unit,
+            digits={"packets": 0, "segments": 0, "B": 0, "ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9}.get(unit, 6),
+        )
 
     def __str__(self) -> str:
         return f"{self.key}={self.low:g}{self.unit}..{self.high:g}{self.unit}"

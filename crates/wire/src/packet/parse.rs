@@ -72,6 +72,16 @@ pub(super) fn parse(octets: &[u8]) -> Result<Parsed, ParseError> {
     }
 }
 
+/// Source and destination of a packet that was parsed.
+pub(super) fn addresses(octets: &[u8]) -> Option<[IpAddr; 2]> {
+    let v4 = |place: usize| octets.get(place..)?.first_chunk::<4>().map(|&address| IpAddr::from(address));
+    let v6 = |place: usize| octets.get(place..)?.first_chunk::<16>().map(|&address| IpAddr::from(address));
+    match octets.first()? >> 4 {
+        4 => Some([v4(12)?, v4(16)?]),
+        _ => Some([v6(8)?, v6(24)?]),
+    }
+}
+
 fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
     let (ip, wire_len) = ipv4::read_header(octets)?;
     let present = &octets[..octets.len().min(wire_len)];

@@ -1,0 +1,68 @@
+//! Bursts of arrivals, and their period: of ACKs that a gate or Wi-Fi releases together, or of data that arrive as an aggregate.
+//!
+//! Arrivals belong to one burst if they follow each other in less than half of the time that the bottleneck takes for what they bring
+//! (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
+
+use crate::quantiles::median;
+use crate::rate::Point;
+
+/// The share of arrivals within bursts of two or more from which they count as bursty.
+const MOST: f64 = 0.5;
+/// Bursts that an estimate of their period needs.
+const LEAST: usize = 8;
+
+/// What there is to tell of bursts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bursts {
+    /// Arrivals to a burst, on average, single ones included.
+    pub(crate) mean_length: f64,
+    /// The median time from the start of one to the start of the next, in nanoseconds; `None` unless most arrivals are in bursts.
+    pub(crate) period: Option<f64>,
+}
+
+/// The bursts of curves, with a bottleneck of `rate` octets per second.
+pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
+    let (mut arrivals, mut together, mut all) = (0_usize, 0_usize, 0_usize);
+    let mut intervals = Vec::new();
+    for curve in curves {
+        for burst in starts(curve, rate).windows(2) {
+            let length = burst[1] - burst[0];
+            intervals.push((curve[burst[1]].0 - curve[burst[0]].0) as f64);
+            arrivals += length;
+            together += if length > 1 { length } else { 0 };
+            all += 1;
+        }
+    }
+    (all > 0).then(|| {
+        let is_bursty = all >= LEAST && together as f64 >= MOST * arrivals as f64;
+        Bursts {
+            mean_length: arrivals as f64 / all as f64,
+            period: if is_bursty { median(&mut intervals) } else { None },
+        }
+    })
+}
+
+/// The places at which bursts begin.
+pub(crate) fn starts(curve: &[Point], rate: f64) -> Vec<usize> {
+    let half = |two: &[Point]| (two[1].1 - two[0].1) as f64 / rate / 2.0 * 1e9;
+    let begins = curve.windows(2).enumerate().filter(|(_, two)| (two[1].0 - two[0].0) as f64 >= half(two));
+    std::iter::once(0).chain(begins.map(|(place, _)| place + 1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_has_a_period() {
+        let curve: Vec<Point> = (0..400u64).map(|n| (n / 4 * 6_000_000 + n % 4 * 20_000, 3000 * (n + 1))).collect();
+        let found = bursts(&[curve], 2e6).unwrap();
+        assert_eq!((found.mean_length, found.period), (4.0, Some(6e6)));
+    }
+
+    #[test]
+    fn even_arrivals_have_none() {
+        let curve: Vec<Point> = (0..400u64).map(|n| (n * 1_500_000, 3000 * (n + 1))).collect();
+        assert_eq!(bursts(&[curve], 2e6).unwrap(), Bursts { mean_length: 1.0, period: None });
+    }
+}

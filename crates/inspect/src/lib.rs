@@ -1,0 +1,44 @@
+//! What the packets of a capture tell of their connections and of the path: rates, round trips, losses, acknowledgments, limits.
+//!
+//! An [`Inspector`] is told the packets in order of time and returns a [`Report`]. It knows no file and no clock. Its memory is bounded: it
+//! follows a bounded number of connections, and keeps of each a bounded number of packets.
+//!
+//! In the order of reading:
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`link_layer`] | the IP packet in a captured frame |
+//! | [`table`] | the connections that are followed |
+//! | `connection` | both directions of a connection, and its handshake |
+//! | `way` | one direction: the data that is sent, and the acknowledgments that return |
+//! | `losses` | retransmissions, those that were spurious, and reordering |
+//! | `round_trip` | round-trip times on either side of the point of capture |
+//! | `spin` | round-trip times by the spin bit of QUIC |
+//! | `limits` | when the receive window or the application limited the sender |
+//! | [`controller`] | how the data in flight reacts to loss |
+//! | `trace` | packets kept for the estimates below |
+//! | `rate` | the rate of the bottleneck, by dispersion |
+//! | `bursts` | bursts of arrivals, and their period |
+//! | [`thinning`] | whether ACKs are thinned or compressed on their way |
+//! | `quantiles` | distributions in bounded memory |
+//! | [`report`] | the result |
+
+mod bursts;
+mod connection;
+pub mod controller;
+mod limits;
+pub mod link_layer;
+mod losses;
+mod quantiles;
+mod rate;
+pub mod report;
+mod round_trip;
+mod spin;
+pub mod table;
+pub mod thinning;
+mod trace;
+mod way;
+
+pub use link_layer::LinkLayer;
+pub use report::Report;
+pub use table::{Inspector, Options};

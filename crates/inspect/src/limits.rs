@@ -1,0 +1,48 @@
+//! What limited the sender, as a share of the time (after Zhang et al., *On the Characteristics and Origins of Internet Flow Rates*,
+//! SIGCOMM 2002, §4): the receive window, the application, or the path and its congestion window.
+
+/// Times in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    last: Option<u64>,
+    /// The window had no room for a further full-sized segment.
+    receive_window: u64,
+    /// Everything was acknowledged, and nothing followed.
+    application: u64,
+    all: u64,
+}
+
+impl Limits {
+    /// The time until `at` was spent with `flight` octets unacknowledged, a receive window of `window` and segments of `mss`.
+    #[inline]
+    pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) {
+        let passed = at.saturating_sub(self.last.replace(at).unwrap_or(at));
+        self.all += passed;
+        if flight == 0 {
+            self.application += passed;
+        } else if window.is_some_and(|window| flight + mss > window) {
+            self.receive_window += passed;
+        }
+    }
+
+    /// The shares of the time in which the receive window and the application limited the sender, or `None` if no time has passed.
+    pub(crate) fn shares(&self) -> Option<(f64, f64)> {
+        let share = |part: u64| part as f64 / self.all as f64;
+        (self.all > 0).then(|| (share(self.receive_window), share(self.application)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_has_one_reason() {
+        let mut limits = Limits::default();
+        limits.until(0, 0, None, 1000);
+        limits.until(10, 64_000, Some(64_500), 1000);
+        limits.until(30, 0, Some(64_500), 1000);
+        limits.until(40, 20_000, Some(64_500), 1000);
+        assert_eq!(limits.shares(), Some((0.25, 0.5)));
+    }
+}

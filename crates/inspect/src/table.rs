@@ -1,0 +1,219 @@
+//! The connections that are followed.
+
+use crate::connection::Connection;
+use crate::link_layer::LinkLayer;
+use crate::report::{self, Protocol, Report};
+use acklab_base::{Datagram, FlowKey, Instant, NodeId};
+use acklab_wire::IpPacket;
+use std::collections::BTreeMap;
+
+/// What bounds the memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Connections that are followed at a time. The one that has been silent for longest makes room.
+    pub most_connections: usize,
+    /// Connections in the report: those with the most octets.
+    pub most_reported: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { most_connections: 4096, most_reported: 1000 }
+    }
+}
+
+/// Octets at the start of a packet that hold all headers: of IPv6 with extensions, and of TCP with options.
+const HEADERS: usize = 256;
+/// Runs of packets that are kept of a connection while there are few, and while there are many.
+const RUNS: (usize, usize) = (8, 2);
+/// While there are more connections than this, there are many.
+const FEW: usize = 256;
+/// UDP's port of QUIC (RFC 9114, §3.1) and others: a flow of UDP is taken for QUIC if it begins with a long header of a version.
+const LONG_HEADER: u8 = 0xc0;
+
+/// The connections of a capture.
+///
+/// Packets are told in the order of the capture by [`frame`](Self::frame); [`finish`](Self::finish) returns what they tell.
+#[derive(Clone, Debug)]
+pub struct Inspector {
+    options: Options,
+    slots: Vec<Connection>,
+    keys: Vec<[FlowKey; 2]>,
+    by_key: BTreeMap<FlowKey, (u32, u8)>,
+    /// The last that was found: packets come in trains.
+    recent: [Option<(FlowKey, (u32, u8))>; 2],
+    finished: Vec<report::Connection>,
+    counts: report::Counts,
+    span: Option<(u64, u64)>,
+    buffer: Vec<u8>,
+}
+
+impl Inspector {
+    /// An inspector that has seen nothing.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            slots: Vec::new(),
+            keys: Vec::new(),
+            by_key: BTreeMap::new(),
+            recent: [None; 2],
+            finished: Vec::new(),
+            counts: report::Counts::default(),
+            span: None,
+            buffer: Vec::with_capacity(HEADERS),
+        }
+    }
+
+    /// A frame with this link layer was captured at `at`. Of `length` octets on the wire, `octets` are present.
+    pub fn frame(&mut self, at: Instant, link_layer: LinkLayer, octets: &[u8], length: u32) {
+        self.counts.packets += 1;
+        let nanos = at.as_nanos();
+        self.span = Some(self.span.map_or((nanos, nanos), |(first, last)| (first.min(nanos), last.max(nanos))));
+        let Some(packet) = link_layer.ip_packet(octets) else {
+            self.counts.others += 1;
+            return;
+        };
+        let header = octets.len() - packet.len();
+        self.buffer.clear();
+        self.buffer.extend_from_slice(&packet[..packet.len().min(HEADERS)]);
+        complete_length(&mut self.buffer, (length as usize).saturating_sub(header));
+        let Ok(mut packet) = IpPacket::parse(std::mem::take(&mut self.buffer), |_| NodeId::NOWHERE) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        if !self.packet(nanos, &packet) {
+            self.counts.others += 1;
+        }
+        self.buffer = packet.take_octets();
+    }
+
+    /// Returns whether the packet belongs to a connection.
+    fn packet(&mut self, at: u64, packet: &IpPacket) -> bool {
+        let wire = packet.wire_len().get();
+        if let Some(segment) = packet.segment() {
+            let Some((slot, from)) = self.find(at, packet, Protocol::Tcp) else { return false };
+            let identification = packet.identification();
+            let connection = &mut self.slots[slot as usize];
+            connection.packets += 1;
+            connection.octets += wire;
+            // Clocks of captures step back; the times of a connection do not.
+            connection.last = connection.last.max(at);
+            connection.segment(connection.last, from.into(), &segment, wire, identification);
+            return true;
+        }
+        let Some((payload, length)) = packet.datagram_payload() else { return false };
+        let Some(&first) = payload.first() else { return false };
+        let is_known = self.look_up(packet.flow()).is_some();
+        if !is_known && first & LONG_HEADER != LONG_HEADER {
+            return false;
+        }
+        let Some((slot, from)) = self.find(at, packet, Protocol::Quic) else { return false };
+        let connection = &mut self.slots[slot as usize];
+        connection.packets += 1;
+        connection.octets += wire;
+        connection.last = connection.last.max(at);
+        connection.datagram(connection.last, from.into(), first, length as u32, wire);
+        true
+    }
+
+    #[inline]
+    fn look_up(&mut self, key: FlowKey) -> Option<(u32, u8)> {
+        if let Some((_, found)) = self.recent.iter().flatten().find(|(recent, _)| *recent == key) {
+            return Some(*found);
+        }
+        let found = *self.by_key.get(&key)?;
+        self.recent = [Some((key, found)), self.recent[0]];
+        Some(found)
+    }
+
+    /// The connection of a packet and the end that has sent it. It is followed from now on if it is new.
+    #[inline]
+    fn find(&mut self, at: u64, packet: &IpPacket, protocol: Protocol) -> Option<(u32, u8)> {
+        match self.look_up(packet.flow()) {
+            Some(found) => Some(found),
+            None => self.begin(at, packet, protocol),
+        }
+    }
+
+    #[cold]
+    fn begin(&mut self, at: u64, packet: &IpPacket, protocol: Protocol) -> Option<(u32, u8)> {
+        let ends = packet.sockets()?;
+        if self.slots.len() >= self.options.most_connections {
+            self.make_room();
+        }
+        let runs = if self.slots.len() < FEW { RUNS.0 } else { RUNS.1 };
+        let slot = self.slots.len() as u32;
+        let keys = [packet.flow(), packet.reverse_flow()?];
+        self.slots.push(Connection::new(ends, protocol, at, runs));
+        self.keys.push(keys);
+        self.by_key.insert(keys[1], (slot, 1));
+        self.by_key.insert(keys[0], (slot, 0));
+        Some((slot, 0))
+    }
+
+    /// Ends the quarter of connections that has been silent for longest.
+    #[cold]
+    fn make_room(&mut self) {
+        let mut order: Vec<usize> = (0..self.slots.len()).collect();
+        order.sort_by_key(|&slot| (self.slots[slot].last, slot));
+        order.truncate((self.slots.len() / 4).max(1));
+        order.sort_unstable();
+        for slot in order.into_iter().rev() {
+            let connection = self.slots.swap_remove(slot);
+            let keys = self.keys.swap_remove(slot);
+            keys.iter().for_each(|key| {
+                self.by_key.remove(key);
+            });
+            if let Some(moved) = self.keys.get(slot) {
+                for (end, key) in moved.iter().enumerate().rev() {
+                    self.by_key.insert(*key, (slot as u32, end as u8));
+                }
+            }
+            self.end(&connection);
+        }
+        self.recent = [None; 2];
+    }
+
+    fn end(&mut self, connection: &Connection) {
+        self.counts.connections += 1;
+        self.finished.push(connection.describe());
+        if self.finished.len() >= 2 * self.options.most_reported.max(1) {
+            self.keep_largest();
+        }
+    }
+
+    fn keep_largest(&mut self) {
+        self.finished.sort_by(|one, other| other.octets.cmp(&one.octets).then(one.start.total_cmp(&other.start)));
+        self.finished.truncate(self.options.most_reported);
+    }
+
+    /// What the packets tell.
+    #[must_use]
+    pub fn finish(mut self) -> Report {
+        for connection in std::mem::take(&mut self.slots) {
+            self.end(&connection);
+        }
+        self.keep_largest();
+        let (first, last) = self.span.unwrap_or_default();
+        for connection in &mut self.finished {
+            connection.start -= first as f64 / 1e9;
+        }
+        Report {
+            start: first as f64 / 1e9,
+            duration: (last - first) as f64 / 1e9,
+            counts: self.counts,
+            connections: self.finished,
+        }
+    }
+}
+
+/// Writes the length of the packet where its header has none: cards that cut segments leave that to be done (TCP segmentation offload).
+fn complete_length(packet: &mut [u8], length: usize) {
+    if let [version, _, high, low, ..] = packet
+        && *version >> 4 == 4
+        && (*high, *low) == (0, 0)
+    {
+        [*high, *low] = (length.min(usize::from(u16::MAX)) as u16).to_be_bytes();
+    }
+}

@@ -1,0 +1,8 @@
+//! Inspection from outside: packets to a report.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod connections;
+mod properties {
+    pub(crate) mod frames;
+}

@@ -1,0 +1,78 @@
+//! What must hold for any packets. The tests of this crate and the fuzz target `inspect` share it.
+
+use acklab_base::{Ecn, Instant};
+use acklab_inspect::table::Options as Bounds;
+use acklab_inspect::{Inspector, LinkLayer};
+use acklab_wire::Endpoints;
+use acklab_wire::ipv4::{Extent, Ipv4Fields};
+use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_wire::{Pdu, address_of_node};
+use std::net::SocketAddrV4;
+
+/// Connections that are followed: few, so that some have to make room.
+const BOUNDS: Bounds = Bounds { most_connections: 4, most_reported: 6 };
+
+/// Frames made of `octets`, some of them segments of connections and some of them noise, at times that may go back, yield a report whose
+/// numbers are sound.
+///
+/// # Panics
+/// If it does not hold.
+pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
+    let mut inspector = Inspector::new(BOUNDS);
+    let mut at = 1_000_000_000_u64;
+    let mut frames = 0;
+    for chunk in octets.chunks(20) {
+        let [kind, step, ..] = *chunk else { break };
+        at = at.saturating_add_signed((i64::from(step) - 16) * 100_000);
+        frames += 1;
+        let frame = if kind % 8 == 7 { chunk.to_vec() } else { packet_of(chunk) };
+        let layer = if kind % 8 == 7 { LinkLayer::Ethernet } else { LinkLayer::Ip };
+        inspector.frame(Instant::from_nanos(at), layer, &frame, frame.len() as u32);
+    }
+    let report = inspector.finish();
+    assert_eq!(report.counts.packets, frames);
+    assert!(report.connections.len() <= BOUNDS.most_reported);
+    assert!(report.duration >= 0.0);
+    for way in report.connections.iter().flat_map(|connection| &connection.ways) {
+        assert!(way.losses.spurious <= way.losses.retransmitted, "{:?}", way.losses);
+        assert!((0.0..=1.0).contains(&way.losses.share), "{:?}", way.losses);
+        assert!(way.rate.is_none_or(|rate| rate.value.is_finite() && rate.value > 0.0), "{:?}", way.rate);
+        assert!(way.goodput.is_finite() && way.goodput >= 0.0, "{}", way.goodput);
+        if let Some(limits) = way.limits {
+            assert!(limits.receive_window + limits.application <= 1.0 + 1e-9, "{limits:?}");
+        }
+    }
+}
+
+/// A segment of one of some connections, whose numbers are near those of others.
+fn packet_of(chunk: &[u8]) -> Vec<u8> {
+    let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
+    let number = |place: usize| u32::from(octet(place)) << 8 | u32::from(octet(place + 1));
+    let mut options = Options::default();
+    if octet(0) & 0x10 != 0 {
+        options.timestamps = Some(Timestamps { value: number(10), echo: number(12) });
+    }
+    if octet(0) & 0x20 != 0 {
+        let block =
+            |start: u32, length: u32| SackBlock { start: SeqNumber(start), end: SeqNumber(start.wrapping_add(length)) };
+        options.sack = [block(number(14) * 64, number(16) * 4), block(number(15), number(14))].into_iter().collect();
+    }
+    let flags = Flags::from_bits(u16::from(octet(9) & 0x17) | if octet(0) & 0x40 != 0 { 0x10 } else { 0 });
+    let segment = Segment {
+        ecn: Ecn::from_bits(octet(8)),
+        // Near the wrap, so that numbers cross it.
+        seq: SeqNumber((number(2) * 64).wrapping_sub(1 << 20)),
+        ack: SeqNumber((number(4) * 64).wrapping_sub(1 << 20)),
+        flags,
+        window: number(6) as u16,
+        options,
+        payload: if octet(0) & 0x80 != 0 { u32::from(octet(8)) * 6 } else { 0 },
+    };
+    let end = |node: u8| SocketAddrV4::new(address_of_node(u32::from(node % 4)), 9);
+    let endpoints = Endpoints { source: end(octet(0) % 8), destination: end(octet(18)) };
+    let mut packet = Vec::new();
+    let fields = Ipv4Fields { identification: number(18) as u16, ..Ipv4Fields::default() };
+    // What cannot be encoded stays empty, which is a frame as well.
+    let _ = segment.encode(endpoints, fields, Extent::Headers, &mut packet);
+    packet
+}

@@ -1,0 +1,46 @@
+//! Reading captures.
+
+use crate::cancel::Cancel;
+use crate::errors::{Cancelled, UsageError};
+use acklab_lab::Error;
+use acklab_lab::inspect::inspect as read;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+/// Reads the capture at `path` with the interpreter detached. Returns the report as JSON, and why the rest of the file was not read or `None`.
+///
+/// `watch` is told now and then what share of the file is read. Raises `UsageError` for a file that is no capture, `Cancelled` after `cancel` is cancelled.
+/// Ctrl-C stops the main thread.
+#[pyfunction]
+#[pyo3(signature = (path, cancel=None, watch=None))]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
+pub(crate) fn inspect(
+    py: Python<'_>,
+    path: PathBuf,
+    cancel: Option<&Cancel>,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<(String, Option<String>)> {
+    let flag = cancel.map(Cancel::flag).unwrap_or_default();
+    let mut raised: Option<PyErr> = None;
+    let read = py.detach(|| {
+        read(&path, |share| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                watch.as_ref().map_or(Ok(()), |watch| watch.call1(py, (share,)).map(|_| ()))
+            });
+            raised = told.err();
+            raised.is_none() && !flag.load(Ordering::Relaxed)
+        })
+    });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    let inspected = read.map_err(|why| match why {
+        Error::Stopped => Cancelled::new_err(why.to_string()),
+        _ => UsageError::new_err(why.to_string()),
+    })?;
+    let report = serde_json::to_string(&inspected.report).map_err(|why| PyValueError::new_err(why.to_string()))?;
+    Ok((report, inspected.cut))
+}

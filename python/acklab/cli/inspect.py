@@ -1,0 +1,31 @@
+"""`acklab inspect`."""
+
+import json
+from pathlib import Path
+
+from acklab.cli.run import finite
+from acklab.files import printable
+from acklab.inspection.model import inspect
+from acklab.inspection.tables import tables
+from acklab.terminal import run_bar, show_table, tell
+
+
+def inspect_command(capture: Path, report: Path | None, as_json: bool) -> None:
+    """Reads a capture and shows what its packets tell."""
+    with run_bar(capture.name) as bar:
+        found = inspect(capture, watch=bar)
+    if as_json:
+        print(json.dumps(finite(found.to_dict()), allow_nan=False))
+    else:
+        shown = tables(found)
+        for table in shown:
+            show_table(table, " (all of them: --json)")
+        if not shown:
+            counts = found.counts
+            tell(f"found {counts['packets']} packets and no connection with data, expected TCP or QUIC")
+    if found.cut is not None:
+        tell(f"note: {found.cut}")
+    if report is not None:
+        from acklab.inspection.document import write
+
+        tell(f"the report: {printable(write(found, report))}")

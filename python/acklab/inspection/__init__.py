@@ -1,0 +1,21 @@
+"""What the packets of a capture tell of connections and of their path.
+
+    from acklab import inspection
+
+    found = inspection.inspect("download.pcapng")
+    found.ways[0]["rate"]                       # {"value": 16.0, "low": 15.9, "high": 16.1}, in Mbps
+
+model     the result, as the core tells it
+tables    the tables of the command line
+document  the report, with time–sequence plots
+"""
+
+from acklab.inspection.document import document, write
+from acklab.inspection.model import Inspection, Way, inspect
+from acklab.inspection.tables import tables
+
+__all__ = ["Inspection", "Way", "document", "inspect", "tables", "write"]
+
+
+def __dir__() -> list[str]:
+    return __all__

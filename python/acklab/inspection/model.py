@@ -1,0 +1,187 @@
+"""The result of an inspection, as the core tells it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from acklab import core
+from acklab.files import path_of, printable
+
+
+class Estimate(TypedDict):
+    """A number with its interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+class RoundTrip(TypedDict):
+    """Round-trip times in ms: the least, of both sides of the point of capture, and those of data."""
+
+    base: float | None
+    ahead: float | None
+    behind: float | None
+    median: float | None
+    mean: float | None
+    p95: float | None
+    samples: int
+    by_spin_bit: bool
+
+
+class Losses(TypedDict):
+    """Losses in segments, and their share."""
+
+    retransmitted: int
+    spurious: int
+    lost_before: int
+    lost_behind: int
+    share: float
+    reordered: int
+
+
+class Acks(TypedDict):
+    """Acknowledgments: counts, segments to an ACK, spacing and period in ms, and what happens to them on their way."""
+
+    count: int
+    duplicates: int
+    octets: int
+    ratio: float | None
+    usual: int
+    agreement: float
+    spacing: float | None
+    burst: float | None
+    period: float | None
+    compressed: bool | None
+    thinning: str
+    missing: float | None
+
+
+class Limits(TypedDict):
+    """Shares of the time in which the receive window or the application limited the sender."""
+
+    receive_window: float
+    application: float
+
+
+class Controller(TypedDict):
+    """The likely family of the congestion controller, and the evidence."""
+
+    family: str
+    ratio: float | None
+    episodes: int
+
+
+class Curves(TypedDict):
+    """Points of the time–sequence plot: seconds, octets from the first, octets."""
+
+    data: list[tuple[float, int, int]]
+    repeated: list[tuple[float, int, int]]
+    acks: list[tuple[float, int]]
+
+
+Way = TypedDict(
+    "Way",
+    {
+        "from": str,
+        "to": str,
+        "position": str,
+        "duration": float,
+        "data_octets": int,
+        "data_segments": int,
+        "mss": int,
+        "packet_octets": int,
+        "goodput": float,
+        "rate": Estimate | None,
+        "rate_is_lower_bound": bool,
+        "round_trip": RoundTrip,
+        "losses": Losses,
+        "acks": Acks | None,
+        "limits": Limits | None,
+        "controller": Controller | None,
+        "marked": int,
+        "timestamps": bool,
+        "sack": bool,
+        "curves": Curves,
+    },
+)
+"""One direction of a connection. Rates are in Mbps, times in ms, the duration in seconds."""
+
+
+class Connection(TypedDict):
+    """A connection."""
+
+    protocol: str
+    ends: list[str]
+    start: float
+    duration: float
+    packets: int
+    octets: int
+    ways: list[Way]
+
+
+class Counts(TypedDict):
+    """What was read."""
+
+    packets: int
+    others: int
+    malformed: int
+    connections: int
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """What a capture tells."""
+
+    path: Path
+    start: float
+    """The time of the first packet, in seconds since 1970."""
+    duration: float
+    counts: Counts
+    connections: tuple[Connection, ...]
+    """The connections, those with the most octets first."""
+    cut: str | None
+    """Why the rest of the file was not read, if it was not."""
+
+    @property
+    def ways(self) -> list[Way]:
+        """The directions of all connections that carry data, those with the most data first."""
+        ways = [way for connection in self.connections for way in connection["ways"]]
+        return sorted(ways, key=lambda way: -way["data_octets"])
+
+    def protocol_of(self, way: Way) -> str:
+        """The protocol of the connection that a direction belongs to: tcp or quic."""
+        return next(one["protocol"] for one in self.connections if any(other is way for other in one["ways"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The output of `acklab inspect --json`: everything but the points of figures."""
+        connections = [
+            dict(one) | {"ways": [{key: value for key, value in way.items() if key != "curves"} for way in one["ways"]]}
+            for one in self.connections
+        ]
+        return {
+            "capture": printable(self.path),
+            "start": self.start,
+            "duration": self.duration,
+            "counts": dict(self.counts),
+            "connections": connections,
+            "cut": self.cut,
+        }
+
+    def __repr__(self) -> str:
+        """A short text, because a capture may have a thousand connections."""
+        return f"Inspection({str(self.path)!r}, {self.counts['packets']} packets, {self.counts['connections']} connections)"
+
+
+def inspect(
+    capture: str | Path, *, watch: Callable[[float], None] | None = None, cancel: core.Cancel | None = None
+) -> Inspection:
+    """Reads a capture, pcap or pcapng, of any length, and returns what its packets tell.
+
+    `watch` is told now and then what share of the file is read. Raises UsageError for a file that cannot be read or is no capture, Cancelled once
+    `cancel` is cancelled. A file that ends in the midst of a packet is read up to there; `cut` says so.
+    """
+    path = path_of(capture, "capture")
+    report, cut = core.inspect(path, cancel=cancel, watch=watch)
+    return Inspection(path, report["start"], report["duration"], report["counts"], tuple(report["connections"]), cut)

@@ -1,0 +1,109 @@
+"""The tables of an inspection."""
+
+from collections.abc import Callable, Sequence
+
+from acklab.inspection.model import Inspection, Way
+from acklab.metrics import written
+from acklab.tables import Table
+
+MOST = 6
+"""Directions that are shown side by side."""
+_SMALL = 20
+"""Segments below which a direction is listed only if nothing larger is there: it tells too little."""
+
+THINNING = {
+    "none": "none",
+    "sparse-receiver": "the receiver acknowledges rarely",
+    "thinned": "ACKs are removed",
+    "not-visible": "not visible here",
+    "unknown": "too few ACKs",
+}
+"""What is removed, in words."""
+
+
+def shown(found: Inspection, limit: int = MOST) -> list[Way]:
+    """The directions that are shown: those with the most data."""
+    ways = found.ways
+    return ([way for way in ways if way["data_segments"] >= _SMALL] or ways)[:limit]
+
+
+def tables(found: Inspection, limit: int = MOST) -> list[Table]:
+    """A table with a column for each of the largest directions, and the list of the others."""
+    ways = shown(found, limit)
+    if not ways:
+        return []
+    head = ["quantity", "unit", *(f"{way['from']} → {way['to']}" for way in ways)]
+    rows = [[name, unit, *(of(way) for way in ways)] for name, unit, of in _ROWS]
+    told = [row for row in rows if any(cell != "–" for cell in row[2:])]
+    largest = Table(head, told, "Connections", numeric_from=2)
+    return [largest, *(_rest(found, ways) if len(found.ways) > len(ways) else [])]
+
+
+def _rest(found: Inspection, ways: Sequence[Way]) -> list[Table]:
+    others = [way for way in found.ways if all(way is not one for one in ways)]
+    rows = [
+        [f"{way['from']} → {way['to']}", written(way["data_octets"]), written(way["goodput"]), _number(way["round_trip"]["base"])]
+        for way in others
+    ]
+    return [Table(["direction", "octets", "goodput [Mbps]", "base RTT [ms]"], rows, "Smaller ones").cut(20)]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else written(value)
+
+
+def _rate(way: Way) -> str:
+    rate = way["rate"]
+    if rate is None:
+        return "–"
+    half = (rate["high"] - rate["low"]) / 2
+    sign = "≥ " if way["rate_is_lower_bound"] else ""
+    return f"{sign}{written(rate['value'])} ± {written(half)}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.0f} %"
+
+
+def _acks(of: Callable[[Way], str]) -> Callable[[Way], str]:
+    return lambda way: "–" if way["acks"] is None else of(way)
+
+
+def _compressed(way: Way) -> str:
+    value = way["acks"]["compressed"] if way["acks"] else None
+    return "–" if value is None else "yes" if value else "no"
+
+
+def _controller(way: Way) -> str:
+    found = way["controller"]
+    if found is None:
+        return "–"
+    return found["family"] + (f" ({found['ratio']:.2f} after {found['episodes']} losses)" if found["ratio"] is not None else "")
+
+
+_ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
+    ("captured at", "", lambda way: way["position"]),
+    ("duration", "s", lambda way: written(way["duration"])),
+    ("data", "segments", lambda way: written(way["data_segments"])),
+    ("goodput", "Mbps", lambda way: written(way["goodput"])),
+    ("rate of the bottleneck", "Mbps", _rate),
+    ("base RTT", "ms", lambda way: _number(way["round_trip"]["base"])),
+    ("… to the receiver and back", "ms", lambda way: _number(way["round_trip"]["ahead"])),
+    ("RTT under load, median", "ms", lambda way: _number(way["round_trip"]["median"])),
+    ("… 95th percentile", "ms", lambda way: _number(way["round_trip"]["p95"])),
+    ("retransmitted", "segments", _acks(lambda way: written(way["losses"]["retransmitted"]))),
+    ("… spurious", "segments", _acks(lambda way: written(way["losses"]["spurious"]))),
+    ("lost", "", _acks(lambda way: _share(way["losses"]["share"]))),
+    ("reordered", "segments", _acks(lambda way: written(way["losses"]["reordered"]))),
+    ("segments to an ACK", "", _acks(lambda way: _number(way["acks"]["ratio"] if way["acks"] else None))),
+    ("time between ACKs", "ms", _acks(lambda way: _number(way["acks"]["spacing"] if way["acks"] else None))),
+    ("ACKs to a burst", "", _acks(lambda way: _number(way["acks"]["burst"] if way["acks"] else None))),
+    ("period of bursts", "ms", _acks(lambda way: _number(way["acks"]["period"] if way["acks"] else None))),
+    ("ACKs compressed on their way", "", _compressed),
+    ("ACKs thinned", "", _acks(lambda way: THINNING[way["acks"]["thinning"]] if way["acks"] else "–")),
+    ("ACKs missing by their numbers", "", _acks(lambda way: _share(way["acks"]["missing"]) if way["acks"] else "–")),
+    ("limited by the receive window", "", lambda way: _share(way["limits"]["receive_window"]) if way["limits"] else "–"),
+    ("limited by the application", "", lambda way: _share(way["limits"]["application"]) if way["limits"] else "–"),
+    ("controller, likely", "", _controller),
+    ("marked CE", "segments", lambda way: written(way["marked"])),
+)

@@ -1,0 +1,109 @@
+"""`acklab inspect`: what captures of known paths tell, files that are no captures, and what is shown."""
+
+import json
+import struct
+
+import pytest
+
+import acklab
+from acklab import inspection
+from commands import acklab as command
+from conftest import BUILT
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+PATH = {
+    "duration": "12s",
+    "seed": 1,
+    "link": [
+        {
+            "name": "btl",
+            "from": "src",
+            "to": "dst",
+            "forward": {"rate": "8Mbps", "delay": "15ms", "queue": {"discipline": "fifo", "limit": "40packets"}},
+            "reverse": {"rate": "8Mbps", "delay": "15ms"},
+        }
+    ],
+    "flow": [{"from": "src", "to": "dst", "preset": "linux", "congestion": "cubic"}],
+    "capture": [{"point": "src", "file": "src.pcapng"}, {"point": "dst", "file": "dst.pcapng"}],
+}
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory):
+    """The folder with captures of both ends, and the flow's row."""
+    folder = tmp_path_factory.mktemp("captures")
+    return folder, acklab.run(PATH, captures=folder).flows.row(0, named=True)
+
+
+@pytest.mark.parametrize(("end", "position"), [("src", "sender"), ("dst", "receiver")])
+def test_either_end_tells_the_path(captured, end, position):
+    folder, flow = captured
+    (way,) = inspection.inspect(folder / f"{end}.pcapng").ways
+    assert way["rate"] is not None and way["acks"] is not None  # noqa: PT018 - for the type checker
+    assert way["position"] == position
+    assert way["rate"]["value"] == pytest.approx(8, rel=0.01)
+    # 30 ms of propagation, and SYN and SYN-ACK of 60 octets at 8 Mbps.
+    assert way["round_trip"]["base"] == pytest.approx(30.12, rel=0.01)
+    assert way["goodput"] == pytest.approx(flow["mean_throughput_l4"], rel=0.02)
+    assert way["acks"]["thinning"] == ("none" if end == "src" else "not-visible")
+    if end == "src":
+        assert way["losses"]["retransmitted"] == flow["total_retransmissions_l4"]
+        assert way["controller"] is not None
+        assert way["controller"]["family"] == "cubic"
+        count = flow["total_acks_delivered_l4"]
+    else:
+        count = flow["total_acks_sent_l4"] - 1  # without the SYN-ACK
+    assert way["acks"]["count"] == pytest.approx(count, abs=2)
+
+
+def test_the_command_line_shows_a_table_and_writes_a_report(captured, tmp_path):
+    folder, _ = captured
+    done = command("inspect", folder / "src.pcapng", "--report", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    assert "rate of the bottleneck" in done.stdout
+    assert "cubic" in done.stdout
+    assert "Octets over time" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    printed = json.loads(command("inspect", folder / "src.pcapng", "--json").stdout)
+    assert printed["connections"][0]["ways"][0]["position"] == "sender"
+
+
+def test_a_capture_that_is_cut_off_is_read_up_to_there(captured, tmp_path):
+    folder, _ = captured
+    whole = (folder / "src.pcapng").read_bytes()
+    (tmp_path / "cut.pcapng").write_bytes(whole[: len(whole) // 2 + 5])
+    found = inspection.inspect(tmp_path / "cut.pcapng")
+    assert found.cut is not None
+    assert "in the midst of a packet" in found.cut
+    rate = found.ways[0]["rate"]
+    assert rate is not None
+    assert rate["value"] == pytest.approx(8, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("octets", "told"),
+    [
+        (b"", "found an empty file, expected a capture as pcap or pcapng"),
+        (b"hello there", "found a file that begins with [68, 65, 6c, 6c], expected a capture as pcap or pcapng"),
+        # The header of a pcap file with frames of 802.15.4.
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 195), "found packets of link type 195"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, octets, told):
+    (tmp_path / "file").write_bytes(octets)
+    done = command("inspect", tmp_path / "file")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_a_file_that_is_missing_is_named(tmp_path):
+    done = command("inspect", tmp_path / "no.pcap")
+    assert done.returncode == 2
+    assert "no.pcap: cannot read the capture" in done.stderr
+
+
+def test_an_empty_capture_has_no_connections(tmp_path):
+    (tmp_path / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    done = command("inspect", tmp_path / "empty.pcap")
+    assert done.returncode == 0
+    assert "found 0 packets and no connection with data" in done.stderr

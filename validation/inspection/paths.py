@@ -1,0 +1,121 @@
+"""Paths drawn by chance, with what is true of them: a scenario whose captures an inspection is judged by.
+
+The number of a path is the seed of its draw. Numbers below 1000 are for building, those from 10000 on are kept aside.
+"""
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Any
+
+_ACK = 52 * 8
+"""Bits of a pure ACK with timestamps."""
+_SYN = 60 * 8
+_FULL = 1500 * 8
+
+
+@dataclass(frozen=True)
+class Path:
+    """A scenario, where it is captured, and the truth."""
+
+    scenario: dict[str, Any]
+    position: str
+    """sender, receiver, before (the bottleneck) or behind."""
+    rate: float
+    """Of the bottleneck, in Mbps of IP octets."""
+    base: float
+    """Least RTT in ms: propagation, and the time that packets take on each link, of a handshake or of data and their ACK."""
+    period: float | None
+    """Of a gate on the return path, in ms."""
+    is_thinned: bool
+    files: tuple[str, ...]
+    """Captures, which are merged."""
+
+
+def draw(number: int) -> Path:
+    """The path with this number."""
+    chance = random.Random(number)
+
+    def log_uniform(low: float, high: float) -> float:
+        return math.exp(chance.uniform(math.log(low), math.log(high)))
+
+    rate = round(log_uniform(2, 200), 1)
+    propagation = round(log_uniform(8, 200), 1)
+    controller = chance.choice(["newreno", "cubic", "bbr"])
+    policy, ratio = chance.choice(
+        [
+            ({"policy": "linux"}, 2),
+            ({"policy": "linux"}, 2),
+            ({"policy": "delayed", "segments": 2, "timer": "200ms"}, 2),
+            ({"policy": "per-packet"}, 1),
+            ({"policy": "byte-counting", "segments": 8, "timer": "25ms"}, 8),
+        ]
+    )
+    acks = rate * 1e6 / _FULL / ratio
+    kind = chance.choice(["plain", "plain", "gate", "filter"])
+    reverse: dict[str, Any] = {"rate": f"{max(rate, 10):g}Mbps"}
+    period = None
+    if kind == "gate":
+        # Several ACKs wait for each tick, and every one of them passes.
+        period = round(max(chance.uniform(3, 9) / acks * 1e3, 2.0), 1)
+        reverse["gate"] = {"interval": f"{period}ms", "quota": math.ceil(acks * period / 1e3 * 3) + 2}
+    elif kind == "filter":
+        reverse["rate"] = f"{max(acks * _ACK * chance.uniform(0.15, 0.6) / 1e3, 16):.1f}kbps"
+        reverse["queue"] = {
+            "discipline": chance.choice(["ack-filter", "cake-ack-filter"]),
+            "limit": "100packets",
+        }
+        chance.random()  # keeps the draws of later numbers
+    shares = [chance.uniform(0.1, 0.4), chance.uniform(0.1, 0.4)]
+    delays = [propagation / 2 * shares[0], propagation / 2 * (1 - sum(shares)), propagation / 2 * shares[1]]
+    access = {"rate": "1Gbps"}
+    bdp = rate * 1e6 * propagation / 1e3 / _FULL
+    queue = max(int(bdp * chance.uniform(0.5, 2.5)), 12)
+    forward: dict[str, Any] = {
+        "rate": f"{rate}Mbps",
+        "delay": f"{delays[1]:.4f}ms",
+        "queue": {"discipline": "fifo", "limit": f"{queue}packets"},
+    }
+    # So rare that a loss-based controller still fills the bottleneck: a window of W packets takes one loss in 3/8 W² packets
+    # (Mathis et al., CCR 27(3), 1997).
+    loss = chance.choice([0, 0, 0.0005, 0.002])
+    loss = loss if controller == "bbr" else min(loss, 0.2 / max(bdp, 4) ** 2)
+    if loss:
+        forward["loss"] = {"model": "independent", "probability": loss}
+    position = chance.choice(["sender", "sender", "receiver", "before", "behind"])
+    if kind == "filter":
+        position = chance.choice(["sender", "sender", "before"])
+    points = {
+        "sender": ("src",),
+        "receiver": ("dst",),
+        "before": ("btl_forward", "btl_reverse.out"),
+        "behind": ("btl_forward.out", "btl_reverse"),
+    }[position]
+    files = tuple(f"{place}.pcapng" for place in points)
+    duration = min(max(6000 * _FULL / rate / 1e6, 30 * propagation / 1e3, 4), 60)
+    scenario = {
+        "duration": f"{duration:.2f}s",
+        "seed": number,
+        "link": [
+            {"name": "left", "from": "src", "to": "r1", "forward": access | {"delay": f"{delays[0]:.4f}ms"}, "reverse": access | {"delay": f"{delays[0]:.4f}ms"}},
+            {"name": "btl", "from": "r1", "to": "r2", "forward": forward, "reverse": reverse | {"delay": f"{delays[1]:.4f}ms"}},
+            {"name": "right", "from": "r2", "to": "dst", "forward": access | {"delay": f"{delays[2]:.4f}ms"}, "reverse": access | {"delay": f"{delays[2]:.4f}ms"}},
+        ],
+        "flow": [
+            {
+                "name": "down", "from": "src", "to": "dst", "start": f"{chance.uniform(0, 20):.3f}ms",
+                "transport": {
+                    "protocol": "tcp", "preset": "linux", "congestion": {"algorithm": controller}, "ack": policy,
+                    "send_buffer": "64MiB", "receive_buffer": "64MiB",
+                },
+            }
+        ],
+        "capture": [{"point": point, "file": file} for point, file in zip(points, files, strict=True)],
+    }  # fmt: skip
+    back = float(reverse["rate"].removesuffix("Mbps").removesuffix("kbps")) * (1e3 if "kbps" in reverse["rate"] else 1e6)
+    handshake = _SYN / (rate * 1e6) + _SYN / back + 4 * _SYN / 1e9
+    data = _FULL / (rate * 1e6) + _ACK / back + 4 * _FULL / 1e9
+    base = propagation + 1e3 * min(handshake, data)
+    if period is not None:
+        base = float("nan")  # a handshake may wait for a tick
+    return Path(scenario, position, rate, base, period, kind == "filter", files)

@@ -1,0 +1,84 @@
+"""Inspects captures of simulated paths and sets what it finds beside what is true: `python validation/inspection/table.py [FIRST [COUNT]]`.
+
+Numbers below 1000 are for building. `--kept` takes the paths that are kept aside, 10000 to 10099.
+"""
+
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import acklab
+from acklab import inspection
+from validation.inspection import paths
+
+KEPT = (10_000, 100)
+TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10, "period": 0.10}
+
+
+def judge(number: int) -> dict[str, Any]:
+    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth, found)}."""
+    path = paths.draw(number)
+    with tempfile.TemporaryDirectory() as folder:
+        result = acklab.run(path.scenario, captures=folder)
+        capture = Path(folder) / path.files[0]
+        if len(path.files) > 1:
+            capture = Path(folder) / "both.pcapng"
+            subprocess.run(["mergecap", "-w", str(capture), *(str(Path(folder) / file) for file in path.files)], check=True)
+        way = inspection.inspect(capture).ways[0]
+    flow = result.flows.row(0, named=True)
+    acks = way["acks"]
+    assert acks is not None
+    count = flow["total_acks_sent_l4"] if path.position in ("receiver", "behind") else flow["total_acks_delivered_l4"]
+    found: dict[str, Any] = {
+        "number": number,
+        "position": (path.position, way["position"]),
+        "rate": (path.rate, way["rate"]["value"] if way["rate"] else None),
+        "base RTT": (path.base, way["round_trip"]["base"]),
+        "ACK ratio": (flow["total_data_packets_l4"] / count, acks["ratio"]),
+        "scenario": f"{path.scenario['flow'][0]['transport']['congestion']['algorithm']} {path.scenario['flow'][0]['transport']['ack']['policy']}",
+    }
+    if path.period is not None and path.position in ("sender", "before"):
+        found["period"] = (path.period, acks["period"])
+    removed = 1 - flow["total_acks_delivered_l4"] / flow["total_acks_sent_l4"]
+    # A box that removes one ACK in twenty, or none because they are too few to wait, is neither a thinner nor none.
+    if path.position in ("sender", "before") and not 0.03 < removed < 0.1:
+        found["thinned"] = (removed > 0.1, acks["thinning"] == "thinned")
+        found["evidence"] = acks
+    return found
+
+
+def main() -> int:
+    """Prints the table; returns 1 if a quantity misses its mark."""
+    words = [word for word in sys.argv[1:] if word != "--kept"]
+    first, count = KEPT if "--kept" in sys.argv else (0, 60)
+    first, count = int(words[0]) if words else first, int(words[1]) if len(words) > 1 else count
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(judge, range(first, first + count)))
+    missed = False
+    for name, tolerance in TOLERANCES.items():
+        pairs = [(one["number"], *one[name], one) for one in found if name in one and one[name][0] == one[name][0]]
+        errors = [(number, abs(value / truth - 1) if value else 9.0, truth, value, one) for number, truth, value, one in pairs]
+        good = sum(error <= tolerance for _, error, *_ in errors)
+        print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
+        missed |= good < 0.95 * len(errors)
+        for number, error, truth, value, one in errors:
+            if error > tolerance:
+                print(
+                    f"    {number}: {one['position'][0]}, {one['scenario']}: true {truth:.4g}, found {value if value is None else f'{value:.4g}'}"
+                )
+    verdicts = [one for one in found if "thinned" in one]
+    good = sum(one["thinned"][0] == one["thinned"][1] for one in verdicts)
+    print(f"thinner told from none: {good} of {len(verdicts)}")
+    for one in verdicts:
+        if one["thinned"][0] != one["thinned"][1]:
+            print(f"    {one['number']}: {one['scenario']}: true {one['thinned'][0]}, {one['evidence']}")
+    return int(missed or good < 0.95 * len(verdicts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
