@@ -14,6 +14,7 @@ new                 a commented scenario to begin with
 perf                transports measured in turns between two real hosts
 inspection          what a capture tells of connections and their path
 fitting             the scenario of a captured path
+advice              which ACKs, controller and transport serve a path best
 packetdrill         scripts of packetdrill, played at the TCP of a scenario
 strategies          ACK policies, congestion controllers and rules of asking for ACKs of your own
 statistics          means with intervals over seeds, fairness, distributions
@@ -30,7 +31,7 @@ from acklab.core import Cancel, schema
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from acklab import figures, fitting, inspection, packetdrill, report, statistics, strategies, studies
+    from acklab import advice, figures, fitting, inspection, packetdrill, report, statistics, strategies, studies
     from acklab.emulator import Emulated, emulate
     from acklab.hosts import Perf, perf
     from acklab.inliner import inline
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 __version__ = core.version()
 
 # What is imported when it is first used: each brings libraries that most programs need no more than one of.
-_MODULES = ("figures", "fitting", "inspection", "packetdrill", "report", "statistics", "strategies", "studies")
+_MODULES = ("advice", "figures", "fitting", "inspection", "packetdrill", "report", "statistics", "strategies", "studies")
 _NAMES = {
     "AckPolicy": "strategies",
     "AckRequest": "strategies",
@@ -113,6 +114,7 @@ __all__ = [
     "StoreError",
     "SweepResult",
     "UsageError",
+    "advice",
     "check",
     "emulate",
     "errors",

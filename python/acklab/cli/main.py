@@ -410,6 +410,39 @@ def fit(
 
 @app.command(
     epilog=_examples(
+        "advise link.toml",
+        "advise download.pcapng --report advice.html",
+        "advise satellite --set link.geo.reverse.rate=256kbps --use bulk --use page",
+        "advise link.toml --time 600",
+    )
+)
+def advise(
+    link: Annotated[
+        str, typer.Argument(metavar="LINK", help="A scenario, a capture, or the name of a template.", show_default=False)
+    ],
+    set_: Sets = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", metavar="KEY=A..B", help="A range of what is uncertain, besides those in the file."),
+    ] = None,
+    use: Annotated[
+        list[str] | None, typer.Option("--use", metavar="NAME", help="bulk, page, call or upload (default: all).")
+    ] = None,
+    seconds: Annotated[float, typer.Option("--time", min=1, metavar="SECONDS", help="When an answer is wanted.")] = 60.0,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the evidence there, as HTML.", show_default=False)
+    ] = None,
+    jobs: Jobs = None,
+    json_: Json = False,
+) -> None:
+    """Say which ACKs, controller and transport serve a path best, by how much, and how to switch them on."""
+    from acklab.cli.advise import advise_command
+
+    advise_command(link, set_ or [], vary or [], use or [], seconds, report, jobs, json_)
+
+
+@app.command(
+    epilog=_examples(
         "packetdrill mine.pkt",
         "packetdrill gtests/net/tcp --json",
         "packetdrill mine.pkt --preset rfc --set flow.0.sack=false",

@@ -1,0 +1,115 @@
+"""The evidence as tables and as a report."""
+
+import math
+from pathlib import Path
+
+from acklab import core, store
+from acklab.advice.advise import Advice, UseAdvice
+from acklab.advice.candidates import TODAY
+from acklab.advice.racing import Standing
+from acklab.metrics import written
+from acklab.report.document import Document, Section
+from acklab.report.render import render
+from acklab.tables import Table
+
+_SHOWN = 8
+"""Candidates that a terminal shows."""
+
+
+def sentence(found: UseAdvice) -> str:
+    """The answer in one sentence."""
+    if found.winner.name == TODAY:
+        return f"{found.use.title}: leave it as it is; nothing is better by more than 2 %."
+    gain = found.gain
+    ratio = f"{written(gain.mean)} times as good as it is" + (
+        f" ({written(gain.low)} to {written(gain.high)})" if gain.count > 1 else ""
+    )
+    others = found.equals
+    tail = (
+        f"; as good within 2 %: {', '.join(others[:4])}" + (f" and {len(others) - 4} more" if len(others) > 4 else "")
+        if others
+        else ""
+    )
+    return f"{found.use.title}: {found.winner.name}, {ratio}{tail}."
+
+
+def standings_table(found: UseAdvice, limit: int | None = None) -> Table:
+    """The candidates in their order."""
+    rows = [
+        [one.candidate.name, _mean(one, found), ("short", "middle", "full")[one.round], str(len(one.scores))]
+        for one in found.standings
+    ]
+    table = Table(
+        ["candidate", f"{found.use.title} [{found.use.unit}]", "runs", "seeds"],
+        rows,
+        found.use.title,
+        numeric_from=1,
+        text=frozenset({2}),
+    )
+    return table if limit is None else table.cut(limit)
+
+
+def _mean(standing: Standing, found: UseAdvice) -> str:
+    value = standing.mean(found.use)
+    return written(value) if math.isfinite(value) else "did not finish"
+
+
+def _number(value: float | None) -> str:
+    return "did not finish" if value is None else written(value)
+
+
+def harm_table(found: UseAdvice) -> Table:
+    """What the winner costs."""
+    rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), "worse" if one.is_harm else ""] for one in found.harms]
+    return Table(
+        ["what it costs", "unit", "as it is", found.winner.name, ""],
+        rows,
+        f"{found.use.title}: where it may hurt",
+        numeric_from=2,
+        text=frozenset({4}),
+    )
+
+
+def tables(advice: Advice) -> list[Table]:
+    """The tables of the command line."""
+    found = []
+    for one in advice.uses.values():
+        found.append(standings_table(one, _SHOWN))
+        if one.harms:
+            found.append(harm_table(one))
+    return found
+
+
+def switching(found: UseAdvice) -> list[str]:
+    """How to switch the winner on, as lines of text."""
+    lines = []
+    for stack in found.switches:
+        lines += [f"{stack.title}: {stack.limits}", *(f"    {command}" for command in stack.commands)]
+    return lines
+
+
+def document(advice: Advice) -> Document:
+    """The report."""
+    sections = [Section("Answer", "\n".join(f"* {sentence(one)}" for one in advice.uses.values()))]
+    for one in advice.uses.values():
+        how = "\n\n".join(
+            f"**{stack.title}.** {stack.limits} Source: {stack.source}.\n\n```\n" + "\n".join(stack.commands) + "\n```"
+            for stack in one.switches
+        )
+        items = [standings_table(one), *([harm_table(one)] if one.harms else [])]
+        sections.append(Section(one.use.title, f"{sentence(one)}\n\n{how}", items))
+    ranges = "\n".join(f"* `{key}={text}`" for key, text in advice.vary.items()) or "Nothing was given as uncertain."
+    sections.append(Section("What was uncertain", ranges))
+    return Document(
+        name="advice",
+        title=f"Advice for {advice.link}",
+        revision=core.revision(),
+        version=core.version(),
+        sections=tuple(sections),
+    )
+
+
+def write(advice: Advice, path: Path) -> Path:
+    """Writes the report as one HTML file that needs no network. Raises StoreError."""
+    store.write_text(path, render([document(advice)]))
+    return path

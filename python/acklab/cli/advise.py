@@ -1,0 +1,38 @@
+"""`acklab advise`."""
+
+import json
+from pathlib import Path
+
+from acklab.cli.run import finite
+from acklab.files import printable
+from acklab.terminal import out, run_bar, show_table, tell
+
+
+def advise_command(
+    link: str,
+    sets: list[str],
+    vary: list[str],
+    uses: list[str],
+    seconds: float,
+    report: Path | None,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Advises and shows the answer with its evidence."""
+    from acklab.advice.advise import advise
+    from acklab.advice.document import sentence, switching, tables, write
+    from acklab.advice.uses import USES
+
+    ranges = dict(text.partition("=")[::2] for text in vary)
+    with run_bar(link) as bar:
+        found = advise(link, set=sets, vary=ranges, uses=uses or tuple(USES), seconds=seconds, jobs=jobs, watch=bar)
+    if as_json:
+        print(json.dumps(finite(found.to_dict()), allow_nan=False))
+    else:
+        for table in tables(found):
+            show_table(table, " (all of them: --json, or --report FILE)")
+        for one in found.uses.values():
+            for line in (sentence(one), *switching(one)):
+                out.print(line, highlight=False, soft_wrap=True, markup=False)
+    if report is not None:
+        tell(f"the report: {printable(write(found, report))}")

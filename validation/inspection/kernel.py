@@ -1,0 +1,64 @@
+"""Inspects captures of the kernel's TCP in emulated paths: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
+
+Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender and at the receiver. Numbers 50000 to 50009 are kept aside.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import acklab
+from acklab import inspection
+from validation.inspection import paths
+
+KEPT = (50_000, 10)
+MOST_RATE = 50.0
+"""Mbps: above it, deliveries are late on a small machine."""
+
+
+def main() -> int:
+    """Prints what is true of each path and what its captures tell."""
+    words = sys.argv[1:]
+    first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
+    print("| path | at | trusted | rate | base RTT | ACKs thinned |\n|---|---|---|---|---|---|")
+    number = first
+    while count:
+        path = paths.draw(number)
+        number += 1
+        if path.rate > MOST_RATE:
+            continue
+        count -= 1
+        scenario = path.scenario | {
+            "duration": "10s",
+            "capture": [{"point": end, "file": f"{end}.pcapng"} for end in ("src", "dst")],
+        }
+        flow = scenario["flow"][0]
+        congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}
+        scenario["flow"] = [
+            flow | {"stack": "kernel", "transport": {"protocol": "tcp", "preset": "linux", "congestion": congestion}}
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            done = acklab.emulate(scenario, captures=folder)
+            for end in ("src", "dst"):
+                way = inspection.inspect(Path(folder) / f"{end}.pcapng").ways[0]
+                rate, acks = way["rate"], way["acks"]
+                assert acks is not None
+                told = (
+                    "–"
+                    if rate is None
+                    else f"{path.rate:.4g} → {rate['value']:.4g}{' or more' if way['rate_is_lower_bound'] else ''}"
+                )
+                base = way["round_trip"]["base"]
+                found = "–" if base is None else f"{path.base:.4g} → {base:.4g}"
+                trusted = "yes" if done.is_trusted else "no"
+                print(
+                    f"| {number - 1} | {end} | {trusted} | {told} | {found} | {path.is_thinned} → {acks['thinning']} |",
+                    flush=True,
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
