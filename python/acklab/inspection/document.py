@@ -18,7 +18,7 @@ def document(found: Inspection) -> Document:
     command = [f"acklab inspect {found.path}"]
     ways = shown(found)
     counts = found.counts
-    text = f"{counts['packets']:,} packets of {counts['connections']:,} connections in {found.duration:.1f} s."
+    text = f"{counts['packets']:,} packets, {counts['connections']:,} connection{'' if counts['connections'] == 1 else 's'} in {found.duration:.1f} s."
     if found.cut is not None:
         text += f"\n\n**Note:** {found.cut}."
     sections = [Section("Connections", text, tables(found))]
