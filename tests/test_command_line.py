@@ -48,7 +48,8 @@ def test_run_prints_one_json_object_and_nothing_else():
 def test_run_shows_tables_and_keeps_them(tmp_path):
     done = acklab("run", EXPERIMENT, "--set", "duration=1s", "--set", "flow.0.stop=1s", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    assert "mean_throughput_l4" in done.stdout
+    assert "goodput" in done.stdout
+    assert "limited by" in done.stdout
     assert (tmp_path / "out" / "flows.parquet").is_file()
     report = acklab("report", tmp_path / "out")
     assert report.stdout.strip() == str(tmp_path / "out" / "report.html")
@@ -89,7 +90,8 @@ def test_runs_are_shown_again_and_set_side_by_side(tmp_path):
     differs = both.stdout.split("Flows")[0]
     assert "congestion.algorithm" in differs
     assert "duration" not in differs
-    assert "mean_qdisc_length_l2" in both.stdout
+    assert "mean_qdisc_delay_l2" in both.stdout
+    assert f"− {tmp_path / 'newreno'}" in both.stdout
     assert "expected two folders" in refused("compare", tmp_path / "cubic")
     assert "found no such folder" in refused("show", tmp_path / "nothing", code=1)
 

@@ -7,6 +7,7 @@ happens and not at how late it is.
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -369,3 +370,57 @@ def test_nothing_is_left_behind(tmp_path, ending):
         time.sleep(0.05)
     assert not running(mark), "its child has ended too"
     assert set(Path("/run/netns").glob("*")) == named
+
+
+@needs("iperf3")
+def test_connections_of_programs_are_flows(tmp_path):
+    programs = (
+        '[[application]]\nnode = "server"\ncommand = "exec iperf3 -s -1"\n'
+        '[[application]]\nnode = "client"\ncommand = "exec iperf3 -c {server} -t 2"\nstart = "300ms"\n'
+    )
+    out = tmp_path / "out"
+    done = emulate(
+        tmp_path, ALONE.format(duration="4s") + programs, "--out", out, "--set", "measure.series=['throughput']", "--json"
+    )
+    flows = document(done)["flows"]
+    data = max(flows, key=lambda flow: flow["total_delivered_bytes_l7"])
+    assert re.fullmatch(r"client:\d+-server:5201", data["flow"])
+    assert (data["src"], data["dst"], data["transport_protocol"], data["traffic_model"]) == ("client", "server", "tcp", "program")
+    # 1448 octets of payload in 1500, while iperf3 sends. A busy machine loses some of it.
+    assert 0.6 * 16 * 1448 / 1500 < data["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
+    assert data["mean_srtt_l4"] > 15
+    assert 1.2 < data["mean_data_per_ack_l4"] < 2.2
+    assert data["limited_by"] in ("rate", "losses", "window")
+    assert data["total_rtos_l4"] is None, "octets on the wire do not tell"
+    assert data["mean_cwnd_l4"] is None
+    # The connection that controls the test carries some hundred octets each way.
+    control = [flow for flow in flows if flow is not data]
+    assert {(flow["src"], flow["dst"]) for flow in control} == {("client", "server"), ("server", "client")}
+    assert all(0 < flow["total_delivered_bytes_l7"] < 20_000 for flow in control)
+    shown = subprocess.run([sys.executable, "-m", "acklab", "show", str(out)], capture_output=True, text=True, check=True)
+    assert "2 more connections of programs with less than 1% of the octets" in shown.stdout
+    report = subprocess.run([sys.executable, "-m", "acklab", "report", str(out)], capture_output=True, text=True, check=False)
+    assert report.returncode == 0, report.stderr
+
+
+@needs("iperf3")
+def test_datagrams_of_programs_are_numbered_as_they_leave(tmp_path):
+    programs = (
+        '[[application]]\nnode = "server"\ncommand = "exec iperf3 -s -1"\n'
+        '[[application]]\nnode = "client"\ncommand = "exec iperf3 -u -b 2M -l 1000 -c {server} -t 2"\nstart = "300ms"\n'
+    )
+    flows = document(emulate(tmp_path, ALONE.format(duration="4s") + programs, "--json"))["flows"]
+    data = max((flow for flow in flows if flow["transport_protocol"] == "udp"), key=lambda flow: flow["total_delivered_bytes_l7"])
+    assert 1.7 < data["mean_throughput_l4"] < 2.2
+    assert data["total_lost_l4"] == 0
+    assert data["mean_one_way_delay_l4"] > 7.5
+    assert data["last_jitter_l4"] is not None
+    assert data["limited_by"] == "application"
+
+
+def test_a_report_of_an_emulation_without_flows(tmp_path):
+    out = tmp_path / "out"
+    done = emulate(tmp_path, ALONE.format(duration="1s") + '[[application]]\nnode = "server"\ncommand = "true"\n', "--out", out)
+    assert done.returncode in (0, 3), done.stderr
+    report = subprocess.run([sys.executable, "-m", "acklab", "report", str(out)], capture_output=True, text=True, check=False)
+    assert report.returncode == 0, report.stderr

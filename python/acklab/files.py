@@ -1,9 +1,10 @@
 """Files that people name: messages can print any name, and text is read up to a bound."""
 
 import os
+import tempfile
 from pathlib import Path
 
-from acklab.errors import AcklabError, UsageError
+from acklab.errors import AcklabError, StoreError, UsageError
 
 LARGEST_FILE = 1 << 26
 """Octets of the largest file of text that is read: an endless file is refused rather than read."""
@@ -26,6 +27,18 @@ def printable(text: str | Path) -> str:
     return octets.decode("utf-8", "backslashreplace")
 
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+_LINES = {code: escaped for code, escaped in _CONTROLS.items() if chr(code) not in "\n\t"}
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Text for a terminal: control characters, with which it would do something instead of showing them, are escaped.
+
+    `lines` keeps ends of lines and tabs.
+    """
+    return text.translate(_LINES if lines else _CONTROLS)
+
+
 def is_utf8(text: str) -> bool:
     """Whether text can be written as UTF-8. What came from a file name or a command line in another encoding cannot."""
     try:
@@ -33,6 +46,16 @@ def is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def ensure_writable(folder: Path) -> None:
+    """Makes a folder if it is missing. Raises StoreError if nothing can be written there: before a run rather than after it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise StoreError(f"{printable(folder)}: cannot write there: {error.strerror or error}") from error
 
 
 def read_octets(path: Path, what: str, expected: str, error: type[AcklabError]) -> bytes:

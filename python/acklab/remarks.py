@@ -1,7 +1,7 @@
-"""Remarks on anomalies of a run: a flow starved, a queue only grew, the measurement window saw no data."""
+"""Remarks on anomalies of a run: a flow starved, a queue only grew, the measurement window saw no data; and of a scenario, before it runs."""
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acklab.tables import competitors
@@ -24,7 +24,109 @@ def remarks(result: "Result") -> list[str]:
     programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []
     timing = result.arrow("timing").to_pylist() if "timing" in result.tables else []
     late = [f"not to be trusted: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
-    return [*late, *_without_data(flows), *_starved(flows), *_retransmissions(flows), *_queues(links), *_programs(programs)]
+    return [
+        *late,
+        *_without_data(flows),
+        *_unacknowledged(flows),
+        *_starved(flows),
+        *_retransmissions(flows),
+        *_queues(links),
+        *_unlimited(result.scenario, flows, links),
+        *_programs(programs),
+    ]
+
+
+def remarks_on_scenario(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns what may surprise whoever runs a scenario in full: queues without a limit, ACK policies that may hold an ACK for ever."""
+    return [*_queues_without_limit(scenario), *_policies_without_timer(scenario)]
+
+
+def _queues_without_limit(scenario: Mapping[str, Any]) -> list[str]:
+    """Slowest hops of flows and of their ACKs whose queue drops nothing."""
+    found: dict[str, list[str]] = {}
+    for flow in scenario.get("flow") or []:
+        for path in (_path(scenario, flow["from"], flow["to"]), _path(scenario, flow["to"], flow["from"])):
+            slowest = min(path, key=lambda hop: hop[1], default=None)
+            if slowest is not None and slowest[0] in _unlimited_directions(scenario):
+                found.setdefault(slowest[0], []).append(str(flow["name"]))
+    return [
+        f"{name}: its queue has no limit, so that it drops nothing and the RTT of {_some(dict.fromkeys(flows))} grows with the window; "
+        'such as queue = { discipline = "fifo", limit = "100packets" }'
+        for name, flows in found.items()
+    ]
+
+
+def _unlimited_directions(scenario: Mapping[str, Any]) -> set[str]:
+    """Directions of links whose queue has no limit and is not kept short by its discipline."""
+    names = set()
+    for link in scenario.get("link") or []:
+        for way in ("forward", "reverse"):
+            queue = link.get(way, {}).get("queue", {})
+            plain = str(queue.get("discipline", "fifo"))
+            if "limit" not in queue and (plain == "fifo" or plain.endswith("ack-filter")):
+                names.add(f"{link['name']}_{way}")
+    return names
+
+
+def _path(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[str, float]]:
+    """The directions of links on the way of the fewest hops that have a rate, with that rate in bit/s. Cells are hops without one."""
+    hops: dict[str, list[tuple[str, str | None, float | None]]] = {}
+    for link in scenario.get("link") or []:
+        for way, here, there in (("forward", link["from"], link["to"]), ("reverse", link["to"], link["from"])):
+            rate = link.get(way, {}).get("rate")
+            hops.setdefault(here, []).append((there, f"{link['name']}_{way}", None if rate is None else _bits(rate)))
+    for cell in scenario.get("wifi") or []:
+        for station in cell.get("station") or []:
+            count = int(station.get("count", 1))
+            for name in [station["name"]] if count == 1 else [f"{station['name']}_{number}" for number in range(1, count + 1)]:
+                hops.setdefault(cell["ap"]["name"], []).append((name, None, None))
+                hops.setdefault(name, []).append((cell["ap"]["name"], None, None))
+    ways: dict[str, list[tuple[str, float]]] = {start: []}
+    frontier = [start]
+    while frontier and end not in ways:
+        node = frontier.pop(0)
+        for there, name, rate in hops.get(node, []):
+            if there not in ways:
+                ways[there] = [*ways[node], *([(name, rate)] if name is not None and rate is not None else [])]
+                frontier.append(there)
+    return ways.get(end, [])
+
+
+def _bits(rate: str) -> float:
+    """A rate of a scenario in full in bit/s."""
+    number = rate.rstrip("bpsBkKMGT")
+    return float(number) * {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.get(rate[len(number) : len(number) + 1], 1.0)
+
+
+def _policies_without_timer(scenario: Mapping[str, Any]) -> list[str]:
+    flows = [
+        str(flow["name"])
+        for flow in scenario.get("flow") or []
+        if (ack := (flow.get("transport") or {}).get("ack")) and ack.get("policy") == "byte-counting" and "timer" not in ack
+    ]
+    return _of(flows, "its ACK policy has no timer, so that data short of its limit are never acknowledged (ack.timer)")
+
+
+def _unacknowledged(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Flows whose receiver held every ACK; the handshake's SYN-ACK is counted among those sent."""
+    silent = [
+        flow["flow"]
+        for flow in flows
+        if flow.get("total_acks_sent_l4") is not None
+        and (flow.get("total_delivered_bytes_l7") or 0) > 0
+        and not flow.get("total_acks_delivered_l4")
+        and not flow.get("total_ack_frames_sent_l4")
+    ]
+    return _of(
+        silent,
+        "its data arrived and no acknowledgment of them came back: its ACK policy held all of them, or the return path lost them",
+    )
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return f"{', '.join(every[:_NAMED])}{more}"
 
 
 def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -38,8 +140,7 @@ def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _of(flows: Sequence[str], what: str) -> list[str]:
     """One remark on several flows."""
-    more = f" and {len(flows) - _NAMED} more" if len(flows) > _NAMED else ""
-    return [f"{', '.join(flows[:_NAMED])}{more}: {what}"] if flows else []
+    return [f"{_some(flows)}: {what}"] if flows else []
 
 
 def _starved(flows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -78,6 +179,23 @@ def _queues(links: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{link['link']}: its queue grew by {gained:,} packets while {left:,} left, and never drained: more arrives than the link can send"
             )
     return found
+
+
+def _unlimited(scenario: Mapping[str, Any], flows: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Bottlenecks whose queue has no limit and held more than the path itself."""
+    unlimited = _unlimited_directions(scenario)
+    longest = {link["link"]: link.get("max_qdisc_length_l2") or 0 for link in links}
+    found: dict[str, tuple[float, float]] = {}
+    for flow in flows:
+        for hop in (flow.get("bottleneck"), flow.get("return_bottleneck")):
+            srtt, empty = flow.get("mean_srtt_l4"), flow.get("empty_path_rtt_l4")
+            fits = flow.get("bandwidth_delay_product_l4") or 0
+            if hop in unlimited and srtt and empty and srtt > 2 * empty and longest.get(hop, 0) > fits:
+                found.setdefault(hop, (srtt, empty))
+    return [
+        f"{hop}: its queue has no limit and held up to {longest[hop]:,} packets: the RTT is {srtt:,.0f} ms where the empty path has {empty:,.3g}"
+        for hop, (srtt, empty) in found.items()
+    ]
 
 
 def _programs(programs: Sequence[Mapping[str, Any]]) -> list[str]:

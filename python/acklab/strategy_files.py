@@ -121,3 +121,25 @@ def faults_named(files: Iterable[object]) -> Iterator[None]:
         for file in [*(file for file in own if file._absolute in at), *own]:
             raise RunError(file.fault(error)) from error
         raise
+
+
+def refuse_unused(given: Iterable[str], scenario: object, sets: Iterable[str] = ()) -> None:
+    """Raises UsageError for a strategy that neither the scenario in full names, nor an override of a sweep."""
+    named = custom_names(scenario)
+    for name in given:
+        if name not in named and not any(name in change for change in sets):
+            others = f", it names {', '.join(sorted(named))}" if named else ""
+            raise UsageError(
+                f"strategy {name!r}: no flow of the scenario names it{others}; expected it in a flow, such as "
+                f'--set \'flow.0.ack={{policy = "custom", name = "{name}"}}\' or --set \'flow.0.congestion={{custom = "{name}"}}\''
+            )
+
+
+def custom_names(value: object) -> set[str]:
+    """The names of the user's own strategies in a scenario in full: those of tables that say "custom"."""
+    if isinstance(value, list):
+        return set().union(*map(custom_names, value))
+    if not isinstance(value, dict):
+        return set()
+    own = {value["name"]} if "custom" in value.values() and isinstance(value.get("name"), str) else set()
+    return own.union(*map(custom_names, value.values()))

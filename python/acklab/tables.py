@@ -1,26 +1,31 @@
 """Tables for display: rows of results as text, with units and marked best values. Terminal, notebook and report show the same tables."""
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from acklab.airtime import by_use
+from acklab.errors import UsageError
 from acklab.metrics import best, is_metric, name_columns, written
 
 if TYPE_CHECKING:
     from acklab.result import Result
 
 METRIC_TABLES = {
-    "flows": "Flows",
-    "links": "Links",
-    "stations": "Stations",
-    "hack": "ACKs on link-layer responses",
-    "network": "Network",
+    "flows": "Flows, each on its own",
+    "links": "Links, each direction on its own",
+    "stations": "Stations, each on its own",
+    "hack": "ACKs on link-layer responses, by station",
+    "network": "Network, all flows together",
 }
 """Tables of metrics in the order in which they are shown, with their captions."""
 
 _KIND = ("transport_protocol", "traffic_model", "src", "dst")
 """Columns that are equal for competing flows; nodes of one station entry differ in the number at the end of their name."""
+
+PROGRAM = "program"
+"""The traffic of connections of programs in an emulation."""
 
 _FEW = (
     "mean_throughput_l4",
@@ -65,6 +70,17 @@ class Table:
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers."""
         return column >= self.numeric_from and column not in self.text
+
+    def columns(self, places: Sequence[int]) -> "Table":
+        """The table with these of its columns only, of which the first `numeric_from` are among them."""
+        new = {old: place for place, old in enumerate(places)}
+        return replace(
+            self,
+            head=[self.head[place] for place in places],
+            rows=[[row[place] for place in places] for row in self.rows],
+            best=frozenset((line, new[place]) for line, place in self.best if place in new),
+            text=frozenset(new[place] for place in self.text if place in new),
+        )
 
     def cut(self, limit: int) -> "Table":
         """Returns the first `limit` rows and the number of omitted ones."""
@@ -120,6 +136,24 @@ def _label(row: Mapping[str, Any], names: Sequence[str]) -> str:
     if "flows" in names:  # of the network, whose one row is called by how many there are
         return f"{row['flows']} flow{'' if row['flows'] == 1 else 's'}"
     return " ".join(str(row[one]) for one in names) or "value"
+
+
+def chosen_tables(result: "Result", only: Sequence[str]) -> list[Table]:
+    """Tables of these columns alone, each with a row for each flow, link or node. Raises UsageError for a column that no table has."""
+    known = {name: result.arrow(name).column_names for name in METRIC_TABLES if name in result.tables}
+    for column in only:
+        if not any(column in columns for columns in known.values()):
+            every = dict.fromkeys(column for columns in known.values() for column in columns)
+            near = difflib.get_close_matches(column, every, n=3, cutoff=0.5)
+            raise UsageError(f"--only: found {column!r}, expected a column such as {', '.join(near or list(every)[-3:])}")
+    shown = []
+    for name, columns in known.items():
+        # A column of several tables, such as a throughput, is shown where rows have names.
+        own = [column for column in only if column in columns]
+        if own and (name != "network" or not any(set(own) & set(known[other]) for other in known if other != name)):
+            rows = [{column: row[column] for column in [*name_columns(columns), *own]} for row in _rows(result, name)]
+            shown.append(plain_table(rows, METRIC_TABLES[name], result.units(name)))
+    return shown
 
 
 def compare(
@@ -188,6 +222,9 @@ def competitors(flows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, flow in enumerate(flows):
         kind = tuple(str(flow.get(name, "")).rstrip("0123456789").removesuffix("_") for name in _KIND)
+        # What programs carry is their own business.
+        if flow.get("traffic_model") == PROGRAM:
+            kind = (*kind, str(flow["flow"]))
         groups.setdefault(kind, []).append(place)
     return list(groups.values())
 

@@ -5,13 +5,18 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from acklab.files import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table as RichTable
 
+    from acklab.answer import Answer
     from acklab.sweeps.execution import Progress as Points
     from acklab.tables import Table
 
@@ -22,6 +27,10 @@ _WIDTH = 160
 """A file or a pipe has no width: what goes there is not folded at that of a terminal of the eighties."""
 _LONGEST = 40
 """Rows of a table that a terminal shows; a file or a pipe gets them all."""
+_SENTENCE = 40
+"""Letters beyond which a cell is a sentence, which is wrapped."""
+_GAP = 2
+"""Letters between two columns."""
 
 
 @cache
@@ -43,13 +52,24 @@ def show_table(table: "Table", hint: str = "") -> None:
 
     A long one is cut on a terminal and says how many rows there are more; `hint` tells where to find them.
     """
-    from rich.table import Table as Drawn
     from rich.text import Text
 
     console = _console(False)
     cut = table.cut(_LONGEST) if console.is_terminal else table
+    for number, part in enumerate(_parts(cut, console.width)):
+        if number:
+            console.print()
+        console.print(_drawn(part))
+    if cut.left_out:
+        console.print(Text(f"… {cut.left_out:,} more{visible(hint)}", style="dim"), soft_wrap=True)
+
+
+def _drawn(table: "Table") -> "RichTable":
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
     drawn = Drawn(
-        title=Text(table.caption) if table.caption else None,
+        title=Text(visible(table.caption)) if table.caption else None,
         title_justify="left",
         title_style="bold",
         box=None,
@@ -58,17 +78,65 @@ def show_table(table: "Table", hint: str = "") -> None:
     )
     for index, name in enumerate(table.head):
         units = table.numeric_from == 2 and index == 1
-        drawn.add_column(Text(name), justify="right" if table.is_number(index) else "left", style="dim" if units else "")
-    for line, row in enumerate(cut.rows):
-        drawn.add_row(*(Text(cell, style="bold" if (line, place) in table.best else "") for place, cell in enumerate(row)))
-    console.print(drawn)
-    if cut.left_out:
-        console.print(Text(f"… {cut.left_out:,} more{hint}", style="dim"), soft_wrap=True)
+        justify: Literal["left", "right"] = "right" if table.is_number(index) else "left"
+        drawn.add_column(Text(visible(name)), justify=justify, style="dim" if units else "", overflow="fold")
+    for line, row in enumerate(table.rows):
+        cells = (Text(visible(cell), style="bold" if (line, place) in table.best else "") for place, cell in enumerate(row))
+        drawn.add_row(*cells)
+    return drawn
+
+
+def _parts(table: "Table", width: int) -> "list[Table]":
+    """The table, or several with some of its columns each, so that no name or number is cut: the columns with names begin each of them.
+
+    A column of sentences is wrapped instead.
+    """
+    from rich.cells import cell_len
+
+    widths = [
+        max(cell_len(visible(text)) for text in (name, *(row[place] for row in table.rows)))
+        for place, name in enumerate(table.head)
+    ]
+    names = list(range(max(table.numeric_from, 1)))
+    rest = [place for place in range(len(table.head)) if place not in names]
+    has_sentences = any(widths[place] > _SENTENCE for place in range(len(table.head)) if not table.is_number(place))
+    if has_sentences or not rest or sum(widths) + _GAP * (len(widths) - 1) <= width:
+        return [table]
+    room = width - sum(widths[place] + _GAP for place in names)
+    groups: list[list[int]] = [[]]
+    left = room
+    for place in rest:
+        if groups[-1] and widths[place] > left:
+            groups.append([])
+            left = room
+        groups[-1].append(place)
+        left -= widths[place] + _GAP
+    parts = [table.columns([*names, *group]) for group in groups]
+    return [parts[0], *(replace(part, caption="") for part in parts[1:])]
+
+
+def show_answers(answers: "Sequence[Answer]") -> None:
+    """Prints the short answer to a run, some lines for each flow."""
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    console = _console(False)
+    for answer in answers:
+        # One text, so that a long one wraps.
+        console.print(Text.assemble((visible(answer.flow), "bold"), "  ", (visible(answer.kind), "dim")))
+        grid = Drawn.grid(padding=(0, 2, 0, 0))
+        for _ in range(3):
+            grid.add_column(overflow="fold")
+        for line in answer.lines:
+            grid.add_row(
+                Text(f"  {line.name:<15}", style="dim"), Text(visible(line.value)), Text(visible(line.detail), style="dim")
+            )
+        console.print(grid)
 
 
 def tell(message: str) -> None:
-    """A line on standard error, as it is."""
-    print(message, file=sys.stderr)
+    """Lines on standard error."""
+    print(visible(message, lines=True), file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -128,7 +196,7 @@ def run_bar(title: str = "run") -> Iterator[Callable[[float], None]]:
 
             columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
             bar = Progress(*columns, console=_console(True), transient=True)
-            bar.add_task(title, total=1.0)
+            bar.add_task(visible(title), total=1.0)
             bar.start()
         bar.update(bar.task_ids[0], completed=share)
 

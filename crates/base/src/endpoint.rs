@@ -1,6 +1,6 @@
 //! The contract of a transport endpoint with the code that drives and measures it.
 
-use crate::{Duration, Event, Fate, Instant, Machine, Port, Rate, StreamEvent};
+use crate::{Duration, Event, Fate, Instant, LimitingFactor, Machine, Port, Rate, StreamEvent};
 use std::ops::Range;
 
 /// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a [`Port`] for an application, and
@@ -74,6 +74,12 @@ pub trait Endpoint: Machine<Outcome = Fate> {
 
     /// The rate at which pacing spreads the data sent. Returns `None` without pacing.
     fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// What kept the next octets back when the endpoint was last [polled](Machine::poll) and had nothing to send. Returns `None` if the
+    /// endpoint does not tell.
+    fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         None
     }
 
@@ -174,6 +180,12 @@ pub mod counter {
     pub const ACKS_SENT: &str = "acks_sent";
     /// ACK frames sent, with or without data; for a transport that does not tell its [reasons](super::Endpoint::report_ack_reasons).
     pub const ACK_FRAMES_SENT: &str = "ack_frames_sent";
+    /// Time with data that are unsent or not acknowledged (`tcpi_busy_time` of Linux), in nanoseconds.
+    pub const BUSY_TIME: &str = "busy_time";
+    /// Of this, the time in which only the peer's window kept data back (`tcpi_rwnd_limited`).
+    pub const RECEIVE_WINDOW_TIME: &str = "receive_window_time";
+    /// Of this, the time in which only the send buffer kept data back (`tcpi_sndbuf_limited`).
+    pub const SEND_BUFFER_TIME: &str = "send_buffer_time";
     /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
     /// Packets that were missing when a later one arrived, whether or not they arrived afterwards; for a transport that does not

@@ -18,6 +18,7 @@
 //! | [`port`] | [`Port`]: the interface between an application and an endpoint |
 //! | [`event`] | [`Event`]: what happens inside an endpoint, in one vocabulary for all transports |
 //! | [`stream_event`] | [`Fate`] of a datagram and [`StreamEvent`]: what a driver that holds octets has to know |
+//! | [`limiting_factor`] | [`LimitingFactor`]: what keeps a sender from sending |
 //! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
 pub mod datagram;
@@ -26,6 +27,7 @@ pub mod endpoint;
 pub mod event;
 pub mod flow_table;
 pub mod id;
+pub mod limiting_factor;
 pub mod machine;
 pub mod port;
 pub mod random;
@@ -42,6 +44,7 @@ pub use endpoint::{Content, CounterValue, Endpoint, Vitals};
 pub use event::Event;
 pub use flow_table::FlowTable;
 pub use id::{FlowKey, NodeId, PortId};
+pub use limiting_factor::LimitingFactor;
 pub use machine::Machine;
 pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort, StreamsPort};
 pub use rate::{Rate, Serializer};

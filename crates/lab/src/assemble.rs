@@ -1,10 +1,10 @@
 //! Builds the network of a run from its scenario.
 
-mod observers;
+pub(crate) mod observers;
 mod plan;
 mod way;
 
-pub(crate) use plan::FlowPlan;
+pub(crate) use plan::{FlowPlan, PathFacts};
 
 use crate::RunOptions;
 use crate::error::Error;
@@ -21,6 +21,7 @@ use acklab_path::Link;
 use acklab_path::link;
 use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
+use acklab_wifi::access::Category;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -137,6 +138,26 @@ impl<P: Observed> Parts<P> {
             flows.push(FlowParts { endpoints, ends: [*from, *to], way, plans: (plan, reverse_plan) });
         }
         Ok(Self { links, cells, nodes, map, flows })
+    }
+
+    /// The path from each of these nodes to each other one, for packets of `full_size` octets, of which `payload` are data.
+    pub(crate) fn paths_between(
+        &mut self,
+        scenario: &Scenario,
+        nodes: &[NodeId],
+        full_size: u64,
+        payload: u64,
+    ) -> BTreeMap<(NodeId, NodeId), PathFacts> {
+        let pairs = nodes.iter().flat_map(|from| nodes.iter().map(move |to| (*from, *to)));
+        let mut paths = BTreeMap::new();
+        for (from, to) in pairs.filter(|(from, to)| from != to) {
+            if let (Some(path), Some(back)) = (self.map.path(from, to), self.map.path(to, from)) {
+                let (category, ways) = (Category::BestEffort, [path.as_slice(), back.as_slice()]);
+                let facts = PathFacts::new(scenario, category, ways, full_size, payload, &self.links, &self.cells);
+                paths.insert((from, to), facts);
+            }
+        }
+        paths
     }
 
     /// Refuses flows whose way a proxy splits, which hosts with connections of their own cannot do.

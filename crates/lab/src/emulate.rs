@@ -14,6 +14,7 @@
 //! | `end` | one end of a flow: measured from packets and from `TCP_INFO`, or an own endpoint |
 //! | `kernel` | what a flow asks of the kernel, or why it is refused |
 //! | `traffic` | the applications of flows |
+//! | `programs` | the connections of programs, which are found by their packets |
 //! | `command` | commands on nodes |
 //! | `live` | what it shows while it runs |
 //! | `runner` | runs the world up to an instant, and takes samples on the way |
@@ -29,6 +30,7 @@ mod hosts;
 mod kernel;
 pub(crate) mod live;
 pub(crate) mod packet;
+mod programs;
 pub(crate) mod runner;
 mod stage;
 mod traffic;
@@ -132,7 +134,7 @@ pub fn emulate(
     let privileges = Privileges::of_carrier(options.may_halt);
     let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
     let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, Some(scenario.duration)));
-    let mut runner = Runner::new(driver, hosts::read, &subjects, monitor);
+    let mut runner = Runner::new(driver, hosts::read, subjects, monitor);
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
 
     let end = Instant::ZERO + scenario.duration;
@@ -143,7 +145,10 @@ pub fn emulate(
     world.hosts.outlet.reset();
     runner.run_until(&mut world, until, clock, &mut goes_on)?;
     let until = runner.now(until);
-    let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
+    let found = world.hosts.settle(until);
+    runner.replace_found(&world, found, until);
+    let (mut tables, hops) =
+        acklab_measure::tables(&mut world, runner.subjects(), &scenario.measure.series, from..until);
     let timing = {
         let hosts = &world.hosts;
         trust::Timing::of(&hosts.outlet, hosts.ignored, scenario, privileges.granted(), stage.overruns()? - before)

@@ -101,7 +101,7 @@ pub fn inline(
         watching(&mut world, clock, privileges.granted().is_awake).map_err(refused("cannot wait for frames"))?;
     let duration = (!scenario.is_endless()).then_some(scenario.duration);
     let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, duration));
-    let mut runner = Runner::new(driver, Interfaces, &subjects, monitor);
+    let mut runner = Runner::new(driver, Interfaces, subjects.clone(), monitor);
     stands(&Standing {
         forwarding: forwarding.kind().name(),
         method: world.hosts.method().name(),

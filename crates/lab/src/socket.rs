@@ -112,11 +112,18 @@ where
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.may_transmit() { self.endpoint.poll(now) } else { None };
         // The segment is borrowed, because it is large and moving it would copy it.
-        let Some(pdu) = &polled else { return Departure::None(self.deadline()) };
+        let Some(pdu) = &polled else {
+            self.meter.rests(now, &self.endpoint, probes);
+            return Departure::None(self.deadline());
+        };
         self.meter.departs(now, pdu, &self.endpoint, probes);
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         self.meter.count_sent(packet.wire_len());
-        if self.endpoint.may_transmit() { Departure::One(packet) } else { Departure::Last(packet, self.deadline()) }
+        if self.endpoint.may_transmit() {
+            return Departure::One(packet);
+        }
+        self.meter.rests(now, &self.endpoint, probes);
+        Departure::Last(packet, self.deadline())
     }
 
     fn encode(

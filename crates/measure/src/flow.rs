@@ -54,6 +54,25 @@ impl<E: End + ?Sized> Flow<E> {
         }
     }
 
+    /// Drops the directions without data since the window of measurement began: of a connection that was observed, nobody knew what it would
+    /// carry. If only the reverse direction remains, it becomes the forward one. Returns which of the two have remained.
+    pub fn drop_silent(&mut self, now: Instant) -> [bool; 2] {
+        let has_received = |end: usize| self.ends[end].snapshot(now).received > self.before[end].received;
+        let remain = [has_received(1), self.probes.reverse.is_some() && has_received(0)];
+        if !remain[0]
+            && remain[1]
+            && let Some(reverse) = self.probes.reverse.take()
+        {
+            self.probes.forward = *reverse;
+            self.ends.swap(0, 1);
+            self.keys.swap(0, 1);
+            self.before.swap(0, 1);
+        } else if !remain[1] {
+            self.probes.reverse = None;
+        }
+        remain
+    }
+
     /// Ends the window of measurement, and returns what both ends have counted in it.
     pub(crate) fn close(&mut self, until: Instant) -> [Snapshot; 2] {
         self.probes.close(until);

@@ -51,7 +51,7 @@ pub struct Arriving {
 ///
 /// 1. For a packet that arrives, [`arriving`](Self::arriving), then the endpoint and its application, then [`arrived`](Self::arrived).
 /// 2. After a wake-up of the endpoint and its application, [`woken`](Self::woken).
-/// 3. For each packet that the endpoint sends, [`departs`](Self::departs).
+/// 3. For each packet that the endpoint sends, [`departs`](Self::departs); once it has no more to send, [`rests`](Self::rests).
 #[derive(Debug)]
 pub struct EndpointMeter {
     role: Role,
@@ -194,6 +194,14 @@ impl EndpointMeter {
         }
         if self.log.is_some() {
             self.log_departure(now, pdu, endpoint);
+        }
+    }
+
+    /// The endpoint has nothing more to send for now.
+    #[inline(always)]
+    pub fn rests(&mut self, now: Instant, endpoint: &impl Endpoint, probes: &mut Probes) {
+        if self.role != Role::Receiver {
+            self.role.sent(probes).limited(now, endpoint.limiting_factor(now));
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod bursts;
 mod delay;
+mod limits;
 mod throughput;
 
 use crate::observed::Delivery;
@@ -11,9 +12,10 @@ use crate::series::Series;
 use crate::statistics::{Distribution, Mean, OverTime, nanos, real};
 
 use acklab_base::event::AckTime;
-use acklab_base::{Duration, Event, Instant, Vitals};
+use acklab_base::{Duration, Event, Instant, LimitingFactor, Vitals};
 use bursts::Bursts;
 use delay::ApplicationDelay;
+pub(crate) use limits::Limits;
 use throughput::Throughput;
 
 /// Gain of the moving average of inter-departure times: that of RFC 6298 for the smoothed RTT.
@@ -124,9 +126,17 @@ impl Probes {
     pub fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
         [Some(&self.forward), self.reverse.as_deref()].into_iter().flatten()
     }
-}
 
-impl Probes {
+    /// The probe of the data that an end sends: 0 is the end at which the flow begins. `None` if these data are not measured.
+    pub fn sent_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
+        if end == 0 { Some(&mut self.forward) } else { self.reverse.as_deref_mut() }
+    }
+
+    /// The probe of the data that an end receives. `None` if these data are not measured.
+    pub fn received_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
+        self.sent_by(1 - end)
+    }
+
     /// Ends the window of measurement.
     pub(crate) fn close(&mut self, until: Instant) {
         self.forward.close(until);
@@ -154,6 +164,7 @@ pub struct FlowProbe {
     pub(crate) bursts: Bursts,
     pub(crate) application_delay: ApplicationDelay,
     pub(crate) throughput: Throughput,
+    pub(crate) limits: Limits,
     pub(crate) acks_delivered: u64,
     pub(crate) ack_bytes: u64,
     /// When the handshake was complete at the end that completes it first.
@@ -194,6 +205,7 @@ impl FlowProbe {
             bursts: Bursts::new(burst_gap),
             application_delay: ApplicationDelay::default(),
             throughput: Throughput::new(bin),
+            limits: Limits::default(),
             acks_delivered: 0,
             ack_bytes: 0,
             established: None,
@@ -227,6 +239,7 @@ impl FlowProbe {
         fresh.srtt = self.srtt.reopened(now);
         fresh.idt_ewma = self.idt_ewma.reopened(now);
         fresh.blocked = self.blocked.reopened(now);
+        fresh.limits = self.limits.reopened(now);
         fresh.rtt_samples = rtt_samples;
         fresh.sent = self.sent;
         fresh.established = self.established;
@@ -244,6 +257,7 @@ impl FlowProbe {
             quantity.finish(until);
         }
         self.application_delay.finish(until);
+        self.limits.finish(until);
         if self.sees_receiver {
             self.throughput.finish(until, &mut self.records.throughput);
         }
@@ -342,6 +356,14 @@ impl FlowProbe {
         }
     }
 
+    /// The sender rests: `factor` keeps the next octets back, or something that it does not tell.
+    #[inline]
+    pub fn limited(&mut self, now: Instant, factor: Option<LimitingFactor>) {
+        if self.completed.is_none() {
+            self.limits.set(now, factor);
+        }
+    }
+
     /// The receiver has received a data packet that was sent at `origin`, if that is known, with `fresh` new octets. `offset` returns its
     /// stream offset.
     #[inline]
@@ -398,7 +420,10 @@ impl FlowProbe {
     pub fn record_event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Established => _ = self.established.get_or_insert(now),
-            Event::Finished => self.completed = Some(now),
+            Event::Finished => {
+                self.completed = Some(now);
+                self.limits.finish(now);
+            }
             // They are for logs.
             Event::PacketLost { .. } | Event::SegmentLost { .. } => return,
             _ => {}

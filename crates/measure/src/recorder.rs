@@ -141,6 +141,11 @@ impl Recorder {
         self.meter.count_sent(self.wire_len(pdu));
     }
 
+    /// `endpoint` has nothing more to send for now.
+    pub fn rests(&mut self, now: Instant, endpoint: &impl Endpoint) {
+        self.meter.rests(now, endpoint, &mut self.probes);
+    }
+
     fn wire_len(&self, pdu: &impl Pdu) -> Bytes {
         pdu.wire_len() + Bytes(self.version.longer_by())
     }

@@ -69,6 +69,8 @@ pub struct FlowInfo {
     pub return_bottleneck: Option<Bottleneck>,
     /// Propagation delay of the path there and back.
     pub base_rtt: Option<Duration>,
+    /// Propagation delay of the path of the ACKs.
+    pub base_return: Option<Duration>,
 }
 
 impl FlowInfo {
@@ -83,6 +85,7 @@ impl FlowInfo {
             total: None,
             bottleneck: None,
             return_bottleneck: None,
+            base_return: None,
             ..self.clone()
         }
     }
@@ -102,9 +105,20 @@ impl FlowInfo {
     }
 }
 
+/// A hop that flows may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A link direction, by its index among the [subjects](Subjects::links).
+    Link(usize),
+    /// A cell, by its index.
+    Cell(usize),
+}
+
 /// The slowest hop of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
+    /// Where it is.
+    pub at: Place,
     /// In bits per second: the mean rate of a link, the capacity of a cell.
     pub rate: f64,
     /// Octets of a full-sized packet there, link-layer overhead included.

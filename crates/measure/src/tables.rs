@@ -3,6 +3,7 @@
 mod cells;
 mod completions;
 pub(crate) mod flows;
+mod limits;
 mod links;
 mod network;
 mod objects;
@@ -19,7 +20,8 @@ use crate::table::Table;
 use acklab_base::{FlowKey, Instant};
 use acklab_net::Hosts;
 use acklab_path::Counters;
-use flows::{Drops, Ends, FlowResult};
+use flows::{Drops, Ends, FlowResult, Path};
+use limits::Hops;
 use std::ops::Range;
 
 /// The descriptions of the columns of the metrics tables, in their order.
@@ -56,6 +58,7 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     let relayed = world.hosts.close_relays(until);
     let ends: Vec<([FlowKey; 2], Ends)> =
         world.hosts.flows_mut().iter_mut().flat_map(|flow| close(flow, until)).collect();
+    let used = Hops::of(world, subjects, &counters, &window);
     let flows: Vec<FlowResult<'_>> = world
         .hosts
         .directions()
@@ -63,7 +66,9 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
         .zip(ends)
         .map(|((probe, info), (keys, ends))| {
             let [data, acks] = keys.map(|key| world.taps.drops(key));
-            FlowResult::new(probe, info, ends, Some(Drops { data, acks }), window.clone())
+            let (hop, return_hop) = (used.at(info.bottleneck), used.at(info.return_bottleneck));
+            let path = Path { drops: Drops { data, acks }, hop, return_hop };
+            FlowResult::new(probe, info, ends, Some(path), window.clone())
         })
         .collect();
     let links: Vec<links::LinkResult<'_>> = world

@@ -42,7 +42,7 @@ impl Connection {
     }
 
     /// Returns `true` if there is new data to send.
-    fn has_data(&self) -> bool {
+    pub(crate) fn has_data(&self) -> bool {
         self.is_open && self.outgoing.buffer.sendable() > self.sender.sent()
     }
 

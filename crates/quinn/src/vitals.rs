@@ -5,7 +5,9 @@ use crate::datagram::Datagram;
 use crate::time::duration;
 use crate::watch::STREAM;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Machine, Port, StreamEvent, Vitals};
+use acklab_base::{
+    Content, CounterValue, Endpoint, Event, Fate, Instant, LimitingFactor, Machine, Port, StreamEvent, Vitals,
+};
 use acklab_wire::quic::Frame;
 use std::ops::Range;
 
@@ -145,6 +147,22 @@ impl Endpoint for Connection {
 
     fn record_losses(&mut self) {
         self.sender.record_losses();
+    }
+
+    /// quinn-proto does not tell its own pacing from the peer's window, so both are `None`.
+    fn limiting_factor(&self, now: Instant) -> Option<LimitingFactor> {
+        if !self.is_open {
+            return None;
+        }
+        let Vitals { window, in_flight, .. } = self.vitals();
+        if !self.has_data() {
+            let is_full = self.outgoing.buffer.room(self.sender.acknowledged().next()) == 0;
+            return Some(if is_full { LimitingFactor::SendBuffer } else { LimitingFactor::Application });
+        }
+        if window.zip(in_flight).is_some_and(|(window, in_flight)| window < in_flight + self.settings.datagram()) {
+            return Some(LimitingFactor::Window);
+        }
+        self.sender.holds_until(now).map(|_| LimitingFactor::Pacing)
     }
 
     fn port(&mut self) -> Port<'_> {

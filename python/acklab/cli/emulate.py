@@ -12,9 +12,10 @@ import typer
 from rich.markup import escape
 
 from acklab import core
-from acklab.cli.run import finite, show
+from acklab.cli.run import DEFAULT_VIEW, View, finite, show
 from acklab.emulator import Emulated, emulate
 from acklab.errors import UsageError
+from acklab.files import ensure_writable
 from acklab.terminal import err, out, tell
 
 NOT_TRUSTED = 3
@@ -34,13 +35,15 @@ def emulate_command(
     port: int,
     may_halt: bool,
     internet: str | None = None,
+    view: View = DEFAULT_VIEW,
 ) -> None:
-    """Runs a scenario in real time, shows its tables, and keeps them if there is a folder to keep them in."""
+    """Runs a scenario in real time, shows what became of it, and keeps its tables if there is a folder to keep them in."""
     foreground = _foreground(at, shell, words)
     if folder is not None:
         from acklab.contents import Contents, refuse_others
 
         refuse_others(folder, Contents.EMULATION)
+        ensure_writable(folder)
     core.acquire_permission()
     with watched(file.name, page, port, foreground is not None) as watch:
         result = emulate(
@@ -58,7 +61,7 @@ def emulate_command(
         print(json.dumps(finite(result.to_dict()), allow_nan=False))
     elif foreground is None:
         # The notes below the tables say why the results may not be trusted.
-        show(result)
+        show(result, view=view)
     if folder is not None:
         result.save(folder)
         err.print(f"kept in {folder}", highlight=False, soft_wrap=True)

@@ -42,6 +42,14 @@ def _complete_explained(incomplete: str) -> list[str]:
     return paths(incomplete)
 
 
+def _complete_columns(incomplete: str) -> list[tuple[str, str]]:
+    """Columns of the tables of metrics, for --only."""
+    from acklab.metrics import metrics
+
+    before, comma, last = incomplete.rpartition(",")
+    return [(before + comma + metric.name, metric.meaning) for metric in metrics() if metric.name.startswith(last)]
+
+
 def _complete_studies(incomplete: str) -> list[str]:
     from acklab.cli.completion import studies
 
@@ -64,6 +72,11 @@ Sets = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show every table and metric, not the short answer.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="COLUMN,COLUMN", help="Show these columns only.", autocompletion=_complete_columns),
+]
 # Known, so that the error can say what to do instead.
 NoQlog = Annotated[Path | None, typer.Option("--qlog", hidden=True)]
 Jobs = Annotated[
@@ -136,12 +149,15 @@ def run(
         str, typer.Option(metavar="VERSION", help="Version of these logs: 0.3, which qvis reads, or draft-13.")
     ] = "0.3",
     strategy: StrategyOption = None,
+    all_: Everything = False,
+    only: Only = None,
     json_: Json = False,
 ) -> None:
-    """Run one scenario and show its tables."""
-    from acklab.cli.run import run_command
+    """Run one scenario and show what became of it."""
+    from acklab.cli.run import View, run_command
 
-    run_command(file, set_ or [], seed, out, qlog, qlog_version, json_, _strategies(strategy))
+    view = View.of(all_, only or [])
+    run_command(file, set_ or [], seed, out, qlog, qlog_version, json_, _strategies(strategy), view)
 
 
 @app.command(name="emulate")
@@ -179,6 +195,8 @@ def emulate_(
         bool, typer.Option("--may-halt", help="Let idle processors halt: it saves power, and packets are later.")
     ] = False,
     qlog: NoQlog = None,
+    all_: Everything = False,
+    only: Only = None,
     json_: Json = False,
 ) -> None:
     """Run one scenario in real time, with real packets and the kernel's TCP and UDP. Needs root or a user namespace.
@@ -196,7 +214,10 @@ def emulate_(
         return
     if file is None:
         raise UsageError("found no scenario, expected a file, or --calibrate")
-    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, may_halt, internet)
+    from acklab.cli.run import View
+
+    view = View.of(all_, only or [])
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, may_halt, internet, view)
 
 
 @app.command(
@@ -653,26 +674,52 @@ def show(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder with the results of a run, a sweep or a study.", show_default=False)
     ],
+    all_: Everything = False,
+    only: Only = None,
     json_: Json = False,
 ) -> None:
     """Show results that were kept, as they were shown when they were new."""
+    from acklab.cli.run import View
     from acklab.cli.show import show_command
 
-    show_command(folder, json_)
+    show_command(folder, json_, View.of(all_, only or []))
 
 
-@app.command(epilog=_examples("compare out/newreno out/bbr", "compare out/a out/b out/c --table flows --only mean_throughput_l4"))
+@app.command(
+    epilog=_examples(
+        "compare out/newreno out/bbr",
+        "compare out/a out/b out/c --relative-to out/b --only mean_throughput_l7,mean_srtt_l4",
+        "compare out/sweep --relative-to congestion=newreno",
+        "compare out/sweep_before out/sweep_after",
+    )
+)
 def compare(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR DIR…", help="Folders with results of runs.", show_default=False)],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Folders with results of runs, or of sweeps.", show_default=False)
+    ],
+    relative_to: Annotated[
+        str,
+        typer.Option(
+            "--relative-to",
+            metavar="DIR|AXIS=VALUE",
+            help="What the others are compared with: a folder (default: the first), or within one sweep a value of an axis.",
+            show_default=False,
+        ),
+    ] = "",
     table: Annotated[str, typer.Option(metavar="NAME", help="One table only, such as flows or links.", show_default=False)] = "",
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="METRIC", help="These metrics only; repeat it for more.")
+        list[str] | None,
+        typer.Option("--only", metavar="COLUMN,COLUMN", help="These metrics only.", autocompletion=_complete_columns),
     ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All metrics, not the most important ones.")] = False,
 ) -> None:
-    """Set several runs side by side: first what differs between their scenarios, then their tables."""
+    """Set results side by side: what differs between their scenarios, then values, differences and ratios.
+
+    Of sweeps, differences and ratios are taken seed by seed and have intervals.
+    """
     from acklab.cli.show import compare_command
 
-    compare_command(folders, table, only or [])
+    compare_command(folders, table, only or [], relative_to, all_)
 
 
 @app.command(
@@ -695,15 +742,52 @@ def query(
     query_command(sql, folder, json_, csv)
 
 
-@app.command(epilog=_examples("report out/first", "report out"))
+@app.command(epilog=_examples("report out/first", "report out", "report out/newreno out/bbr --out out/both.html"))
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results.", show_default=False)],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders with results.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write it there (default: DIR/report.html).", show_default=False)
+    ] = None,
 ) -> None:
-    """Write DIR/report.html, which opens from disk and needs no network."""
+    """Write a report as one HTML file, which opens from disk and needs no network: of one folder, or of several side by side."""
     from acklab.files import printable
     from acklab.report import write_report
 
-    print(printable(write_report(folder)))
+    print(printable(write_report(folders, out)))
+
+
+@app.command(
+    epilog=_examples(
+        "plot out/first",
+        "plot out/first queues --out queues.svg",
+        "plot out/sweep mean_throughput_l7 --out throughput.png",
+        "plot out/ack_policies --out figures",
+    )
+)
+def plot(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with the results of a run, a sweep or a study.", show_default=False)
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIGURE…]", help="Figures by name, or a metric of a sweep (default: all).", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE|DIR",
+            help="FILE.png, .svg, .pdf or .html for one figure; else a folder (default: DIR/figures).",
+            show_default=False,
+        ),
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", metavar="KIND", help="In a folder: png, svg, pdf or html.")] = "svg",
+    width: Annotated[int, typer.Option(min=200, max=4000, metavar="PIXELS", help="Width of the figures.")] = 900,
+    list_: Annotated[bool, typer.Option("--list", help="List the figures that there are.")] = False,
+) -> None:
+    """Draw figures as files: of a run, a sweep or a study. PNG, SVG and PDF need Kaleido (pip install acklab[images]) and a Chromium."""
+    from acklab.cli.plot import plot_command
+
+    plot_command(folder, names or [], out, format_, width, list_)
 
 
 @app.command(epilog=_examples("new", "new satellite", "new cell --out office.toml"))
@@ -843,7 +927,9 @@ def _run() -> int:
 
 
 def _say(message: str) -> None:
-    text = message.encode("utf-8", "backslashreplace").decode()
+    from acklab.files import visible
+
+    text = visible(message.encode("utf-8", "backslashreplace").decode(), lines=True)
     if sys.stderr.isatty():
         print(f"\x1b[1;31merror:\x1b[0m {text}", file=sys.stderr)
     else:

@@ -2,20 +2,42 @@
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from acklab import core
-from acklab.errors import Cancelled
-from acklab.files import printable
-from acklab.remarks import remarks
+from acklab.answer import BLOCKS, answer_table, answers, left_out, together
+from acklab.errors import Cancelled, UsageError
+from acklab.files import ensure_writable, printable, visible
+from acklab.remarks import remarks, remarks_on_scenario
 from acklab.result import Result
 from acklab.runner import run_source
 from acklab.scenario import Source, with_seed
 from acklab.strategies import Strategies
-from acklab.strategy_files import faults_named
-from acklab.tables import tables_of
-from acklab.terminal import run_bar, show_table, tell
+from acklab.strategy_files import faults_named, refuse_unused
+from acklab.tables import chosen_tables, tables_of
+from acklab.terminal import run_bar, show_answers, show_table, tell
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of a result: the short answer, all tables, or some columns."""
+
+    everything: bool = False
+    only: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, everything: bool, only: Sequence[str]) -> "View":
+        """As on the command line, where several columns may stand behind one `--only`. Raises UsageError for both at once."""
+        names = tuple(name.strip() for text in only for name in text.split(",") if name.strip())
+        if everything and names:
+            raise UsageError("found --all and --only, expected one of them")
+        return cls(everything, names)
+
+
+DEFAULT_VIEW = View()
 
 
 def run_command(
@@ -27,19 +49,21 @@ def run_command(
     qlog_version: str,
     as_json: bool,
     strategies: Strategies | None = None,
+    view: View = DEFAULT_VIEW,
 ) -> None:
-    """Runs a scenario, shows its tables, and keeps them if there is a folder to keep them in."""
+    """Runs a scenario, shows what became of it, and keeps its tables if there is a folder to keep them in."""
     source = Source.of(file)
     scenario = source.load(with_seed(sets, seed))
+    refuse_unused(strategies or {}, scenario)
     # As with a capture program, files go where they are asked for, and else to the current folder.
     captures = folder or Path()
     if folder is not None:
         from acklab.contents import Contents, refuse_others
-        from acklab.store import make_folder
 
         refuse_others(folder, Contents.RUN)
-        if scenario.get("capture"):
-            make_folder(folder)
+        ensure_writable(folder)
+    if qlog is not None:
+        ensure_writable(qlog)
     reached = 0.0
     try:
         with run_bar(source.name) as bar:
@@ -53,11 +77,11 @@ def run_command(
                 result = run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
     except (KeyboardInterrupt, Cancelled) as error:
         raise Cancelled(f"stopped at {reached:.1%} of the run; nothing of it is kept") from error
-    # Shown first, so that a folder that cannot be written does not lose what was computed.
+    # Shown first, so that a disk that has become full does not lose what was computed.
     if as_json:
         print(json.dumps(finite(result.to_dict()), allow_nan=False))
     else:
-        show(result)
+        show(result, view=view)
     if folder is not None:
         result.save(folder)
         tell(f"kept in {printable(folder)}")
@@ -77,21 +101,42 @@ def check_command(file: Path, sets: list[str], as_json: bool) -> None:
         counts = {what: len(scenario.get(key) or []) for key, what in (("link", "link"), ("wifi", "cell"), ("flow", "flow"))}
         parts = ", ".join(_count(number, what) for what, number in counts.items() if number or what != "cell")
         print(f"{source.name}: good ({parts})")
+        for remark in remarks_on_scenario(scenario):
+            tell(f"note: {remark}")
 
 
-def show(result: Result, folder: Path | None = None) -> None:
-    """Prints the tables of a run, then what a reader should know of them."""
+def show(result: Result, folder: Path | None = None, view: View = DEFAULT_VIEW) -> None:
+    """Prints what became of a run: a short answer, all tables or some columns, then what a reader should know."""
     from rich.text import Text
 
     from acklab.terminal import out
 
-    title = result.scenario.get("title")
+    title = visible(str(result.scenario.get("title") or "run"))
     revision = result.provenance.revision if folder else core.revision()
-    out.print(Text.assemble((str(title or "run"), "bold"), (f"  seed {result.seed}, revision {revision}", "dim")))
-    for table in tables_of(result):
-        show_table(table, f" (all of them: --json, or {printable(folder)})" if folder else " (all of them: --json, or --out DIR)")
+    tables = chosen_tables(result, view.only) if view.only else tables_of(result) if view.everything else []
+    out.print(Text.assemble((title, "bold"), (f"  seed {result.seed}, revision {revision}", "dim")))
+    where = f" (all of them: --json, or {printable(folder)})" if folder else " (all of them: --json, or --out DIR)"
+    for table in tables:
+        show_table(table, where)
+    if not tables:
+        _show_answers(result, where)
     for remark in remarks(result):
         tell(f"note: {remark}")
+
+
+def _show_answers(result: Result, where: str) -> None:
+    from rich.text import Text
+
+    from acklab.terminal import out
+
+    found = answers(result)
+    if len(found) > BLOCKS:
+        show_table(answer_table(result), where)
+    else:
+        show_answers(found)
+    for line in filter(None, (left_out(result), together(result))):
+        out.print(Text(line), soft_wrap=True)
+    out.print(Text("every metric: --all; some: --only NAME,NAME", style="dim"), soft_wrap=True)
 
 
 def finite(value: Any) -> Any:

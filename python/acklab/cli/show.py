@@ -1,22 +1,22 @@
 """`acklab show` and `acklab compare`: results that were kept, again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from acklab.cli.run import finite
+from acklab.cli.run import DEFAULT_VIEW, View, finite
 from acklab.cli.run import show as show_run
 from acklab.contents import Contents
 from acklab.errors import UsageError
 from acklab.files import printable
 from acklab.result import Result, load_result
 from acklab.store import STUDY_FILE, SWEEP_FILE
-from acklab.tables import METRIC_TABLES, Table, compare
+from acklab.tables import METRIC_TABLES, Table
 from acklab.terminal import show_table, tell
 
 
-def show_command(folder: Path, as_json: bool) -> None:
+def show_command(folder: Path, as_json: bool, view: View = DEFAULT_VIEW) -> None:
     """Shows the result of a run, a sweep or a study."""
     if (folder / SWEEP_FILE).is_file() or Contents.of(folder) is Contents.POINTS:
         from acklab.cli.sweep import show as show_sweep
@@ -40,20 +40,27 @@ def show_command(folder: Path, as_json: bool) -> None:
         print(json.dumps(finite(load_result(folder).to_dict()), allow_nan=False))
     elif not any(folder.glob("*.parquet")) and (below := sorted(path.parent for path in folder.glob(f"*/{STUDY_FILE}"))):
         for place in below:
-            show_command(place, as_json)
+            show_command(place, as_json, view)
     else:
         result = load_result(folder)
-        show_run(result, folder)
+        show_run(result, folder, view)
         tell(f"repeat it with: {result.provenance.command}")
 
 
-def compare_command(folders: list[Path], table: str, only: list[str]) -> None:
-    """Shows what differs between the scenarios of several runs, then their tables side by side."""
+def compare_command(folders: list[Path], table: str, only: list[str], relative_to: str = "", everything: bool = False) -> None:
+    """Shows what differs between several results, and by how much: of runs, of sweeps, or of the points of one sweep."""
+    from acklab.contrast import SHORT, run_columns
+
+    names = tuple(name for text in only for name in text.split(",") if name)
+    sweeps = [folder for folder in folders if (folder / SWEEP_FILE).is_file()]
+    if sweeps:
+        _compare_sweeps(folders, sweeps, names, relative_to)
+        return
     if len(folders) < 2:
-        raise UsageError("expected two folders or more, each with the result of a run")
-    results = {}
-    for folder in folders:
-        results[printable(folder)] = load_result(folder)
+        raise UsageError(
+            "expected two folders or more, each with the result of a run, or one with a sweep and --relative-to AXIS=VALUE"
+        )
+    results = run_columns({printable(folder): load_result(folder) for folder in folders}, _label(relative_to))
     if (differences := _differences(results)).rows:
         show_table(differences)
     else:
@@ -61,17 +68,42 @@ def compare_command(folders: list[Path], table: str, only: list[str]) -> None:
             "note: the scenarios are the same"
             + ("" if len({one.seed for one in results.values()}) == 1 else ", the seeds are not")
         )
-    _check_names(results, table, only)
+    _check_names(results, table, names)
     for name in (
         [table]
         if table
         else [name for name in METRIC_TABLES if name != "hack" or "hack" in _common(results, list(METRIC_TABLES))]
     ):
         if all(name in result.tables for result in results.values()):
-            _show_rows(results, name, only)
+            _show_rows(results, name, names or (() if everything or table else SHORT), everything or bool(table or names))
+    if not (everything or names or table):
+        tell("every metric: --all; some: --only NAME,NAME; for intervals, compare sweeps over several seeds")
 
 
-def _check_names(results: Mapping[str, Result], table: str, only: list[str]) -> None:
+def _compare_sweeps(folders: Sequence[Path], sweeps: Sequence[Path], only: Sequence[str], relative_to: str) -> None:
+    from acklab.contrast import contrast_sweeps, contrast_within
+    from acklab.sweeps import load_sweep
+
+    if len(sweeps) < len(folders):
+        other = next(folder for folder in folders if folder not in sweeps)
+        raise UsageError(f"{printable(other)}: found no sweep, expected sweeps only, or runs only")
+    found = {printable(folder): load_sweep(folder) for folder in folders}
+    if len(found) == 1:
+        (sweep,) = found.values()
+        if not relative_to:
+            raise UsageError("found one sweep, expected --relative-to AXIS=VALUE, or a second sweep")
+        tables = contrast_within(sweep, relative_to, only)
+    else:
+        tables = contrast_sweeps(found, only, _label(relative_to))
+    for one in tables:
+        show_table(one)
+
+
+def _label(folder: str) -> str:
+    return printable(Path(folder)) if folder else ""
+
+
+def _check_names(results: Mapping[str, Result], table: str, only: Sequence[str]) -> None:
     """Raises UsageError for a table or a metric that not all results have."""
     names = [name for name in next(iter(results.values())).tables if all(name in result.tables for result in results.values())]
     if table and table not in names:
@@ -85,15 +117,34 @@ def _common(results: Mapping[str, Result], names: list[str]) -> list[str]:
     return [name for name in names if all(name in result.tables for result in results.values())]
 
 
-def _show_rows(results: Mapping[str, Result], name: str, only: list[str]) -> None:
-    """A table for each row that all results have by its name; one for all of them if each has a single row."""
-    arrow = {label: result.arrow(name) for label, result in results.items()}
-    if all(table.num_rows == 1 for table in arrow.values()):
-        show_table(compare(results, name, None, METRIC_TABLES.get(name, name), only))
-        return
-    names = [table.column(0).to_pylist() for table in arrow.values()]
-    for row in (row for row in names[0] if all(row in others for others in names)):
-        show_table(compare(results, name, str(row), f"{METRIC_TABLES.get(name, name)}: {row}", only))
+def _show_rows(results: Mapping[str, Result], name: str, only: Sequence[str], everything: bool) -> None:
+    """A table for each row that all results have by its name; one for all of them if each has a single row.
+
+    Unless `everything` is shown, links are left out that are no flow's slowest hop.
+    """
+    from acklab.contrast import contrast_rows
+
+    caption = METRIC_TABLES.get(name, name).split(",")[0]
+    rows = {label: result.arrow(name).to_pylist() for label, result in results.items()}
+    units = next(iter(results.values())).units(name)
+    if all(len(found) == 1 for found in rows.values()):
+        shown = {"": {label: found[0] for label, found in rows.items()}}
+    else:
+        by_name = {label: {str(next(iter(row.values()))): row for row in found} for label, found in rows.items()}
+        first = next(iter(by_name.values()))
+        slowest = _slowest_hops(results) if name == "links" and not everything else first.keys()
+        common = [row for row in first if row in slowest and all(row in found for found in by_name.values())]
+        shown = {row: {label: found[row] for label, found in by_name.items()} for row in common}
+    for row, columns in shown.items():
+        table = contrast_rows(columns, units, only, f"{caption}: {row}" if row else caption)
+        if table.rows:
+            show_table(table)
+
+
+def _slowest_hops(results: Mapping[str, Result]) -> set[str]:
+    """The slowest hops of flows and of their ACKs."""
+    flows = [flow for result in results.values() for flow in result.arrow("flows").to_pylist()]
+    return {str(flow.get(column)) for flow in flows for column in ("bottleneck", "return_bottleneck")}
 
 
 def _differences(results: Mapping[str, Result]) -> Table:

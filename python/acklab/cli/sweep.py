@@ -66,7 +66,11 @@ def show(result: SweepResult) -> None:
     """Prints means over seeds for each point of the grid, and where the tables are."""
     where = printable(str(result.place))
     if result.has_results:
+        from acklab.contrast import unchanged_axes
+
         show_table(result.summary_table(), f" (all of them: {where}/flows.parquet)")
+        for key in unchanged_axes(result):
+            tell(f"note: the values of {key} changed nothing: every flow has the same numbers with all of them")
     done = result.count - len(result.failures)
     tables = ", ".join(f"{name}.parquet" for name in sorted(result.files))
     out.print(f"{done} of {result.count} points in {where}: {tables}", highlight=False, soft_wrap=True, markup=False)

@@ -7,6 +7,11 @@ operating_point  over time; against data in flight; in the plane of throughput a
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
 time_sequence    octets over time, of captured connections
+acks             ACKs by reason, in all and over time
+queues           queues over time
+events           events of endpoints over time
+limits           what limited flows
+of_run           all figures of a run, by name
 air              timeline of the PPDUs of a cell
 air_shares       shares of airtime by use
 sweep            a value over two keys of a grid
@@ -18,6 +23,7 @@ error_bars       intervals as Plotly takes them
 saving           figures as HTML, SVG, PDF or PNG
 """
 
+from acklab.figures.acks import acks_by_reason, decisions
 from acklab.figures.agreement import agreement
 from acklab.figures.air import air_timeline
 from acklab.figures.air_shares import air_shares
@@ -25,29 +31,41 @@ from acklab.figures.bars import bars
 from acklab.figures.comparison import comparison
 from acklab.figures.distribution import distribution
 from acklab.figures.error_bars import error_bars, half_widths
-from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point
+from acklab.figures.events import events
+from acklab.figures.limits import limits
+from acklab.figures.of_run import FIGURES, figures_of
+from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point, runs_plane
 from acklab.figures.packets import packet_numbers
+from acklab.figures.queues import queues
 from acklab.figures.ratio import ratio_map
 from acklab.figures.saving import save
 from acklab.figures.sweep import heat_map, profiles
 from acklab.figures.time_sequence import time_sequence
 
 __all__ = [
+    "FIGURES",
+    "acks_by_reason",
     "agreement",
     "air_shares",
     "air_timeline",
     "bars",
     "comparison",
+    "decisions",
     "distribution",
     "error_bars",
+    "events",
+    "figures_of",
     "half_widths",
     "heat_map",
     "in_flight_plane",
+    "limits",
     "mean_plane",
     "operating_point",
     "packet_numbers",
     "profiles",
+    "queues",
     "ratio_map",
+    "runs_plane",
     "save",
     "time_sequence",
 ]

@@ -1,28 +1,35 @@
 """The operating point of flows: data in flight, RTT and throughput."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
 from acklab.figures.path import Optimum, optimum
-from acklab.figures.theme import MUTED, OPTIMUM, colour, faded, finish, thin
+from acklab.figures.theme import MUTED, OPTIMUM, colour, faded, finish, legend_below, style_of, symbol_of, thin
 from acklab.result import Result
 
+MOST_MARKS = 24
+"""Flows that have a mark and a name each; more are one cloud of marks, whose names show on hover."""
+
+_MANY = {"size": 6, "color": faded(colour(0), 0.5)}
 _STAR = {"symbol": "star", "size": 19, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 
 
 def operating_point(result: Result) -> go.Figure:
     """In flight [segments], smoothed RTT [ms] and throughput [Mbps] over time, one above the other.
 
-    Needs the series `operating_point` and `throughput`. Dashed lines mark the optimum.
+    Needs the series `operating_point` and `throughput`. Dashed lines mark the optimum. Of many flows those with the highest and the lowest
+    throughput are drawn.
     """
     series, throughput = result.operating_point, result.throughput
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.045)
-    for index, flow in enumerate(result.flows["flow"]):
+    for index, flow in enumerate(drawn_flows(result)):
         own = series.filter(pl.col("flow") == flow)
         time = own["time"].to_numpy()
-        common = {"legendgroup": flow, "line": {"color": colour(index), "width": 1.4, "shape": "hv"}, "mode": "lines"}
+        common = {"legendgroup": flow, "line": {"width": 1.4, "shape": "hv", **style_of(index)}, "mode": "lines"}
         for row, column, unit in ((1, "in_flight", "segments"), (2, "srtt", "ms")):
             x, y = thin(time, own[column].cast(pl.Float64).to_numpy())
             hover = f"%{{x:.3f}} s · %{{y:.2f}} {unit}"
@@ -31,7 +38,7 @@ def operating_point(result: Result) -> go.Figure:
         ends, rates = bins["time"].to_list(), bins["throughput"].to_list()
         first = ends[0] - (ends[1] - ends[0]) if len(ends) > 1 else 0.0
         # The time of a bin is its end, so a step is held to the left of it.
-        line = {"color": colour(index), "width": 1.8, "shape": "vh"}
+        line = {"width": 1.8, "shape": "vh", **style_of(index)}
         figure.add_scatter(
             x=[first, *ends], y=[*rates[:1], *rates], name=flow, legendgroup=flow, showlegend=False, mode="lines", line=line,
             hovertemplate="%{x:.3f} s · %{y:.2f} Mbps", row=3, col=1,
@@ -47,10 +54,20 @@ def operating_point(result: Result) -> go.Figure:
     for row, title in ((1, "in flight [segments]"), (2, "sRTT [ms]"), (3, "throughput [Mbps]")):
         figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text="time [s]", row=3, col=1)
-    finish(figure, 640)
+    legend_below(finish(figure, 660))
     # The labels of the reference lines stand beside the plots, clear of the data.
     figure.update_layout(showlegend=True, margin={"r": 20 if best is None else 136})
     return figure
+
+
+def drawn_flows(result: Result, most: int = 16) -> list[str]:
+    """The flows that a figure with a line for each draws: all, or of many those with the highest and the lowest throughput, in their order."""
+    flows = result.flows
+    if flows.height <= most:
+        return flows["flow"].to_list()
+    ranked = flows.with_row_index("_place").sort("mean_throughput_l4", descending=True, nulls_last=True)
+    chosen = pl.concat([ranked.head(most // 2), ranked.tail(most // 2)]).sort("_place")
+    return chosen["flow"].to_list()
 
 
 def in_flight_plane(result: Result) -> go.Figure:
@@ -65,8 +82,15 @@ def in_flight_plane(result: Result) -> go.Figure:
     best = optimum(result)
     if best is not None:
         _theory(figure, best, float(flows["mean_in_flight_l4"].sum() or 0))
-    for index, flow in enumerate(flows.iter_rows(named=True)):
-        _mean_point(figure, flow["flow"], index, flow["mean_in_flight_l4"], flow["mean_throughput_l4"], flow["mean_srtt_l4"])
+    if flows.height <= MOST_MARKS:
+        for index, flow in enumerate(flows.iter_rows(named=True)):
+            _mean_point(figure, flow["flow"], index, flow["mean_in_flight_l4"], flow["mean_throughput_l4"], flow["mean_srtt_l4"])
+    else:
+        for row, column, unit in ((1, "mean_throughput_l4", "Mbps"), (2, "mean_srtt_l4", "ms")):
+            figure.add_scatter(
+                x=flows["mean_in_flight_l4"], y=flows[column], name="flows", legendgroup="flows", mode="markers", showlegend=row == 1, marker=_MANY, text=flows["flow"],
+                hovertemplate=f"%{{text}}: %{{x:.2f}} segments · %{{y:.2f}} {unit}", row=row, col=1,
+            )  # fmt: skip
     if flows.height > 1:
         x = flows["mean_in_flight_l4"].sum()
         marker = {"symbol": "square", "size": 11, "color": MUTED}
@@ -75,17 +99,24 @@ def in_flight_plane(result: Result) -> go.Figure:
     figure.update_yaxes(title_text="throughput [Mbps]", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text="sRTT [ms]", rangemode="tozero", row=2, col=1)
     figure.update_xaxes(title_text="in flight [segments]", rangemode="tozero", row=2, col=1)
-    return finish(figure, 540)
+    return legend_below(finish(figure, 560))
 
 
 def mean_plane(result: Result) -> go.Figure:
     """Mean throughput [Mbps] of each flow over its mean smoothed RTT [ms]; up and to the left is better, the star is best."""
     figure = go.Figure()
     flows, best = result.flows.filter(pl.col("mean_srtt_l4").is_not_null()), optimum(result)
-    for index, flow in enumerate(flows.iter_rows(named=True)):
+    if flows.height <= MOST_MARKS:
+        for index, flow in enumerate(flows.iter_rows(named=True)):
+            name = f"{flow['flow']} ({flow['cca']})" if flow["cca"] else flow["flow"]
+            figure.add_scatter(
+                x=[flow["mean_srtt_l4"]], y=[flow["mean_throughput_l4"]], name=name, mode="markers",
+                marker={"size": 13, **symbol_of(index)}, hovertemplate="%{x:.2f} ms · %{y:.2f} Mbps",
+            )  # fmt: skip
+    else:
         figure.add_scatter(
-            x=[flow["mean_srtt_l4"]], y=[flow["mean_throughput_l4"]], name=f"{flow['flow']} ({flow['cca']})", mode="markers",
-            marker={"size": 13, "color": colour(index)}, hovertemplate="%{x:.2f} ms · %{y:.2f} Mbps",
+            x=flows["mean_srtt_l4"], y=flows["mean_throughput_l4"], name="flows", mode="markers", marker=_MANY, text=flows["flow"],
+            hovertemplate="%{text}: %{x:.2f} ms · %{y:.2f} Mbps",
         )  # fmt: skip
     if best is not None:
         figure.add_scatter(
@@ -96,7 +127,22 @@ def mean_plane(result: Result) -> go.Figure:
         figure.add_vline(best.rtt, line={"dash": "dot", "color": MUTED, "width": 1})
     figure.update_xaxes(title_text="mean sRTT [ms]", rangemode="tozero")
     figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero")
-    return finish(figure, 420)
+    return legend_below(finish(figure, 440).update_layout(showlegend=True))
+
+
+def runs_plane(results: Mapping[str, Result]) -> go.Figure:
+    """Mean throughput [Mbps] of each flow over its mean smoothed RTT [ms] in several runs: a colour for each run, a symbol for each flow."""
+    figure = go.Figure()
+    for index, (label, result) in enumerate(results.items()):
+        flows = result.flows.filter(pl.col("mean_srtt_l4").is_not_null())
+        symbols = [symbol_of(place)["symbol"] for place in range(flows.height)]
+        figure.add_scatter(
+            x=flows["mean_srtt_l4"], y=flows["mean_throughput_l4"], name=label, mode="markers", text=flows["flow"],
+            marker={"size": 12, "color": colour(index), "symbol": symbols}, hovertemplate="%{text}: %{x:.2f} ms · %{y:.2f} Mbps",
+        )  # fmt: skip
+    figure.update_xaxes(title_text="mean sRTT [ms]", rangemode="tozero")
+    figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero")
+    return legend_below(finish(figure, 440).update_layout(showlegend=True))
 
 
 def _reference(figure: go.Figure, row: int, value: float, text: str) -> None:
@@ -128,6 +174,6 @@ def _mean_point(figure: go.Figure, name: str, index: int, x: float, throughput: 
     for row, y, unit in ((1, throughput, "Mbps"), (2, srtt, "ms")):
         figure.add_scatter(
             x=[x], y=[y], name=name, legendgroup=name, mode="markers", showlegend=row == 1,
-            marker={"size": 12, "color": colour(index), "line": {"width": 5, "color": faded(colour(index), 0.3)}},
+            marker={"size": 12, **symbol_of(index), "line": {"width": 5, "color": faded(colour(index), 0.3)}},
             hovertemplate=f"%{{x:.2f}} segments · %{{y:.2f}} {unit}", row=row, col=1,
         )  # fmt: skip

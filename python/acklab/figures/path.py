@@ -19,8 +19,10 @@ class Optimum:
 
 
 def optimum(result: Result) -> Optimum | None:
-    """Returns the optimum of the first flow, or None if its path has no bottleneck or no RTT without queues."""
-    flow = result.flows.to_dicts()[0]
+    """Returns the optimum of the first flow, or None without a flow, or if its path has no bottleneck or no RTT without queues."""
+    if result.flows.is_empty():
+        return None
+    flow = result.flows.row(0, named=True)
     columns = ("bottleneck_capacity_l2", "empty_path_rtt_l4", "bandwidth_delay_product_l4")
     # Results of an earlier version do not have the columns.
     values = [math.nan if flow.get(column) is None else float(flow[column]) for column in columns]

@@ -8,6 +8,8 @@ from acklab.errors import StoreError, UsageError
 from acklab.store import writing
 
 _DRAWN = ("svg", "pdf", "png")
+KINDS = (*_DRAWN, "html")
+"""Endings of the files that figures can be saved as."""
 
 
 def save(figure: go.Figure, path: str | Path, width: int = 900) -> Path:

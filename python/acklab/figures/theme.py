@@ -77,6 +77,20 @@ def colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
+
+
+def style_of(index: int) -> dict[str, str]:
+    """Colour and dash of the line with this index: after the last colour, the next dash tells lines apart."""
+    return {"color": colour(index), "dash": _DASHES[index // len(COLOURS) % len(_DASHES)]}
+
+
+def symbol_of(index: int) -> dict[str, str]:
+    """Colour and symbol of the marks with this index: neighbours differ in both, and after the last colour the symbols are others."""
+    return {"color": colour(index), "symbol": _SYMBOLS[(index + index // len(COLOURS)) % len(_SYMBOLS)]}
+
+
 def faded(hexadecimal: str, alpha: float) -> str:
     """A colour with an opacity."""
     red, green, blue = (int(hexadecimal[start : start + 2], 16) for start in (1, 3, 5))

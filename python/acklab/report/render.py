@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from itertools import zip_longest
 from typing import Any
@@ -16,7 +17,7 @@ import markdown
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from acklab.metrics import written
+from acklab.metrics import metrics, written
 from acklab.report.document import Document
 from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, counted, summary
 
@@ -48,7 +49,7 @@ def render(documents: Sequence[Document]) -> str:
         plain=_without_heading,
         height=_height_of_text,
     )
-    environment.globals.update(verdicts=VERDICTS, classes=_CLASSES)
+    environment.globals.update(verdicts=VERDICTS, classes=_CLASSES, meaning=_meaning)
     template = environment.from_string((page / "report.html.j2").read_text(encoding="utf-8"))
     views = [_view(document, index) for index, document in enumerate(documents)]
     findings = [finding for document in documents for finding in document.findings]
@@ -80,16 +81,33 @@ def _view(document: Document, index: int) -> dict[str, Any]:
             if item["kind"] == "figure":
                 data = json.dumps(item["figure"], separators=(",", ":"))
                 item["packed"] = len(data) > _LARGE
-                # "</" would end the script element that carries it.
-                item["data"] = Markup(_packed(data) if item["packed"] else data.replace("</", "<\\/"))
+                # Within a script element, "</script" would end it, and "<!--<script" keep it from ending.
+                item["data"] = Markup(_packed(data) if item["packed"] else data.replace("<", "\\u003c"))
                 item["height"] = int(item["figure"]["layout"].get("height", 400))
             else:
                 item["best"] = {tuple(cell) for cell in item["best"]}
                 # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
                 item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
+                item["meanings"] = _meanings(item["head"], item["rows"])
                 item["widths"] = [_width(column) for column in zip_longest(*item["rows"], fillvalue="")]
         section["height"] = _height_of_section(section)
     return view
+
+
+def _meaning(text: str) -> str:
+    """The definition of the metric that a cell names, with or without its unit; empty if it names none."""
+    return _definitions().get(text.split(" [", maxsplit=1)[0], "")
+
+
+@cache
+def _definitions() -> dict[str, str]:
+    return {metric.name: metric.meaning for metric in metrics()}
+
+
+def _meanings(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
+    """The definitions of the metrics in the head and the first column of a table."""
+    cells = [*head, *(row[0] for row in rows if row)]
+    return {cell.split(" [")[0]: meaning for cell in cells if (meaning := _meaning(cell))}
 
 
 def _tally(findings: Sequence[Finding]) -> dict[str, int]:

@@ -1,15 +1,20 @@
 """The contents of a folder as documents: studies, the result of a run, a sweep."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import plotly.graph_objects as go
 import polars as pl
 
 from acklab import figures, store
-from acklab.errors import StoreError
-from acklab.figures.air import around_first_collision
-from acklab.figures.packets import around_first_retransmission
+from acklab.answer import answer_table
+from acklab.contrast import SHORT, contrast_rows
+from acklab.errors import StoreError, UsageError
+from acklab.files import printable
+from acklab.metrics import name_columns
 from acklab.remarks import remarks
 from acklab.report.document import Document, Figure, Section
 from acklab.report.render import render
@@ -17,20 +22,78 @@ from acklab.result import Result, load_result
 from acklab.samples import kinds_of_flow
 from acklab.store import STUDY_FILE, SWEEP_FILE
 from acklab.sweeps.sweep import SweepResult, load_sweep
-from acklab.tables import plain_table, tables_of
+from acklab.tables import METRIC_TABLES, Table, plain_table, tables_of
 
 REPORT_FILE = "report.html"
 
 
-def write_report(folder: str | Path) -> Path:
-    """Writes `report.html` into a folder with results; returns its path. Raises StoreError."""
-    path = Path(folder) / REPORT_FILE
-    store.write_text(path, render(collect(Path(folder))))
+def write_report(folder: str | Path | Sequence[str | Path], out: str | Path | None = None) -> Path:
+    """Writes a report and returns its path. Raises StoreError, and UsageError for several folders without `out`.
+
+    Of one folder with results it is `report.html` in the folder, unless `out` names another file. Several folders make one report, which
+    begins with a comparison if all of them hold runs.
+    """
+    folders = [Path(folder)] if isinstance(folder, str | Path) else [Path(one) for one in folder]
+    if out is None and len(folders) != 1:
+        raise UsageError(f"found {len(folders)} folders, expected the file of their report (--out FILE.html)")
+    path = folders[0] / REPORT_FILE if out is None else Path(out)
+    store.write_text(path, render(collect(folders[0]) if len(folders) == 1 else collect_chosen(folders)))
     return path
 
 
-def collect(folder: Path) -> list[Document]:
-    """The documents of a folder and of the folders in it. Raises StoreError if there are none, or if one is damaged."""
+def collect_chosen(folders: Sequence[Path]) -> list[Document]:
+    """The documents of several folders, after a comparison of those that hold runs if there are two or more. Raises StoreError."""
+    labels = _labels(folders)
+    runs = {label: load_result(folder) for label, folder in labels.items() if _holds_run(folder)}
+    compared = [_comparison(runs)] if len(runs) > 1 else []
+    return [*compared, *(document for label, folder in labels.items() for document in collect(folder, label))]
+
+
+def _holds_run(folder: Path) -> bool:
+    return (folder / "flows.parquet").is_file() and not any((folder / name).is_file() for name in (SWEEP_FILE, STUDY_FILE))
+
+
+def _labels(folders: Sequence[Path]) -> dict[str, Path]:
+    """A short name for each folder: its own, or all of its path if two have the same."""
+    names = [folder.resolve().name for folder in folders]
+    return {printable(name if names.count(name) == 1 else folder): folder for name, folder in zip(names, folders, strict=True)}
+
+
+def _comparison(runs: Mapping[str, Result]) -> Document:
+    """Several runs side by side: their flows in one figure, and tables of differences and ratios to the first."""
+    first = next(iter(runs.values()))
+    tables: list[Figure | Table] = [Figure(figures.runs_plane(runs), "Mean operating point of each flow in each run")]
+    for name, caption in METRIC_TABLES.items():
+        if not all(name in result.tables for result in runs.values()):
+            continue
+        rows = {label: {_name_of(row): row for row in result.arrow(name).to_pylist()} for label, result in runs.items()}
+        for row in next(iter(rows.values())):
+            if all(row in found for found in rows.values()):
+                of = {label: found[row] for label, found in rows.items()}
+                table = contrast_rows(of, first.units(name), SHORT, f"{caption.split(',')[0]}: {row}" if row else caption)
+                tables += [table] if table.rows else []
+    return Document(
+        name="comparison",
+        title="Comparison",
+        revision=", ".join(dict.fromkeys(result.provenance.revision for result in runs.values())),
+        version=first.provenance.version,
+        sections=(Section("Side by side", items=tables[: 1 + _MOST_COMPARED]),),
+    )
+
+
+_MOST_COMPARED = 40
+"""Tables of a comparison: a flow, a link or a node each."""
+
+
+def _name_of(row: Mapping[str, Any]) -> str:
+    return " ".join(str(row[column]) for column in name_columns(list(row)) if column != "flows")
+
+
+def collect(folder: Path, label: str = "") -> list[Document]:
+    """The documents of a folder and of the folders in it. Raises StoreError if there are none, or if one is damaged.
+
+    A run without a title is called by its folder, or by `label`.
+    """
     if not folder.is_dir():
         raise StoreError(f"{folder}: found no such folder, expected one with results of acklab")
     places = [folder, *sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))]
@@ -41,7 +104,7 @@ def collect(folder: Path) -> list[Document]:
         elif (place / SWEEP_FILE).is_file() and _is_own(place, folder):
             documents.append(_of_sweep(load_sweep(place)))
         elif any(place.glob("flows.parquet")) and _is_own(place, folder):
-            documents.append(_of_run(place.name, load_result(place)))
+            documents.append(_of_run(place.resolve().name, load_result(place), label if place == folder else ""))
     if not documents:
         raise StoreError(
             f"{folder}: found no results, expected the folder of a run, a sweep or a study "
@@ -61,40 +124,32 @@ _POINTS = 500
 """Largest number of rows in the table of points of a page; the Parquet files have all."""
 
 
-def _of_run(name: str, result: Result) -> Document:
+def _of_run(name: str, result: Result, label: str = "") -> Document:
     command = [result.provenance.command]
-    tables = tables_of(result, command, _SIDE_BY_SIDE)
-    drawn: list[Figure] = []
-    if {"operating_point", "throughput"} <= set(result.tables):
-        drawn += [
-            Figure(figures.operating_point(result), "Operating point over time", command),
-            Figure(figures.distribution(result), "Distribution of throughput and smoothed RTT", command),
-        ]
-    drawn += [
-        Figure(figures.in_flight_plane(result), "In flight against the mean operating point", command),
-        Figure(figures.mean_plane(result), "Mean operating point", command),
-    ]
-    if "packets" in result.tables:
-        window = around_first_retransmission(result)
-        drawn.append(
-            Figure(
-                figures.packet_numbers(result, window=window), f"Packet number over time of {result.flows['flow'][0]}", command
-            )
-        )
-    if "air" in result.tables and result.air.height:
-        drawn.append(Figure(figures.air_timeline(result.air, window=around_first_collision(result.air)), "On the air", command))
+    drawn = [Figure(figure, caption, command) for _, figure, caption in figures.figures_of(result)]
+    answer = [answer_table(result)] if result.arrow("flows").num_rows else []
+    title = str(result.scenario.get("title") or name)
+    sections = [Section("In short", _remarks(result), [replace(table, caption="") for table in answer])]
+    if drawn:
+        sections.append(Section("Figures", items=drawn))
+    sections.append(Section("Metrics", items=tables_of(result, command, _SIDE_BY_SIDE)))
     return Document(
         name=name,
-        title=str(result.scenario.get("title") or name),
+        title=f"{label}: {title}" if label and label != title else title,
         revision=result.provenance.revision,
         version=result.provenance.version,
-        sections=(Section("Metrics", _remarks(result), tables), Section("Figures", items=drawn)),
+        sections=tuple(sections),
     )
 
 
 def _remarks(result: Result) -> str:
     """Remarks on anomalies of the run, in Markdown."""
-    return "\n".join(f"* **Note:** {remark}" for remark in remarks(result))
+    return "\n".join(f"* **Note:** {_plain(remark)}" for remark in remarks(result))
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is: names of flows and links are the user's."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", text)
 
 
 def _of_sweep(result: SweepResult) -> Document:
@@ -102,11 +157,7 @@ def _of_sweep(result: SweepResult) -> Document:
     flows = result.flows.rename({name: result.titled(name) for name in result.columns.values()})
     names = [result.titled(name) for name in result.columns.values()]
     command = [metadata.get("acklab.command", "")]
-    items = [
-        Figure(figure, f"{what}: mean over seeds with its interval of 95 %", command)
-        for metric, title in (("mean_throughput_l4", "throughput [Mbps]"), ("mean_srtt_l4", "sRTT [ms]"))
-        for figure, what in _over_grid(flows, names, metric, title)
-    ]
+    items = [Figure(figure, caption, command) for _, figure, caption in figures_of_sweep(result)]
     shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
     points = flows.select(name for name in shown if name in flows.columns)
     table = plain_table(points.to_dicts(), "Points", result.units("flows"), limit=_POINTS)
@@ -122,6 +173,26 @@ def _of_sweep(result: SweepResult) -> Document:
         seeds=len(result.seeds),
         sections=tuple(sections),
     )
+
+
+_OF_SWEEP = {"mean_throughput_l4": "throughput [Mbps]", "mean_srtt_l4": "sRTT [ms]"}
+"""Metrics that are drawn of a sweep unless others are asked for, with the titles of their axes."""
+
+
+def figures_of_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> Iterator[tuple[str, go.Figure, str]]:
+    """Metrics of flows over the axes of a sweep: name, figure and caption. Raises UsageError for a metric that flows do not have."""
+    flows, units = result.flows, result.units("flows")
+    names = list(result.columns.values())
+    for metric in metrics or _OF_SWEEP:
+        if metric not in flows.columns or not flows.schema[metric].is_numeric():
+            raise UsageError(f"found the figure {metric!r}, expected a metric of flows such as {', '.join(_OF_SWEEP)}")
+        title = _OF_SWEEP.get(metric) or metric + (f" [{units[metric]}]" if units.get(metric) else "")
+        for number, (figure, what) in enumerate(_over_grid(flows, names, metric, title)):
+            yield (
+                metric if number == 0 else f"{metric}-{number + 1}",
+                figure,
+                f"{what}: mean over seeds with its interval of 95 %",
+            )
 
 
 def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:

@@ -10,6 +10,7 @@ on_ray     runs points on a Ray cluster
 pack       tables over several points
 packed_store  keeps finished points in few files
 unfinished    how far a sweep came that has not ended
+units         the units of scenarios
 axis_values   the choices of an axis as numbers in one unit
 merging    one table over all points
 sweep      the whole of it

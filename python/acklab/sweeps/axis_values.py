@@ -1,24 +1,16 @@
 """The choices of an axis as values of a column: numbers in one unit where they are numbers, and text otherwise."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
 
 from acklab.sweeps.grid import Axis
+from acklab.sweeps.units import family_of
 
 _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([A-Za-zµ%]*)")
-_FAMILIES: tuple[Mapping[str, int], ...] = (
-    {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9},
-    {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9},
-    {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
-    {"packets": 1, "packet": 1},
-    {"segments": 1, "segment": 1},
-    {"": 1},
-)
-"""The units of scenarios, each with its factor, by what they measure (crates/base/src/units.rs)."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,7 @@ class AxisColumn:
             return cls(choices, "")
         found = [_NUMBER.fullmatch(choice) for choice in choices]
         units = [match[2] for match in found if match]
-        family = next((family for family in _FAMILIES if all(unit in family for unit in units)), None)
+        family = family_of(units)
         if family is None or len(units) < len(choices):
             return cls(choices, "")
         factor = family[units[0]]

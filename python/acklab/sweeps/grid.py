@@ -5,10 +5,12 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from acklab.errors import UsageError
 from acklab.scenario import items_of, literal, plain, texts_of
+from acklab.sweeps.units import family_of
 from acklab.sweeps.variants import Variants
 
 Axes = Mapping[str, Iterable[object] | Mapping[str, object] | Variants]
@@ -171,7 +173,7 @@ def split_values(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Variation:
-    """A value of the scenario that is drawn anew for each seed, evenly between two bounds with one unit.
+    """A value of the scenario that is drawn anew for each seed, evenly between two bounds of one kind.
 
     A network without chance gives the same run for every seed. Drawing what an experiment leaves to chance, such as the phase at
     which a flow meets a periodic gate, is what makes an interval over seeds mean something.
@@ -190,9 +192,14 @@ class Variation:
             raise UsageError(f"vary {key!r}: found {text!r}, expected a key and two bounds such as flow.0.start=0ms..5ms")
         low, dots, high = text.partition("..")
         bounds = [re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*", bound) for bound in (low, high)]
-        if not dots or bounds[0] is None or bounds[1] is None or bounds[0][2] != bounds[1][2]:
-            raise UsageError(f"{key}: found {text!r}, expected two bounds with one unit such as 0ms..5ms")
-        first, last, unit = float(bounds[0][1]), float(bounds[1][1]), bounds[0][2]
+        units = [bound[2] for bound in bounds if bound is not None]
+        # What no scenario measures is left to the scenario to refuse.
+        family = family_of(units) or ({units[0]: 1} if len({*units}) == 1 else None)
+        if not dots or bounds[0] is None or bounds[1] is None or family is None:
+            raise UsageError(f"{key}: found {text!r}, expected two bounds of one kind such as 0ms..5ms or 500us..1s")
+        # In the smaller of the two units, so that neither bound is rounded.
+        unit = min(units, key=lambda unit: family[unit])
+        first, last = (float(Decimal(bound[1]) * family[bound[2]] / family[unit]) for bound in bounds if bound is not None)
         if not first < last:
             raise UsageError(f"{key}: found {text!r}, expected the first bound to be less than the second")
         # Times are whole nanoseconds; packets, segments and octets are whole.
@@ -205,7 +212,9 @@ class Variation:
         )
 
     def __str__(self) -> str:
-        return f"{self.key}={self.low:g}{self.unit}..{self.high:g}{self.unit}"
+        # Without an exponent, which no quantity of a scenario has.
+        low, high = (f"{Decimal(repr(bound)):f}".removesuffix(".0") for bound in (self.low, self.high))
+        return f"{self.key}={low}{self.unit}..{high}{self.unit}"
 
     def draw(self, seed: int) -> str:
         """The value for a seed. It depends on key, bounds and seed only."""

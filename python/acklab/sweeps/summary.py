@@ -41,7 +41,7 @@ def summary_table(frame: "pl.DataFrame", units: Mapping[str, str], seeds: int) -
     shown = [name for name in METRICS if f"{name}_mean" in frame.columns and frame[f"{name}_mean"].null_count() < frame.height]
     head = [*names, *(f"{name} [{units[name]}]" if units.get(name) else name for name in shown)]
     rows = [[*(str(row[name]) for name in names), *(_cell(row, name) for name in shown)] for row in frame.iter_rows(named=True)]
-    caption = f"Means over {seeds} seeds, ± half of the interval of 95 %" if seeds > 1 else "One seed"
+    caption = f"Each flow: means over {seeds} seeds, ± half of the interval of 95 %" if seeds > 1 else "Each flow, one seed"
     return Table(head, rows, caption, numeric_from=len(names))
 
 

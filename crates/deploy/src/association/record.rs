@@ -70,11 +70,14 @@ impl Association {
     /// The next packet of the transport.
     #[inline]
     pub(super) fn poll(machine: &mut Connection, recorder: &mut Option<Box<Recorder>>, now: Instant) -> Option<Packet> {
-        let packet = machine.poll(now)?;
+        let packet = machine.poll(now);
         if let Some(recorder) = recorder {
-            recorder.sends(now, &packet, machine);
+            match &packet {
+                Some(packet) => recorder.sends(now, packet, machine),
+                None => recorder.rests(now, machine),
+            }
         }
-        Some(packet)
+        packet
     }
 
     /// Records what the application or time has changed.

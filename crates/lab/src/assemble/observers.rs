@@ -1,6 +1,6 @@
 //! The observers of a run: captures of packets and of the air, and the probes of flows.
 
-use super::{FlowPlan, direction_name};
+use super::{FlowPlan, PathFacts, direction_name};
 use crate::RunOptions;
 use crate::error::Error;
 use crate::packet::Route;
@@ -10,7 +10,7 @@ use acklab_measure::air::AirMonitor;
 use acklab_measure::capture::{AirCapture, Capture};
 use acklab_measure::observers::{CapturePoint, Observers};
 use acklab_measure::qlog::{self, Log, TraceInfo, VantagePoint};
-use acklab_measure::{FlowProbe, Observed, Records, Series};
+use acklab_measure::{FlowInfo, FlowProbe, Observed, Records, Series};
 use acklab_wire::ipv4::Extent;
 use acklab_wire::{Endpoints, address_of_node};
 use std::net::IpAddr;
@@ -20,19 +20,24 @@ const DEFAULT_BIN: Duration = Duration::from_millis(100);
 
 /// The probe of one direction of a flow.
 pub(crate) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
-    new_probe(plan, scenario.measure.bin, Records::of(&scenario.measure.series))
+    new_probe(&plan.info, plan.segment_time, scenario.measure.bin, Records::of(&scenario.measure.series))
+}
+
+/// The probe of one direction of a connection of programs.
+pub(crate) fn probe_of_program(scenario: &Scenario, path: &PathFacts) -> FlowProbe {
+    new_probe(&path.info, path.segment_time, scenario.measure.bin, Records::of(&scenario.measure.series))
 }
 
 /// A probe of an end at a proxy, which keeps no series.
 pub(super) fn probe_at_proxy(plan: &FlowPlan) -> FlowProbe {
-    new_probe(plan, None, Records::default())
+    new_probe(&plan.info, plan.segment_time, None, Records::default())
 }
 
-fn new_probe(plan: &FlowPlan, bin: Option<Duration>, records: Records) -> FlowProbe {
-    let base_rtt = plan.base_rtt();
+fn new_probe(info: &FlowInfo, segment_time: f64, bin: Option<Duration>, records: Records) -> FlowProbe {
+    let base_rtt = info.base_rtt.unwrap_or_default();
     let default_bin = if base_rtt.is_zero() { DEFAULT_BIN } else { base_rtt * 2 };
-    let burst_gap = Duration::from_secs_f64(plan.segment_time / 2.0);
-    FlowProbe::new(plan.info.payload, bin.unwrap_or(default_bin), burst_gap, records)
+    let burst_gap = Duration::from_secs_f64(segment_time / 2.0);
+    FlowProbe::new(info.payload, bin.unwrap_or(default_bin), burst_gap, records)
 }
 
 /// The log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends by `routes`.

@@ -5,9 +5,10 @@ use super::{direction_config, direction_name};
 use crate::scenario::{Flow, Scenario};
 use crate::transports::Endpoints;
 use acklab_base::{Bytes, Duration, Instant};
-use acklab_measure::subjects::{Bottleneck, CellInfo, FlowInfo, LinkInfo, PepInfo};
+use acklab_measure::subjects::{Bottleneck, CellInfo, FlowInfo, LinkInfo, PepInfo, Place};
 use acklab_net::Hop;
 use acklab_path::Link;
+use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Packet};
 
 /// The proxies on the way of `flow`, whose index among the measured directions is `measured`.
@@ -43,21 +44,15 @@ impl FlowPlan {
         links: &[Link<P>],
         cells: &[Cell<P>],
     ) -> Self {
-        let slowest = |path: &[Hop], octets: u64| {
-            let hops = path.iter().filter_map(|hop| bottleneck(scenario, &flow, *hop, octets, links, cells));
-            hops.min_by(|one, other| one.rate.total_cmp(&other.rate))
-        };
-        let delay = |hop: &Hop| match *hop {
-            Hop::Link(direction) => direction_config(scenario, direction).delay,
-            Hop::Cell { .. } => Duration::ZERO,
-        };
         let full_size = endpoints.full_size() + scenario.ip_version().longer_by();
         let capacities = path.iter().filter_map(|hop| match *hop {
             Hop::Cell { cell, from, .. } => {
-                bottleneck(scenario, &flow, *hop, full_size, links, cells).map(|found| (cell, from, found.rate))
+                bottleneck(scenario, flow.category, *hop, full_size, links, cells).map(|found| (cell, from, found.rate))
             }
             Hop::Link(_) => None,
         });
+        let facts =
+            PathFacts::new(scenario, flow.category, [path, return_path], full_size, endpoints.payload(), links, cells);
         let info = FlowInfo {
             name: flow.name.clone(),
             from: flow.from.clone(),
@@ -68,17 +63,9 @@ impl FlowPlan {
             start: Instant::ZERO + flow.start,
             stop: flow.stop.map(|stop| Instant::ZERO + stop),
             labels: endpoints.labels()[0].clone(),
-            payload: endpoints.payload(),
-            bottleneck: slowest(path, full_size),
-            return_bottleneck: slowest(return_path, full_size - endpoints.payload()),
-            base_rtt: Some(path.iter().chain(return_path).fold(Duration::ZERO, |sum, hop| sum + delay(hop))),
+            ..facts.info
         };
-        Self {
-            info,
-            segment_time: segment_time(scenario, path, full_size, links, cells),
-            capacities: capacities.collect(),
-            flow,
-        }
+        Self { info, segment_time: facts.segment_time, capacities: capacities.collect(), flow }
     }
 
     /// The propagation delay of its path there and back.
@@ -87,10 +74,52 @@ impl FlowPlan {
     }
 }
 
+/// What the tables must know of a path there and back, whoever uses it.
+#[derive(Clone, Debug)]
+pub(crate) struct PathFacts {
+    /// Its bottlenecks and delays.
+    pub(crate) info: FlowInfo,
+    /// See [`FlowPlan::segment_time`].
+    pub(crate) segment_time: f64,
+}
+
+impl PathFacts {
+    /// Of data that take `path` in packets of `full_size` octets, of which `payload` are data, and whose ACKs take `return_path`.
+    pub(super) fn new<P: Packet>(
+        scenario: &Scenario,
+        category: Category,
+        [path, return_path]: [&[Hop]; 2],
+        full_size: u64,
+        payload: u64,
+        links: &[Link<P>],
+        cells: &[Cell<P>],
+    ) -> Self {
+        let slowest = |path: &[Hop], octets: u64| {
+            let hops = path.iter().filter_map(|hop| bottleneck(scenario, category, *hop, octets, links, cells));
+            hops.min_by(|one, other| one.rate.total_cmp(&other.rate))
+        };
+        let delay = |path: &[Hop]| {
+            path.iter().fold(Duration::ZERO, |sum, hop| match *hop {
+                Hop::Link(direction) => sum + direction_config(scenario, direction).delay,
+                Hop::Cell { .. } => sum,
+            })
+        };
+        let info = FlowInfo {
+            payload,
+            bottleneck: slowest(path, full_size),
+            return_bottleneck: slowest(return_path, full_size - payload),
+            base_rtt: Some(delay(path) + delay(return_path)),
+            base_return: Some(delay(return_path)),
+            ..FlowInfo::default()
+        };
+        Self { info, segment_time: segment_time(scenario, path, full_size, links, cells) }
+    }
+}
+
 /// What a hop is to packets of `octets` as a bottleneck. Returns `None` if they take no time to send.
 fn bottleneck<P: Packet>(
     scenario: &Scenario,
-    flow: &Flow,
+    category: Category,
     hop: Hop,
     octets: u64,
     links: &[Link<P>],
@@ -98,13 +127,14 @@ fn bottleneck<P: Packet>(
 ) -> Option<Bottleneck> {
     match hop {
         Hop::Link(direction) => Some(Bottleneck {
+            at: Place::Link(direction),
             rate: links[direction].mean_rate(Instant::ZERO + scenario.duration)?,
             full_size: octets + direction_config(scenario, direction).overhead.get(),
             cycle: Duration::ZERO,
         }),
         Hop::Cell { cell, from, to } => {
-            let cycle = cells[cell].cycle(from, to, flow.category, Bytes(octets))?;
-            Some(Bottleneck { rate: cycle.rate(), full_size: octets, cycle: cycle.time })
+            let cycle = cells[cell].cycle(from, to, category, Bytes(octets))?;
+            Some(Bottleneck { at: Place::Cell(cell), rate: cycle.rate(), full_size: octets, cycle: cycle.time })
         }
     }
 }

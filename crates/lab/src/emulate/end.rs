@@ -126,8 +126,18 @@ impl KernelEnd {
     }
 
     /// An end of a flow of datagrams with at most `full` octets of payload.
-    pub(super) fn udp(full: Bytes, shown: Arc<Shown>) -> Self {
-        Self(Kind::Udp(Box::new(UdpEnd::new(full, shown))))
+    pub(super) fn udp(end: u8, full: Bytes, shown: Arc<Shown>) -> Self {
+        Self(Kind::Udp(Box::new(UdpEnd::new(end, full, shown))))
+    }
+
+    /// An end of a connection or an exchange of datagrams of programs, whose sockets nobody shows: only its packets are seen, which carry
+    /// `full` octets of payload if they are full.
+    pub(super) fn of_program(end: u8, is_tcp: bool, full: Bytes) -> Self {
+        Self(if is_tcp {
+            Kind::Tcp(Box::new(TcpEnd::of_program(end)))
+        } else {
+            Kind::Udp(Box::new(UdpEnd::of_program(end, full)))
+        })
     }
 
     /// A packet leaves this end. Returns the data that it carries, and the instant from which its content dates.
@@ -147,7 +157,7 @@ impl KernelEnd {
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         match &mut self.0 {
             Kind::Tcp(end) => end.arrives(now, packet, note, probes),
-            Kind::Udp(end) => end.arrives(now, packet, probes),
+            Kind::Udp(end) => end.arrives(now, packet, note, probes),
         }
     }
 

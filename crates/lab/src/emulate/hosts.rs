@@ -5,6 +5,7 @@ use super::end::{HostEnd, KernelEnd};
 use super::host_error;
 use super::live::Real;
 use super::packet::{Note, RealPacket};
+use super::programs::{Found, Programs};
 use crate::assemble::World;
 use crate::error::Error;
 use crate::packet::{Packet, Pool};
@@ -13,7 +14,7 @@ use acklab_base::{Datagram, FlowKey, FlowTable, Instant, MachineId, NodeId, Port
 use acklab_live::realtime::Granted;
 use acklab_live::{Driver, Lateness, Outlet, WallClock};
 use acklab_measure::flow::{Flow, Measured};
-use acklab_measure::{Observed, Probes};
+use acklab_measure::{FlowInfo, Observed, Probes};
 use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
@@ -50,8 +51,12 @@ pub(super) struct RealHosts {
     pool: Pool,
     /// Packets that arrived with other octets than were sent, or could not be sent.
     corrupted: u64,
-    /// By flow of packets, the flow of the scenario and the end that sends them.
+    /// By flow of packets, the flow and the end that sends them.
     ends: FlowTable<(u32, u8)>,
+    /// The connections of programs, and by device the node at which it is.
+    programs: Option<(Programs, Vec<NodeId>)>,
+    /// The number of flows that are measured, all of them until the window of measurement ends.
+    measured: usize,
     /// Delivered packets without octets, whose memory the next ones take.
     spare: Vec<RealPacket>,
     /// The memory of their octets.
@@ -81,19 +86,39 @@ impl RealHosts {
             pool: Pool::default(),
             corrupted: 0,
             ends,
+            programs: None,
+            measured: usize::MAX,
             spare: Vec::new(),
             memory: Vec::new(),
             ignored: 0,
         }
     }
 
+    /// Measures the connections of programs from now on. The devices are at these nodes.
+    pub(super) fn observe(&mut self, programs: Programs, devices_at: Vec<NodeId>) {
+        self.programs = Some((programs, devices_at));
+    }
+
+    /// Ends the measurement of programs. Returns what the tables must know of the directions of their connections that carried data.
+    pub(super) fn settle(&mut self, now: Instant) -> Vec<FlowInfo> {
+        let Some((mut programs, _)) = self.programs.take() else { return Vec::new() };
+        let (infos, measured) = programs.settle(now, &mut self.flows);
+        self.measured = measured;
+        infos
+    }
+
     /// Adds a flow of the kernel, which is measured from its packets.
     pub(super) fn add_kernel(&mut self, ends: [KernelEnd; 2], keys: [FlowKey; 2], probes: Probes) {
+        self.register(keys);
+        self.add(ends.map(HostEnd::Kernel), keys, probes, [Pattern::default(); 2]);
+    }
+
+    /// Packets with these keys are those of the flow that comes next.
+    fn register(&mut self, keys: [FlowKey; 2]) {
         let number = self.flows.len() as u32;
         for (end, key) in (0..).zip(keys) {
             self.ends.insert(key, (number, end));
         }
-        self.add(ends.map(HostEnd::Kernel), keys, probes, [Pattern::default(); 2]);
     }
 
     /// Adds a flow of acklab's own ends, which `bind` makes. Their ports come next, and their applications write the octets of `patterns`.
@@ -175,7 +200,7 @@ impl RealHosts {
         match packet.ok().filter(|packet| packet.destination().index() < nodes) {
             Some(packet) => {
                 let mut packet = RealPacket::new(packet, now, self.spare.pop());
-                self.note_departure(now, &mut packet);
+                self.note_departure(now, device, &mut packet);
                 self.inbox[device] = Some(packet);
             }
             None => self.ignored += 1,
@@ -184,12 +209,30 @@ impl RealHosts {
     }
 
     /// Informs the measurement of a packet's flow that the packet leaves its host.
-    fn note_departure(&mut self, now: Instant, packet: &mut RealPacket) {
-        let Some((number, end)) = self.ends.get(packet.flow()).copied() else { return };
+    fn note_departure(&mut self, now: Instant, device: usize, packet: &mut RealPacket) {
+        let known = self.ends.get(packet.flow()).copied();
+        let Some((number, end)) = known.or_else(|| self.find_program(now, device, packet)) else { return };
+        if number as usize >= self.measured {
+            return;
+        }
         let Flow { ends, probes, .. } = &mut self.flows[number as usize];
         let HostEnd::Kernel(sender) = &mut *ends[usize::from(end)] else { return };
         let (data, origin) = sender.departs(now, packet, probes);
+        if let Some((programs, _)) = self.programs.as_mut().filter(|_| data.is_some()) {
+            programs.note_data(now, number as usize, end);
+        }
         packet.annotate(Note { flow: number, end, data }, origin);
+    }
+
+    /// The number and the end of the connection of programs that the packet begins, if it begins one.
+    #[cold]
+    fn find_program(&mut self, now: Instant, device: usize, packet: &RealPacket) -> Option<(u32, u8)> {
+        let (programs, devices_at) = self.programs.as_mut()?;
+        let Found { ends, keys, probes } = programs.find(now, devices_at[device], packet, self.flows.len())?;
+        let number = self.flows.len() as u32;
+        self.register(keys);
+        self.add(ends, keys, probes, [Pattern::default(); 2]);
+        Some((number, 0))
     }
 }
 
@@ -215,7 +258,7 @@ impl Hosts<RealPacket> for RealHosts {
         }
         self.outlet.deliver(port.index(), now, packet.octets());
         self.answers[port.index()] = if packet.is_answered_by_kernel() { MOST_ANSWERS } else { 0 };
-        if let Some(note) = packet.note() {
+        if let Some(note) = packet.note().filter(|note| (note.flow as usize) < self.measured) {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
             if let HostEnd::Kernel(receiver) = &mut *ends[usize::from(1 - note.end)] {
                 receiver.arrives(now, &packet, &note, probes);
@@ -266,6 +309,10 @@ impl Hosts<RealPacket> for RealHosts {
 impl Real for RealHosts {
     fn lateness(&self) -> &Lateness {
         self.outlet.lateness()
+    }
+
+    fn infos_after(&self, known: usize) -> &[FlowInfo] {
+        self.programs.as_ref().map_or(&[], |(programs, _)| programs.infos_after(known))
     }
 }
 

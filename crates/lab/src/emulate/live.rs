@@ -2,12 +2,13 @@
 
 use super::end::HostEnd;
 use super::packet::RealPacket;
+use super::programs;
 use crate::assemble::World;
 use acklab_base::endpoint::counter;
 use acklab_base::{Duration, Instant};
 use acklab_live::Lateness;
 use acklab_measure::flow::{End, Measured};
-use acklab_measure::{Snapshot, Subjects};
+use acklab_measure::{FlowInfo, Snapshot, Subjects};
 use acklab_net::Hosts;
 use acklab_wifi::airtime::Use;
 use serde::Serialize;
@@ -105,6 +106,11 @@ struct LinkCounts {
 pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
     /// How late packets were delivered.
     fn lateness(&self) -> &Lateness;
+
+    /// What is known of the directions of flows that were found during the run, after the first `known` of them.
+    fn infos_after(&self, _known: usize) -> &[FlowInfo] {
+        &[]
+    }
 }
 
 /// Takes the samples and passes them on.
@@ -134,6 +140,11 @@ impl Monitor {
     /// When the next sample is due.
     pub(super) const fn next(&self) -> Instant {
         self.next
+    }
+
+    /// The flows of `world` are others from now on.
+    pub(super) fn renew<H: Real>(&mut self, world: &World<RealPacket, H>, now: Instant) {
+        self.ends = ends(world, now);
     }
 
     /// Takes the sample that is due at `now`, and passes it on.
@@ -168,12 +179,17 @@ impl Monitor {
         seconds: f64,
     ) -> Vec<FlowSample> {
         let after = ends(world, now);
+        // Connections of programs that have begun since.
+        self.ends.resize_with(after.len(), Default::default);
         let mut samples = Vec::new();
         let mut infos = subjects.flows.iter();
         for ((flow, before), after) in world.hosts.flows().iter().zip(&self.ends).zip(&after) {
             let directions = if flow.probes.reverse.is_some() { vec![(0, 1), (1, 0)] } else { vec![(0, 1)] };
             for (from, to) in directions {
                 let Some(info) = infos.next() else { break };
+                if info.traffic == programs::TRAFFIC && after[to].received == 0 {
+                    continue;
+                }
                 let (sent, received) = (after[from].since(&before[from]), after[to].since(&before[to]));
                 let (state, arrived) = (flow.ends[from].state(), flow.ends[to].state());
                 let millis = |time: Option<Duration>| time.map(|time| time.as_millis_f64());

@@ -83,6 +83,11 @@ impl RealPacket {
         self.0.note
     }
 
+    /// The packet as it was parsed.
+    pub(super) fn ip(&self) -> &IpPacket {
+        &self.0.packet
+    }
+
     /// The segment that the packet carries, if it is one of TCP.
     pub(super) fn segment(&self) -> Option<Segment> {
         self.0.packet.segment()

@@ -7,20 +7,35 @@ use crate::assemble::World;
 use crate::error::Error;
 use acklab_base::Instant;
 use acklab_live::{Devices, Driver, Outcome, WallClock};
-use acklab_measure::Subjects;
+use acklab_measure::{FlowInfo, Subjects};
 
 /// The driver with its devices and its monitor, and the time at which the run was stopped.
-pub(crate) struct Runner<'a, D> {
+pub(crate) struct Runner<D> {
     driver: Driver,
     devices: D,
-    subjects: &'a Subjects,
+    subjects: Subjects,
+    /// The directions of flows of the scenario. Those that were found follow.
+    of_scenario: usize,
     monitor: Option<Monitor>,
     ended_early: Option<Instant>,
 }
 
-impl<'a, D: Copy> Runner<'a, D> {
-    pub(crate) const fn new(driver: Driver, devices: D, subjects: &'a Subjects, monitor: Option<Monitor>) -> Self {
-        Self { driver, devices, subjects, monitor, ended_early: None }
+impl<D: Copy> Runner<D> {
+    pub(crate) fn new(driver: Driver, devices: D, subjects: Subjects, monitor: Option<Monitor>) -> Self {
+        let of_scenario = subjects.flows.len();
+        Self { driver, devices, subjects, of_scenario, monitor, ended_early: None }
+    }
+
+    /// What is measured.
+    pub(crate) const fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
+    /// The flows of `world` that were found are `found` from now on.
+    pub(crate) fn replace_found<H: Real>(&mut self, world: &World<RealPacket, H>, found: Vec<FlowInfo>, now: Instant) {
+        self.subjects.flows.truncate(self.of_scenario);
+        self.subjects.flows.extend(found);
+        self.monitor.iter_mut().for_each(|monitor| monitor.renew(world, now));
     }
 
     /// Runs until `until`, unless the run was stopped.
@@ -40,7 +55,9 @@ impl<'a, D: Copy> Runner<'a, D> {
             if outcome.map_err(host_error("a device failed"))? == Outcome::Stopped {
                 self.ended_early = Some(clock.now().min(until));
             } else if let Some(monitor) = self.monitor.as_mut().filter(|monitor| monitor.next() == part) {
-                monitor.sample(world, self.subjects, part);
+                let known = self.subjects.flows.len() - self.of_scenario;
+                self.subjects.flows.extend_from_slice(world.hosts.infos_after(known));
+                monitor.sample(world, &self.subjects, part);
             }
             if part == until {
                 break;

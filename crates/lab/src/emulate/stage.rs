@@ -21,12 +21,13 @@ use super::end::Shown;
 use super::hosts::{RealHosts, RealWorld};
 use super::kernel::{self, Request};
 use super::packet::RealPacket;
+use super::programs::Programs;
 use super::traffic::TrafficEnd;
 use super::{EmulateOptions, addresses, host_error};
 use crate::assemble::{Parts, Plans};
 use crate::error::Error;
 use crate::scenario::{self, Scenario};
-use acklab_base::{NodeId, PortId};
+use acklab_base::{Bytes, NodeId, PortId};
 use acklab_live::{Namespace, Outlet, Tun, WallClock, namespace};
 use acklab_wire::IpVersion;
 use acklab_wire::ipv4::IPV4_HEADER;
@@ -39,6 +40,8 @@ use std::sync::Arc;
 
 /// The maximum transmission unit of Ethernet.
 const MTU: u64 = 1500;
+/// The timestamps option, padded (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
 
 /// A node with a stack of the kernel.
 struct Host {
@@ -155,7 +158,7 @@ impl Stage {
         &mut self,
         scenario: &Scenario,
         options: &EmulateOptions,
-        parts: Parts<RealPacket>,
+        mut parts: Parts<RealPacket>,
         clock: WallClock,
     ) -> Result<(RealWorld, Vec<TrafficEnd>, Vec<Plans>), Error> {
         let devices_at: Vec<NodeId> = self.hosts.iter().map(|host| host.node).collect();
@@ -168,7 +171,8 @@ impl Stage {
         };
         let outlet = Outlet::new(std::mem::take(&mut self.tuns), clock);
         let internet = self.internet.as_ref().map(|internet| internet.node);
-        let hosts = RealHosts::new(outlet, self.nodes.len(), self.mtu as usize, internet);
+        let mut hosts = RealHosts::new(outlet, self.nodes.len(), self.mtu as usize, internet);
+        hosts.observe(self.programs(scenario, &mut parts, &devices_at), devices_at.clone());
         let (mut world, flows) = parts.connect(scenario, &options.run, hosts, ports_at.clone(), ports_of)?;
         for node in devices_at {
             let name =
@@ -190,6 +194,17 @@ impl Stage {
             plans.push(part.plans);
         }
         Ok((world, traffic, plans))
+    }
+
+    /// The programs that may run at these nodes. Their packets are as large as the devices let them be.
+    fn programs(&self, scenario: &Scenario, parts: &mut Parts<RealPacket>, at: &[NodeId]) -> Programs {
+        let mut names = vec![String::new(); self.nodes.len()];
+        self.nodes.iter().for_each(|(name, node)| names[node.index()].clone_from(name));
+        let headers = IPV4_HEADER + self.version.longer_by();
+        // With timestamps, as Linux has them.
+        let payload = u64::from(self.mtu) - headers - TCP_HEADER - TIMESTAMPS;
+        let paths = parts.paths_between(scenario, at, self.mtu.into(), payload);
+        Programs::new(scenario, names, paths, Bytes(u64::from(self.mtu) - headers - UDP_HEADER))
     }
 
     fn host_at(&self, node: NodeId) -> Option<&Host> {

@@ -1,7 +1,8 @@
 //! `--set path=value`: sets one value of a scenario.
 //!
 //! The path selects members of tables by key and entries of lists by index from 0 or by the `name` of the entry:
-//! `flow.0.congestion`, `link.btl.reverse.gate.quota`. Missing tables on the path are created. The value is parsed as TOML if possible
+//! `flow.0.congestion`, `link.btl.reverse.gate.quota`. A `*` in the place of a name, or in it, selects all entries that match (`flow.*.mss`), and
+//! so does the stem of numbered names (`flow.worker.mss` for `worker_1`, `worker_2`, …). Missing tables on the path are created. The value is parsed as TOML if possible
 //! (`7`, `true`, `["queue"]`, `{ policy = "linux" }`) and is text otherwise, so `16Mbps` needs no quotes. An empty value removes the
 //! key.
 //!
@@ -15,6 +16,8 @@ use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_valu
 use super::refuse::{Refusal, suggestion};
 use super::shorthand;
 
+/// What stands for any letters in the name of a list's entry.
+const ANY: char = '*';
 /// The maximum number of keys of a path, which no path of the language reaches.
 const LONGEST_PATH: usize = 16;
 
@@ -39,7 +42,43 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
         return Err(format!("expected a path such as flow.0.congestion; this one has {} keys", path.len()));
     }
     let value = parse_value(value.trim())?;
-    let full = shorthand::full_path(&path);
+    // From the last entry to the first, because a removed entry moves those behind it.
+    for path in selected(document, &path)?.iter().rev() {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        apply_at(document, &path, value.clone(), origin)?;
+    }
+    Ok(())
+}
+
+/// The paths that `path` stands for: one for each list entry that a key with a `*`, or the common stem of numbered names, selects.
+fn selected(document: &Node, path: &[&str]) -> Result<Vec<Vec<String>>, String> {
+    let mut found: Vec<(Vec<String>, Option<&Node>)> = vec![(Vec::new(), Some(document))];
+    for key in path {
+        let mut longer = Vec::new();
+        for (path, node) in found {
+            let with = |key: &str| [path.clone(), vec![key.to_owned()]].concat();
+            match node.map(|node| &node.value) {
+                Some(Value::Array(items)) => {
+                    let so_far = path.join(".");
+                    let indices = indices_in(items, &so_far, key)?;
+                    // A single entry keeps the name by which it was given, for messages.
+                    let is_one = indices.len() == 1 && !key.contains(ANY);
+                    longer.extend(indices.iter().map(|index| {
+                        let name = if is_one { (*key).to_owned() } else { index.to_string() };
+                        (with(&name), items.get(*index))
+                    }));
+                }
+                _ => longer.push((with(key), node.and_then(|node| node.child(key)))),
+            }
+        }
+        found = longer;
+    }
+    Ok(found.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Sets or removes the value at one path.
+fn apply_at(document: &mut Node, path: &[&str], value: Option<Value>, origin: &Origin) -> Result<(), String> {
+    let full = shorthand::full_path(path);
     let mut node = document;
     for (depth, key) in full.iter().enumerate() {
         // For messages, the path as it was given: a shorthand omits keys only behind the flow's index.
@@ -62,7 +101,8 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
                 &mut table.entry((*key).to_owned()).or_insert_with(made).node
             }
             Value::Array(items) => {
-                let index = index_in(items, &so_far, key)?;
+                let indices = indices_in(items, &so_far, key)?;
+                let Some(&index) = indices.first() else { return Ok(()) };
                 if is_last {
                     match value {
                         Some(value) => items[index] = Node { origin: origin.clone(), value }.with_origin(origin),
@@ -106,19 +146,33 @@ fn parse_value(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// The index of the list entry that `key` selects.
-fn index_in(items: &[Node], path: &str, key: &str) -> Result<usize, String> {
+/// The indices of the list entries that `key` selects: an index, a name, a pattern of names with `*`, or the stem of numbered names such as
+/// `sta` for `sta_1` and `sta_2`.
+fn indices_in(items: &[Node], path: &str, key: &str) -> Result<Vec<usize>, String> {
     let last = items.len().saturating_sub(1);
     if let Ok(index) = key.parse::<usize>() {
         return match items.len() {
             0 => Err(format!("`{path}` is an empty list")),
             _ if index > last => Err(format!("`{path}` has no entry {index}; expected an index from 0 to {last}")),
-            _ => Ok(index),
+            _ => Ok(vec![index]),
         };
     }
     let names: Vec<Option<String>> = names_of(items, path == "flow");
     if let Some(index) = names.iter().position(|name| name.as_deref() == Some(key)) {
-        return Ok(index);
+        return Ok(vec![index]);
+    }
+    let numbered = |name: &str| {
+        let number = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('_'));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit()))
+    };
+    let is_selected = |name: &Option<String>| match name {
+        Some(name) => matches(key, name) || numbered(name),
+        None => key == "*",
+    };
+    let selected: Vec<usize> =
+        (0..).zip(&names).filter(|(_, name)| is_selected(name)).map(|(index, _)| index).collect();
+    if !selected.is_empty() {
+        return Ok(selected);
     }
     let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
     let by_name = if known.is_empty() { String::new() } else { format!(", or one of the names {}", known.join(", ")) };
@@ -128,6 +182,19 @@ fn index_in(items: &[Node], path: &str, key: &str) -> Result<usize, String> {
         _ => format!("expected an index from 0 to {last}{by_name}"),
     };
     Err(format!("`{path}` has no entry `{key}`; {expected}{}", suggestion(key, known.iter().copied())))
+}
+
+/// Whether `name` matches `pattern`, in which each `*` stands for any letters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once(ANY) else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = rest.split(ANY).collect();
+    let Some((end, between)) = parts.split_last() else { return true };
+    for part in between {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(end)
 }
 
 /// The names of a list's entries. A flow without a name has its default name.

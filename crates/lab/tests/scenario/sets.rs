@@ -162,6 +162,31 @@ fn sets_are_refused_with_themselves_as_the_place() {
     assert!(read(FULL, &[&endless]).unwrap_err().message().ends_with("this one has 100000 keys"));
 }
 
+#[test]
+fn a_pattern_and_the_stem_of_numbered_names_select_all_that_match() {
+    let workers: String = (1..=3)
+        .map(|number| {
+            format!("[[flow]]\nname = \"worker_{number}\"\nfrom = \"src\"\nto = \"dst\"\npreset = \"linux\"\n")
+        })
+        .collect();
+    let text = format!(
+        "duration = \"1s\"\nseed = 1\n[[link]]\nname = \"btl\"\nfrom = \"src\"\nto = \"dst\"\nforward = {{ rate = \"1Mbps\" }}\n{workers}\
+         [[flow]]\nname = \"workers\"\nfrom = \"src\"\nto = \"dst\"\npreset = \"linux\"\n"
+    );
+    let selected = |set: &str| -> Vec<bool> {
+        let scenario = read(&text, &[set]).unwrap();
+        scenario.flow.iter().map(|flow| !flow.start.is_zero()).collect()
+    };
+    assert_eq!(selected("flow.*.start=1ms"), [true; 4]);
+    assert_eq!(selected("flow.worker_*.start=1ms"), [true, true, true, false]);
+    assert_eq!(selected("flow.worker.start=1ms"), [true, true, true, false], "the stem of the numbered names");
+    assert_eq!(selected("flow.workers.start=1ms"), [false, false, false, true], "the whole name");
+    assert_eq!(selected("flow.w*r_2.start=1ms"), [false, true, false, false]);
+    assert!(read(&text, &["flow.x*.start=1ms"]).unwrap_err().to_string().contains("`flow` has no entry `x*`"));
+    let removed = read(&text, &["flow.worker_*="]).unwrap();
+    assert_eq!(removed.flow.len(), 1, "an empty value removes all that match");
+}
+
 /// The fault is in the text, although the set has caused it.
 #[test]
 fn a_set_may_make_the_text_wrong() {

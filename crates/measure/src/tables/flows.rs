@@ -1,14 +1,15 @@
 //! The flows table.
 
+use super::limits::{Facts, HopUse};
 use super::objects;
 use crate::metric::Better::{Less, More, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
 use crate::probe::FlowProbe;
 use crate::snapshot::Snapshot;
-use crate::subjects::FlowInfo;
+use crate::subjects::{FlowInfo, Place};
 use acklab_app::{page, player};
-use acklab_base::Instant;
 use acklab_base::endpoint::counter;
+use acklab_base::{Instant, LimitingFactor};
 use std::ops::Range;
 
 /// The counters of the two ends of a direction in the window. An end that is measured elsewhere has none.
@@ -25,13 +26,23 @@ pub(crate) struct Drops {
     pub(crate) acks: u64,
 }
 
+/// What is known of the path of a direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path<'a> {
+    pub(crate) drops: Drops,
+    /// The slowest hop of its data.
+    pub(crate) hop: Option<&'a HopUse>,
+    /// The slowest hop of its acknowledgments.
+    pub(crate) return_hop: Option<&'a HopUse>,
+}
+
 /// The measurements of one direction in the window.
 pub(crate) struct FlowResult<'a> {
     info: &'a FlowInfo,
     pub(super) probe: &'a FlowProbe,
     ends: Ends,
     /// `None` if the network is not measured.
-    drops: Option<Drops>,
+    path: Option<Path<'a>>,
     pub(super) start: f64,
     stop: f64,
     /// The later of the flow's start and the window's.
@@ -45,7 +56,7 @@ impl<'a> FlowResult<'a> {
         probe: &'a FlowProbe,
         info: &'a FlowInfo,
         ends: Ends,
-        drops: Option<Drops>,
+        path: Option<Path<'a>>,
         window: Range<Instant>,
     ) -> Self {
         let stop = info.stop.unwrap_or(window.end);
@@ -55,7 +66,7 @@ impl<'a> FlowResult<'a> {
             info,
             probe,
             ends,
-            drops,
+            path,
             start: info.start.as_secs_f64(),
             stop: stop.as_secs_f64(),
             begin,
@@ -231,6 +242,56 @@ impl<'a> FlowResult<'a> {
         Some(self.rate(octets)? * 1e6 / self.info.return_bottleneck?.rate)
     }
 
+    /// By limiting factor, its share of the time: as the sender tells it, or as the kernel counts it, which knows no time of pacing.
+    fn limits(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
+        if let Some(shares) = self.probe.limits.shares() {
+            return Some(shares);
+        }
+        let share = |name| Some(self.sender_count(name)? as f64 / 1e9 / self.active);
+        let [busy, peer, buffer] =
+            [counter::BUSY_TIME, counter::RECEIVE_WINDOW_TIME, counter::SEND_BUFFER_TIME].map(share);
+        let (busy, peer, buffer) = (busy?.min(1.0), peer?, buffer?);
+        (self.active > 0.0).then(|| [1.0 - busy, buffer, peer, (busy - peer - buffer).max(0.0), 0.0])
+    }
+
+    fn share_limited(&self, factor: LimitingFactor) -> Option<f64> {
+        Some(self.limits()?[factor as usize])
+    }
+
+    /// How long ACKs are on their path beyond its propagation delay.
+    fn return_wait_ms(&self) -> Option<f64> {
+        self.acks_sent()?;
+        Some((ms(self.probe.feedback_age.mean())? - self.info.base_return?.as_millis_f64()).max(0.0))
+    }
+
+    /// The use of the slowest hop, and the own share of its octets: the hop of a cell carries the ACKs as well. Of a flow that was not active
+    /// all the time, its own octets tell the use meanwhile.
+    fn use_of_hop(&self) -> Option<(f64, f64)> {
+        let hop = self.path?.hop?;
+        let sent = self.sender()?.sent_bytes;
+        let acks =
+            self.receiver().filter(|_| matches!(hop.at, Place::Cell(_))).map_or(0, |receiver| receiver.sent_bytes);
+        let share = (sent + acks) as f64 / hop.octets.max(1) as f64;
+        let own_use =
+            self.rate(sent).map_or(0.0, |mbps| mbps * 1e6 / self.info.bottleneck.map_or(f64::MAX, |hop| hop.rate));
+        Some((hop.busy?.max(own_use.min(1.0)), share))
+    }
+
+    fn limited_by(&self) -> Option<String> {
+        let has_any = |names: &[&str]| names.iter().any(|name| self.sender_count(name).is_some_and(|count| count > 0));
+        let is_dropped = self.path.is_some_and(|path| path.drops.data > 0);
+        let signs = [counter::RETRANSMISSIONS, counter::TIMEOUTS, counter::MARK_REDUCTIONS];
+        let facts = Facts {
+            shares: self.limits()?,
+            has_window: self.acks_sent().is_some() || self.in_flight().is_some(),
+            hop: self.use_of_hop(),
+            return_busy: self.path.and_then(|path| path.return_hop?.busy),
+            return_wait: self.return_wait_ms().zip(self.srtt()).map(|(wait, srtt)| wait / srtt),
+            has_congestion: is_dropped || has_any(&signs),
+        };
+        Some(facts.limit().to_owned())
+    }
+
     fn data_per_ack(&self) -> Option<f64> {
         let (sent, acks_sent) = (self.sent()?, self.acks_sent()?);
         (acks_sent > 0).then(|| sent as f64 / acks_sent as f64)
@@ -260,6 +321,9 @@ pub(crate) const METRICS: &[Metric<FlowRows>] = &[
     text("cc_recovery_alg", "the algorithm that controls the window in recovery", |flow| flow.info.labels.recovery.clone()),
     text("ack_policy", "the receiver's ACK policy", |flow| flow.info.labels.ack_policy.clone()),
     text("traffic_model", "the model of its application", |flow| Some(flow.info.traffic.clone())),
+    text("bottleneck", "the slowest hop on the path of its data: a link direction or a Wi-Fi cell", |flow| Some(flow.path?.hop?.name.clone())),
+    text("return_bottleneck", "the same on the path of its ACKs", |flow| Some(flow.path?.return_hop?.name.clone())),
+    text("limited_by", "what limits its goodput: application, send buffer, receive window, rate, contention, return path, losses, pacing or window, by the rule of the page [limits](limits.md)", |flow| flow.limited_by()),
     number("start_time", "s", Neither, "start of the flow in the scenario", |flow| Some(flow.start)),
     number("stop_time", "s", Neither, "stop of the flow in the scenario, or the window's end if there is none", |flow| Some(flow.stop)),
     number("bottleneck_capacity_l2", "Mbps", Neither, "mean rate of the slowest hop on the path: a link, or a Wi-Fi cell by its capacity for the flow's full-sized packets, from AIFS to response frame, for a sender alone and without errors", |flow| flow.info.bottleneck.map(|hop| hop.rate / 1e6)),
@@ -309,8 +373,8 @@ pub(crate) const METRICS: &[Metric<FlowRows>] = &[
     count("total_data_packets_l4", "packets", Neither, "data packets sent, retransmissions included", |flow| flow.sent()),
     count("total_overhead_bytes_l3", "B", Less, "IP octets of the sender's packets without their octets of data: headers of all layers from IP on, the handshake, acknowledgments and what encryption adds", |flow| flow.overhead()),
     count("total_delivered_bytes_l7", "B", More, "octets delivered in order", |flow| Some(flow.receiver()?.delivered)),
-    count("total_drops_l2", "packets", Less, "packets of the sender dropped by any queue, without those filtered or lost on a link", |flow| Some(flow.drops?.data)),
-    count("total_ack_drops_l2", "packets", Neither, "packets of the receiver dropped by any queue, without those filtered or lost on a link", |flow| flow.of_acks(flow.drops?.acks)),
+    count("total_drops_l2", "packets", Less, "packets of the sender dropped by any queue, without those filtered or lost on a link", |flow| Some(flow.path?.drops.data)),
+    count("total_ack_drops_l2", "packets", Neither, "packets of the receiver dropped by any queue, without those filtered or lost on a link", |flow| flow.of_acks(flow.path?.drops.acks)),
     count("total_marked_l4", "packets", Neither, "data packets that arrived marked Congestion Experienced", |flow| flow.receiver_count(counter::MARKED_PACKETS)),
     count("total_marked_bytes_l4", "B", Neither, "octets that the receiver reported as marked, with DCTCP's or accurate ECN", |flow| flow.sender_count(counter::MARKED_BYTES)),
     count("total_mark_reductions_l4", "", Neither, "window reductions in response to echoed marks", |flow| flow.sender_count(counter::MARK_REDUCTIONS)),
@@ -323,6 +387,12 @@ pub(crate) const METRICS: &[Metric<FlowRows>] = &[
     count("max_ack_burst_l4", "packets", Less, "maximum length of these runs", |flow| flow.of_acks(flow.probe.bursts.longest)),
     number("mean_feedback_age_l4", "ms", Less, "mean over ACKs at the sender: time since the arrival of the newest data that the receiver had when it sent the ACK", |flow| ms(flow.probe.feedback_age.mean())),
     number("mean_return_utilization_l1", "", Less, "`total_ack_bytes_l3` as a rate / mean rate of the slowest hop on the return path, which for a Wi-Fi cell is its capacity for packets without payload; without link overhead", |flow| flow.return_utilization()),
+    number("mean_return_wait_l4", "ms", Less, "`mean_feedback_age_l4` − configured propagation delay of the path of the ACKs; at least zero", |flow| flow.return_wait_ms()),
+    number("share_application_limited_l4", "", Neither, "share of the time in which everything that the application has written was sent; of the kernel's TCP, the time without data outstanding", |flow| flow.share_limited(LimitingFactor::Application)),
+    number("share_send_buffer_limited_l4", "", Neither, "share of the time in which the send buffer was full of octets that were sent", |flow| flow.share_limited(LimitingFactor::SendBuffer)),
+    number("share_receive_window_limited_l4", "", Neither, "share of the time in which the peer's flow control kept the next octets back", |flow| flow.share_limited(LimitingFactor::ReceiveWindow)),
+    number("share_window_limited_l4", "", Neither, "share of the time in which the congestion window did; the kernel's TCP does not tell the time of pacing apart, which counts here", |flow| flow.share_limited(LimitingFactor::Window)),
+    number("share_pacing_limited_l4", "", Neither, "share of the time in which pacing did", |flow| flow.share_limited(LimitingFactor::Pacing)),
     count("total_lost_l4", "packets", Less, "for transports that do not repair losses: sequence numbers passed over in the window, minus late arrivals in it; at least zero", |flow| flow.lost()),
     number("share_lost_l4", "", Less, "`total_lost_l4` / (`total_lost_l4` + packets that arrived for the first time)", |flow| flow.share_lost()),
     count("total_reordered_l4", "packets", Neither, "for these transports: packets that arrived after a packet sent later (RFC 4737, §3.3)", |flow| flow.of_lossy(counter::REORDERED_PACKETS)),

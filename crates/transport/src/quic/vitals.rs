@@ -1,11 +1,13 @@
 //! The connection as those see it who observe it: vitals, counters, events.
 
-use super::connection::Connection;
+use super::connection::{Connection, Phase};
 use super::handshake::Parameters;
 use super::space;
 use crate::streams::Outgoing;
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
+use acklab_base::{
+    Content, CounterValue, Endpoint, Event, Fate, Instant, LimitingFactor, Port, Rate, StreamEvent, Vitals,
+};
 use acklab_wire::Pdu as _;
 use acklab_wire::quic::{Datagram, Frame};
 use std::ops::Range;
@@ -132,6 +134,26 @@ impl Endpoint for Connection {
 
     fn pacing_rate(&self) -> Option<Rate> {
         self.sender.pacing_rate()
+    }
+
+    #[inline]
+    fn limiting_factor(&self, now: Instant) -> Option<LimitingFactor> {
+        if self.phase != Phase::Established {
+            return None;
+        }
+        Some(if self.data.have_due() {
+            match (self.sender.has_room(), self.sender.holds_until(now)) {
+                (false, _) => LimitingFactor::Window,
+                (true, Some(_)) => LimitingFactor::Pacing,
+                (true, None) => LimitingFactor::Application,
+            }
+        } else if self.data.have_new() {
+            LimitingFactor::ReceiveWindow
+        } else if self.data.table().main().outgoing.room() == 0 {
+            LimitingFactor::SendBuffer
+        } else {
+            LimitingFactor::Application
+        })
     }
 
     fn port(&mut self) -> Port<'_> {

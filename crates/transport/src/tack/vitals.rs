@@ -1,8 +1,10 @@
 //! The connection as those see it who observe it: vitals, counters, events.
 
-use super::connection::Connection;
+use super::connection::{Connection, Phase};
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
+use acklab_base::{
+    Content, CounterValue, Endpoint, Event, Fate, Instant, LimitingFactor, Port, Rate, StreamEvent, Vitals,
+};
 use acklab_wire::tack::{Frame, Packet};
 use std::ops::Range;
 
@@ -121,6 +123,27 @@ impl Endpoint for Connection {
 
     fn pacing_rate(&self) -> Option<Rate> {
         self.sender.pacing_rate()
+    }
+
+    #[inline]
+    fn limiting_factor(&self, now: Instant) -> Option<LimitingFactor> {
+        if self.phase != Phase::Established {
+            return None;
+        }
+        let main = &self.streams.table.main().outgoing;
+        Some(if self.streams.have_due() {
+            match (self.sender.has_room(), self.sender.holds_until(now)) {
+                (false, _) => LimitingFactor::Window,
+                (true, Some(_)) => LimitingFactor::Pacing,
+                (true, None) => LimitingFactor::Application,
+            }
+        } else if self.streams.are_blocked() {
+            LimitingFactor::ReceiveWindow
+        } else if main.room() == 0 {
+            LimitingFactor::SendBuffer
+        } else {
+            LimitingFactor::Application
+        })
     }
 
     fn port(&mut self) -> Port<'_> {

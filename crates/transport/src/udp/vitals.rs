@@ -2,7 +2,7 @@
 
 use super::{Receiver, Sender};
 use acklab_base::endpoint::counter;
-use acklab_base::{Bytes, Content, CounterValue, Endpoint, Port, Vitals};
+use acklab_base::{Bytes, Content, CounterValue, Endpoint, Instant, LimitingFactor, Port, Vitals};
 use acklab_wire::udp::UserDatagram;
 
 /// Where a datagram stands among all octets that its flow sends, as if all datagrams were full: a datagram does not tell how long those
@@ -29,6 +29,11 @@ impl Endpoint for Sender {
     #[inline]
     fn offset(&self, datagram: &UserDatagram) -> u64 {
         offset_of(datagram, self.full())
+    }
+
+    /// Nothing but the application decides when a datagram leaves.
+    fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
+        Some(LimitingFactor::Application)
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -11,11 +11,20 @@ function ink() {
   return { "font.color": read("--muted"), "hoverlabel.bgcolor": read("--card"), "hoverlabel.bordercolor": read("--line"), "hoverlabel.font.color": read("--ink") };
 }
 
-function narrow(layout, width) {
+function narrow(figure, plot) {
   // A telephone leaves less room around a figure, and needs smaller letters.
-  if (width < 560) {
-    layout.margin = { ...layout.template?.layout?.margin, ...layout.margin, l: 46, r: 8 };
-    layout.font = { ...layout.font, size: 11 };
+  const { layout, data } = figure;
+  if (plot.clientWidth >= 560) return layout;
+  layout.margin = { ...layout.template?.layout?.margin, ...layout.margin, l: 46, r: 8 };
+  layout.font = { ...layout.font, size: 11 };
+  // What stands beside the plot goes into it.
+  for (const note of layout.annotations ?? []) if (note.x === 1 && note.xanchor === "left") Object.assign(note, { xanchor: "right", yanchor: "bottom" });
+  // A legend of many names takes more lines than on a wide page.
+  const more = 17 * Math.max(0, data.filter((trace) => trace.showlegend !== false).length - 3);
+  if (more && layout.height && layout.legend?.yref === "container") {
+    layout.height += more;
+    layout.margin.b = (layout.margin.b ?? 52) + more;
+    plot.style.height = `${layout.height}px`;
   }
   return layout;
 }
@@ -91,7 +100,7 @@ async function drawOne(plot) {
     mark(plot.closest(".scroll"));
   }
   const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], toImageButtonOptions: { format: "svg" } };
-  await Plotly.newPlot(plot, figure.data, narrow(figure.layout, plot.clientWidth), options);
+  await Plotly.newPlot(plot, figure.data, narrow(figure, plot), options);
   plot.on("plotly_click", (event) => tell(plot, event.points[0]));
   await Plotly.relayout(plot, ink());
 }

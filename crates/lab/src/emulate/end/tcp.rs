@@ -1,13 +1,15 @@
-//! One end of a flow that the kernel's TCP runs, measured from the packets that pass its device and from `TCP_INFO`.
+//! One end of a connection that the kernel's TCP runs, measured from the packets that pass its device, and, of a flow of the scenario, from
+//! `TCP_INFO`.
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
 use acklab_base::endpoint::counter;
-use acklab_base::{AckHeader, CounterValue, Datagram, Duration, Ecn, Event, Instant, Vitals};
+use acklab_base::{AckHeader, CounterValue, Datagram, Duration, Ecn, Event, Instant, LimitingFactor, Vitals};
 use acklab_live::TcpInfo;
 use acklab_measure::flow::End;
-use acklab_measure::{Delivery, FlowProbe, Observed, Probes, Snapshot};
+use acklab_measure::{Delivery, Observed, Probes, Snapshot};
 use acklab_transport::ack::Ranges;
+use acklab_transport::recovery::rtt;
 use acklab_wire::tcp::{Flags, SeqNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,6 +60,20 @@ pub(super) struct TcpEnd {
     received: Received,
     vitals: Vitals,
     sampled: Option<Instant>,
+    /// Of a connection of programs, what its packets tell instead of `TCP_INFO`.
+    of_program: Option<Box<Seen>>,
+}
+
+/// What the packets of a connection tell.
+#[derive(Debug, Default)]
+struct Seen {
+    rtt: rtt::Estimator,
+    /// The shift of the windows that the peer advertises (RFC 7323, §2).
+    peer_scale: u8,
+    /// The offset up to which the peer's window lets this end send.
+    allowed: u64,
+    /// The largest payload of a segment sent.
+    largest: u64,
 }
 
 impl TcpEnd {
@@ -69,7 +85,13 @@ impl TcpEnd {
             received: Received::default(),
             vitals: Vitals { read: Some(0), ..Vitals::default() },
             sampled: None,
+            of_program: None,
         }
+    }
+
+    /// An end of a connection between programs.
+    pub(super) fn of_program(end: u8) -> Self {
+        Self { of_program: Some(Box::default()), ..Self::new(end, Arc::default()) }
     }
 
     fn info(&self) -> Option<TcpInfo> {
@@ -78,16 +100,6 @@ impl TcpEnd {
 
     pub(super) const fn vitals(&self) -> &Vitals {
         &self.vitals
-    }
-
-    /// The probe of the data that this end sends, if these are measured.
-    fn probe_of_sent<'a>(&self, probes: &'a mut Probes) -> Option<&'a mut FlowProbe> {
-        if self.end == 0 { Some(&mut probes.forward) } else { probes.reverse.as_deref_mut() }
-    }
-
-    /// The probe of the data that this end receives, if these are measured.
-    fn probe_of_received<'a>(&self, probes: &'a mut Probes) -> Option<&'a mut FlowProbe> {
-        if self.end == 1 { Some(&mut probes.forward) } else { probes.reverse.as_deref_mut() }
     }
 
     /// A packet leaves this end. Returns the data that it carries, and the instant from which its content dates.
@@ -117,6 +129,9 @@ impl TcpEnd {
             self.received.acks_sent += u64::from(is_ack && self.received.newest.is_some());
             return (None, self.received.newest.unwrap_or(now));
         }
+        if let Some(seen) = &mut self.of_program {
+            seen.largest = seen.largest.max(segment.payload.into());
+        }
         self.sent.packets += 1;
         self.sent.octets += u64::from(segment.payload);
         if end <= self.sent.next {
@@ -129,10 +144,11 @@ impl TcpEnd {
             self.sent.next = end;
         }
         self.refresh();
-        let vitals = self.vitals;
-        if let Some(probe) = self.probe_of_sent(probes) {
+        let (vitals, factor) = (self.vitals, self.factor_of_program());
+        if let Some(probe) = probes.sent_by(self.end) {
             probe.data_departs(now, offset, segment.payload, &vitals);
             probe.data_written(now, &vitals);
+            factor.into_iter().for_each(|factor| probe.limited(now, Some(factor)));
         }
         (Some(Data { offset, payload: segment.payload }), now)
     }
@@ -148,13 +164,35 @@ impl TcpEnd {
             self.vitals.received = self.received.ranges.received();
             self.vitals.read = Some(self.received.ranges.next());
             let (vitals, fresh) = (self.vitals, self.vitals.received - before);
-            if let Some(probe) = self.probe_of_received(probes) {
+            if let Some(probe) = probes.received_by(self.end) {
                 probe.data_arrived(now, Some(packet.origin()), fresh, &vitals, || offset);
             }
         }
+        self.see_scale(packet);
         if let Some(header) = packet.ack_header() {
             self.acknowledged(now, packet, &header, probes);
         }
+    }
+
+    /// The SYN of the peer of a program tells how its windows are scaled.
+    fn see_scale(&mut self, packet: &RealPacket) {
+        let Some(seen) = &mut self.of_program else { return };
+        if let Some(segment) = packet.segment().filter(|segment| segment.flags.contains(Flags::SYN)) {
+            seen.peer_scale = segment.options.window_scale.unwrap_or_default();
+        }
+    }
+
+    /// What limits a program's connection, as far as its packets tell: without data outstanding it is the application, and with the peer's
+    /// window filled it is the peer. Whether an application writes just enough to keep some data outstanding, nobody sees from outside.
+    fn factor_of_program(&self) -> Option<LimitingFactor> {
+        let seen = self.of_program.as_ref()?;
+        Some(if self.sent.next == self.vitals.acknowledged {
+            LimitingFactor::Application
+        } else if self.sent.next + seen.largest > seen.allowed {
+            LimitingFactor::ReceiveWindow
+        } else {
+            LimitingFactor::Window
+        })
     }
 
     fn acknowledged(&mut self, now: Instant, packet: &RealPacket, header: &AckHeader, probes: &mut Probes) {
@@ -176,17 +214,24 @@ impl TcpEnd {
         if let Some((_, Some(at))) = sent.flight.drain(..newly).next() {
             self.vitals.rtt_samples += 1;
             self.vitals.latest_rtt = now.since(at);
+            if let Some(seen) = &mut self.of_program {
+                seen.rtt.sample(self.vitals.latest_rtt);
+            }
         }
         self.sent.acks_received += u64::from(header.is_pure);
+        if let Some(seen) = &mut self.of_program {
+            seen.allowed = seen.allowed.max(upto + (u64::from(header.window) << seen.peer_scale));
+        }
         self.sample(now);
-        let vitals = self.vitals;
+        let (vitals, factor) = (self.vitals, self.factor_of_program());
         let finishes = is_fin_acknowledged && !self.sent.is_finished;
         self.sent.is_finished |= finishes;
-        if let Some(probe) = self.probe_of_sent(probes) {
+        if let Some(probe) = probes.sent_by(self.end) {
             match header.is_pure {
                 true => probe.ack_arrived(now, Delivery::of(packet), &vitals),
                 false => probe.acknowledged(now, &vitals),
             }
+            factor.into_iter().for_each(|factor| probe.limited(now, Some(factor)));
             if finishes {
                 probe.record_event(now, Event::Finished);
             }
@@ -194,12 +239,22 @@ impl TcpEnd {
     }
 
     fn refresh(&mut self) {
-        self.vitals.written = self.shown.written.load(Ordering::Relaxed);
+        self.vitals.written = self.written();
     }
 
-    /// Reads `TCP_INFO`, unless it was read just before.
+    /// What the application has written: of programs, what has left is all that is known.
+    fn written(&self) -> u64 {
+        self.of_program.as_ref().map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.sent.next)
+    }
+
+    /// Reads `TCP_INFO`, unless it was read just before. Of a program, takes what its packets tell.
     fn sample(&mut self, now: Instant) {
         self.refresh();
+        if let Some(seen) = &self.of_program {
+            self.vitals.smoothed_rtt = seen.rtt.srtt();
+            self.vitals.in_flight = Some(self.sent.next - self.sent.acknowledged.received());
+            return;
+        }
         if self.sampled.is_some_and(|last| now.since(last) < SAMPLE_INTERVAL) {
             return;
         }
@@ -230,12 +285,20 @@ impl End for TcpEnd {
             count(counter::MARKED_PACKETS, "packets", received.marked),
             count(counter::DELIVERED_BYTES, "B", received.ranges.next()),
         ];
-        if let Some(info) = self.info() {
-            counters.push(count(counter::TIMEOUTS, "", info.total_rto().into()));
+        if self.of_program.is_none() {
+            // Zeros before there is a socket, so that every snapshot has the same counters.
+            let info = self.info();
+            let read = |of: fn(&TcpInfo) -> u64| info.as_ref().map_or(0, of);
+            counters.extend([
+                count(counter::TIMEOUTS, "", read(|info| info.total_rto().into())),
+                count(counter::BUSY_TIME, "ns", read(|info| info.busy_time_us() * 1000)),
+                count(counter::RECEIVE_WINDOW_TIME, "ns", read(|info| info.rwnd_limited_us() * 1000)),
+                count(counter::SEND_BUFFER_TIME, "ns", read(|info| info.sndbuf_limited_us() * 1000)),
+            ]);
         }
         self.shown.report_counters(now, &mut |name, unit, value| counters.push((name, unit, value)));
         Snapshot {
-            written: self.shown.written.load(Ordering::Relaxed),
+            written: self.written(),
             received: received.ranges.received(),
             delivered: received.ranges.next(),
             rtt_samples: self.vitals.rtt_samples,

@@ -1,9 +1,10 @@
-//! One end of a flow over UDP, measured from the datagrams that pass its device, which have the header of test traffic.
+//! One end of a flow over UDP, measured from the datagrams that pass its device. Those of a flow have the header of test traffic; those of
+//! programs are numbered as they leave.
 
-use super::super::packet::{Data, RealPacket};
+use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
 use acklab_base::endpoint::counter;
-use acklab_base::{Bytes, CounterValue, Datagram, Endpoint, Instant, Machine, Vitals};
+use acklab_base::{Bytes, CounterValue, Datagram, Endpoint, Instant, LimitingFactor, Machine, Vitals};
 use acklab_measure::flow::End;
 use acklab_measure::{Observed, Probes, Snapshot};
 use acklab_transport::udp::Receiver;
@@ -14,6 +15,10 @@ use std::sync::atomic::Ordering;
 /// One end of a flow over UDP: the sending one counts departures, and the receiving one is measured as in a simulation.
 #[derive(Debug)]
 pub(super) struct UdpEnd {
+    /// 0 for the end that sent the first datagram, 1 for the other.
+    end: u8,
+    /// Its datagrams are those of programs. A full one has this payload.
+    of_program: Option<u64>,
     shown: Arc<Shown>,
     datagrams: u64,
     octets: u64,
@@ -24,33 +29,64 @@ pub(super) struct UdpEnd {
 
 impl UdpEnd {
     /// An end of a flow whose datagrams carry at most `full` octets.
-    pub(super) fn new(full: Bytes, shown: Arc<Shown>) -> Self {
-        Self { shown, datagrams: 0, octets: 0, ip_octets: 0, receiver: Receiver::new(full, false) }
+    pub(super) fn new(end: u8, full: Bytes, shown: Arc<Shown>) -> Self {
+        let receiver = Receiver::new(full, false);
+        Self { end, of_program: None, shown, datagrams: 0, octets: 0, ip_octets: 0, receiver }
+    }
+
+    /// An end of an exchange between programs.
+    pub(super) fn of_program(end: u8, full: Bytes) -> Self {
+        Self { of_program: Some(full.get()), ..Self::new(end, full, Arc::default()) }
+    }
+
+    /// The datagram in a packet, which is called `number` if it has no number of its own.
+    fn datagram(&self, packet: &RealPacket, number: u64) -> Option<UserDatagram> {
+        if self.of_program.is_none() {
+            return packet.datagram();
+        }
+        packet.ip().is_udp().then(|| UserDatagram {
+            ecn: packet.ecn(),
+            number,
+            sent_at: packet.origin(),
+            payload: packet.payload(),
+        })
     }
 
     /// A datagram leaves this end. Returns the data that it carries.
     pub(super) fn departs(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) -> Option<Data> {
-        let datagram = packet.datagram()?;
+        let datagram = self.datagram(packet, self.datagrams + 1)?;
         let (offset, payload) = (self.receiver.offset(&datagram), datagram.payload);
         self.datagrams += 1;
         self.octets += u64::from(payload);
         self.ip_octets += packet.wire_len().get();
-        let vitals = Vitals { written: self.shown.written.load(Ordering::Relaxed), ..Vitals::default() };
-        probes.forward.data_departs(now, offset, payload, &vitals);
-        probes.forward.data_written(now, &vitals);
-        Some(Data { offset, payload })
+        let vitals = Vitals { written: self.written(), ..Vitals::default() };
+        if let Some(probe) = probes.sent_by(self.end) {
+            probe.data_departs(now, offset, payload, &vitals);
+            probe.data_written(now, &vitals);
+            probe.limited(now, Some(LimitingFactor::Application));
+        }
+        // The number of a datagram of programs travels beside it.
+        Some(Data { offset: self.of_program.map_or(offset, |_| datagram.number), payload })
+    }
+
+    /// What the application has written: of programs, what has left is all that is known.
+    fn written(&self) -> u64 {
+        self.of_program.map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.octets)
     }
 
     /// A datagram of the other end has been delivered to the host of this end.
-    pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) {
-        let Some(datagram) = packet.datagram() else { return };
+    pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
+        let number = note.data.map_or(1, |data| data.offset);
+        let Some(datagram) = self.datagram(packet, number) else { return };
         let before = self.receiver.vitals().received;
         // The time at which it entered the network, as in a simulation, and not the whole microseconds that its payload holds.
         self.receiver.accept(now, UserDatagram { sent_at: packet.origin(), ..datagram });
         let vitals = self.receiver.vitals();
         let fresh = vitals.received - before;
         let offset = || self.receiver.offset(&datagram);
-        probes.forward.data_arrived(now, Some(packet.origin()), fresh, &vitals, offset);
+        if let Some(probe) = probes.received_by(self.end) {
+            probe.data_arrived(now, Some(packet.origin()), fresh, &vitals, offset);
+        }
     }
 
     /// How long the datagram that arrived last was on its way.
@@ -68,7 +104,7 @@ impl End for UdpEnd {
         self.shown.report_counters(now, &mut |name, unit, value| counters.push((name, unit, value)));
         let received = self.receiver.vitals().received;
         Snapshot {
-            written: self.shown.written.load(Ordering::Relaxed),
+            written: self.written(),
             received,
             delivered: received,
             rtt_samples: 0,

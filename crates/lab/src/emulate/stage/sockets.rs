@@ -84,7 +84,7 @@ impl Stage {
                     TrafficEnd::Datagrams(datagrams::DatagramEnd { socket, writer, shown: Arc::clone(shown) })
                 }));
                 let full = flow.traffic.write().unwrap_or_default();
-                (UDP, [KernelEnd::udp(full, at(0)), KernelEnd::udp(full, at(1))])
+                (UDP, [KernelEnd::udp(0, full, at(0)), KernelEnd::udp(1, full, at(1))])
             }
         };
         let keys = [endpoints, endpoints.reverse()].map(|way| self.version.flow_key(way, protocol));

@@ -2,7 +2,9 @@
 
 use super::{Connection, Way};
 use crate::tcp::report_octets;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, StreamEvent, Vitals};
+use acklab_base::{
+    Content, CounterValue, Endpoint, Event, Fate, Instant, LimitingFactor, Port, Rate, StreamEvent, Vitals,
+};
 use acklab_wire::tcp::Segment;
 use std::ops::Range;
 
@@ -80,6 +82,11 @@ impl Endpoint for Connection {
 
     fn pacing_rate(&self) -> Option<Rate> {
         Endpoint::pacing_rate(&self.sending)
+    }
+
+    #[inline]
+    fn limiting_factor(&self, now: Instant) -> Option<LimitingFactor> {
+        self.sending.limiting_factor(now)
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -134,7 +134,7 @@ impl Sender {
 
     /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the peer's window but the congestion window.
     #[inline]
-    fn is_limited_by_peer_window(&self) -> bool {
+    pub(super) fn is_limited_by_peer_window(&self) -> bool {
         let offered = self.peer_window.room(self.board.nxt());
         let segment = self.unsent_of_record().min(self.full_payload());
         segment > offered && self.congestion.room(self.board.pipe()) >= segment

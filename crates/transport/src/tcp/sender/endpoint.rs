@@ -1,9 +1,11 @@
 //! Vitals, counters and events of the sender.
 
-use super::Sender;
+use super::{Phase, Sender};
 use crate::tcp::{content_of, report_octets};
 use acklab_base::endpoint::counter;
-use acklab_base::{Content, CounterValue, Endpoint, Event, Fate, Instant, Port, Rate, Vitals};
+use acklab_base::{
+    Content, CounterValue, Endpoint, Event, Fate, Instant, LimitingFactor, Port, Rate, StreamPort, Vitals,
+};
 use acklab_wire::tcp::Segment;
 use std::ops::Range;
 
@@ -68,6 +70,25 @@ impl Endpoint for Sender {
 
     fn pacing_rate(&self) -> Option<Rate> {
         Sender::pacing_rate(self)
+    }
+
+    #[inline]
+    fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
+        if self.connection.phase != Phase::Established {
+            return None;
+        }
+        Some(if self.transmission.paced_until.is_set() {
+            LimitingFactor::Pacing
+        } else if !self.has_unsent() && !self.board.has_lost_unsent() {
+            if self.room() == 0 { LimitingFactor::SendBuffer } else { LimitingFactor::Application }
+        } else if self.is_limited_by_peer_window() {
+            LimitingFactor::ReceiveWindow
+        } else if self.congestion.room(self.board.pipe()) < self.congestion.control.window.mss {
+            LimitingFactor::Window
+        } else {
+            // A segment that is not full waits for more of its data.
+            LimitingFactor::Application
+        })
     }
 
     fn port(&mut self) -> Port<'_> {

@@ -1,0 +1,179 @@
+//! What limits a flow: `docs/models/limits.md` says the rule, and why.
+
+use crate::observed::Observed;
+use crate::observers::World;
+use crate::subjects::{Bottleneck, Place, Subjects};
+use acklab_base::{Instant, LimitingFactor};
+use acklab_net::Hosts;
+use acklab_path::Counters;
+use acklab_wifi::airtime::Use;
+use std::ops::Range;
+
+/// A hop with this utilisation, or a cell with this share of airtime in use, is busy.
+const BUSY: f64 = 0.95;
+/// A flow with this share of the octets of a hop has it for itself.
+const ALONE: f64 = 0.95;
+/// The return path limits a flow whose ACKs wait for this share of the RTT: without the wait, the same window would carry twice as much.
+const LONG_WAIT: f64 = 0.5;
+
+/// How a hop was used in the window of measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct HopUse {
+    pub(crate) name: String,
+    pub(crate) at: Place,
+    /// The share of its capacity that was used, of a cell the share of the airtime. `None` if packets take no time to send.
+    pub(crate) busy: Option<f64>,
+    /// IP octets that came to a link, or that a cell has delivered.
+    pub(crate) octets: u64,
+}
+
+/// The hops of a network.
+pub(super) struct Hops {
+    links: Vec<HopUse>,
+    cells: Vec<HopUse>,
+}
+
+impl Hops {
+    pub(super) fn of<P: Observed, H: Hosts<P>>(
+        world: &mut World<P, H>,
+        subjects: &Subjects,
+        counters: &[Counters],
+        window: &Range<Instant>,
+    ) -> Self {
+        let seconds = window.end.since(window.start).as_secs_f64();
+        let of_link = |((place, counters), rate): ((usize, &Counters), Option<f64>)| HopUse {
+            name: subjects.links[place].name.clone(),
+            at: Place::Link(place),
+            busy: rate.map(|rate| counters.bytes_on_wire.get() as f64 * 8.0 / seconds / rate),
+            octets: counters.bytes_in.get(),
+        };
+        let rates = world.links().iter().map(|link| link.mean_rate(window.end));
+        let links = counters.iter().enumerate().zip(rates).map(of_link).collect();
+        let of_cell = |(place, cell): (usize, &mut acklab_wifi::Cell<P>)| HopUse {
+            name: subjects.cells[place].name.clone(),
+            at: Place::Cell(place),
+            busy: Some(1.0 - cell.airtime(window.end).total(Use::Idle).as_secs_f64() / seconds),
+            octets: cell.counters().iter().map(|counters| counters.delivered_bytes).sum(),
+        };
+        let cells = world.links_and_cells().1.iter_mut().enumerate().map(of_cell).collect();
+        Self { links, cells }
+    }
+
+    /// The hop that is `bottleneck`.
+    pub(super) fn at(&self, bottleneck: Option<Bottleneck>) -> Option<&HopUse> {
+        match bottleneck?.at {
+            Place::Link(direction) => self.links.get(direction),
+            Place::Cell(cell) => self.cells.get(cell),
+        }
+    }
+}
+
+/// What is known of a flow, by which the rule decides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Facts {
+    /// By limiting factor, its share of the time.
+    pub(super) shares: [f64; LimitingFactor::ALL.len()],
+    /// Whether it has a congestion window.
+    pub(super) has_window: bool,
+    /// The use of the slowest hop, and the flow's own share of its octets.
+    pub(super) hop: Option<(f64, f64)>,
+    /// The use of the slowest hop of its ACKs.
+    pub(super) return_busy: Option<f64>,
+    /// The share of the RTT for which ACKs wait on their path.
+    pub(super) return_wait: Option<f64>,
+    /// Whether packets of the flow were lost or marked.
+    pub(super) has_congestion: bool,
+}
+
+impl Facts {
+    /// What limits the flow.
+    pub(super) fn limit(&self) -> &'static str {
+        let share = |factor: LimitingFactor| self.shares[factor as usize];
+        let network = share(LimitingFactor::Window) + share(LimitingFactor::Pacing);
+        let (application, buffer) = (share(LimitingFactor::Application), share(LimitingFactor::SendBuffer));
+        let peer = share(LimitingFactor::ReceiveWindow);
+        if !self.has_window && self.has_congestion {
+            // Without a window, the application sends what the network then drops.
+            return self.of_busy_hop().unwrap_or("application");
+        }
+        if network >= application.max(buffer).max(peer) {
+            self.of_network()
+        } else if application >= buffer.max(peer) {
+            "application"
+        } else if buffer >= peer {
+            "send buffer"
+        } else {
+            "receive window"
+        }
+    }
+
+    /// What limits it if its slowest hop is busy.
+    fn of_busy_hop(&self) -> Option<&'static str> {
+        let (_, own) = self.hop.filter(|(busy, _)| *busy >= BUSY)?;
+        Some(if own >= ALONE { "rate" } else { "contention" })
+    }
+
+    /// What limits a flow that its window or pacing keeps back.
+    fn of_network(&self) -> &'static str {
+        if let Some(limit) = self.of_busy_hop() {
+            return limit;
+        }
+        let waits = self.return_wait.is_some_and(|share| share >= LONG_WAIT);
+        if waits || self.return_busy.is_some_and(|busy| busy >= BUSY) {
+            "return path"
+        } else if self.has_congestion {
+            "losses"
+        } else if self.shares[LimitingFactor::Pacing as usize] > self.shares[LimitingFactor::Window as usize] {
+            "pacing"
+        } else {
+            "window"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Facts of a flow with a window that its congestion window keeps back nine tenths of the time, and its application for the rest.
+    const FACTS: Facts = Facts {
+        shares: [0.1, 0.0, 0.0, 0.9, 0.0],
+        has_window: true,
+        hop: Some((0.6, 1.0)),
+        return_busy: Some(0.02),
+        return_wait: Some(0.1),
+        has_congestion: false,
+    };
+
+    #[test]
+    fn the_factor_of_most_of_the_time_decides() {
+        for (shares, limit) in [
+            ([0.4, 0.2, 0.2, 0.1, 0.1], "application"),
+            ([0.2, 0.4, 0.2, 0.1, 0.1], "send buffer"),
+            ([0.2, 0.1, 0.4, 0.2, 0.1], "receive window"),
+            ([0.4, 0.0, 0.0, 0.35, 0.25], "window"),
+            ([0.4, 0.0, 0.0, 0.25, 0.35], "pacing"),
+        ] {
+            assert_eq!(Facts { shares, ..FACTS }.limit(), limit, "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_has_a_cause() {
+        let busy = |own| Facts { hop: Some((0.97, own)), has_congestion: true, ..FACTS };
+        assert_eq!(busy(0.99).limit(), "rate");
+        assert_eq!(busy(0.5).limit(), "contention");
+        assert_eq!(Facts { return_busy: Some(0.99), has_congestion: true, ..FACTS }.limit(), "return path");
+        assert_eq!(Facts { return_wait: Some(0.5), ..FACTS }.limit(), "return path");
+        assert_eq!(Facts { has_congestion: true, ..FACTS }.limit(), "losses");
+        assert_eq!(Facts { hop: None, return_busy: None, return_wait: None, ..FACTS }.limit(), "window");
+    }
+
+    #[test]
+    fn without_a_window_drops_at_a_busy_hop_tell_the_rate() {
+        let datagrams = Facts { shares: [1.0, 0.0, 0.0, 0.0, 0.0], has_window: false, ..FACTS };
+        assert_eq!(datagrams.limit(), "application");
+        assert_eq!(Facts { hop: Some((1.0, 1.0)), has_congestion: true, ..datagrams }.limit(), "rate");
+        assert_eq!(Facts { hop: Some((0.5, 1.0)), has_congestion: true, ..datagrams }.limit(), "application");
+    }
+}

@@ -1,0 +1,33 @@
+"""The commands in the headers of templates run as they stand, on shorter runs."""
+
+import re
+import shlex
+
+import pytest
+
+from acklab.templates import new, templates
+from commands import acklab
+from conftest import BUILT
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+SHORT = ["--set", "duration=400ms", "--set", "measure.from=0s"]
+"""What makes a command short. Everything else of it stays: keys, values and their units are what a header may have wrong."""
+
+
+@pytest.mark.parametrize("kind", templates())
+def test_the_commands_of_its_header_run(kind, tmp_path):
+    file = tmp_path / f"{kind}.toml"
+    new(kind, file)
+    header = re.findall(r"^#   acklab (.+)$", file.read_text(encoding="utf-8"), re.M)
+    assert header, "a template says how it is run"
+    for line in header:
+        for command in line.split("&&"):
+            words = shlex.split(command, comments=True)
+            words = words[1:] if words[0] == "acklab" else words
+            if words[0] in ("run", "sweep"):
+                words += SHORT
+            if words[0] == "sweep":
+                words += ["--seeds", "2", "--jobs", "1"]
+            done = acklab(*words, cwd=tmp_path)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
