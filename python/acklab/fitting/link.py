@@ -24,7 +24,10 @@ def scenario_of(parameters: Parameters, seed: int = 1) -> dict[str, Any]:
         forward["loss"] = {"model": "independent", "probability": float(f"{of.loss:.3g}")}
     reverse: dict[str, Any] = {"delay": f"{way:.5g}ms"}
     if of.return_rate is not None:
-        reverse |= {"rate": f"{of.return_rate * 1e3:.5g}kbps", "queue": {"discipline": "cake-ack-filter", "limit": "100packets"}}
+        reverse |= {
+            "rate": f"{round(of.return_rate * 1e6)}bps",
+            "queue": {"discipline": "cake-ack-filter", "limit": "100packets"},
+        }
     if of.gate is not None:
         acks = of.rate * 1e3 / (of.packet * 8) / of.segments * of.gate
         reverse["gate"] = {"interval": f"{of.gate:.4g}ms", "quota": 2 * math.ceil(acks) + 2}
