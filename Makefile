@@ -11,6 +11,7 @@
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
 # make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
+# make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with nodes, drivers and heads that are killed, and in an S3 store
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
 # A target does nothing that is done already.
@@ -24,7 +25,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile digests validate closed-forms fuzz figure study-figures scorecard site wheel deb clean
+.PHONY: all install demo test test-rust test-python lint format bench profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -106,6 +107,12 @@ validate: install
 	$(BIN)/python validation/inline/table.py
 	cargo run --quiet --package acklab-transport --example scripts -- $(OUT)/scripts
 	$(BIN)/python validation/packetdrill/table.py $(OUT)/scripts
+
+# A Ray cluster of several nodes on this machine, and a server of S3, which has an environment of its own: it wants older packages.
+validate-cluster: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray>=2.40'
+	test -x $(VENV)/moto/bin/moto_server || { $(PYTHON) -m venv $(VENV)/moto && $(VENV)/moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[server]'; }
+	MOTO_SERVER=$(abspath $(VENV))/moto/bin/moto_server $(BIN)/python -m pytest tests/cluster.py
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture

@@ -411,3 +411,20 @@ def test_figures_are_named_strictly(tmp_path):
         (tmp_path / "claims.toml").write_text(CLAIMS.replace("[[claim]]", f"[figures]\nlinks = {{ {before} }}\n\n[[claim]]", 1))
         with pytest.raises(StoreError, match=place):
             Study.read(tmp_path)
+
+
+def test_undecided_claims_get_more_seeds_and_the_others_none(fake, study, tmp_path):
+    """The tolerance is an edge in the middle of what the seeds give, so that four of them cannot decide."""
+    near = CLAIMS.replace('tolerance = "3%"', 'tolerance = "at least"')
+    (study.folder / "claims.toml").write_text(near)
+    few = run_study(find("test"), tmp_path / "out", quiet=True)
+    assert [finding.verdict for finding in few.findings] == ["undecided", "same direction"]
+    assert fake.runs == 8
+    many = run_study(find("test"), tmp_path / "out", quiet=True, most_seeds=16)
+    assert [finding.seeds for finding in many.findings] == [16, 4]
+    assert fake.runs == 20, "twelve more of the undecided claim"
+    # Looks after 4, 8 and 16 seeds: the last one has half of the error, so its interval has a confidence of 97.5 %.
+    bench = Bench(find("test"), tmp_path / "out" / "test", quiet=True)
+    (points,) = bench.replicas([("one.toml", [])], [16])
+    values = [result.flows["mean_throughput_l4"][0] for result in bench.results(points)]
+    assert many.findings[0].low == pytest.approx(mean_interval(values, 0.975).low)

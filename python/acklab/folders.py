@@ -71,7 +71,7 @@ def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
                     )
             time.sleep(_PAUSE)
     except OSError as error:
-        raise StoreError(f"{path}: cannot lock it: {error.strerror}") from error
+        raise StoreError(f"{folder}: cannot write it: {error.strerror}") from error
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

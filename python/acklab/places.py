@@ -50,6 +50,11 @@ class Stamp:
         return asdict(self)
 
 
+def changed(name: str) -> str:
+    """What a file is called that was changed or damaged since it was written."""
+    return f"{name}: found damaged octets (their SHA-256 is another), expected what acklab wrote"
+
+
 class Writer(io.RawIOBase):
     """A file that is written from its beginning to its end, with its stamp."""
 
@@ -124,9 +129,7 @@ class Place(ABC):
         if len(octets) != stamp.octets:
             raise StoreError(f"{self.name_of(name)}: found {len(octets)} octets, expected the {stamp.octets} that acklab wrote")
         if hashlib.sha256(octets).hexdigest() != stamp.sha256:
-            raise StoreError(
-                f"{self.name_of(name)}: found octets whose SHA-256 is not that of what acklab wrote: the file was changed or damaged"
-            )
+            raise StoreError(changed(self.name_of(name)))
         return octets
 
     @property

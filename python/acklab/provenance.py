@@ -36,8 +36,11 @@ class Provenance:
     def of(cls, metadata: Mapping[str, str], path: Path) -> "Provenance":
         """Reads what `metadata` wrote; raises StoreError naming `path` if something is missing."""
         try:
+            scenario = json.loads(metadata["acklab.scenario"])
+            if not isinstance(scenario, dict):
+                raise ValueError(f"the scenario is a value of type {type(scenario).__name__}")
             return cls(
-                scenario=json.loads(metadata["acklab.scenario"]),
+                scenario=scenario,
                 seed=int(metadata["acklab.seed"]),
                 revision=metadata["acklab.revision"],
                 version=metadata["acklab.version"],

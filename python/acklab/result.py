@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from acklab.replacing import Replacement
+
 SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisions", "air")
 """Tables that a run yields only if `measure.series` asks for them."""
 
@@ -65,15 +67,23 @@ class Result(NamedTables):
         """Writes the tables as Parquet and the scenario as JSON into a folder.
 
         Scenario, seed, revision and the command that repeats the run are in the metadata of every file. The result takes the place of an
-        earlier one of the same kind. Raises StoreError, also for a folder with results of another kind, such as a sweep.
+        earlier one of the same kind, as a whole: if it cannot be written, the earlier one is untouched. Raises StoreError, also for a folder
+        with results of another kind, such as a sweep, and for one that another process is writing to.
         """
-        from acklab import store
-        from acklab.contents import Contents, refuse_others
+        from acklab.contents import Contents
+        from acklab.replacing import replacing
 
         target = path_of(directory, "directory")
-        refuse_others(target, Contents.EMULATION if "timing" in self.tables else Contents.RUN)
-        store.write_tables(target, self.tables, self.provenance)
+        with replacing(target, Contents.EMULATION if "timing" in self.tables else Contents.RUN) as replacement:
+            self.complete(replacement)
         return target
+
+    def complete(self, replacement: "Replacement") -> None:
+        """Writes the tables and the scenario beside what else the result consists of, and completes it. Raises StoreError."""
+        from acklab.store import write_tables
+
+        write_tables(replacement.staging, self.tables, self.provenance)
+        replacement.complete()
 
     def __repr__(self) -> str:
         """A short description with the names of the tables."""
@@ -110,11 +120,14 @@ class Result(NamedTables):
 def load_result(directory: str | Path) -> Result:
     """Reads what `Result.save` or `acklab run --out` wrote. Raises StoreError."""
     from acklab import store
+    from acklab.replacing import check_files, settle
 
     source = path_of(directory, "directory")
+    settle(source)
     if (source / store.SWEEP_FILE).is_file() or (source / store.STUDY_FILE).is_file():
         raise StoreError(f"{source}: found a sweep or a study, expected the result of a run (acklab run --out DIR)")
     files = store.table_files(source)
+    check_files(source, files.values())
     first = next(iter(files.values()))
     provenance = Provenance.of(store.read_metadata(first), first)
     tables = {name: store.read_table(path) for name, path in files.items()}

@@ -85,16 +85,12 @@ def read_json(path: Path, expected: str) -> Any:
 
 
 def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
-    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder, and removes other tables of an earlier run.
-
-    Raises StoreError; files that were there before and could not be replaced are still whole.
-    """
+    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder. Raises StoreError."""
     metadata = provenance.metadata()
     for name, table in tables.items():
         with writing(directory / f"{name}.parquet") as temporary:
             _write(temporary, table.replace_schema_metadata(metadata))
     write_json(directory / SCENARIO_FILE, provenance.scenario)
-    remove_stale(directory, tables, "acklab.scenario")
 
 
 def remove_stale(directory: Path, tables: Container[str], key: str) -> None:
@@ -151,10 +147,11 @@ def _put(temporary: Path, directory: Path) -> None:
 def is_whole(directory: Path) -> bool:
     """Whether a folder has tables, and each begins and ends as a Parquet file does: one that was cut off or emptied does not."""
     files = list(directory.glob("*.parquet"))
-    return bool(files) and all(_is_framed(path) for path in files)
+    return bool(files) and all(is_framed(path) for path in files)
 
 
-def _is_framed(path: Path) -> bool:
+def is_framed(path: Path) -> bool:
+    """Whether a file begins and ends as one of Parquet does."""
     try:
         with path.open("rb") as file:
             head = file.read(4)
@@ -183,7 +180,10 @@ def read_metadata(path: Path) -> dict[str, str]:
             found = pq.read_metadata(file).metadata or {}
     except (pa.ArrowException, OSError) as error:
         raise StoreError(_what_was_found(path, error)) from error
-    return {key.decode(): value.decode() for key, value in found.items() if key.startswith(_PREFIX.encode())}
+    try:
+        return {key.decode(): value.decode() for key, value in found.items() if key.startswith(_PREFIX.encode())}
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path}: found metadata that are not UTF-8, {_EXPECTED}") from error
 
 
 def units(path: Path) -> dict[str, str]:

@@ -39,31 +39,36 @@ def emulate_command(
 ) -> None:
     """Runs a scenario in real time, shows what became of it, and keeps its tables if there is a folder to keep them in."""
     foreground = _foreground(at, shell, words)
-    if folder is not None:
-        from acklab.contents import Contents, refuse_others
+    with contextlib.ExitStack() as stack:
+        replacement = None
+        if folder is not None:
+            from acklab.contents import Contents
+            from acklab.replacing import replacing
 
-        refuse_others(folder, Contents.EMULATION)
-        ensure_writable(folder)
-    core.acquire_permission()
-    with watched(file.name, page, port, foreground is not None) as watch:
-        result = emulate(
-            file,
-            seed=seed,
-            set=sets,
-            captures=folder or Path(),
-            outputs=folder,
-            at=foreground,
-            watch=watch,
-            may_halt=may_halt,
-            internet=internet,
-        )
-    if as_json:
-        print(json.dumps(finite(result.to_dict()), allow_nan=False))
-    elif foreground is None:
-        # The notes below the tables say why the results may not be trusted.
-        show(result, view=view)
+            ensure_writable(folder)
+            replacement = stack.enter_context(replacing(folder, Contents.EMULATION))
+        core.acquire_permission()
+        staging = None if replacement is None else replacement.staging
+        with watched(file.name, page, port, foreground is not None) as watch:
+            result = emulate(
+                file,
+                seed=seed,
+                set=sets,
+                captures=staging or Path(),
+                outputs=staging,
+                at=foreground,
+                watch=watch,
+                may_halt=may_halt,
+                internet=internet,
+            )
+        if as_json:
+            print(json.dumps(finite(result.to_dict()), allow_nan=False))
+        elif foreground is None:
+            # The notes below the tables say why the results may not be trusted.
+            show(result, view=view)
+        if replacement is not None:
+            result.complete(replacement)
     if folder is not None:
-        result.save(folder)
         err.print(f"kept in {folder}", highlight=False, soft_wrap=True)
     for reason in result.reasons if as_json or foreground is not None else ():
         err.print(f"[bold yellow]not to be trusted:[/] {escape(reason)}", highlight=False, soft_wrap=True)

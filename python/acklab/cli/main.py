@@ -377,6 +377,15 @@ def study(
     ] = Path("out"),
     jobs: Jobs = None,
     on: On = None,
+    most_seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="Give undecided claims more seeds, up to N, by a sequential rule with an error of 5 % over all looks.",
+            show_default=False,
+        ),
+    ] = None,
     way: Annotated[
         str,
         typer.Option(
@@ -394,7 +403,7 @@ def study(
         core.acquire_permission()
     from acklab.cli.study import study_command
 
-    study_command(names or [], all_, quick, out, jobs, json_, way, on)
+    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds)
 
 
 @app.command(

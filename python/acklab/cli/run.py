@@ -1,5 +1,6 @@
 """`acklab run` and `acklab check`."""
 
+import contextlib
 import json
 import math
 from collections.abc import Sequence
@@ -55,15 +56,45 @@ def run_command(
     source = Source.of(file)
     scenario = source.load(with_seed(sets, seed))
     refuse_unused(strategies or {}, scenario)
-    # As with a capture program, files go where they are asked for, and else to the current folder.
-    captures = folder or Path()
-    if folder is not None:
-        from acklab.contents import Contents, refuse_others
-
-        refuse_others(folder, Contents.RUN)
-        ensure_writable(folder)
     if qlog is not None:
         ensure_writable(qlog)
+    with contextlib.ExitStack() as stack:
+        replacement = None
+        if folder is not None:
+            from acklab.contents import Contents
+            from acklab.replacing import replacing
+
+            ensure_writable(folder)
+            replacement = stack.enter_context(replacing(folder, Contents.RUN))
+            replacement.make_room([capture["file"] for capture in scenario.get("capture") or []])
+        # As with a capture program, files go where they are asked for, and else to the current folder.
+        captures = Path() if replacement is None else replacement.staging
+        result = _run(source, sets, seed, captures, qlog, qlog_version, strategies)
+        # Shown first, so that a folder that cannot be written does not lose what was computed.
+        if as_json:
+            print(json.dumps(finite(result.to_dict()), allow_nan=False))
+        else:
+            show(result, view=view)
+        if replacement is not None:
+            result.complete(replacement)
+    if folder is not None:
+        tell(f"kept in {printable(folder)}")
+    for capture in result.scenario.get("capture") or []:
+        tell(f"captured {printable((folder or Path()) / capture['file'])}")
+    if qlog is not None:
+        tell(f"logs of the endpoints in {printable(qlog)}")
+
+
+def _run(
+    source: Source,
+    sets: list[str],
+    seed: int | None,
+    captures: Path,
+    qlog: Path | None,
+    qlog_version: str,
+    strategies: Strategies | None,
+) -> Result:
+    """Runs a scenario, with a bar. Raises Cancelled after Ctrl-C."""
     reached = 0.0
     try:
         with run_bar(source.name) as bar:
@@ -74,21 +105,9 @@ def run_command(
                 bar(share)
 
             with faults_named((strategies or {}).values()):
-                result = run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
+                return run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
     except (KeyboardInterrupt, Cancelled) as error:
         raise Cancelled(f"stopped at {reached:.1%} of the run; nothing of it is kept") from error
-    # Shown first, so that a disk that has become full does not lose what was computed.
-    if as_json:
-        print(json.dumps(finite(result.to_dict()), allow_nan=False))
-    else:
-        show(result, view=view)
-    if folder is not None:
-        result.save(folder)
-        tell(f"kept in {printable(folder)}")
-    for capture in result.scenario.get("capture") or []:
-        tell(f"captured {printable(captures / capture['file'])}")
-    if qlog is not None:
-        tell(f"logs of the endpoints in {printable(qlog)}")
 
 
 def check_command(file: Path, sets: list[str], as_json: bool) -> None:

@@ -26,7 +26,15 @@ _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red",
 
 
 def study_command(
-    names: list[str], everything: bool, quick: bool, folder: Path, jobs: int | None, as_json: bool, way: str, on: str | None
+    names: list[str],
+    everything: bool,
+    quick: bool,
+    folder: Path,
+    jobs: int | None,
+    as_json: bool,
+    way: str,
+    on: str | None,
+    most_seeds: int | None,
 ) -> None:
     """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
     if everything == bool(names):
@@ -36,7 +44,11 @@ def study_command(
     results: list[StudyResult] = []
     for study in chosen:
         try:
-            results.append(run_study(study, folder, quick=quick, jobs=jobs, quiet=as_json, way=way, on=executor_of(on)))
+            results.append(
+                run_study(
+                    study, folder, quick=quick, jobs=jobs, quiet=as_json, way=way, on=executor_of(on), most_seeds=most_seeds
+                )
+            )
         except Cancelled as error:
             raise Cancelled(f"{error}\nwhat is finished is kept; go on with: {shlex.join(['acklab', *sys.argv[1:]])}") from error
         if not as_json and results[-1].comparisons:

@@ -36,6 +36,8 @@ class Bench:
     """The claims of the study with their verdicts."""
     on: Executor | None = None
     """Where points run (default: in threads, `jobs` at a time)."""
+    most_seeds: int | None = None
+    """How many seeds claims get that are undecided; None for those of the study."""
 
     def __post_init__(self) -> None:
         self.study.write_traces()

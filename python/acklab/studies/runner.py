@@ -13,6 +13,7 @@ from acklab.errors import AcklabError, RunError, UsageError
 from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.result import Result
+from acklab.sequential import Looks
 from acklab.statistics import Interval, event_rate, mean_interval, ratio_interval
 from acklab.studies import emulated
 from acklab.studies.bench import Bench
@@ -77,11 +78,13 @@ def run_study(
     quiet: bool = False,
     way: str = SIMULATE,
     on: Executor | None = None,
+    most_seeds: int | None = None,
 ) -> StudyResult:
     """Runs every scenario of a study, given by itself or by its name, over its seeds, judges its claims, and draws its figures.
 
     Results go to the folder of that name in `out`; runs that are there already are not repeated. `on` says where points run (default: in
-    threads, `jobs` at a time). With the way "emulate" it runs the points
+    threads, `jobs` at a time). With `most_seeds`, claims on scenarios that are undecided get more seeds, up to as many, by the rule of
+    `acklab.sequential`; those that study.py measures keep their seeds. With the way "emulate" it runs the points
     in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side.
 
     Raises RunError if a run fails, UsageError if a claim asks for what the tables do not have, StoreError, Cancelled.
@@ -89,7 +92,7 @@ def run_study(
     if way not in (SIMULATE, EMULATE):
         raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
     study = find(study) if isinstance(study, str) else study
-    bench = Bench(study, Path(out) / study.name, quick, jobs, quiet, on=on)
+    bench = Bench(study, Path(out) / study.name, quick, jobs, quiet, on=on, most_seeds=most_seeds)
     refuse_others(bench.folder, Contents.STUDY)
     return _emulate(bench, Path(out)) if way == EMULATE else _simulate(bench)
 
@@ -127,27 +130,43 @@ def _emulate(bench: Bench, out: Path) -> StudyResult:
 
 def _judge_claims(bench: Bench) -> list[Finding]:
     claims = bench.study.file.claim
+    measures = _measures(bench) if any(not claim.scenario for claim in claims) else {}
+    findings = {claim.id: _found(bench, claim, measures) for claim in claims if not claim.scenario}
+    looks = {claim.id: Looks.of(bench.at_least(claim.seeds or 1), bench.most_seeds) for claim in claims}
+    look, waiting = 0, [claim for claim in claims if claim.scenario]
+    while waiting:
+        findings |= _look(bench, waiting, looks, look)
+        look += 1
+        waiting = [claim for claim in waiting if findings[claim.id].verdict == UNDECIDED and look < len(looks[claim.id].seeds)]
+    same = {claim.id: claim.same_as for claim in claims if claim.same_as}
+    return [
+        replace(findings[claim.id], verdict=findings[same[claim.id]].verdict) if claim.id in same else findings[claim.id]
+        for claim in claims
+    ]
+
+
+def _look(bench: Bench, claims: Sequence[Claim], looks: Mapping[str, Looks], look: int) -> dict[str, Finding]:
+    """Runs the seeds that a look needs, and judges the claims by them."""
     wanted: dict[_Key, int] = {}
     for claim in claims:
-        for key in _runs(bench, claim) if claim.scenario else ():
-            wanted[key] = max(wanted.get(key, 0), bench.at_least(claim.seeds or 1))
-    measures = _measures(bench) if any(not claim.scenario for claim in claims) else {}
+        for key in _runs(bench, claim):
+            wanted[key] = max(wanted.get(key, 0), looks[claim.id].seeds[look])
     points = dict(zip(wanted, bench.replicas(list(wanted), list(wanted.values())), strict=True))
     read: dict[_Key, list[Result]] = {}
 
-    def measure(key: _Key, metric: Metric) -> list[float]:
-        if key not in read:
-            read[key] = bench.results(points[key])
-        return [metric.of(result) for result in read[key]]
+    def judge(claim: Claim) -> Finding:
+        own = looks[claim.id]
+        # With one look, a run that another claim wants with more seeds has them all; with several, their number must not depend on other claims.
+        most = own.seeds[look] if len(own.seeds) > 1 else None
 
-    findings = {
-        claim.id: _finding(bench, claim, points, measure) if claim.scenario else _found(bench, claim, measures)
-        for claim in claims
-    }
-    same = {claim.id: claim.same_as for claim in claims if claim.same_as}
-    return [
-        replace(finding, verdict=findings[same[name]].verdict) if name in same else finding for name, finding in findings.items()
-    ]
+        def measure(key: _Key, metric: Metric) -> list[float]:
+            if key not in read:
+                read[key] = bench.results(points[key])
+            return [metric.of(result) for result in read[key][:most]]
+
+        return _finding(bench, claim, points, measure, own.confidence(look))
+
+    return {claim.id: judge(claim) for claim in claims}
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
@@ -170,22 +189,24 @@ def _finding(
     claim: Claim,
     points: Mapping[_Key, Sequence[Point]],
     measure: Callable[[_Key, Metric], list[float]],
+    confidence: float,
 ) -> Finding:
     metric = Metric.parse(claim.metric)
     key, *others = _runs(bench, claim)
     values = measure(key, metric)
     commands = [points[key][0].command]
-    interval = event_rate(values) if metric.counts_events else mean_interval(values)
+    interval = event_rate(values, confidence) if metric.counts_events else mean_interval(values, confidence)
     if claim.relative_to is not None:
         below = measure(others[0], metric)
         # One of them may have been run with more seeds for another claim: the first seeds are the same.
         seeds = min(len(values), len(below))
-        interval = ratio_interval(values[:seeds], below[:seeds])
+        interval = ratio_interval(values[:seeds], below[:seeds], confidence)
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=False)]
         commands.append(points[others[0]][0].command)
     beyond = None
     if claim.direction is not None and isinstance(claim.direction.bound, str):
-        beyond = mean_interval([value - other for value, other in zip(values, measure(others[0], metric), strict=False)])
+        pairs = zip(values, measure(others[0], metric), strict=False)
+        beyond = mean_interval([value - other for value, other in pairs], confidence)
     return _judged(bench, claim, Measure(values, commands), interval, beyond)
 
 

@@ -4,14 +4,18 @@ The scenario, its traces and its strategies travel with the batches. A worker ke
 a folder of a file system that it shares; else the results come to this process, which keeps them.
 """
 
+import atexit
 import contextlib
+import hashlib
 import os
 import platform
 import secrets
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -297,13 +301,23 @@ def _unpacked(travelling: Travelling, folder: Path) -> tuple[Source, tuple[Strat
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(octets)
     strategies, names = [], {}
-    for number, (name, made, there, octets) in enumerate(travelling.strategies):
-        path = folder / f"strategy_{number}" / Path(there).name
-        path.parent.mkdir()
-        path.write_bytes(octets)
+    for name, made, there, octets in travelling.strategies:
+        # A file is executed once in a process, and keeps its path there for the lines of its messages.
+        path = _home() / hashlib.sha256(octets).hexdigest() / Path(there).name
+        path.parent.mkdir(exist_ok=True)
+        if not path.is_file():
+            path.write_bytes(octets)
         names[str(path)] = there
         strategies.append(StrategyFile(name, path, made))
     return Source(travelling.text, travelling.name, base), tuple(strategies), names
+
+
+@cache
+def _home() -> Path:
+    """A folder for the strategies of this worker."""
+    folder = tempfile.mkdtemp(prefix="acklab-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _node() -> str:

@@ -130,6 +130,10 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
 }
 
 /// Checks that `file` is inside the folder of the run.
+/// The names of files beside the tables of a run, a sweep or a study.
+const RESERVED: [&str; 6] =
+    ["checksums.json", "claims.json", "report.html", "report.json", "scenario.json", "sweep.json"];
+
 fn file_name(path: &str, file: &str) -> Result<(), Problem> {
     let is_name = !file.trim().is_empty() && !file.ends_with(['/', '\\']) && !file.contains(char::is_control);
     if !is_name {
@@ -137,6 +141,9 @@ fn file_name(path: &str, file: &str) -> Result<(), Problem> {
     }
     if !Path::new(file).components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(Problem::at(path, "a file inside the folder of the run: no `..` and no leading `/`"));
+    }
+    if file.starts_with('.') || file.ends_with(".parquet") || RESERVED.contains(&file) {
+        return Err(Problem::at(path, "another name: results of acklab have this one, or are hidden"));
     }
     Ok(())
 }

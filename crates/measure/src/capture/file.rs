@@ -55,6 +55,10 @@ pub(super) struct CaptureFile {
 impl CaptureFile {
     pub(super) fn create(path: &Path, title: Option<&str>, interface: &Interface<'_>) -> Result<Self, Error> {
         let error = |source| Error::Create { path: path.to_owned(), source };
+        // A link might lead to any file of the user's.
+        if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            return Err(error(io::Error::other("found a symbolic link, expected no file or a regular one")));
+        }
         let file = File::create(path).map_err(error)?;
         let writer = start(BufWriter::with_capacity(BUFFER, file), title, interface);
         Ok(Self {

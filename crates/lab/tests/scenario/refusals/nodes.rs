@@ -93,6 +93,11 @@ fn names_and_nodes() {
             r#"capture.0.file: found "/etc/a", expected a file inside the folder of the run: no `..` and no leading `/`"#,
         ),
         (
+            r#"file = "dst_0.pcapng""#,
+            r#"file = «"flows.parquet"»"#,
+            r#"capture.0.file: found "flows.parquet", expected another name: results of acklab have this one, or are hidden"#,
+        ),
+        (
             r#"file = "captures/acks.pcapng""#,
             r#"file = «"dst_0.pcapng"»"#,
             r#"capture.1.file: found "dst_0.pcapng", expected a unique file; another capture writes it"#,
