@@ -132,6 +132,9 @@ def _marked(place: Place) -> Iterator[str]:
     path = place.path / token
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Those of drivers that were killed. A driver that still runs gets its results over Ray from now on.
+        for earlier in path.parent.glob(".ray-*"):
+            earlier.unlink(missing_ok=True)
         path.touch()
     except OSError as error:
         raise StoreError(f"{path}: cannot write it: {error.strerror}") from error
