@@ -211,3 +211,19 @@ fn a_cell_of_ns2_has_no_qos_and_a_floor_is_no_ceiling() {
         refusal(DCF, &["wifi.0.access.best_effort.cw_min=15", "wifi.0.access.best_effort.cw_floor=31"]).unwrap();
     assert!(of_floor.contains("at most `cw_min`, which is 15"), "{of_floor}");
 }
+
+/// A run of a cell with A-MSDUs of 2⁶³ octets did not end: what fits into one was counted packet by packet.
+#[test]
+fn an_a_msdu_has_at_most_the_octets_of_its_generation() {
+    const CELL: &str = include_str!("../../benches/cost/wifi_n_download.toml");
+    let refusal = |standard: &str, octets: u64| {
+        let sets = [format!("wifi.0.standard={standard}"), format!("wifi.0.aggregation.a_msdu={octets}B")];
+        load(CELL, "cell.toml", &sets, None).err().map(|refusal| refusal.to_string())
+    };
+    for (standard, most) in [("802.11n", 7935), ("802.11ac", 11_424), ("802.11ax", 11_424), ("802.11be", 11_424)] {
+        assert_eq!(refusal(standard, most), None);
+        let refused = refusal(standard, most + 1).unwrap();
+        assert!(refused.contains(&format!("an A-MSDU of at most {most}B in {standard}")), "{refused}");
+        assert!(refusal(standard, 1 << 62).is_some());
+    }
+}

@@ -19,7 +19,7 @@ pub struct Aggregation {
     pub max_frames: Option<u16>,
     /// Airtime of a PPDU (aPPDUMaxTime, 19.4.4 and 21.4.4).
     pub max_time: Duration,
-    /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU.
+    /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU. At most 7935B with 802.11n, 11424B after it.
     #[schemars(example = "3839B")]
     pub a_msdu: Bytes,
     /// The window of a Block ACK in frames: at most 64, 256 with 802.11ax, 1024 with 802.11be. Default: that, as in mac80211

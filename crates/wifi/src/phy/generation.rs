@@ -64,6 +64,8 @@ pub struct Control {
 pub struct Limits {
     /// Octets of an A-MPDU.
     pub octets: Bytes,
+    /// Octets of an A-MSDU.
+    pub a_msdu: Bytes,
     /// Frames that a Block ACK acknowledges: the size of its largest bitmap in bits.
     pub window: u16,
 }

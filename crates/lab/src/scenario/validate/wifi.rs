@@ -79,6 +79,12 @@ fn settings(path: &str, cell: &CellConfig) -> Result<(), Problem> {
         let expected = format!("a window of 1 to {} frames in {}", cell.most_window(), cell.standard);
         return Err(Problem::at(at("aggregation.window"), expected));
     }
+    if let Some(limits) = &cell.standard.generation().aggregation
+        && cell.aggregation.a_msdu > limits.a_msdu
+    {
+        let expected = format!("an A-MSDU of at most {} in {}", limits.a_msdu, cell.standard);
+        return Err(Problem::at(at("aggregation.a_msdu"), expected));
+    }
     let bands = cell.standard.generation().bands;
     if cell.band.is_some_and(|band| !bands.contains(&band)) {
         let names: Vec<&str> = bands.iter().map(|band| band.name()).collect();

@@ -11,6 +11,8 @@ pub(super) const GENERATION: Generation = Generation {
     aggregation: Some(Limits {
         // 9.4.2.157.2.
         octets: Bytes(1_048_575),
+        // The largest MPDU has 11454 octets (9.4.2.157.2), header and FCS included.
+        a_msdu: Bytes(11_424),
         // As with HT.
         window: 64,
     }),

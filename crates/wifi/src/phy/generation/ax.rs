@@ -11,6 +11,8 @@ pub(super) const GENERATION: Generation = Generation {
     aggregation: Some(Limits {
         // 9.4.2.248.
         octets: Bytes(6_500_631),
+        // As with VHT.
+        a_msdu: Bytes(11_424),
         // A bitmap of 32 octets (Table 9-30a); all of it as in mac80211 (`IEEE80211_MAX_AMPDU_BUF_HE`).
         window: 256,
     }),

@@ -14,6 +14,8 @@ pub(super) const GENERATION: Generation = Generation {
         // The largest A-MPDU of an EHT PPDU (the table of maximum data unit sizes in 9.2.4.7.1; Maximum A-MPDU Length Exponent Extension of
         // the EHT Capabilities element).
         octets: Bytes(15_523_200),
+        // As with VHT.
+        a_msdu: Bytes(11_424),
         // A bitmap of 128 octets (Fragment Number of the compressed Block ACK, 9.3.1.8.2).
         window: 1_024,
     }),
