@@ -232,7 +232,7 @@ impl Sender {
             self.counters.lost_needlessly += progress.spuriously_lost;
             // The keys of the handshake are discarded, and with them what was in flight under them.
             for handshake in [Space::Initial, Space::Handshake] {
-                self.recovery.space_mut(handshake as usize).abandon().for_each(drop);
+                self.recovery.abandon(handshake as usize);
             }
         }
     }
@@ -280,12 +280,11 @@ impl Sender {
         let found = spaces.find_map(|space| Some((space as usize, self.last_of(space, loss.octets, sent_at)?)));
         debug_assert!(found.is_some(), "no outstanding packets make up the loss {loss:?}");
         let Some((space, last)) = found else { return };
-        let packets = self.recovery.space_mut(space);
-        let outstanding = packets.outstanding().take_while(|(number, _)| *number <= last);
+        let outstanding = self.recovery.space(space).outstanding().take_while(|(number, _)| *number <= last);
         let probes: Vec<u64> =
             outstanding.filter(|(_, packet)| packet.content.is_mtu_probe).map(|(number, _)| number).collect();
         for number in probes {
-            packets.retire(number);
+            self.recovery.retire(space, number);
         }
         self.recovery.lose(space, 0..last + 1);
         self.recovery.space_mut(space).settle();

@@ -136,6 +136,8 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
             self.learner = L::new(self.constants, first_rate::<L>(&self.constants, self.mss, self.srtt));
+            // What left in the handshake left at an assumed round-trip time.
+            self.monitor.clear();
         }
         self.limit(window);
     }

@@ -109,7 +109,7 @@ impl Sender {
 
     /// The packets of a space no longer count (RFC 9002, §6.4).
     pub(super) fn abandon(&mut self, id: Id) {
-        self.space_mut(id).abandon().for_each(drop);
+        self.recovery.abandon(id as usize);
     }
 
     /// The keys of a space are discarded, and its timers with them (RFC 9002, §6.2.2 and §6.4).

@@ -242,8 +242,39 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         let all = std::iter::once(0..packets.next_number());
         let acknowledged: Result<_, NeverSent> = packets.acknowledge(now, all, &mut self.acknowledged);
         debug_assert!(acknowledged.is_ok(), "no number was left out");
-        self.acknowledged.clear();
         packets.settle();
+        let wants_outcomes = self.wants_outcomes(space);
+        for (_, packet) in self.acknowledged.drain(..) {
+            if wants_outcomes && packet.is_in_flight {
+                self.outcomes.push(unknown(&packet));
+            }
+        }
+    }
+
+    /// The packets of a space no longer count, because its keys are discarded (RFC 9002, §6.4).
+    pub fn abandon(&mut self, space: usize) {
+        let wants_outcomes = self.wants_outcomes(space);
+        for packet in self.spaces[space].abandon() {
+            if wants_outcomes && packet.is_in_flight {
+                self.outcomes.push(unknown(&packet));
+            }
+        }
+    }
+
+    /// Nothing is expected any more of the packet with this number of a space: it is neither acknowledged nor lost.
+    pub fn retire(&mut self, space: usize, number: u64) {
+        let wants_outcomes = self.wants_outcomes(space);
+        if let Some(packet) = self.spaces[space].retire(number)
+            && wants_outcomes
+            && packet.is_in_flight
+        {
+            self.outcomes.push(unknown(&packet));
+        }
+    }
+
+    /// Returns `true` if the controller is told of each packet of a space that counts as in flight, and then waits for its outcome.
+    fn wants_outcomes(&self, space: usize) -> bool {
+        space >= self.first_controlled && self.congestion.get().is_some_and(Congestion::wants_outcomes)
     }
 
     /// The packets of these numbers are reported lost.
@@ -262,7 +293,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
     /// Tells `context` what was acknowledged and lost, and congestion control what follows from that. Returns `true` if that was persistent
     /// congestion.
     pub fn settle(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
-        self.tell(context);
+        self.tell(space, context);
         if let (Some(size), Some(congestion)) = (context.packet_size(), self.congestion.get_mut())
             && congestion.set_packet_size(size)
         {
@@ -272,13 +303,15 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         let is_controlled = space >= self.first_controlled;
         let is_persistent = is_controlled && self.control(now, space, report, context);
         self.signals.clear();
-        self.outcomes.clear();
+        if is_controlled {
+            self.outcomes.clear();
+        }
         is_persistent
     }
 
     #[inline]
-    fn tell(&mut self, context: &mut impl Context<T>) {
-        let wants_outcomes = self.congestion.get().is_some_and(Congestion::wants_outcomes);
+    fn tell(&mut self, space: usize, context: &mut impl Context<T>) {
+        let wants_outcomes = self.wants_outcomes(space);
         for (number, packet) in self.acknowledged.drain(..) {
             if context.on_acked(number, &packet) && wants_outcomes {
                 let outcome = Outcome::Delivered { was_lost: false };
@@ -286,12 +319,14 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
             }
         }
         for lost in self.lost.drain(..) {
-            let signal = LostPacket::of(&lost);
+            let (signal, outcome) = (LostPacket::of(&lost), lost.packet.is_in_flight.then(|| unknown(&lost.packet)));
             if context.on_lost(lost) {
                 if let InFlight::Reported(in_flight) = &mut self.in_flight {
                     *in_flight = in_flight.saturating_sub(signal.octets);
                 }
                 self.signals.push(signal);
+            } else if wants_outcomes {
+                self.outcomes.extend(outcome);
             }
         }
     }
@@ -351,6 +386,11 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
     pub fn persistent_duration(&self, max_ack_delay: Duration) -> Option<Duration> {
         persistent::duration(self.round_trips.estimator()?, max_ack_delay)
     }
+}
+
+/// The outcome of a packet of which nothing will be known.
+const fn unknown<T>(packet: &Packet<T>) -> Transmission {
+    Transmission { sent_at: packet.at, outcome: Outcome::Unknown }
 }
 
 #[cfg(test)]

@@ -272,7 +272,7 @@ impl Scoreboard {
         }
         self.retransmissions.push_back((self.transmissions, start));
         if let Some(sent_at) = replaced {
-            self.note_outcome(sent_at, Outcome::Replaced);
+            self.note_outcome(sent_at, Outcome::Unknown);
         }
     }
 

@@ -11,8 +11,9 @@ pub enum Outcome {
         /// It had wrongly been reported lost before.
         was_lost: bool,
     },
-    /// Its octets were retransmitted before it was acknowledged or lost, so their acknowledgment is ambiguous.
-    Replaced,
+    /// Nothing will be known of it: its octets were retransmitted before it was acknowledged or lost, so that their acknowledgment is
+    /// ambiguous; its keys were discarded; or it was a probe for a larger packet size, whose loss is no congestion.
+    Unknown,
 }
 
 /// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has both.
@@ -90,7 +91,7 @@ mod tests {
         board.mark_head_lost();
         board.unmark_lost();
         board.retransmit(at(7), 100, Stamp::default());
-        assert_eq!((losses(&mut board), outcomes(&mut board)), (vec![0], vec![(1, Outcome::Replaced)]));
+        assert_eq!((losses(&mut board), outcomes(&mut board)), (vec![0], vec![(1, Outcome::Unknown)]));
         board.advance(200);
         assert_eq!(outcomes(&mut board), [(0, Outcome::Delivered { was_lost: true }), (7, DELIVERED)]);
     }

@@ -185,7 +185,7 @@ impl Sender {
 
     /// The connection is over, and nothing is outstanding any more.
     pub(super) fn abandon(&mut self) {
-        self.recovery.space_mut(SPACE).abandon().for_each(drop);
+        self.recovery.abandon(SPACE);
     }
 
     /// The peer has accepted the connection, or all that opened it is void.

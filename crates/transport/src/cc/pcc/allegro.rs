@@ -48,6 +48,11 @@ impl Settings for Config {
 /// §3.2: two pairs of trials.
 const TRIALS: usize = 4;
 
+/// Starting: the result of an interval is known before the next but one begins. An interval lasts for at least 1.7 round trips, so that its
+/// result arrives during the next one (§3.1); where the queue that it builds delays the result, the sender waits for it at the rate that it has.
+/// Otherwise the rate doubles many times before the first overload is seen.
+const MOST_UNDER_WAY: u32 = 2;
+
 /// The states of §3.2, figure 3.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -55,7 +60,8 @@ enum Phase {
     Starting {
         /// The rate and the utility of the last finished interval.
         last: Option<(f64, f64)>,
-        has_begun: bool,
+        /// Intervals that have begun and whose results are not known.
+        under_way: u32,
     },
     /// Decision making: four trials, and then the rate itself until their results are known.
     Deciding {
@@ -125,12 +131,7 @@ impl super::Learner for Allegro {
     }
 
     fn new(constants: Config, rate: f64) -> Self {
-        Self {
-            constants,
-            rate,
-            epsilon: constants.epsilon_min,
-            phase: Phase::Starting { last: None, has_begun: false },
-        }
+        Self { constants, rate, epsilon: constants.epsilon_min, phase: Phase::Starting { last: None, under_way: 0 } }
     }
 
     fn rate(&self) -> f64 {
@@ -139,11 +140,12 @@ impl super::Learner for Allegro {
 
     fn next(&mut self, random: &mut Stream) -> Option<f64> {
         match &mut self.phase {
-            Phase::Starting { has_begun, .. } => {
-                if *has_begun {
+            Phase::Starting { under_way: MOST_UNDER_WAY, .. } => None,
+            Phase::Starting { last, under_way } => {
+                if *under_way > 0 || last.is_some() {
                     self.rate *= 2.0;
                 }
-                *has_begun = true;
+                *under_way += 1;
                 Some(self.rate)
             }
             Phase::Deciding { is_up, begun, .. } => {
@@ -174,7 +176,7 @@ impl super::Learner for Allegro {
     fn learn(&mut self, report: &Report) -> Verdict {
         let utility = utility(&self.constants, report);
         match &mut self.phase {
-            Phase::Starting { last, .. } => match *last {
+            Phase::Starting { last, under_way } => match *last {
                 Some((rate, before)) if utility <= before => {
                     self.rate = rate;
                     self.decide();
@@ -182,6 +184,7 @@ impl super::Learner for Allegro {
                 }
                 _ => {
                     *last = Some((report.rate, utility));
+                    *under_way -= 1;
                     Verdict::Continue
                 }
             },
@@ -210,7 +213,11 @@ impl super::Learner for Allegro {
 
     fn repeat(&mut self, report: &Report) {
         match &mut self.phase {
-            Phase::Starting { has_begun, .. } => (*has_begun, self.rate) = (false, report.rate),
+            // The next interval doubles the rate if one was finished before.
+            Phase::Starting { last, under_way } => {
+                *under_way = 0;
+                self.rate = if last.is_some() { report.rate / 2.0 } else { report.rate };
+            }
             Phase::Deciding { .. } => self.decide(),
             Phase::Adjusting { has_begun, .. } => *has_begun = false,
         }

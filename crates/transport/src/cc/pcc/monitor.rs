@@ -18,7 +18,7 @@ pub struct Report {
     pub(super) loss: f64,
     /// d(RTT)/dT: the slope of the round-trip times over the times of departure; zero if there are too few samples.
     pub(super) rtt_gradient: f64,
-    /// The interval was application-limited and nothing was lost, so it does not show whether the path sustains the rate.
+    /// Something else than the rate limited the interval and nothing was lost, so it does not show whether the path sustains the rate.
     pub(super) is_inconclusive: bool,
 }
 
@@ -43,16 +43,19 @@ impl Interval {
         at >= self.began && (self.is_open || at < self.until)
     }
 
-    /// In an application-limited interval, which a full send buffer causes, too, the target rate counts as the sending rate.
+    /// If the application limits the interval, as a full send buffer does, or the receiver's window or the congestion window so that less than
+    /// half of the target was sent, the target rate counts as the sending rate: what was sent tells nothing of the target, which in
+    /// starting is twice that of the interval before.
     fn report(&self) -> Report {
-        let sending_rate =
-            if self.is_app_limited { self.rate } else { megabits(self.octets, self.until.since(self.began)) };
+        let actual = megabits(self.octets, self.until.since(self.began));
+        let is_limited = self.is_app_limited || 2.0 * actual < self.rate;
+        let sending_rate = if is_limited { self.rate } else { actual };
         Report {
             rate: self.rate,
             sending_rate,
             loss: self.lost as f64 / self.packets.max(1) as f64,
             rtt_gradient: self.rtts.slope(),
-            is_inconclusive: self.is_app_limited && self.lost == 0,
+            is_inconclusive: is_limited && self.lost == 0,
         }
     }
 }
@@ -124,7 +127,7 @@ impl Monitor {
                     interval.delivered += 1;
                     interval.lost -= u64::from(was_lost).min(interval.lost);
                 }
-                Outcome::Replaced => interval.packets = interval.packets.saturating_sub(1),
+                Outcome::Unknown => interval.packets = interval.packets.saturating_sub(1),
             }
         }
     }
@@ -232,14 +235,35 @@ mod tests {
         assert!((monitor.take_finished().unwrap().loss - 0.1).abs() < 1e-9);
     }
 
+    /// Five packets of 10 kbit in 10 ms are 5 Mbps, less than half of 11.
     #[test]
-    fn what_is_taken_back_or_replaced_is_no_loss() {
+    fn an_interval_that_something_else_limits_shows_nothing_unless_packets_are_lost() {
+        let finished = |rate, is_lost| {
+            let mut monitor = Monitor::default();
+            monitor.begin(at(0), rate, Duration::from_millis(10));
+            (0..5).for_each(|ms| monitor.on_sent(&sent(ms)));
+            monitor.close_if_over(at(10));
+            monitor.on_outcomes(&(1..5).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
+            if is_lost {
+                monitor.on_lost(at(0));
+            } else {
+                monitor.on_outcomes(&[transmission(0, DELIVERED)]);
+            }
+            let report = monitor.take_finished().unwrap();
+            (report.is_inconclusive, report.sending_rate as u64)
+        };
+        assert_eq!([finished(9.0, false), finished(9.0, true)], [(false, 5), (false, 5)]);
+        assert_eq!([finished(11.0, false), finished(11.0, true)], [(true, 11), (false, 11)]);
+    }
+
+    #[test]
+    fn what_is_taken_back_or_unknown_is_no_loss() {
         let mut monitor = monitor();
         monitor.on_outcomes(&(0..8).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
         monitor.on_lost(at(8));
         monitor.on_outcomes(&[transmission(8, Outcome::Delivered { was_lost: true })]);
         assert!(monitor.take_finished().is_none());
-        monitor.on_outcomes(&[transmission(9, Outcome::Replaced)]);
+        monitor.on_outcomes(&[transmission(9, Outcome::Unknown)]);
         assert!(monitor.take_finished().unwrap().loss.abs() < 1e-9);
     }
 

@@ -78,6 +78,35 @@ fn report(progress: Progress, prior_in_flight: u64) -> Report {
     Report { progress, prior_in_flight, marked: None, rate: None, persistent }
 }
 
+/// A controller that rates what it has sent waits for the outcome of each packet, so that none may be missing: not that of a packet whose
+/// loss is harmless, nor of one that is retired, nor of those whose keys are discarded or that a handshake takes for acknowledged.
+#[test]
+fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
+    let config = cc::ControllerConfig::named("pcc-allegro").unwrap();
+    let controller = Controller::new(&config, &Preset::Rfc.config().controller_start(Seed(1), "f")).unwrap();
+    let mut recovery: Recovery =
+        Manager::new(Estimator::default(), Some(Congestion::new(controller, 100 * SIZE, SIZE)));
+    send(&mut recovery, at(0), 0, 3);
+    recovery.abandon(0);
+    assert_eq!(recovery.outcomes.len(), 3, "keys are discarded");
+    send(&mut recovery, at(1), 1, 2);
+    recovery.acknowledge_all(at(2), 1);
+    assert_eq!(recovery.outcomes.len(), 5, "taken for acknowledged");
+    send(&mut recovery, at(3), 1, 5);
+    recovery.retire(1, 2);
+    assert_eq!(recovery.outcomes.len(), 6, "a probe that is retired");
+    recovery.round_trips_at(at(4)).sample(MS);
+    let progress = recovery.acknowledge(at(4), 1, std::iter::once(6..7)).unwrap();
+    recovery.detect(at(4), 1, &Thresholds::RFC);
+    let mut told = Told { harmless: vec![3], ..Told::default() };
+    recovery.tell(1, &mut told);
+    assert_eq!((told.lost, told.acked), (vec![3], vec![6]));
+    assert_eq!(recovery.outcomes.len(), 8, "a harmless loss, and an acknowledgment");
+    let outcome = recovery.outcomes.last().map(|last| (last.sent_at, last.outcome));
+    assert_eq!(outcome, Some((at(3), Outcome::Unknown)));
+    assert_eq!(progress.packets, 1);
+}
+
 /// These numbers of a space are acknowledged at `now`, and losses are detected by the thresholds of RFC 9002.
 fn acknowledge(recovery: &mut Recovery, now: Instant, space: usize, ranges: &[Range<u64>], told: Told) -> Told {
     let mut told = told;

@@ -1,6 +1,6 @@
 //! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own [judgement](super::loss).
 
-use super::{Lost, Packets, State};
+use super::{Lost, Packet, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
@@ -24,19 +24,16 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Nothing is expected any more of the packet with this number: it is neither acknowledged nor lost.
-    pub fn retire(&mut self, number: u64) {
-        if number < self.first || number >= self.next_number() {
-            return;
+    /// Nothing is expected any more of the packet with this number: it is neither acknowledged nor lost. Returns it if it was outstanding.
+    pub fn retire(&mut self, number: u64) -> Option<Packet<T>> {
+        let state = self.states.get_mut(number.checked_sub(self.first)? as usize)?;
+        if !matches!(state, State::Outstanding(_)) {
+            return None;
         }
-        let index = (number - self.first) as usize;
-        if !matches!(self.states[index], State::Outstanding(_)) {
-            return;
-        }
-        if let State::Outstanding(packet) = std::mem::replace(&mut self.states[index], State::Acknowledged) {
-            self.uncount(&packet);
-            self.acknowledged += 1;
-        }
+        let State::Outstanding(packet) = std::mem::replace(state, State::Acknowledged) else { return None };
+        self.uncount(&packet);
+        self.acknowledged += 1;
+        Some(packet)
     }
 
     /// Forgets what lies below the lowest number that is outstanding, but for what was lost and not yet
@@ -67,7 +64,6 @@ impl<T> Packets<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Packet;
     use super::*;
     use acklab_base::Instant;
 
@@ -112,7 +108,8 @@ mod tests {
     #[test]
     fn what_is_retired_is_neither_lost_nor_acknowledged() {
         let mut board = board(3);
-        [1, 1, 7].into_iter().for_each(|number| board.retire(number));
+        let retired = [1, 1, 7].map(|number| board.retire(number).map(|packet| packet.content));
+        assert_eq!(retired, [Some(1), None, None]);
         assert_eq!(board.in_flight(), 200);
         assert_eq!(lose(&mut board, 0..2), [0]);
         let progress = board.acknowledge(Instant::ZERO, std::iter::once(0..3), &mut Vec::new()).unwrap();

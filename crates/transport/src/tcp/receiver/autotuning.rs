@@ -38,7 +38,7 @@ const INITIAL: u64 = 128 << 10;
 const LARGEST: u64 = 32 << 20;
 /// `tcp_select_initial_window`: the window at first, which is not scaled.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
-/// `TCP_INIT_CWND`, in segments: what a round trip brings at first (`tcp_init_buffer_space`).
+/// `TCP_INIT_CWND`, in segments: what a round trip brings at first, unless that is more than the first window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
 /// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one (`tcp_initialize_rcv_mss`).
 const SHORTEST_FULL_SIZE: u64 = 536;
@@ -204,7 +204,7 @@ impl ReceiveBuffer {
             return;
         }
         let copied = self.next - from;
-        self.per_round_trip = self.per_round_trip.max(INITIAL_SEGMENTS * arrived.full_size);
+        self.per_round_trip = self.per_round_trip.max((INITIAL_SEGMENTS * arrived.full_size).min(INITIAL_WINDOW));
         if copied > self.per_round_trip {
             self.grow_buffer(copied, arrived.beyond);
         }
@@ -265,6 +265,25 @@ mod tests {
         assert!(buffer.clamp > 2 * 100 * MSS, "{}", buffer.clamp);
         assert_eq!(buffer.offered, buffer.clamp, "in the end all of it is offered");
         assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
+    }
+
+    /// Ten segments of 8000 octets are more than the first window, which is then what a round trip has to bring. If it had to bring ten
+    /// segments, the first buffer, of 81,920 octets at most, could never grow.
+    #[test]
+    fn large_segments_grow_the_buffer_as_well() {
+        let mut buffer = ReceiveBuffer::new(0);
+        for k in 0..200 {
+            // What the window allows arrives in each round trip of 23 ms.
+            let per_round_trip = buffer.window() / 8000;
+            let round_trip = Duration::from_millis(23);
+            let now = Instant::ZERO + round_trip * (k + 1);
+            for segment in 0..per_round_trip {
+                let arrived =
+                    Arrived { octets: 8000, full_size: 8000, advanced: 8000, beyond: 0, round_trip: Some(round_trip) };
+                buffer.arrive(now + round_trip * segment / per_round_trip, arrived);
+            }
+        }
+        assert!(buffer.window() > 20 * 65_535, "{}", buffer.window());
     }
 
     /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is less than the first window.

@@ -47,7 +47,7 @@ fn trials(learner: &mut Allegro, random: &mut Stream, of: impl Fn(usize, f64) ->
 #[test]
 fn two_pairs_that_agree_move_the_rate_with_growing_steps_until_it_is_too_much() {
     let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
-    (learner.rate, learner.phase) = (8.0, Phase::Starting { last: None, has_begun: false });
+    (learner.rate, learner.phase) = (8.0, Phase::Starting { last: None, under_way: 0 });
     learner.decide();
     trials(&mut learner, &mut random, |_, rate| link(10.0, rate));
     let mut expected = 8.0 * 1.01;
