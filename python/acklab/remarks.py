@@ -26,6 +26,7 @@ def remarks(result: "Result") -> list[str]:
     late = [f"not to be trusted: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
     return [
         *late,
+        *_endings(flows),
         *_without_data(flows),
         *_unacknowledged(flows),
         *_starved(flows),
@@ -34,6 +35,40 @@ def remarks(result: "Result") -> list[str]:
         *_unlimited(result.scenario, flows, links),
         *_programs(programs),
     ]
+
+
+_UNFORTUNATE = {
+    "refused": "its connection was refused",
+    "closed": "its connection was closed by an application",
+    "failed": "its connection failed",
+    "idle-timeout": "its connection was given up, because nothing arrived for too long",
+    "reset": "its connection was reset",
+    "opening": "its handshake was not over at the end of the window",
+}
+
+
+def _endings(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Connections that did not end well, and those that stand."""
+    found = []
+    for flow in flows:
+        ending, at = flow.get("ending"), flow.get("ending_time")
+        if ending == "stands":
+            causes = [
+                f"{flow.get('total_rtos_l4'):,} retransmission timeouts in the window" if flow.get("total_rtos_l4") else "",
+                f"{flow['mean_in_flight_l4']:,.0f} segments in flight on average" if flow.get("mean_in_flight_l4") else "",
+                f"{flow['mean_blocked_l4']:,.0f} arrived and not read, behind a gap or for a slow reader"
+                if flow.get("mean_blocked_l4")
+                else "",
+            ]
+            why = ", ".join(filter(None, causes))
+            found.append(f"{flow['flow']}: stands: nothing was delivered from {at:.3f} s on{f' ({why})' if why else ''}")
+        elif ending:
+            kind, _, code = ending.partition(":")
+            if kind in _UNFORTUNATE:
+                when = "" if kind == "opening" or at is None else f" at {at:.3f} s"
+                found.append(f"{flow['flow']}: {_UNFORTUNATE[kind]}{when}{f' ({code.strip()})' if code else ''}")
+    more = len(found) - _NAMED
+    return found if more <= 1 else [*found[:_NAMED], f"{more} more flows ended or stand like these (column `ending`)"]
 
 
 def remarks_on_scenario(scenario: Mapping[str, Any]) -> list[str]:

@@ -40,6 +40,7 @@ mod scenario;
 mod slow_reader;
 mod slow_return_link;
 mod snapshots;
+mod standstill;
 mod strategies;
 mod tack;
 mod tack_dissector;

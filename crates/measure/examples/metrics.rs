@@ -8,8 +8,9 @@ const HEAD: &str = "# Tables and their metrics
 
 A column is named as CCperf names its metrics: statistic, quantity, layer. Means \"over time\" weigh a value by how long it held. What has no
 meaning for a transport, or was not seen in the window of measurement, is null. So is, where one end of a connection is measured alone
-(`acklab_measure::Recorder`), what only its peer can know. How windows, bins and means are taken is told on the page of
-[TCP](tcp.md#metrics-of-a-flow).
+(`acklab_measure::Recorder`), what only its peer can know. The active time of a flow lasts from its start, or the window's, until all
+its data are acknowledged, or until its stop, or the last departure or arrival of its data after that. How windows, bins and means are taken
+is told on the page of [TCP](tcp.md#metrics-of-a-flow).
 ";
 
 /// The page.

@@ -11,7 +11,7 @@ use crate::observed::Delivery;
 use crate::series::Series;
 use crate::statistics::{Distribution, Mean, OverTime, nanos, real};
 
-use acklab_base::event::AckTime;
+use acklab_base::event::{AckTime, Closing};
 use acklab_base::{Duration, Event, Instant, LimitingFactor, Vitals};
 use bursts::Bursts;
 use delay::ApplicationDelay;
@@ -173,6 +173,12 @@ pub struct FlowProbe {
     pub completed: Option<Instant>,
     /// When the receiver's application last got octets.
     pub(crate) last_delivery: Option<Instant>,
+    /// When data last arrived at the receiver.
+    pub(crate) last_arrival: Option<Instant>,
+    /// When all data and their end had been acknowledged, in the window or before it.
+    pub(crate) finished: Option<Instant>,
+    /// When and why the connection was closed, with the code of the error, at the end that closed it first.
+    pub(crate) closed: Option<(Instant, Closing, u64)>,
 
     /// The offset up to which the receiver's application has read.
     delivered: u64,
@@ -211,6 +217,9 @@ impl FlowProbe {
             established: None,
             completed: None,
             last_delivery: None,
+            last_arrival: None,
+            finished: None,
+            closed: None,
             delivered: 0,
             rtt_samples: 0,
             sent: 0,
@@ -243,6 +252,7 @@ impl FlowProbe {
         fresh.rtt_samples = rtt_samples;
         fresh.sent = self.sent;
         fresh.established = self.established;
+        (fresh.finished, fresh.closed) = (self.finished, self.closed);
         fresh.delivered = self.delivered;
         fresh.application_delay = self.application_delay.reopened(now);
         fresh.throughput.open(now);
@@ -285,6 +295,16 @@ impl FlowProbe {
             self.idt_ewma.set(now, idt);
         }
         self.last_departure = Some(now);
+    }
+
+    /// Returns `true` if the receiver is measured by this probe as well.
+    pub(crate) const fn sees_receiver(&self) -> bool {
+        self.sees_receiver
+    }
+
+    /// When the sender last sent data.
+    pub(crate) const fn last_departure(&self) -> Option<Instant> {
+        self.last_departure
     }
 
     /// The sender's application may have written.
@@ -375,6 +395,7 @@ impl FlowProbe {
         receiver: &Vitals,
         offset: impl FnOnce() -> u64,
     ) {
+        self.last_arrival = Some(now);
         let delay = origin.map(|origin| now.since(origin).as_nanos());
         if let Some(delay) = delay {
             self.one_way_delays.add(delay);
@@ -423,7 +444,9 @@ impl FlowProbe {
             Event::Finished => {
                 self.completed = Some(now);
                 self.limits.finish(now);
+                self.finished.get_or_insert(now);
             }
+            Event::Closed { reason, code } => _ = self.closed.get_or_insert((now, reason, code)),
             // They are for logs.
             Event::PacketLost { .. } | Event::SegmentLost { .. } => return,
             _ => {}

@@ -104,6 +104,12 @@ impl OverTime {
         self.since.is_some() && self.value == 0.0
     }
 
+    /// Returns `true` if the value, or the last value before the measurement ended, is above zero.
+    #[must_use]
+    pub fn is_above_zero(&self) -> bool {
+        self.value > 0.0
+    }
+
     /// Adds the time since the last change with the current value.
     #[inline]
     fn hold(&mut self, now: Instant) {

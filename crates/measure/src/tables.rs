@@ -2,6 +2,7 @@
 
 mod cells;
 mod completions;
+mod ending;
 pub(crate) mod flows;
 mod limits;
 mod links;
@@ -80,7 +81,7 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
             info,
             counters,
             window: window.clone(),
-            mean_rate: link.mean_rate(until),
+            mean_rate: link.mean_rate(&window),
         })
         .collect();
     let whole = network::Whole { flows: &flows, links: &counters };

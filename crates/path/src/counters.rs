@@ -29,6 +29,9 @@ pub struct Counters {
     /// Packets that left the queue to be sent.
     pub served: u64,
     /// Octets of the served packets, link-layer overhead included.
+    pub bytes_served: Bytes,
+    /// Octets serialised, link-layer overhead included. A packet that is being sent when the window begins or ends counts by the share of its
+    /// service that lies within.
     pub bytes_on_wire: Bytes,
     /// Packets that were lost after they were sent.
     pub lost: u64,
@@ -127,8 +130,27 @@ impl Tally {
             && let Some(counters) = self.at(at)
         {
             counters.served += 1;
-            counters.bytes_on_wire += on_wire;
+            counters.bytes_served += on_wire;
             counters.waited += waited;
+        }
+    }
+
+    /// Octets are serialised from `start` to `end`.
+    #[inline]
+    pub(crate) fn sends(&mut self, start: Instant, end: Instant, on_wire: Bytes) {
+        if start >= self.window.start && end < self.window.end {
+            self.counters.bytes_on_wire += on_wire;
+        } else {
+            self.sends_in_part(start, end, on_wire);
+        }
+    }
+
+    #[inline(never)]
+    fn sends_in_part(&mut self, start: Instant, end: Instant, on_wire: Bytes) {
+        let within = end.min(self.window.end).since(start.max(self.window.start)).as_nanos();
+        if within > 0 {
+            let octets = u128::from(on_wire.get()) * u128::from(within) / u128::from(end.since(start).as_nanos());
+            self.counters.bytes_on_wire += Bytes(octets as u64);
         }
     }
 
@@ -230,6 +252,23 @@ impl QueueLength {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A packet of 100 octets that is sent from 50 to 150 lies within the window by half, one from 190 to 230 by a quarter.
+    #[test]
+    fn a_packet_counts_by_the_share_of_its_service_in_the_window() {
+        let at = Instant::from_nanos;
+        let mut tally = Tally::new();
+        tally.window = at(100)..at(200);
+        let mut sends = |from, until| {
+            tally.sends(at(from), at(until), Bytes(100));
+            tally.counters.bytes_on_wire.get()
+        };
+        assert_eq!(
+            [sends(0, 50), sends(50, 150), sends(150, 190), sends(190, 230), sends(230, 240)],
+            [0, 50, 150, 175, 175]
+        );
+        assert_eq!([sends(120, 120), sends(200, 200), sends(50, 250)], [275, 275, 325]);
+    }
 
     #[test]
     fn the_mean_length_is_that_of_the_window() {

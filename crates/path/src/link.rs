@@ -93,12 +93,12 @@ impl<D: Datagram + Clone> Link<D> {
         self.tally.lengths.as_deref().unwrap_or_default()
     }
 
-    /// The mean rate from the start of the run to `until` in bits per second. Returns `None` if packets take no time to send.
+    /// The mean rate in `window` in bits per second. Returns `None` if packets take no time to send.
     #[must_use]
-    pub fn mean_rate(&self, until: Instant) -> Option<f64> {
+    pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
         match &self.assigned {
             Some(assigned) => Some(assigned.terminal.greatest_rate()),
-            None => self.server.mean_rate(until),
+            None => self.server.mean_rate(window),
         }
     }
 
@@ -131,6 +131,7 @@ impl<D: Datagram + Clone> Link<D> {
         self.device.enter(start);
         let on_wire = packet.wire_len() + self.overhead;
         self.free_at = self.server.finish(start, on_wire, start == self.free_at);
+        self.tally.sends(start, self.free_at, on_wire);
         self.channel.send(self.free_at, packet, &mut self.tally);
     }
 

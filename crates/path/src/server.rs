@@ -8,6 +8,7 @@ pub use schedule::{RateStep, Schedule, ScheduleError};
 pub use trace::{Trace, TraceError};
 
 use acklab_base::{Bytes, Instant, Rate, Serializer};
+use std::ops::Range;
 
 /// The sending end of a link, which serialises one packet at a time.
 #[derive(Clone, Debug)]
@@ -45,14 +46,14 @@ impl Server {
         }
     }
 
-    /// The mean rate from the start of the run to `until`. Returns `None` if packets take no time to send.
+    /// The mean rate in `window`. Returns `None` if packets take no time to send.
     #[must_use]
-    pub fn mean_rate(&self, until: Instant) -> Option<f64> {
+    pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
         match self {
             Self::Unlimited => None,
             Self::Constant(rate, _) => Some(rate.bits_per_second() as f64),
-            Self::Schedule(schedule) => Some(schedule.mean_rate(until)),
-            Self::Trace(trace) => Some(trace.mean_rate()),
+            Self::Schedule(schedule) => Some(schedule.mean_rate(window)),
+            Self::Trace(trace) => Some(trace.mean_rate(window)),
         }
     }
 }

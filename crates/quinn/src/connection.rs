@@ -275,7 +275,9 @@ impl Connection {
             Reason::ApplicationClosed(close) => (Closing::Application, close.error_code.into_inner()),
             Reason::TimedOut => (Closing::IdleTimeout, 0),
             Reason::Reset => (Closing::Reset, 0),
-            _ => (Closing::ProtocolViolation, 0),
+            Reason::TransportError(error) => (Closing::ProtocolViolation, error.code.into()),
+            Reason::ConnectionClosed(close) => (Closing::ProtocolViolation, close.error_code.into()),
+            Reason::VersionMismatch | Reason::CidsExhausted => (Closing::ProtocolViolation, 0),
         };
         self.events.push_back(Event::Closed { reason, code });
     }

@@ -128,7 +128,7 @@ fn bottleneck<P: Packet>(
     match hop {
         Hop::Link(direction) => Some(Bottleneck {
             at: Place::Link(direction),
-            rate: links[direction].mean_rate(Instant::ZERO + scenario.duration)?,
+            rate: links[direction].mean_rate(&super::window(scenario))?,
             full_size: octets + direction_config(scenario, direction).overhead.get(),
             cycle: Duration::ZERO,
         }),
@@ -149,7 +149,7 @@ fn segment_time<P: Packet>(
 ) -> f64 {
     let hops = path.iter().filter_map(|hop| match *hop {
         Hop::Link(direction) => {
-            let rate = links[direction].mean_rate(Instant::ZERO + scenario.duration)?;
+            let rate = links[direction].mean_rate(&(Instant::ZERO..Instant::ZERO + scenario.duration))?;
             Some((rate, octets + direction_config(scenario, direction).overhead.get()))
         }
         Hop::Cell { cell, from, .. } => cells[cell].nominal_rate(from).map(|rate| (rate as f64, octets)),

@@ -260,7 +260,7 @@ fn ends<H: Real>(world: &World<RealPacket, H>, now: Instant) -> Vec<[Snapshot; 2
 fn links<H: Real>(world: &mut World<RealPacket, H>, now: Instant) -> Vec<LinkCounts> {
     let counters = world.links_and_cells().0.iter_mut().map(|link| link.counters(now));
     let counts = counters.map(|counters| LinkCounts {
-        sent: counters.bytes_on_wire.get(),
+        sent: counters.bytes_served.get(),
         dropped: counters.dropped,
         filtered: counters.filtered,
         waiting: counters.queue.current(),

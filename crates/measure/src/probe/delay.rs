@@ -12,7 +12,7 @@ pub(crate) struct ApplicationDelay {
     written: u64,
     /// The delay of the octet delivered last, in nanoseconds.
     latest: OverTime,
-    /// Deliveries are not seen, so that writes would wait for ever.
+    /// Deliveries are not seen, or packets tell when their data were written, so that writes would wait for ever.
     is_unknown: bool,
 }
 
@@ -44,9 +44,13 @@ impl ApplicationDelay {
         }
     }
 
-    /// Data that were written `nanos` ago are read now.
+    /// Data that were written `nanos` ago are read now. The packets of such data tell when they were written, so that writes are not kept:
+    /// nothing would ever remove them.
     #[inline]
     pub(super) fn read(&mut self, now: Instant, nanos: f64) {
+        if !self.is_unknown {
+            *self = Self { latest: self.latest, ..Self::unknown() };
+        }
         self.latest.set(now, nanos);
     }
 
@@ -78,6 +82,19 @@ mod tests {
         delay.delivered(at(20), 200);
         delay.finish(at(30));
         assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
+    }
+
+    /// A run of 1,000 s with such data kept 240 MB of them.
+    #[test]
+    fn writes_of_data_that_are_read_on_arrival_are_not_kept() {
+        let mut delay = ApplicationDelay::default();
+        for k in 1..1000 {
+            delay.written(Instant::from_nanos(1_000 * k), 100 * k);
+            delay.read(Instant::from_nanos(1_000 * k + 500), 5e5);
+        }
+        assert!(delay.writes.capacity() == 0 && delay.reopened(Instant::ZERO).is_unknown);
+        delay.finish(Instant::from_nanos(2_000_000));
+        assert!((delay.mean_ms().unwrap() - 0.5).abs() < 1e-9);
     }
 
     /// Nothing ever removes such writes, and a connection may last for days.

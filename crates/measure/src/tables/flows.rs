@@ -1,5 +1,6 @@
 //! The flows table.
 
+use super::ending::Ending;
 use super::limits::{Facts, HopUse};
 use super::objects;
 use crate::metric::Better::{Less, More, Neither};
@@ -47,7 +48,9 @@ pub(crate) struct FlowResult<'a> {
     stop: f64,
     /// The later of the flow's start and the window's.
     begin: Instant,
-    /// Seconds of the window in which the flow was active.
+    window: Range<Instant>,
+    /// Seconds of the window in which the flow was active: until all its data were acknowledged, or until its stop, or the last departure or
+    /// arrival of its data after that.
     active: f64,
 }
 
@@ -60,7 +63,9 @@ impl<'a> FlowResult<'a> {
         window: Range<Instant>,
     ) -> Self {
         let stop = info.stop.unwrap_or(window.end);
-        let last = probe.completed.unwrap_or(stop).min(stop).min(window.end);
+        // What was written before the stop arrives until after it.
+        let moved = [probe.last_departure(), probe.last_arrival].into_iter().flatten().fold(stop, Instant::max);
+        let last = probe.completed.unwrap_or(moved).min(window.end);
         let begin = info.start.max(window.start);
         Self {
             info,
@@ -70,6 +75,7 @@ impl<'a> FlowResult<'a> {
             start: info.start.as_secs_f64(),
             stop: stop.as_secs_f64(),
             begin,
+            window,
             active: last.since(begin).as_secs_f64(),
         }
     }
@@ -90,6 +96,12 @@ impl<'a> FlowResult<'a> {
     /// A counter of the receiver.
     fn receiver_count(&self, name: &str) -> Option<u64> {
         self.receiver()?.count(name)
+    }
+
+    /// How the flow stands at the end of the window. Returns `None` if its transport has no connections.
+    fn ending(&self) -> Option<Ending> {
+        self.info.labels.controller.as_ref()?;
+        Ending::of(self.probe, self.begin, &self.window)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -326,6 +338,8 @@ pub(crate) const METRICS: &[Metric<FlowRows>] = &[
     text("limited_by", "what limits its goodput: application, send buffer, receive window, rate, contention, return path, losses, pacing or window, by the rule of the page [limits](limits.md)", |flow| flow.limited_by()),
     number("start_time", "s", Neither, "start of the flow in the scenario", |flow| Some(flow.start)),
     number("stop_time", "s", Neither, "stop of the flow in the scenario, or the window's end if there is none", |flow| Some(flow.stop)),
+    text("ending", "how the flow stands at the end of the window: `open`; `finished`, if all data and their end are acknowledged; `opening`, if its handshake is not over; `stands`, if nothing was delivered in the second half of the time that it was measured (at least 1 s and four round trips) although data are in flight; or how its connection ended before: `refused`, `closed`, `failed`, `idle-timeout`, `reset`, with the code of the error, if there is one", |flow| flow.ending().map(Ending::name)),
+    number("ending_time", "s", Neither, "since when: of `finished` and of connections that ended, the instant; of `stands`, the last delivery", |flow| flow.ending()?.at().map(Instant::as_secs_f64)),
     number("bottleneck_capacity_l2", "Mbps", Neither, "mean rate of the slowest hop on the path: a link, or a Wi-Fi cell by its capacity for the flow's full-sized packets, from AIFS to response frame, for a sender alone and without errors", |flow| flow.info.bottleneck.map(|hop| hop.rate / 1e6)),
     number("empty_path_rtt_l4", "ms", Neither, "configured propagation delay there and back; plus the mean cycle of a cell if that is the slowest hop, which waits for a full aggregate", |flow| flow.info.empty_rtt().map(|rtt| rtt.as_millis_f64())),
     number("bandwidth_delay_product_l4", "segments", Neither, "`bottleneck_capacity_l2` × `empty_path_rtt_l4` / octets of a full packet on the slowest hop, overhead included", |flow| flow.info.bdp_segments()),

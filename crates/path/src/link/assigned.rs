@@ -64,6 +64,7 @@ impl<D: Datagram + Clone> Assigned<D> {
                 self.sending = Some((packet, left - part));
             }
         }
+        tally.sends(now, end, Bytes(size - room));
         self.terminal.use_slot(size - room);
     }
 

@@ -4,6 +4,7 @@ use acklab_base::{Bytes, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 
 /// A change of a link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -93,17 +94,18 @@ impl Schedule {
         }
     }
 
-    pub(super) fn mean_rate(&self, until: Instant) -> f64 {
-        let ends = self.steps.iter().skip(1).map(|step| Instant::ZERO + step.at).chain([until]);
+    pub(super) fn mean_rate(&self, window: &Range<Instant>) -> f64 {
+        let ends = self.steps.iter().skip(1).map(|step| Instant::ZERO + step.at).chain([window.end]);
         let bits: f64 = self
             .steps
             .iter()
             .zip(ends)
             .map(|(step, end)| {
-                end.min(until).since(Instant::ZERO + step.at).as_secs_f64() * step.rate.bits_per_second() as f64
+                let within = end.min(window.end).since(window.start.max(Instant::ZERO + step.at));
+                within.as_secs_f64() * step.rate.bits_per_second() as f64
             })
             .sum();
-        bits / until.as_secs_f64()
+        bits / window.end.since(window.start).as_secs_f64()
     }
 }
 
@@ -138,7 +140,9 @@ mod tests {
 
     #[test]
     fn the_mean_is_weighted_by_time() {
-        assert!((schedule().mean_rate(at(40)) - (80.0 + 40.0 + 320.0) / 40.0 * 1e6).abs() < 1e-3);
-        assert!((schedule().mean_rate(at(10)) - 8e6).abs() < 1e-3);
+        let mean = |from, until| schedule().mean_rate(&(at(from)..at(until)));
+        assert!((mean(0, 40) - (80.0 + 40.0 + 320.0) / 40.0 * 1e6).abs() < 1e-3);
+        assert!((mean(0, 10) - 8e6).abs() < 1e-3);
+        assert!((mean(15, 25) - 10e6).abs() < 1e-3, "half at 4, half at 16");
     }
 }

@@ -6,6 +6,7 @@
 
 use acklab_base::{Bytes, Duration, Instant};
 use std::fmt;
+use std::ops::Range;
 
 /// The octets of one delivery opportunity.
 const OPPORTUNITY: u64 = 1504;
@@ -125,9 +126,17 @@ impl Trace {
         }
     }
 
-    pub(super) fn mean_rate(&self) -> f64 {
-        let period = self.millis[self.millis.len() - 1] as f64 / 1e3;
-        self.millis.len() as f64 * OPPORTUNITY as f64 * 8.0 / period
+    /// The opportunities in `window`, each whole.
+    pub(super) fn mean_rate(&self, window: &Range<Instant>) -> f64 {
+        let opportunities = self.opportunities_by(window.end) - self.opportunities_by(window.start);
+        opportunities as f64 * OPPORTUNITY as f64 * 8.0 / window.end.since(window.start).as_secs_f64()
+    }
+
+    /// The number of opportunities up to `at`.
+    fn opportunities_by(&self, at: Instant) -> u64 {
+        let (millis, period) = (at.as_nanos() / 1_000_000, self.millis[self.millis.len() - 1]);
+        let in_period = self.millis.partition_point(|opportunity| *opportunity <= millis % period);
+        millis / period * self.millis.len() as u64 + in_period as u64
     }
 }
 
@@ -166,6 +175,9 @@ mod tests {
 
     #[test]
     fn the_mean_rate_counts_whole_opportunities() {
-        assert!((Trace::parse("1\n2\n").unwrap().mean_rate() - 12_032_000.0).abs() < 1.0);
+        let mean = |from, until| Trace::parse("1\n2\n10\n").unwrap().mean_rate(&(at(from)..at(until)));
+        assert!((mean(0, 2) - 12_032_000.0).abs() < 1.0);
+        assert!((mean(0, 100) - 3.0 * 1_203_200.0).abs() < 1.0, "ten periods of three");
+        assert!(mean(12, 19) < 1.0, "none between those at 12 and 20");
     }
 }

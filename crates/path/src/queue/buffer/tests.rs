@@ -33,7 +33,7 @@ fn packets_leave_in_order_with_their_arrival_times() {
     assert!(buffer.is_empty());
     let counters = buffer.counters();
     assert_eq!((counters.packets_in, counters.served, counters.waited), (2, 2, Duration::from_millis(4 + 7)));
-    assert_eq!((counters.bytes_in, counters.bytes_on_wire), (Bytes(1540), Bytes(1540)));
+    assert_eq!((counters.bytes_in, counters.bytes_served), (Bytes(1540), Bytes(1540)));
 }
 
 #[test]
