@@ -3,18 +3,28 @@
 use crate::deadlines::Deadlines;
 use acklab_base::{Instant, MachineId, Step, World};
 
+/// Machines are polled at most this often at one instant: many times what all machines of the largest networks do in one, and some seconds
+/// of CPU.
+const MOST_POLLS: u64 = if cfg!(test) { 100_000 } else { 20_000_000 };
+
 /// The deadlines of a world's machines.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     deadlines: Deadlines,
     machines: u32,
+    /// The present instant, and how often machines were polled at it.
+    instant: Instant,
+    polls: u64,
+    /// The machine that would not come to rest.
+    restless: Option<MachineId>,
 }
 
 impl Agenda {
     /// The agenda of `world`. Drains all machines at `now`.
     #[must_use]
     pub fn new(world: &mut impl World, now: Instant) -> Self {
-        let mut agenda = Self { deadlines: Deadlines::new(world.machines()), machines: 0 };
+        let mut agenda =
+            Self { deadlines: Deadlines::new(world.machines()), machines: 0, instant: now, polls: 0, restless: None };
         agenda.admit(world, now);
         agenda
     }
@@ -35,17 +45,33 @@ impl Agenda {
         self.deadlines.earliest().map(|(at, machine)| (at, MachineId(machine)))
     }
 
+    /// A machine that was polled without end at one instant, so that time stood still. It is polled no more.
+    #[must_use]
+    #[inline]
+    pub const fn restless(&self) -> Option<MachineId> {
+        self.restless
+    }
+
     /// Wakes `machine`, whose deadline has come, and drains it.
     #[inline]
     pub fn wake(&mut self, world: &mut impl World, machine: MachineId, now: Instant) {
+        self.arrive_at(now);
         world.wake(machine, now);
         self.drain(world, machine, now);
     }
 
     /// Delivers a datagram to `machine`, and drains the machine that must be polled because of it.
     pub fn deliver<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant, datagram: W::Datagram) {
+        self.arrive_at(now);
         if let Some(next) = world.accept(machine, now, datagram) {
             self.drain(world, next, now);
+        }
+    }
+
+    #[inline]
+    fn arrive_at(&mut self, now: Instant) {
+        if now != self.instant {
+            (self.instant, self.polls) = (now, 0);
         }
     }
 
@@ -54,6 +80,10 @@ impl Agenda {
     pub fn drain<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant) {
         let mut machine = machine;
         loop {
+            self.polls += 1;
+            if self.polls > MOST_POLLS {
+                return self.give_up(machine);
+            }
             let (to, datagram, is_last) = match world.step(machine, now) {
                 Step::Send(to, datagram) => (to, datagram, false),
                 Step::SendLast(to, datagram, deadline) => {
@@ -70,5 +100,69 @@ impl Agenda {
                 (None, false) => {}
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, machine: MachineId) {
+        self.restless.get_or_insert(machine);
+        self.deadlines.set(machine.0, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a machine does whenever it is polled.
+    #[derive(Clone, Copy)]
+    enum Habit {
+        /// It wants to be woken at once.
+        Fidgets,
+        /// It sends itself a datagram.
+        Talks,
+        /// It wants to be woken a nanosecond later.
+        Ticks,
+    }
+
+    struct Restless(Habit);
+
+    impl World for Restless {
+        type Datagram = ();
+
+        fn machines(&self) -> usize {
+            1
+        }
+
+        fn accept(&mut self, _machine: MachineId, _now: Instant, _datagram: ()) -> Option<MachineId> {
+            None
+        }
+
+        fn wake(&mut self, _machine: MachineId, _now: Instant) {}
+
+        fn step(&mut self, machine: MachineId, now: Instant) -> Step<()> {
+            match self.0 {
+                Habit::Fidgets => Step::Idle(Some(now)),
+                Habit::Talks => Step::Send(machine, ()),
+                Habit::Ticks => Step::Idle(Some(Instant::from_nanos(now.as_nanos() + 1))),
+            }
+        }
+    }
+
+    fn outcome(habit: Habit, until: u64) -> crate::Outcome {
+        let mut world = Restless(habit);
+        let mut clock = crate::VirtualClock::new(&mut world);
+        clock.run(&mut world, Instant::from_nanos(until), || true)
+    }
+
+    #[test]
+    fn a_machine_that_lets_no_time_pass_is_told() {
+        assert_eq!(outcome(Habit::Fidgets, 10), crate::Outcome::Standstill(MachineId(0)));
+        assert_eq!(outcome(Habit::Talks, 10), crate::Outcome::Standstill(MachineId(0)));
+    }
+
+    #[test]
+    fn a_machine_that_lets_time_pass_may_be_polled_as_often_as_it_likes() {
+        assert_eq!(outcome(Habit::Ticks, MOST_POLLS + 10), crate::Outcome::Done);
     }
 }

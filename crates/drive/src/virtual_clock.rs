@@ -1,7 +1,7 @@
 //! Virtual time, which jumps from one deadline to the next.
 
 use crate::agenda::Agenda;
-use acklab_base::{Instant, World};
+use acklab_base::{Instant, MachineId, World};
 
 /// The number of wake-ups between two calls of the callback that may stop a run: rare enough to cost nothing.
 const WAKES_BETWEEN_CALLS: u32 = 8192;
@@ -13,6 +13,8 @@ pub enum Outcome {
     Done,
     /// The callback stopped the run.
     Stopped,
+    /// This machine was polled without end at one instant.
+    Standstill(MachineId),
 }
 
 /// A clock that jumps from one deadline of a world to the next.
@@ -56,6 +58,9 @@ impl VirtualClock {
 
     /// Runs `world` until no deadline before `until` is left. Calls `goes_on` from time to time, and stops if it returns `false`.
     pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
+        if let Some(machine) = self.agenda.restless() {
+            return Outcome::Standstill(machine);
+        }
         let mut wakes_since_call = 0;
         while let Some((at, machine)) = self.agenda.next()
             && at < until
@@ -63,6 +68,9 @@ impl VirtualClock {
             debug_assert!(at >= self.now, "the deadline of {machine:?} lies in the past");
             self.now = self.now.max(at);
             self.agenda.wake(world, machine, self.now);
+            if let Some(machine) = self.agenda.restless() {
+                return Outcome::Standstill(machine);
+            }
             self.wakes += 1;
             wakes_since_call += 1;
             if wakes_since_call >= self.wakes_between_calls {

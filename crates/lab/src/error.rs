@@ -198,6 +198,16 @@ pub enum Error {
     /// The caller stopped the run.
     #[error("the run was stopped before its end")]
     Stopped,
+    /// An endpoint, a link or a cell let no time pass.
+    #[error(
+        "{who}: no progress at {seconds:.9} s: it was polled millions of times without any time passing, which is a fault of it or of a strategy that it uses"
+    )]
+    Standstill {
+        /// The flow, link or cell.
+        who: String,
+        /// The instant.
+        seconds: f64,
+    },
     /// The columns of a table differ in length, which is a bug.
     #[error("a result table is inconsistent: {0}")]
     Table(#[from] arrow_schema::ArrowError),

@@ -4,7 +4,7 @@ use crate::assemble::{self, World};
 use crate::error::Error;
 use crate::scenario::{Scenario, Stack};
 use crate::strategies::Strategies;
-use acklab_base::Instant;
+use acklab_base::{Instant, MachineId, PortId};
 use acklab_drive::{Outcome, VirtualClock};
 use acklab_measure::Table;
 use acklab_measure::flow::Measured;
@@ -78,7 +78,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     }
     let end = Instant::ZERO + scenario.duration;
     let mut advance = |clock: &mut VirtualClock, world: &mut World, until: Instant| {
-        advance(clock, world, until, end, &options.progress, &mut goes_on)
+        advance(scenario, (clock, world), until, end, &options.progress, &mut goes_on)
     };
     let Range { start: from, end: until } = assemble::window(scenario);
 
@@ -98,8 +98,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
 
 /// Runs to `until`, part by part of the time to `end`. The order of events does not depend on the parts.
 fn advance(
-    clock: &mut VirtualClock,
-    world: &mut World,
+    scenario: &Scenario,
+    (clock, world): (&mut VirtualClock, &mut World),
     until: Instant,
     end: Instant,
     progress: &Progress,
@@ -110,10 +110,46 @@ fn advance(
         let passed = u32::try_from(clock.now().as_nanos() / part).unwrap_or(Progress::PARTS);
         progress.0.store(passed.min(Progress::PARTS), Ordering::Relaxed);
         let next = Instant::from_nanos(part.saturating_mul(u64::from(passed) + 1));
-        if clock.run(world, next.min(until), &mut *goes_on) == Outcome::Stopped {
-            return Err(Error::Stopped);
+        match clock.run(world, next.min(until), &mut *goes_on) {
+            Outcome::Done => {}
+            Outcome::Stopped => return Err(Error::Stopped),
+            Outcome::Standstill(machine) => {
+                let who = name_of(scenario, world.port_of(machine), machine);
+                return Err(Error::Standstill { who, seconds: clock.now().as_secs_f64() });
+            }
         }
     }
     world.taps.check()?;
     world.hosts.check_logs().map_err(Error::from)
+}
+
+/// The name of a machine, which has this port if it is an endpoint or a proxy: the flow, link direction or cell.
+fn name_of(scenario: &Scenario, port: Option<PortId>, machine: MachineId) -> String {
+    let directions = 2 * scenario.link.len();
+    match (port, machine.0 as usize) {
+        // The ends of the flows have the first ports, in the order of the scenario.
+        (Some(port), _) => match scenario.flows().get(port.index() / 2) {
+            Some(flow) => format!("flow {}", flow.name),
+            None => "a proxy (pep)".to_owned(),
+        },
+        (None, direction) if direction < directions => {
+            format!("link {}", assemble::direction_name(scenario, direction))
+        }
+        (None, cell) => format!("cell {}", scenario.wifi[cell - directions].name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_progress_has_the_name_of_the_scenario() {
+        const CELL: &str = include_str!("../benches/cost/wifi_n_download.toml");
+        let scenario = crate::scenario::load(CELL, "cell", &["flow.0.name=download".to_owned()], None).unwrap();
+        let names = [0, 1, 2].map(|machine| name_of(&scenario, None, MachineId(machine)));
+        assert_eq!(names, ["link wire_forward", "link wire_reverse", "cell cell"]);
+        assert_eq!(name_of(&scenario, Some(PortId(1)), MachineId(4)), "flow download");
+        assert_eq!(name_of(&scenario, Some(PortId(2)), MachineId(5)), "a proxy (pep)");
+    }
 }

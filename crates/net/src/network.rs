@@ -163,6 +163,15 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.ids.of(Element::Port(port))
     }
 
+    /// The port with this machine id, or `None` if that is a link or a cell.
+    #[must_use]
+    pub const fn port_of(&self, machine: MachineId) -> Option<PortId> {
+        match self.ids.element(machine) {
+            Element::Port(port) => Some(port),
+            Element::Link(_) | Element::Cell(_) => None,
+        }
+    }
+
     /// The link directions: those of link `i` are `2i` (forward) and `2i + 1` (reverse).
     #[must_use]
     pub fn links(&self) -> &[Link<D>] {
