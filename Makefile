@@ -9,7 +9,7 @@
 # make study-figures  the figures on the pages of the studies, from results in $(OUT)
 # make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
-# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
+# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, random scenarios against invariants, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
 # make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with nodes, drivers and heads that are killed, and in an S3 store
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
@@ -105,6 +105,7 @@ validate: install
 	$(BIN)/acklab study parity --way emulate --out $(OUT)
 	$(BIN)/python validation/emulation/table.py
 	$(BIN)/python validation/inline/table.py
+	$(BIN)/python validation/scenarios/run.py --count 2000 --out $(OUT)/scenarios
 	cargo run --quiet --package acklab-transport --example scripts -- $(OUT)/scripts
 	$(BIN)/python validation/packetdrill/table.py $(OUT)/scripts
 

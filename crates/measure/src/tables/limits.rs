@@ -47,7 +47,7 @@ impl Hops {
             busy: rate.map(|rate| counters.bytes_on_wire.get() as f64 * 8.0 / seconds / rate),
             octets: counters.bytes_in.get(),
         };
-        let rates = world.links().iter().map(|link| link.mean_rate(window.end));
+        let rates = world.links().iter().map(|link| link.mean_rate(window));
         let links = counters.iter().enumerate().zip(rates).map(of_link).collect();
         let of_cell = |(place, cell): (usize, &mut acklab_wifi::Cell<P>)| HopUse {
             name: subjects.cells[place].name.clone(),

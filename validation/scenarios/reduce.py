@@ -1,0 +1,74 @@
+"""Makes a scenario that fails as small as it gets while it fails by the same rule."""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Scenario = dict[str, Any]
+
+KEPT = (
+    "from",
+    "to",
+    "name",
+    "rate",
+    "delay",
+    "protocol",
+    "preset",
+    "model",
+    "duration",
+    "seed",
+    "title",
+    "measure",
+    "reverse",
+    "forward",
+)
+"""Keys without which a scenario is none."""
+
+
+def reduce(scenario: Scenario, fails: Callable[[Scenario], bool], tries: int = 300) -> Scenario:
+    """The smallest scenario found by leaving out parts, one at a time, after at most `tries` runs. `fails` runs one."""
+    smallest, left = scenario, tries
+    is_smaller = True
+    while is_smaller:
+        is_smaller = False
+        for candidate in _candidates(smallest):
+            if left == 0:
+                return smallest
+            left -= 1
+            if fails(candidate):
+                smallest, is_smaller = candidate, True
+                break
+    return smallest
+
+
+def _candidates(scenario: Scenario) -> Iterator[Scenario]:
+    """The scenario without a flow, without a setting, or half as long."""
+    for number in range(len(scenario["flow"])):
+        if len(scenario["flow"]) > 1:
+            yield _changed(scenario, lambda made, number=number: made["flow"].pop(number))
+    for path in _settings(scenario):
+        yield _changed(scenario, lambda made, path=path: _remove(made, path))
+    seconds = float(scenario["duration"].removesuffix("s"))
+    if seconds > 1:
+        yield {**copy.deepcopy(scenario), "duration": f"{seconds / 2:.3f}s"}
+
+
+def _settings(part: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths of all keys that may be left out, outermost first."""
+    items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in items:
+        if isinstance(key, str) and key not in KEPT and not isinstance(value, list):
+            yield (*path, key)
+        yield from _settings(value, (*path, key))
+
+
+def _changed(scenario: Scenario, change: Callable[[Scenario], object]) -> Scenario:
+    made = copy.deepcopy(scenario)
+    change(made)
+    return made
+
+
+def _remove(scenario: Any, path: tuple[str | int, ...]) -> None:
+    for key in path[:-1]:
+        scenario = scenario[key]
+    scenario.pop(path[-1], None)

@@ -1,0 +1,199 @@
+"""Runs random scenarios and checks what must hold of each: `python validation/scenarios/run.py --count 2000 --out out/scenarios`.
+
+Failures are reduced and written as scenarios into the folder `--out`, with the rule that they break in their title. Flows over clean paths that deliver less than half
+of what the best controller delivers there need a written reason: `REASONS`. Exits with 1 if something failed.
+"""
+
+import argparse
+import copy
+import json
+import os
+import signal
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from generate import scenario as scenario_of
+from invariants import below_half, is_clean, violations
+from reduce import reduce
+
+import acklab
+from acklab.errors import AcklabError, ScenarioError
+
+Scenario = dict[str, Any]
+
+LONGEST = 120
+"""Seconds of CPU after which a run counts as one that does not end."""
+COSTLY = 10
+"""A run may cost this many times what a packet costs in the median run of its transports…"""
+UNCOUNTED = 1.0
+"""…once it has taken more seconds of CPU than these."""
+BEST_OF = ("cubic", "bbr")
+"""Controllers that a flow over a clean path is compared with."""
+REASONS = {
+    "vegas": "grows by a segment a round trip, and takes late ACKs for a queue: docs/models/congestion/vegas.md",
+    "pcc-allegro": "its starting phase depends on chance and overshoots deep queues: docs/models/congestion/pcc.md",
+    "pcc-vivace": "few packets in an interval, and noise of the round-trip time: docs/models/congestion/pcc.md",
+    "copa": "sparse or bunched ACKs look like a queue: docs/models/congestion/copa.md",
+    "newreno": "a segment a round trip after the losses of slow start: docs/models/congestion/newreno.md",
+}
+"""Why a controller may be below half of the best, with the page that says so."""
+
+
+@dataclass
+class Checked:
+    """One scenario with its outcome."""
+
+    number: int
+    scenario: Scenario
+    refused: str = ""
+    failures: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    packets: int = 0
+    transports: str = ""
+
+
+class TooLong(Exception):
+    """A run took more CPU than a run may take."""
+
+
+def _too_long(_signal: int, _frame: object) -> None:
+    raise TooLong
+
+
+def _tables(scenario: Scenario) -> tuple[dict[str, list[dict[str, Any]]], float]:
+    """The tables of a run as rows, and the seconds of CPU that it took."""
+    signal.signal(signal.SIGVTALRM, _too_long)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+    before = time.process_time()
+    try:
+        result = acklab.run(scenario)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    seconds = time.process_time() - before
+    return {name: result.arrow(name).to_pylist() for name in ("flows", "links")}, seconds
+
+
+def check(number: int) -> Checked:
+    """Runs the scenario of this number."""
+    scenario = scenario_of(number)
+    checked = Checked(number, scenario, transports=" ".join(sorted({flow["transport"]["protocol"] for flow in scenario["flow"]})))
+    try:
+        tables, checked.seconds = _tables(scenario)
+    except ScenarioError as refusal:
+        checked.refused = str(refusal).splitlines()[0]
+        return checked
+    except (AcklabError, TooLong) as failure:
+        checked.failures.append(f"{type(failure).__name__}: {failure}")
+        return checked
+    checked.packets = sum(link["total_packets_out_l2"] for link in tables["links"])
+    checked.failures += violations(scenario, tables)
+    if is_clean(scenario):
+        _compare(checked, tables["flows"][0])
+    return checked
+
+
+def _compare(checked: Checked, flow: dict[str, Any]) -> None:
+    """Holds a flow over a clean path against the best controller there, in the second half of the run."""
+    half = f"{float(checked.scenario['duration'].removesuffix('s')) / 2:.3f}s"
+    later = {**checked.scenario, "measure": {"from": half}}
+    goodput = _tables(later)[0]["flows"][0]["mean_throughput_l7"] or 0.0
+    own, best = flow["cca"], 0.0
+    for controller in BEST_OF:
+        other = copy.deepcopy(later)
+        other["flow"][0]["transport"]["congestion"] = controller
+        best = max(best, _tables(other)[0]["flows"][0]["mean_throughput_l7"] or 0.0)
+    if below_half(goodput, best):
+        text = f"below half: {own} delivers {goodput:.3f} Mbps where the best of {', '.join(BEST_OF)} delivers {best:.3f}"
+        reason = next((why for name, why in REASONS.items() if name == own), None)
+        if reason is None:
+            checked.failures.append(text)
+        else:
+            checked.reasons.append(f"{text} ({reason})")
+            # What has a reason need not be told twice.
+            checked.failures = [failure for failure in checked.failures if not failure.startswith("stall")]
+
+
+def _again(scenario: Scenario, rule: str) -> bool:
+    """Returns True if the scenario breaks this rule."""
+    try:
+        tables, _ = _tables(scenario)
+    except ScenarioError:
+        return False
+    except (AcklabError, TooLong) as failure:
+        return type(failure).__name__ == rule
+    return any(failure.split(":")[0] == rule for failure in violations(scenario, tables))
+
+
+def _costly(all_checked: list[Checked]) -> None:
+    """Adds a failure to each run whose packets cost ten times those of its neighbours: the runs of the same transports."""
+    costs: dict[str, list[float]] = {}
+    for checked in all_checked:
+        if checked.packets > 1000:
+            costs.setdefault(checked.transports, []).append(checked.seconds / checked.packets)
+    usual = {transports: statistics.median(each) for transports, each in costs.items()}
+    overall = statistics.median([cost for each in costs.values() for cost in each]) if costs else 0.0
+    for checked in all_checked:
+        expected = usual.get(checked.transports, overall) * max(checked.packets, 1000)
+        if checked.seconds > UNCOUNTED and checked.seconds > COSTLY * expected:
+            checked.failures.append(
+                f"cost: {checked.seconds:.1f} s of CPU for {checked.packets:,} packets, usual are {expected:.2f}"
+            )
+
+
+def _write(out: Path, checked: Checked) -> Path:
+    rule = checked.failures[0].split(":")[0]
+    smallest = checked.scenario
+    if rule in ("conservation", "utilization", "goodput", "round trip", "stall", "RunError"):
+        smallest = reduce(checked.scenario, lambda candidate: _again(candidate, rule))
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{rule.replace(' ', '_')}_{checked.number}.json"
+    path.write_text(json.dumps({**smallest, "title": checked.failures[0]}, indent=1) + "\n")
+    return path
+
+
+def _warm_up() -> None:
+    """The first run of a process loads what the others find loaded."""
+    check(0)
+
+
+def _all(first: int, count: int, jobs: int) -> Iterator[Checked]:
+    with ProcessPoolExecutor(jobs, initializer=_warm_up) as pool:
+        yield from pool.map(check, range(first, first + count), chunksize=4)
+
+
+def main() -> int:
+    """Runs the scenarios that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--out", type=Path, default=Path("out/scenarios"))
+    asked = parser.parse_args()
+    everything = list(_all(asked.first, asked.count, asked.jobs))
+    _costly(everything)
+    failed = [checked for checked in everything if checked.failures]
+    for checked in failed:
+        print(f"{_write(asked.out, checked)}: {'; '.join(checked.failures)}", flush=True)
+    refused = Counter(checked.refused for checked in everything if checked.refused)
+    reasons = Counter(reason.split("(", 1)[1] for checked in everything for reason in checked.reasons)
+    ran = len(everything) - sum(refused.values())
+    print(
+        f"{ran:,} scenarios ran, {sum(refused.values()):,} were refused, {len(failed):,} failed; {sum(checked.packets for checked in everything):,} packets"
+    )
+    for reason, times in reasons.most_common():
+        print(f"  {times} below half for a reason: {reason.rstrip(')')}")
+    for refusal, times in refused.most_common(5):
+        print(f"  {times} refused: {refusal}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
