@@ -130,7 +130,7 @@ impl<G: FnMut() -> bool> Bench<G> {
         let outcome = self.driver.run(&mut self.world, self.until, hosts::read, &mut self.goes_on);
         match outcome.map_err(host_error("a TUN device failed"))? {
             Outcome::Done => Ok(()),
-            Outcome::Stopped | Outcome::Standstill(_) => Err(Error::Stopped),
+            Outcome::Stopped => Err(Error::Stopped),
         }
     }
 }
