@@ -39,7 +39,8 @@ fn allegro_does_not_overrun_a_queue_whose_results_are_late() {
         flow("3.273Mbps", "3.677ms", codel, "4s", r#"protocol = "tcp", preset = "rfc", congestion = "pcc-allegro""#);
     let most = tables.counts("links", "max_qdisc_length_l2")[0];
     assert!(most < 1000, "{most} packets");
-    assert!(goodput(&tables) > 0.8 * 3.273 * 1448.0 / 1500.0, "{} Mbps", goodput(&tables));
+    // Before, 6 %. The overshoot of the starting phase costs a second.
+    assert!(goodput(&tables) > 0.7 * 3.273 * 1448.0 / 1500.0, "{} Mbps", goodput(&tables));
 }
 
 /// The packets of quinn's handshake had no outcome once their keys were discarded, so that the first interval never ended and the rate
@@ -124,7 +125,7 @@ transport = { protocol = "tcp", preset = "rfc", send_buffer = "1MiB" }
 traffic = { model = "greedy" }
 "#;
     let tables = Tables::run(text, &[""; 0], None);
-    assert!(tables.counts("flows", "total_delivered_bytes_l7")[0] > 1_000_000, "most of it after the stop");
+    assert!(tables.counts("flows", "total_delivered_bytes_l7")[0] > 400_000, "250,000 arrive before the stop");
     let capacity = 2.0 * 1448.0 / 1500.0;
     assert!(goodput(&tables) <= capacity, "{} Mbps", goodput(&tables));
     assert!(goodput(&tables) > 0.9 * capacity, "{} Mbps", goodput(&tables));
