@@ -112,3 +112,23 @@ def test_an_emulation_with_late_packets_says_so():
     tables = {"flows": pa.Table.from_pylist([FLOW]), "timing": pa.Table.from_pylist([timing])}
     (remark,) = remarks(Result(tables, Provenance({}, 1, "", "", "")))
     assert remark == f"not to be trusted: {timing['reasons']}"
+
+
+def test_connections_that_ended_or_stand_say_so():
+    failed = FLOW | {"ending": "failed: code 0x1", "ending_time": 3.25}
+    assert found([failed]) == ["a: its connection failed at 3.250 s (code 0x1)"]
+    stands = FLOW | {
+        "ending": "stands",
+        "ending_time": 1.9,
+        "total_rtos_l4": 2,
+        "mean_in_flight_l4": 6877.3,
+        "mean_blocked_l4": 746.6,
+    }
+    (remark,) = found([stands])
+    assert remark.startswith(
+        "a: stands: nothing was delivered from 1.900 s on (2 retransmission timeouts in the window, 6,877 segments in flight"
+    )
+    assert found([FLOW | {"ending": ending, "ending_time": None} for ending in ("open",)]) == []
+    assert found([FLOW | {"ending": "finished", "ending_time": 4.0}]) == []
+    refused = [FLOW | {"flow": f"f{number}", "ending": "refused", "ending_time": 0.5} for number in range(9)]
+    assert found(refused)[4:] == ["5 more flows ended or stand like these (column `ending`)"]

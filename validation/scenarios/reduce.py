@@ -45,9 +45,9 @@ def _candidates(scenario: Scenario) -> Iterator[Scenario]:
     """The scenario without a flow, without a setting, or half as long."""
     for number in range(len(scenario["flow"])):
         if len(scenario["flow"]) > 1:
-            yield _changed(scenario, lambda made, number=number: made["flow"].pop(number))
+            yield _without(scenario, ("flow", number))
     for path in _settings(scenario):
-        yield _changed(scenario, lambda made, path=path: _remove(made, path))
+        yield _without(scenario, path)
     seconds = float(scenario["duration"].removesuffix("s"))
     if seconds > 1:
         yield {**copy.deepcopy(scenario), "duration": f"{seconds / 2:.3f}s"}
@@ -62,13 +62,11 @@ def _settings(part: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str
         yield from _settings(value, (*path, key))
 
 
-def _changed(scenario: Scenario, change: Callable[[Scenario], object]) -> Scenario:
+def _without(scenario: Scenario, path: tuple[str | int, ...]) -> Scenario:
+    """A copy without the part at this path."""
     made = copy.deepcopy(scenario)
-    change(made)
-    return made
-
-
-def _remove(scenario: Any, path: tuple[str | int, ...]) -> None:
+    part: Any = made
     for key in path[:-1]:
-        scenario = scenario[key]
-    scenario.pop(path[-1], None)
+        part = part[key]
+    del part[path[-1]]
+    return made
