@@ -45,8 +45,8 @@ def main() -> int:
         found = list(pool.map(judge, range(first, first + count)))
     good = 0
     for one in found:
-        errors = one.get("errors")
-        if errors is not None and all(abs(error) <= TOLERANCE for error in errors.values()):
+        errors: dict[str, float] = one.get("errors", {})
+        if errors and all(abs(error) <= TOLERANCE for error in errors.values()):
             good += 1
             continue
         told = one.get("refused") or ", ".join(f"{name} {100 * error:+.1f} %" for name, error in errors.items())
