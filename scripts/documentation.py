@@ -245,7 +245,8 @@ def _plot(figure: Any) -> str:
 
 
 def _title(page: Path) -> str:
-    heading = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.M)
+    # Without the anchor of a key.
+    heading = re.search(r"^# (.+?)(?: \{:.*\})?$", page.read_text(encoding="utf-8"), re.M)
     return heading[1].replace("`", "") if heading else page.stem
 
 
