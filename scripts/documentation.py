@@ -226,7 +226,7 @@ def _notebook(path: Path, folder: Path) -> None:
 
 def _executed(path: Path) -> Any:
     """The notebook with the outputs of its cells."""
-    book = nbformat.read(path, as_version=4)
+    book = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(book, timeout=600, resources={"metadata": {"path": folder}}).execute()
     return book

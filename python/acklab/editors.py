@@ -60,7 +60,7 @@ def _dispatched(schema: Schema, tag: str, tagged: list[tuple[str, Schema]], othe
     # A shorthand that is a table of its own names its only key.
     pairs = [other for other in others if other.get("type") == "object"]
     is_table = {"type": "object"}
-    is_pair = {"anyOf": [{"required": other.get("required", [])} for other in pairs]} if pairs else {"not": {}}
+    is_pair: Schema = {"anyOf": [{"required": other.get("required", [])} for other in pairs]} if pairs else {"not": {}}
     rules: list[Schema] = [
         {"if": {**is_table, "required": [tag], "properties": {tag: {"const": name}}}, "then": variant}
         for name, (_, variant) in zip(names, tagged, strict=True)

@@ -232,7 +232,7 @@ def pages() -> dict[str, str]:
     """The reference of all keys as Markdown: of each table by its name, with one for the settings of each transport."""
     transports = [f"flow.transport.{value.name}" for value in find("flow.transport")[0].values]
     shared = {path.removeprefix(f"{transport}.") for transport in transports for path in (key.path for key in below(transport))}
-    found: dict[str, list[str]] = {key.path: [] for key in below("")} | {transport: [] for transport in transports}
+    found: dict[str, list[str]] = {name: [] for name in (*(key.path for key in below("")), *transports)}
     for key in keys():
         parts = key.path.split(".")
         transport = ".".join(parts[:3])
