@@ -156,6 +156,13 @@ fn queue() -> impl Strategy<Value = String> {
     (limit, kind).prop_map(|(limit, kind)| format!("queue = {{ discipline = {kind}{limit} }}"))
 }
 
+/// The queue without a shaper, for a link whose capacity is assigned.
+fn unshaped(queue: &str) -> String {
+    let (before, shaper) = queue.split_once("rate = ").unwrap_or((queue, ", "));
+    let (_, behind) = shaper.split_once(", ").unwrap_or_default();
+    format!("{before}{behind}")
+}
+
 fn loss() -> impl Strategy<Value = String> {
     prop_oneof![
         (0.0..0.08).prop_map(|p: f64| format!("loss = {{ model = \"independent\", probability = {p:.4} }}")),
@@ -197,6 +204,7 @@ fn direction() -> impl Strategy<Value = String> {
     ];
     (service, delay, overhead, queue(), rest).prop_map(
         |(service, delay, overhead, queue, (loss, jitter, reorder, duplicate))| {
+            let queue = if service.contains("demand = ") { unshaped(&queue) } else { queue };
             service + &lines(&[delay, overhead, Some(queue), loss, jitter, reorder, duplicate])
         },
     )

@@ -80,6 +80,9 @@ const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
 const LEAST_LENGTH: usize = 1;
+/// Below this nothing is dropped, so that a packet alone in the queues is not the victim of a probability that has not decayed yet
+/// (`must_drop` of Linux's `sch_dualpi2.c`: two of the largest packets). RFC 9332 has no such bound.
+const FEW: Bytes = Bytes(2 * 1514);
 /// The weights of the queues in percent. RFC 9332, §2.5.1 leaves the scheduler open; these are Linux's (`dualpi2_calculate_c_protection` in
 /// `net/sched/sch_dualpi2.c`).
 const SCALABLE_WEIGHT: i64 = 90;
@@ -199,6 +202,11 @@ impl<D: Datagram> DualPi2<D> {
         (sojourn.saturating_sub(begin).as_secs_f64() / range.as_secs_f64()).min(1.0)
     }
 
+    /// Is there too little in the queues, the packet that leaves included, to drop it?
+    fn is_short(&self, packet: &D) -> bool {
+        self.bytes() + packet.wire_len() < FEW
+    }
+
     /// Returns `false` if the scalable packet must be dropped: only in overload, when marking every packet does not suffice
     /// (RFC 9332, Appendix A.2, Figure 7).
     fn judge_scalable(&mut self, now: Instant, sojourn: Duration, packet: &mut D, tally: &mut Tally) -> bool {
@@ -207,7 +215,8 @@ impl<D: Datagram> DualPi2<D> {
             let likelihood = self.ramped(sojourn).max(coupled);
             self.scalable.recurs(likelihood)
         } else {
-            if self.scalable.recurs(self.controller.squared()) {
+            let squared = self.controller.squared();
+            if self.scalable.recurs(squared) && !self.is_short(packet) {
                 return false;
             }
             true
@@ -226,7 +235,7 @@ impl<D: Datagram> DualPi2<D> {
         }
         // In overload ECN-capable packets are dropped too (RFC 9332, Appendix A.2).
         if !packet.ecn().is_capable() || self.controller.coupled() >= 1.0 {
-            return false;
+            return self.is_short(packet);
         }
         if mark(packet) {
             tally.marks(now, packet.wire_len());

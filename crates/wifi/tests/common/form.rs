@@ -40,6 +40,10 @@ impl Datagram for Typed {
         self.to
     }
 
+    fn hosts(&self) -> [u64; 2] {
+        [self.endpoints.source, self.endpoints.destination].map(|end| end.ip().to_bits().into())
+    }
+
     fn dscp(&self) -> u8 {
         self.ip.dscp
     }

@@ -87,3 +87,12 @@ fn classic_packets_get_a_tenth_when_both_wait() {
     assert_eq!(taken[0].1.ecn, Ecn::Ect1, "the L-queue goes first");
     assert!((49..=51).contains(&classic), "Linux's weights are 90 and 10: {classic} of 500");
 }
+
+#[test]
+fn a_packet_alone_is_not_dropped() {
+    let (mut queue, mut tally) = (with_base(1.0), Tally::new());
+    for packet in [data(1500), scalable(), data(40)] {
+        assert!(queue.pass(us(0), packet, &mut tally).is_some(), "{packet:?}");
+    }
+    assert_eq!(tally.counters.dropped, 0);
+}
