@@ -54,6 +54,7 @@ impl Settings for Config {
         let fifo = || Fifo::new(None, None);
         DualPi2 {
             limit: self.limit,
+            largest: LEAST_LARGEST,
             ramp: (self.ramp, self.ramp_range),
             scalable: Band { fifo: fifo(), count: 0.0 },
             classic: Band { fifo: fifo(), count: 0.0 },
@@ -80,9 +81,8 @@ const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
 const LEAST_LENGTH: usize = 1;
-/// Below this nothing is dropped, so that a packet alone in the queues is not the victim of a probability that has not decayed yet
-/// (`must_drop` of Linux's `sch_dualpi2.c`: two of the largest packets). RFC 9332 has no such bound.
-const FEW: Bytes = Bytes(2 * 1514);
+/// The least that counts as the largest packet: that of Ethernet with its header.
+const LEAST_LARGEST: Bytes = Bytes(1514);
 /// The weights of the queues in percent. RFC 9332, §2.5.1 leaves the scheduler open; these are Linux's (`dualpi2_calculate_c_protection` in
 /// `net/sched/sch_dualpi2.c`).
 const SCALABLE_WEIGHT: i64 = 90;
@@ -160,6 +160,8 @@ impl<D> Band<D> {
 #[derive(Clone, Debug)]
 pub(crate) struct DualPi2<D> {
     limit: Option<Limit>,
+    /// The largest packet so far.
+    largest: Bytes,
     /// Where the ramp begins, and its length.
     ramp: (Duration, Duration),
     scalable: Band<D>,
@@ -202,9 +204,11 @@ impl<D: Datagram> DualPi2<D> {
         (sojourn.saturating_sub(begin).as_secs_f64() / range.as_secs_f64()).min(1.0)
     }
 
-    /// Is there too little in the queues, the packet that leaves included, to drop it?
+    /// Is there too little in the queues, the packet that leaves included, to drop it? Less than two of the largest packets, so that a
+    /// packet alone is not the victim of a probability that has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332 has no
+    /// such bound.
     fn is_short(&self, packet: &D) -> bool {
-        self.bytes() + packet.wire_len() < FEW
+        self.bytes() + packet.wire_len() < self.largest + self.largest
     }
 
     /// Returns `false` if the scalable packet must be dropped: only in overload, when marking every packet does not suffice
@@ -253,6 +257,7 @@ impl<D: Datagram> Discipline<D> for DualPi2<D> {
         }
         let band = if matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce) { &mut self.scalable } else { &mut self.classic };
         band.fifo.push((now, packet), size);
+        self.largest = self.largest.max(size);
         Verdict::Queued
     }
 

@@ -51,7 +51,7 @@ impl Settings for Config {
     fn discipline<D: Datagram>(self, draws: Stream) -> Pie<D> {
         let (fifo, last_sojourn) = (Fifo::new(self.limit, None), Duration::ZERO);
         let controller = Controller::new(&self);
-        Pie { ecn: self.ecn, fifo, controller, last_sojourn, accumulated: 0.0, draws }
+        Pie { ecn: self.ecn, largest: LEAST_LARGEST, fifo, controller, last_sojourn, accumulated: 0.0, draws }
     }
 
     fn times(&self) -> Vec<(&'static str, Duration)> {
@@ -79,8 +79,9 @@ const DECAY: f64 = 0.98;
 const MOST_MARKED: f64 = 0.1;
 /// RFC 8033, §4.1: below this probability and half of the target, nothing is dropped.
 const HARMLESS: f64 = 0.2;
-/// RFC 8033, §4.1: no drops while no more than two packets of mean size wait; Linux takes two of the largest.
-const FEW: Bytes = Bytes(2 * 1514);
+/// The least that counts as the largest packet. No packet is dropped while less than two of them wait, as in Linux; RFC 8033, §4.1 takes two
+/// of mean size.
+const LEAST_LARGEST: Bytes = Bytes(1514);
 /// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and above which one must be.
 const ACCUMULATED: std::ops::Range<f64> = 0.85..8.5;
 
@@ -164,6 +165,8 @@ impl Controller {
 #[derive(Clone, Debug)]
 pub(crate) struct Pie<D> {
     ecn: bool,
+    /// The largest packet so far.
+    largest: Bytes,
     fifo: Fifo<(Instant, D)>,
     controller: Controller,
     /// The sojourn time of the packet that left last; zero if it left nothing behind.
@@ -178,7 +181,7 @@ impl<D> Pie<D> {
     fn is_early(&mut self) -> bool {
         let Controller { probability, allowance, delay, target, .. } = self.controller;
         let is_harmless = delay * 2 < target && probability < HARMLESS;
-        if !allowance.is_zero() || is_harmless || self.fifo.bytes < FEW {
+        if !allowance.is_zero() || is_harmless || self.fifo.bytes < self.largest + self.largest {
             return false;
         }
         if probability == 0.0 {
@@ -199,6 +202,7 @@ impl<D> Pie<D> {
 impl<D: Datagram> Discipline<D> for Pie<D> {
     fn offer(&mut self, now: Instant, mut packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
         self.controller.advance(now, self.last_sojourn);
+        self.largest = self.largest.max(packet.wire_len());
         if !room {
             return Verdict::Dropped(packet);
         }
