@@ -80,8 +80,11 @@ def test_all_that_the_package_lists_exists():
 
 
 PUBLIC = [
+    "advice",
     "errors",
     "figures",
+    "fitting",
+    "inspection",
     "packetdrill",
     "report",
     "statistics",

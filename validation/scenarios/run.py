@@ -19,12 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from generate import scenario as scenario_of
-from invariants import below_half, is_clean, violations
-from reduce import reduce
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import acklab
 from acklab.errors import AcklabError, ScenarioError
+from validation.scenarios.generate import scenario as scenario_of
+from validation.scenarios.invariants import below_half, is_clean, violations
+from validation.scenarios.reduce import reduce
 
 Scenario = dict[str, Any]
 

@@ -13,6 +13,6 @@ pub struct Interface {
     #[schemars(regex(pattern = NAME), example = &"server")]
     pub node: String,
     /// The name of the interface, as `ip link` shows it.
-    #[schemars(length(min = 1, max = 15), example = &"eth0")]
+    #[schemars(length(max = 15), example = &"eth0")]
     pub device: String,
 }

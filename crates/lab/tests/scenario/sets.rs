@@ -170,7 +170,7 @@ fn a_pattern_and_the_stem_of_numbered_names_select_all_that_match() {
         })
         .collect();
     let text = format!(
-        "duration = \"1s\"\nseed = 1\n[[link]]\nname = \"btl\"\nfrom = \"src\"\nto = \"dst\"\nforward = {{ rate = \"1Mbps\" }}\n{workers}\
+        "duration = \"1s\"\nseed = 1\n[[link]]\nname = \"btl\"\nfrom = \"src\"\nto = \"dst\"\nforward = {{ rate = \"1Mbps\" }}\nreverse = {{ rate = \"1Mbps\" }}\n{workers}\
          [[flow]]\nname = \"workers\"\nfrom = \"src\"\nto = \"dst\"\npreset = \"linux\"\n"
     );
     let selected = |set: &str| -> Vec<bool> {
