@@ -10,6 +10,8 @@ Rows = Sequence[Mapping[str, Any]]
 ENTER = ("total_packets_in_l2", "total_wire_duplicates_l1")
 EXIT = ("total_qdisc_drops_l2", "total_filtered_acks_l2", "total_wire_losses_l1", "total_packets_out_l2")
 TOLERANCE = 1e-9
+FIN = 1.5
+"""Octets that a flow may receive beyond what it has sent."""
 TICK = 1.0
 """Milliseconds of TCP's clock of timestamps, by which a round trip may be measured too short."""
 HALF = 0.5
@@ -53,7 +55,8 @@ def _within_the_capacity(flows: Rows, links: Rows) -> list[str]:
         if capacity is not None and (goodput or 0.0) > capacity * (1 + TOLERANCE):
             found.append(f"goodput: {flow['flow']} delivers {goodput:.4f} Mbps of {capacity:.4f}")
         sent, arrived = flow["mean_sending_rate_l4"], flow["mean_throughput_l4"]
-        if sent is not None and arrived is not None and arrived > sent * (1 + TOLERANCE):
+        # A FIN of TCP counts as an octet that arrives.
+        if sent and arrived is not None and (arrived / sent - 1) * (flow["total_delivered_bytes_l7"] or 0) > FIN:
             found.append(f"conservation: {flow['flow']} receives {arrived:.6f} Mbps of the {sent:.6f} that it sends")
     return found
 
@@ -69,7 +72,7 @@ def _propagated(scenario: Scenario, flows: Rows) -> list[str]:
         if (
             flow["min_rtt_l4"] is not None
             and least is not None
-            and flow["min_rtt_l4"] < least * (1 - TOLERANCE) - (TICK if flow["transport_protocol"] == "tcp" else 0.0)
+            and flow["min_rtt_l4"] < least * (1 - TOLERANCE) - (TICK if flow["transport_protocol"] == "TCP" else 0.0)
         ):
             found.append(f"round trip: {flow['flow']} measured {flow['min_rtt_l4']:.6f} ms over a path of {least:.6f}")
     return found

@@ -16,6 +16,8 @@ mod octets;
 mod operations;
 #[path = "quic/operations.rs"]
 mod quic_operations;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;
 #[path = "quic/rules.rs"]
 mod rules;
 #[path = "quic/stacks.rs"]
@@ -265,4 +267,11 @@ fn the_parameters_of_the_peer_count() {
     assert_eq!(network.ends[1].readable(), 4000, "the window of the connection is used up");
     network.reads = Some(5000);
     assert!(network.run(network.now + Duration::from_secs(30), |network| network.delivered(1, 0) == 20_000));
+}
+
+#[test]
+fn promises_are_kept_on_the_seeds_of_the_fuzz_target() {
+    seeds::replay("quic_endpoints", |octets| {
+        quic_operations::endpoints_keep_their_promises(octets);
+    });
 }
