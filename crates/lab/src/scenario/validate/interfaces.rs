@@ -21,7 +21,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
             return Err(Problem::at(format!("interface.{index}.node"), expected));
         }
         let is_name = |character: char| !character.is_whitespace() && !character.is_control() && character != '/';
-        if !interface.device.chars().all(is_name) {
+        if interface.device.is_empty() || !interface.device.chars().all(is_name) {
             return Err(Problem::at(format!("interface.{index}.device"), "the name of an interface, such as \"eth0\""));
         }
     }
