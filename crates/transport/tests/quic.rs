@@ -16,10 +16,10 @@ mod octets;
 mod operations;
 #[path = "quic/operations.rs"]
 mod quic_operations;
-#[path = "../../../fuzz/seeds.rs"]
-mod seeds;
 #[path = "quic/rules.rs"]
 mod rules;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;
 #[path = "quic/stacks.rs"]
 mod stacks;
 #[path = "quic/timelines.rs"]
