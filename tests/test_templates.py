@@ -11,7 +11,7 @@ from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
-SHORT = ["--set", "duration=400ms", "--set", "measure.from=0s"]
+SHORT = ["--set", "duration=2s", "--set", "measure.from=0s"]
 """What makes a command short. Everything else of it stays: keys, values and their units are what a header may have wrong."""
 
 
