@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from acklab.places import LocalPlace
+from acklab.sweeps import PackedStore
 from commands import ROOT, acklab
 from conftest import BUILT
 
@@ -116,10 +118,10 @@ def test_strategies_of_a_file(tmp_path):
     for _ in range(2):
         done = acklab("sweep", EXPERIMENT, "--strategy", place, *sets, *grid)
         assert done.returncode == 0, done.stderr
-    assert len(list((tmp_path / "out" / "points").glob("*.json"))) == 1
+    assert len(PackedStore(LocalPlace(tmp_path / "out")).done()) == 1
     (tmp_path / "mine.py").write_text((tmp_path / "mine.py").read_text().replace(">= 3", ">= 2"))
     assert acklab("sweep", EXPERIMENT, "--strategy", place, *sets, *grid).returncode == 0
-    assert len(list((tmp_path / "out" / "points").glob("*.json"))) == 2, "another file makes another point"
+    assert len(PackedStore(LocalPlace(tmp_path / "out")).done()) == 2, "another file makes another point"
     assert "found no class 'Other', it has EveryThird" in refused(
         "run", EXPERIMENT, "--strategy", f"{tmp_path / 'mine.py'}:Other"
     )
