@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, if we are root; else says which ones to install.
 #   build  what building needs: a C linker, git (for the revision), venv
-#   test   what the tests look at results with: tshark reads captures, chromium opens reports; what runs on emulated nodes: iperf3, ping
+#   test   what the tests look at results with: tshark reads captures, chromium opens reports; what runs on emulated nodes: iperf3, ping; what leads out of them: nft
 set -eu
 
 missing=""
@@ -24,6 +24,7 @@ case "${1:-}" in
     need chromium sh -c 'command -v chromium'
     need iperf3 sh -c 'command -v iperf3'
     need iputils-ping sh -c 'command -v ping'
+    need nftables sh -c 'command -v nft'
     ;;
   *)
     echo "usage: $0 build|test" >&2
