@@ -1,6 +1,7 @@
 """Points of studies that are emulated: their files, and the numbers side by side."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,9 @@ import polars as pl
 import pytest
 
 from acklab.errors import StoreError, UsageError
+from acklab.report.document import Section
 from acklab.report.render import render
+from acklab.report.sources import collect
 from acklab.statistics import Interval
 from acklab.studies import Bench, discover, find, run_study
 from acklab.studies.emulated import Comparison, document, read
@@ -136,6 +139,23 @@ def test_the_report_has_published_simulated_and_emulated_side_by_side():
     assert "<td" in page
     for cell in (">15.27<", ">15 ± 0.25<", ">15.30 ± 0.30<", ">+2.0<", ">2 of 3<", "acklab emulate one.toml"):
         assert cell in page, cell
+
+
+def test_a_folder_shows_the_emulated_study_in_the_chapter_of_the_simulated_one(tmp_path):
+    study = find("parity")
+    emulated = document(study, "", [comparison()])
+    simulated = replace(emulated, name="parity", part_of="", sections=(Section("Agreement", "", items=[]),))
+    other = replace(simulated, name="parity_of_old", revision="another")
+    for one in (simulated, emulated, other):
+        (tmp_path / one.name).mkdir()
+        one.write(tmp_path / one.name)
+    parity, old = collect(tmp_path)
+    assert [section["title"] for section in parity.to_dict()["sections"]] == ["Published, simulated, emulated", "Agreement"]
+    assert len(old.sections) == 1
+    # Of another revision, or alone, it is a chapter of its own.
+    replace(simulated, revision="another").write(tmp_path / "parity")
+    assert [one.name for one in collect(tmp_path)] == ["parity", "parity_emulated", "parity_of_old"]
+    assert [one.name for one in collect(tmp_path / "parity_emulated")] == ["parity_emulated"]
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("15s", 15.0), ("2500ms", 2.5), ("10min", 600.0), ("90us", 9e-5), ("5ns", 5e-9)])

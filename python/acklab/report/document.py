@@ -73,6 +73,8 @@ class Document:
     question: str = ""
     readme: str = ""
     seeds: int | None = None
+    part_of: str = ""
+    """The name of the study that this is the emulation of."""
     findings: Sequence[Finding] = ()
     sections: Sequence[Section | Mapping[str, Any]] = field(default=())
     """As created by a study, or as plain values after reading; only the page uses their content."""
@@ -88,6 +90,7 @@ class Document:
             "revision": self.revision,
             "version": self.version,
             "seeds": self.seeds,
+            "part_of": self.part_of,
             "findings": [finding.to_dict() for finding in self.findings],
             "sections": [section.to_dict() if isinstance(section, Section) else dict(section) for section in self.sections],
         }

@@ -110,7 +110,22 @@ def collect(folder: Path, label: str = "") -> list[Document]:
             f"{folder}: found no results, expected the folder of a run, a sweep or a study "
             f"(flows.parquet, {SWEEP_FILE} or {STUDY_FILE}, here or one level below)"
         )
-    return documents
+    return _beside(documents)
+
+
+def _beside(documents: Sequence[Document]) -> list[Document]:
+    """Documents with the sections of emulated studies in those of the simulated ones, where these are there and of the same revision."""
+    simulated = {(document.name, document.revision) for document in documents}
+    emulated = {
+        (document.part_of, document.revision): document.sections
+        for document in documents
+        if (document.part_of, document.revision) in simulated
+    }
+    return [
+        replace(document, sections=(*emulated.get((document.name, document.revision), ()), *document.sections))
+        for document in documents
+        if (document.part_of, document.revision) not in simulated
+    ]
 
 
 def _is_own(place: Path, folder: Path) -> bool:

@@ -87,5 +87,6 @@ class StoredDocument(_Strict):
     revision: str
     version: str
     seeds: int | None
+    part_of: str = ""
     findings: list[Annotated[Finding, BeforeValidator(_with_nan), AfterValidator(_judged)]]
     sections: list[_Section]

@@ -68,6 +68,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
         question=study.file.question,
         revision=core.revision(),
         version=core.version(),
+        part_of=study.name,
         sections=(
             Section(
                 "Published, simulated, emulated",
