@@ -37,3 +37,14 @@ def test_a_share_of_the_benchmark(tmp_path, monkeypatch):
     assert all(figure.commands for figure in drawn)
     jain = {(row[0], row[1]): float(row[2].split(" ")[0]) for row in fair.items[1].rows}
     assert jain["newreno", "10 per 5 ms"] > 0.95
+
+
+def test_the_numbers_of_the_page_need_the_settings_that_it_does_not_name(tmp_path):
+    section = study_code("ack_compression").unnamed.section(Bench(find("ack_compression"), tmp_path, quick=True, quiet=True))
+    *rows, published = section.items[0].rows
+    assert published[3] == "13.92"
+    counts = {row[0]: int(row[2].removesuffix(" of 26")) for row in rows}
+    assert counts.pop("all five") == 24
+    # The send buffer only shows in what the application writes; each of the others decides whether there is a timeout.
+    assert counts.pop("128 KiB to send") == 19
+    assert max(counts.values()) <= 11

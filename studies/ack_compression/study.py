@@ -3,7 +3,7 @@
 from acklab.report import Section
 from acklab.studies import Bench
 
-from . import controllers, experiment, fairness, gates
+from . import controllers, experiment, fairness, gates, unnamed
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -11,6 +11,7 @@ def sections(bench: Bench) -> list[Section]:
     return [
         experiment.section(bench),
         experiment.stacks_section(bench),
+        unnamed.section(bench),
         gates.section(bench),
         *controllers.sections(bench),
         fairness.section(bench),
