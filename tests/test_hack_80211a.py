@@ -61,7 +61,15 @@ def test_a_share_of_the_study(tmp_path):
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     bench = Bench(find("hack_80211a"), find("hack_80211a").folder)
-    for file in ("schemes.toml", "clients.toml", "settings.toml", "traffic.toml", "crosscheck.toml", "losses.toml"):
+    for file in (
+        "schemes.toml",
+        "clients.toml",
+        "settings.toml",
+        "traffic.toml",
+        "crosscheck.toml",
+        "losses.toml",
+        "sensing.toml",
+    ):
         for variant in bench.variants(file).chosen.values():
             bench.source("testbed.toml").load(list(variant.set))
 
@@ -73,10 +81,26 @@ def test_late_sensing_costs_stock_tcp_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "SHORTER", {"duration": "10s"})
     bench = Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True)
     runs.sensed_late(bench)
-    (table,) = STUDY.sensing.section(bench).items
+    monkeypatch.setattr(STUDY.sensing, "_by_whom", lambda _: None)
+    table, _ = STUDY.sensing.section(bench).items
     in_time, late, published = table.rows
     assert published[1] == "26.5"
     udp, hack, stock = ([float(row[column].split(" ± ")[0]) for row in (in_time, late)] for column in (1, 2, 3))
     assert udp[0] == udp[1]
     assert hack[1] == pytest.approx(hack[0], rel=0.001)
     assert stock[1] < 0.93 * stock[0]
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_who_senses_late_is_told_by_node(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "SHORTER", {"duration": "7s"})
+    table = STUDY.sensing._by_whom(Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True))
+    again = {row[0]: [float(cell.split(" ± ")[0]) for cell in row[1:5]] for row in table.rows[:-1]}
+    assert len(again) == 6
+    # A sender or clients that sense a slot late each add collisions of stock TCP; TCP/HACK has one contender.
+    alone = again["in time"]
+    for one in ("the sender alone, 9 µs", "the clients alone, 9 µs"):
+        assert alone[0] + 2 < again[one][0] < again["all nodes, 9 µs"][0]
+    assert all(abs(own[2] - alone[2]) < 0.5 for own in again.values())
+    # A link-layer ACK begins before a bystander's DIFS is over, even if that is counted from where duration fields say the ACK ends.
+    assert again["none; late link-layer ACKs not in duration fields"] == pytest.approx(alone, abs=0.5)

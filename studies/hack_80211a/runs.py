@@ -85,6 +85,16 @@ def sensed_late(bench: Bench) -> SweepResult:
     return bench.sweep(SCENARIO, "sensing", axes, set=SHORTER)
 
 
+def sensed_late_by(bench: Bench) -> SweepResult:
+    """Both schemes with one client and both, by who senses the medium late, and by what duration fields cover."""
+    axes: Axes = {
+        "sensing": bench.variants("sensing.toml"),
+        "clients": bench.variants("clients.toml"),
+        "scheme": bench.variants("schemes.toml"),
+    }
+    return bench.sweep(SCENARIO, "sensed_by", axes, set=SHORTER)
+
+
 def settings(bench: Bench) -> SweepResult:
     """Both schemes in each of settings.toml."""
     return bench.sweep(
