@@ -64,6 +64,8 @@ def drawn(figure: go.Figure) -> str:
     for name in set(re.findall(r'id="defs-([0-9a-f]{6})"', text)):
         text = text.replace(name, "")
     picture = ET.fromstring(re.sub(r"(\d\.\d\d)\d+", r"\1", text))
+    for path in picture.iter(f"{{{SVG}}}path"):
+        path.set("d", re.sub(r"(\d\.\d)\d+", r"\1", path.get("d", "")))
     _share_styles(picture)
     _prune(picture, text)
     return ET.tostring(picture, encoding="unicode") + "\n"
@@ -83,13 +85,16 @@ def _share_styles(picture: ET.Element) -> None:
 
 
 def _prune(element: ET.Element, text: str) -> None:
-    """Removes groups without content and clip paths that nothing uses."""
-    for child in list(element):
+    """Removes groups and paths without content, clip paths that nothing uses, and groups that only group."""
+    children = []
+    for child in element:
         _prune(child, text)
         kind = child.tag.removeprefix(f"{{{SVG}}}")
         unused = kind == "clipPath" and f"#{child.get('id')}" not in text
-        if unused or (kind in ("g", "defs") and not len(child)):
-            element.remove(child)
+        if unused or (kind in ("g", "defs") and not len(child)) or child.get("d") == "M0,0Z":
+            continue
+        children += list(child) if kind == "g" and not child.attrib else [child]
+    element[:] = children
 
 
 if __name__ == "__main__":

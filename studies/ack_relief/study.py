@@ -1,4 +1,4 @@
-"""The figure and tables of the study."""
+"""The figures and tables of the study."""
 
 import polars as pl
 from polars import selectors
@@ -24,14 +24,19 @@ def sections(bench: Bench) -> list[Section]:
     found = summary(result, {name: Direction.of(source.load(list(cell.set))) for name, cell in cells.chosen.items()})
     titles = {name: cell.title for name, cell in cells.chosen.items()}
     again = [COMMAND, result.rerun]
+    caption = f"Means with intervals of 95 % over {bench.seeds} seeds"
     listed = [[name, scheme.title, scheme.source] for name, scheme in schemes.chosen.items()]
     return [
         Section("Ways to acknowledge", items=[Table(["", "an ACK", "source"], listed, numeric_from=3)]),
         Section(
-            "What each returns, and what it costs",
-            "Left to right: the share of the air that goes into ACKs of TCP, with all that they bring about; goodput against an ACK for every second "
-            "segment, seed by seed; how many segments a run of ACKs lets a sender send at once; delay; fairness, where there are several flows.",
-            items=[Figure(drawing.relief(found, titles), f"Means with intervals of 95 % over {bench.seeds} seeds", again)],
+            "What each returns",
+            "The share of the air that goes into ACKs of TCP, with all that they bring about, and goodput against an ACK for every second segment, seed by seed.",
+            items=[Figure(drawing.relief(found, titles, drawing.RETURNS), caption, again)],
+        ),
+        Section(
+            "What it costs",
+            "How many segments a run of ACKs lets a sender send at once; delay; fairness, where there are several flows.",
+            items=[Figure(drawing.relief(found, titles, drawing.COSTS), caption, again)],
         ),
         Section(
             "In numbers",
