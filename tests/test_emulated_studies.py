@@ -134,6 +134,8 @@ def test_the_report_has_published_simulated_and_emulated_side_by_side():
     rows = [comparison(), comparison(title="failures", published=math.nan, simulated=none, emulated=none, trusted=3)]
     assert rows[0].difference == pytest.approx(2.0)
     assert math.isnan(rows[1].difference)
+    # 0.2 ± 0.5 retransmissions against none are no difference of 100 %.
+    assert math.isnan(comparison(simulated=Interval(0.2, -0.3, 0.7, 3), emulated=none).difference)
     assert rows[1].row()["published"] is None
     page = render([document(find("parity"), "", rows)])
     assert "<td" in page

@@ -37,8 +37,9 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """By how much the emulated mean is above the simulated one [%]; not a number where that is zero."""
-        return 100 * (self.emulated.mean / self.simulated.mean - 1) if self.simulated.mean else math.nan
+        """By how much the emulated mean is above the simulated one [%]; not a number where that is not told from zero."""
+        may_be_zero = not self.simulated.mean or self.simulated.low <= 0 <= self.simulated.high
+        return math.nan if may_be_zero else 100 * (self.emulated.mean / self.simulated.mean - 1)
 
     def row(self) -> dict[str, Any]:
         """Plain values, with None for NaN."""
@@ -59,7 +60,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
     table = Table(head, [_cells(row) for row in rows], "Means, and half of the intervals of 95 % over runs", commands=unique, numeric_from=2, text=frozenset({5}))  # fmt: skip
     about = (
         "Published numbers beside those of the same scenario in simulation and in real time, with the kernel's own TCP "
-        "(`docs/guide/emulation.md`). The difference is that of the emulated from the simulated mean. Emulations run one after another. One whose packets were late is repeated, "
+        "(`docs/guide/emulation.md`). The difference is that of the emulated from the simulated mean, where that is not zero within its interval. Emulations run one after another. One whose packets were late is repeated, "
         f"{'and all may be trusted.' if all(row.trusted == row.emulated.count for row in rows) else 'and where fewer are trusted than were run, packets were late every time.'}"
     )
     return Document(
@@ -80,7 +81,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
 
 
 def differences(rows: Sequence[Comparison]) -> go.Figure:
-    """How far each emulated number is from the simulated one [%], with its interval. Numbers simulated as zero have no ratio."""
+    """How far each emulated number is from the simulated one [%], with its interval. Numbers that the simulation does not tell from zero have no ratio."""
     shown = [row for row in reversed(rows) if not math.isnan(row.difference)]
     figure = go.Figure()
     names = [f"{row.point}: {row.title}" for row in shown]
