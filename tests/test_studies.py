@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from acklab.errors import RunError, StoreError, UsageError
+from acklab.report import Document
 from acklab.runner import run
 from acklab.statistics import mean_interval
 from acklab.studies import Bench, Study, discover, find, run_study
@@ -57,6 +58,19 @@ def study(tmp_path, scenario, monkeypatch):
     (folder / "one.toml").write_text(scenario.read_text())
     monkeypatch.chdir(tmp_path)
     return find("test")
+
+
+def test_a_study_is_kept_in_a_store(fake, study, tmp_path):
+    pytest.importorskip("fsspec")
+    there = run_study(study, "memory://studies", quiet=True)
+    here = run_study(study, tmp_path / "out", quiet=True)
+    assert there.findings == here.findings
+    assert Document.read("memory://studies/test").to_dict() == Document.read(tmp_path / "out" / "test").to_dict()
+    runs = fake.runs
+    run_study(study, "memory://studies", quiet=True)
+    assert fake.runs == runs
+    with pytest.raises(UsageError, match=r"memory://studies: found a store, expected a folder of this machine"):
+        run_study(study, "memory://studies", quiet=True, way="emulate")
 
 
 def test_a_study_is_run_over_its_seeds_and_judged(fake, study, tmp_path):

@@ -1,10 +1,10 @@
 """What a folder holds, so that no kind of result takes the place of another: their tables have the same names."""
 
 from enum import Enum
-from pathlib import Path
 
 from acklab.errors import StoreError
-from acklab.store import STUDY_FILE, SWEEP_FILE, read_metadata
+from acklab.places import Place
+from acklab.store import STUDY_FILE, SWEEP_FILE
 
 
 class Contents(Enum):
@@ -18,35 +18,35 @@ class Contents(Enum):
     FOREIGN = "a table that acklab did not write"
 
     @classmethod
-    def of(cls, folder: Path) -> "Contents | None":
+    def of(cls, place: Place) -> "Contents | None":
         """What a folder holds; None for none of these, and for tables that are damaged."""
-        if (folder / STUDY_FILE).is_file():
+        if place.exists(STUDY_FILE):
             return cls.STUDY
-        if (folder / SWEEP_FILE).is_file():
+        if place.exists(SWEEP_FILE):
             return cls.SWEEP
-        if (folder / "flows.parquet").is_file():
-            return cls._of_tables(folder)
-        return cls.POINTS if any((folder / name).is_dir() for name in ("points", "unfinished")) else None
+        if place.exists("flows.parquet"):
+            return cls._of_tables(place)
+        return cls.POINTS if place.names("points") or place.names("unfinished") else None
 
     @classmethod
-    def _of_tables(cls, folder: Path) -> "Contents | None":
+    def _of_tables(cls, place: Place) -> "Contents | None":
         try:
-            metadata = read_metadata(folder / "flows.parquet")
+            metadata = place.schema("flows.parquet").metadata or {}
         except StoreError:
             return None
-        if "acklab.grid" in metadata:
+        if b"acklab.grid" in metadata:
             return cls.SWEEP
-        if "acklab.scenario" not in metadata:
+        if b"acklab.scenario" not in metadata:
             return cls.FOREIGN
-        return cls.EMULATION if (folder / "timing.parquet").is_file() else cls.RUN
+        return cls.EMULATION if place.exists("timing.parquet") else cls.RUN
 
 
-def refuse_others(folder: Path, kind: Contents) -> None:
+def refuse_others(place: Place, kind: Contents) -> None:
     """Refuses a folder in which results of this kind would overwrite others. Raises StoreError.
 
     A run takes the place of a run, and an emulation that of an emulation. A sweep and a study keep their points, so that they go on in their folder.
     """
-    found = Contents.of(folder)
+    found = Contents.of(place)
     resumes = found is Contents.POINTS and kind in (Contents.SWEEP, Contents.STUDY)
     if found not in (None, kind) and not resumes:
-        raise StoreError(f"{folder}: found {found.value}, expected a folder without results, or with {kind.value}")
+        raise StoreError(f"{place}: found {found.value}, expected a folder without results, or with {kind.value}")

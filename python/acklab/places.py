@@ -6,19 +6,23 @@ An object appears under its name only when it is whole. Its stamp, which whoever
 import contextlib
 import hashlib
 import io
+import json
 import os
 import re
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.folders import locked, remove_abandoned
-from acklab.store import reason, writing
+from acklab.store import has_frame, json_text, reason, what_was_found, writing
 
 if TYPE_CHECKING:
     from pyarrow import fs
@@ -86,6 +90,19 @@ class Writer(io.RawIOBase):
 class Place(ABC):
     """A folder of objects. Names have `/` between their parts. All methods raise StoreError with the full name of the object."""
 
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the folder itself is called."""
+
+    @abstractmethod
+    def __truediv__(self, name: str) -> "Place":
+        """The place of a folder within."""
+
+    @abstractmethod
+    def folders(self) -> list[str]:
+        """The names of the folders directly in it, sorted, without hidden ones."""
+
     @abstractmethod
     def name_of(self, name: str) -> str:
         """The full name of an object, for messages."""
@@ -101,6 +118,10 @@ class Place(ABC):
     @abstractmethod
     def read(self, name: str) -> bytes:
         """The octets of an object."""
+
+    @abstractmethod
+    def opened(self, name: str) -> contextlib.AbstractContextManager[Any]:
+        """An object as a file that is read in any order."""
 
     @abstractmethod
     def creating(self, name: str) -> contextlib.AbstractContextManager[Writer]:
@@ -123,6 +144,17 @@ class Place(ABC):
             writer.write(octets)
         return writer.stamp
 
+    def write_json(self, name: str, value: object) -> None:
+        """Writes a JSON document."""
+        self.write(name, json_text(value).encode())
+
+    def read_json(self, name: str, expected: str) -> Any:
+        """Reads a JSON document; `expected` says in an error what it should have been."""
+        try:
+            return json.loads(self.read(name))
+        except (ValueError, RecursionError) as error:
+            raise StoreError(f"{self.name_of(name)}: found damaged JSON ({error}), expected {expected}") from error
+
     def read_checked(self, name: str, stamp: Stamp) -> bytes:
         """The octets of an object. Raises StoreError if they are not those that were written."""
         octets = self.read(name)
@@ -131,6 +163,33 @@ class Place(ABC):
         if hashlib.sha256(octets).hexdigest() != stamp.sha256:
             raise StoreError(changed(self.name_of(name)))
         return octets
+
+    def table(self, name: str, stamp: Stamp | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """A table of Parquet, with all its columns or some. With a stamp, it must be as it was written."""
+        octets, full = self.read(name), self.name_of(name)
+        if stamp is not None and has_frame(octets) and Stamp.of(octets) != stamp:
+            raise StoreError(changed(full))
+        try:
+            return pq.read_table(io.BytesIO(octets), columns=None if columns is None else list(columns))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise StoreError(what_was_found(full, octets, error)) from error
+
+    def schema(self, name: str) -> pa.Schema:
+        """The schema of a table of Parquet, of which no more than its end is read. Its metadata tell where it comes from."""
+        try:
+            with self.opened(name) as file:
+                return pq.read_schema(file)
+        except pa.ArrowException as error:
+            raise StoreError(what_was_found(self.name_of(name), self.read(name), error)) from error
+
+    def table_names(self) -> list[str]:
+        """The names of the tables directly in it, sorted; raises StoreError if there are none."""
+        if self.path is not None and not self.path.is_dir():
+            raise StoreError(f"{self}: found no such folder, expected one with results of acklab (*.parquet)")
+        names = [name.removesuffix(".parquet") for name in self.names("") if name.endswith(".parquet")]
+        if not names:
+            raise StoreError(f"{self}: found no table, expected a folder with results of acklab (*.parquet)")
+        return names
 
     @property
     @abstractmethod
@@ -151,6 +210,21 @@ class LocalPlace(Place):
     def path(self) -> Path:
         """The folder."""
         return self.folder
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.resolve().name
+
+    def __truediv__(self, name: str) -> "LocalPlace":
+        return LocalPlace(self.folder / name)
+
+    def folders(self) -> list[str]:
+        """The names of the folders directly in it, sorted, without hidden ones."""
+        try:
+            return sorted(path.name for path in self.folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        except OSError as error:
+            raise StoreError(f"{self}: cannot read it: {reason(error)}") from error
 
     def name_of(self, name: str) -> str:
         """The path of an object."""
@@ -174,6 +248,15 @@ class LocalPlace(Place):
         """The octets of a file."""
         try:
             return (self.folder / name).read_bytes()
+        except OSError as error:
+            raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+
+    @contextlib.contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """A file, opened."""
+        try:
+            with (self.folder / name).open("rb") as file:
+                yield file
         except OSError as error:
             raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
 
@@ -213,6 +296,18 @@ class RemotePlace(Place):
         """None."""
 
     @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.full("").rstrip("/").rpartition("/")[2]
+
+    def __truediv__(self, name: str) -> "RemotePlace":
+        return RemotePlace(self.name_of(name))
+
+    def folders(self) -> list[str]:
+        """The last parts of the common beginnings of names."""
+        return self._listed("", "Directory")
+
+    @property
     def filesystem(self) -> "fs.FileSystem":
         """The filesystem of Arrow."""
         return _filesystem(self.url)[0]
@@ -228,11 +323,15 @@ class RemotePlace(Place):
 
     def names(self, folder: str) -> list[str]:
         """The names of the objects directly in a folder."""
+        return self._listed(folder, "File")
+
+    def _listed(self, folder: str, kind: str) -> list[str]:
         from pyarrow import fs
 
         with self._faults(folder):
             found = self.filesystem.get_file_info(fs.FileSelector(self.full(folder), allow_not_found=True))
-        return sorted(info.base_name for info in found if info.type == fs.FileType.File)
+        names = (info.base_name for info in found if info.type == getattr(fs.FileType, kind))
+        return sorted(name for name in names if not name.startswith("."))
 
     def exists(self, name: str) -> bool:
         """Whether there is such an object."""
@@ -245,6 +344,12 @@ class RemotePlace(Place):
         """The octets of an object."""
         with self._faults(name), self.filesystem.open_input_stream(self.full(name)) as file:
             return cast(bytes, file.read())
+
+    @contextlib.contextmanager
+    def opened(self, name: str) -> "Iterator[pa.NativeFile]":
+        """An object, of which only the ranges are fetched that are read."""
+        with self._faults(name), self.filesystem.open_input_file(self.full(name)) as file:
+            yield file
 
     @contextlib.contextmanager
     def creating(self, name: str) -> Iterator[Writer]:
@@ -271,8 +376,6 @@ class RemotePlace(Place):
 
     @contextlib.contextmanager
     def _faults(self, name: str) -> Iterator[None]:
-        import pyarrow as pa
-
         try:
             yield
         except FileNotFoundError as error:
@@ -287,7 +390,6 @@ _FILESYSTEMS: dict[str, tuple[Any, str]] = {}
 def _filesystem(url: str) -> "tuple[fs.FileSystem, str]":
     """The filesystem of a URL, and the path in it. It is opened once."""
     if url not in _FILESYSTEMS:
-        import pyarrow as pa
         from pyarrow import fs
 
         try:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from acklab.errors import StoreError
@@ -33,18 +32,19 @@ class Provenance:
         }
 
     @classmethod
-    def of(cls, metadata: Mapping[str, str], path: Path) -> "Provenance":
-        """Reads what `metadata` wrote; raises StoreError naming `path` if something is missing."""
+    def of(cls, metadata: Mapping[bytes, bytes] | None, path: str) -> "Provenance":
+        """Reads what `metadata` wrote from the schema of a table; raises StoreError naming `path` if something is missing."""
         try:
-            scenario = json.loads(metadata["acklab.scenario"])
+            found = {key.decode(): value.decode() for key, value in (metadata or {}).items() if key.startswith(b"acklab.")}
+            scenario = json.loads(found["acklab.scenario"])
             if not isinstance(scenario, dict):
                 raise ValueError(f"the scenario is a value of type {type(scenario).__name__}")
             return cls(
                 scenario=scenario,
-                seed=int(metadata["acklab.seed"]),
-                revision=metadata["acklab.revision"],
-                version=metadata["acklab.version"],
-                command=metadata["acklab.command"],
+                seed=int(found["acklab.seed"]),
+                revision=found["acklab.revision"],
+                version=found["acklab.version"],
+                command=found["acklab.command"],
             )
         except KeyError as error:
             raise StoreError(

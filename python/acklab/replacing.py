@@ -16,8 +16,8 @@ from pathlib import Path
 from acklab.contents import Contents, refuse_others
 from acklab.errors import StoreError
 from acklab.folders import locked, remove_abandoned
-from acklab.places import Stamp, changed
-from acklab.store import is_framed, read_metadata, reason, write_json
+from acklab.places import LocalPlace, Place, Stamp
+from acklab.store import read_metadata, reason, write_json
 
 CHECKSUMS_FILE = "checksums.json"
 _STAGING = ".acklab-new"
@@ -55,7 +55,7 @@ def replacing(folder: Path, kind: Contents) -> Iterator[Replacement]:
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     with locked(folder, _LOCK, wait=False):
         settle(folder)
-        refuse_others(folder, kind)
+        refuse_others(LocalPlace(folder), kind)
         remove_abandoned(folder)
         replacement = Replacement(folder, folder / _STAGING)
         try:
@@ -131,30 +131,22 @@ def _within(folder: Path, name: str) -> Path:
     return path
 
 
-def stamps(folder: Path) -> dict[str, Stamp]:
+def stamps(place: Place) -> dict[str, Stamp]:
     """The stamps of the files of a result by name; none for a result of an earlier version. Raises StoreError."""
-    path = folder / CHECKSUMS_FILE
-    if not path.is_file():
+    if not place.exists(CHECKSUMS_FILE):
         return {}
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(place.read(CHECKSUMS_FILE))
         return {str(name): Stamp.from_dict(stamp) for name, stamp in document["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        path = place.name_of(CHECKSUMS_FILE)
         raise StoreError(f"{path}: found damaged JSON ({error}), expected the checksums of a result that acklab wrote") from error
-
-
-def check_files(folder: Path, files: Iterable[Path]) -> None:
-    """Raises StoreError if one of these files is not as it was written. Files without a stamp are not checked."""
-    known = stamps(folder)
-    for path in files:
-        if (stamp := known.get(path.name)) is not None and is_framed(path) and _stamp(path) != stamp:
-            raise StoreError(changed(str(path)))
 
 
 def _files_of(folder: Path) -> list[str]:
     """The files of the earlier result, captures among them."""
     try:
-        return list(stamps(folder))
+        return list(stamps(LocalPlace(folder)))
     except StoreError:
         return []
 

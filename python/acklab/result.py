@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from acklab.places import Place
     from acklab.replacing import Replacement
 
 SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisions", "air")
@@ -117,23 +118,33 @@ class Result(NamedTables):
         return document
 
 
-def load_result(directory: str | Path) -> Result:
-    """Reads what `Result.save` or `acklab run --out` wrote. Raises StoreError."""
+def load_result(directory: "str | Path | Place") -> Result:
+    """Reads what `Result.save` or `acklab run --out` wrote, from a folder or the URL of a copy. Raises StoreError."""
     from acklab import store
-    from acklab.replacing import check_files, settle
+    from acklab.places import place_of
+    from acklab.replacing import settle
 
-    source = path_of(directory, "directory")
-    settle(source)
-    if (source / store.SWEEP_FILE).is_file() or (source / store.STUDY_FILE).is_file():
-        raise StoreError(f"{source}: found a sweep or a study, expected the result of a run (acklab run --out DIR)")
-    files = store.table_files(source)
-    check_files(source, files.values())
-    first = next(iter(files.values()))
-    provenance = Provenance.of(store.read_metadata(first), first)
-    tables = {name: store.read_table(path) for name, path in files.items()}
-    if "flows" not in tables:
-        raise StoreError(f"{source}: found the tables {', '.join(files)}, expected the result of a run with a table 'flows'")
-    return Result(tables, provenance)
+    place = place_of(directory, "directory")
+    if place.path is not None:
+        settle(place.path)
+    if place.exists(store.SWEEP_FILE) or place.exists(store.STUDY_FILE):
+        raise StoreError(f"{place}: found a sweep or a study, expected the result of a run (acklab run --out DIR)")
+    result = read_result(place)
+    if "flows" not in result.tables:
+        names = ", ".join(result.tables)
+        raise StoreError(f"{place}: found the tables {names}, expected the result of a run with a table 'flows'")
+    return result
+
+
+def read_result(place: "Place") -> Result:
+    """Reads tables and where they come from. Raises StoreError."""
+    from acklab.replacing import stamps
+
+    files = {name: f"{name}.parquet" for name in place.table_names()}
+    known = stamps(place)
+    tables = {name: place.table(file, known.get(file)) for name, file in files.items()}
+    first = next(iter(files))
+    return Result(tables, Provenance.of(tables[first].schema.metadata, place.name_of(files[first])))
 
 
 def rows(table: "pa.Table") -> list[dict[str, Any]]:

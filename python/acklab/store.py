@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -72,16 +71,6 @@ def write_json(path: Path, value: object) -> None:
 def json_text(value: object) -> str:
     """A JSON document as it is written."""
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
-
-
-def read_json(path: Path, expected: str) -> Any:
-    """Reads a JSON document; `expected` says in an error what it should have been. Raises StoreError."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StoreError(f"{path}: cannot read it: {reason(error)}") from error
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{path}: found damaged JSON ({error}), expected {expected}") from error
 
 
 def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
@@ -150,6 +139,11 @@ def is_whole(directory: Path) -> bool:
     return bool(files) and all(is_framed(path) for path in files)
 
 
+def has_frame(octets: bytes) -> bool:
+    """Whether octets begin and end as a Parquet file does."""
+    return octets[:4] == octets[-4:] == _FRAME
+
+
 def is_framed(path: Path) -> bool:
     """Whether a file begins and ends as one of Parquet does."""
     try:
@@ -159,18 +153,6 @@ def is_framed(path: Path) -> bool:
             return head == file.read(4) == _FRAME
     except OSError:
         return False
-
-
-def read_table(path: Path) -> pa.Table:
-    """Reads a table that acklab wrote.
-
-    Raises StoreError naming the path, what was found and what was expected.
-    """
-    try:
-        with path.open("rb") as file:
-            return pq.read_table(file)
-    except (pa.ArrowException, OSError) as error:
-        raise StoreError(_what_was_found(path, error)) from error
 
 
 def read_metadata(path: Path) -> dict[str, str]:
@@ -186,29 +168,9 @@ def read_metadata(path: Path) -> dict[str, str]:
         raise StoreError(f"{path}: found metadata that are not UTF-8, {_EXPECTED}") from error
 
 
-def units(path: Path) -> dict[str, str]:
-    """The unit of each column of a table in a file that has one. Raises StoreError."""
-    try:
-        with path.open("rb") as file:
-            fields = pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        raise StoreError(_what_was_found(path, error)) from error
-    return units_of(fields)
-
-
 def units_of(schema: pa.Schema) -> dict[str, str]:
     """The unit of each column that has one."""
     return {field.name: field.metadata[b"unit"].decode() for field in schema if (field.metadata or {}).get(b"unit")}
-
-
-def table_files(directory: Path) -> dict[str, Path]:
-    """The tables of a folder by name, in the order of their names. Raises StoreError if there are none."""
-    if not directory.is_dir():
-        raise StoreError(f"{directory}: found no such folder, expected one with results of acklab (*.parquet)")
-    files = {path.stem: path for path in sorted(directory.glob("*.parquet"))}
-    if not files:
-        raise StoreError(f"{directory}: found no table, expected a folder with results of acklab (*.parquet)")
-    return files
 
 
 def reason(error: OSError) -> str:

@@ -35,8 +35,9 @@ def inline_command(
     source, interfaces = _source(words, flags)
     if folder is not None:
         from acklab.contents import Contents, refuse_others
+        from acklab.places import LocalPlace
 
-        refuse_others(folder, Contents.EMULATION)
+        refuse_others(LocalPlace(folder), Contents.EMULATION)
     if duration is not None:
         sets = [*sets, f"duration={duration}"]
     if captures:

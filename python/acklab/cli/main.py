@@ -373,8 +373,9 @@ def study(
     all_: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds.")] = False,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Keep the results there; runs that are there are not repeated.")
-    ] = Path("out"),
+        str,
+        typer.Option(metavar="DIR", help="Keep the results there, a folder or a URL; runs that are there are not repeated."),
+    ] = "out",
     jobs: Jobs = None,
     on: On = None,
     most_seeds: Annotated[
@@ -681,7 +682,10 @@ def studies() -> None:
 @app.command(epilog=_examples("show out/first", "show out/sweep --json"))
 def show(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder with the results of a run, a sweep or a study.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DIR", help="A folder or a URL with the results of a run, a sweep or a study.", show_default=False
+        ),
     ],
     all_: Everything = False,
     only: Only = None,
@@ -704,7 +708,7 @@ def show(
 )
 def compare(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR…", help="Folders with results of runs, or of sweeps.", show_default=False)
+        list[str], typer.Argument(metavar="DIR…", help="Folders or URLs with results of runs, or of sweeps.", show_default=False)
     ],
     relative_to: Annotated[
         str,
@@ -753,9 +757,12 @@ def query(
 
 @app.command(epilog=_examples("report out/first", "report out", "report out/newreno out/bbr --out out/both.html"))
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders with results.", show_default=False)],
+    folders: Annotated[list[str], typer.Argument(metavar="DIR…", help="Folders or URLs with results.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write it there (default: DIR/report.html).", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write it there (default: DIR/report.html, and report.html here for a URL).", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Write a report as one HTML file, which opens from disk and needs no network: of one folder, or of several side by side."""
@@ -775,7 +782,10 @@ def report(
 )
 def plot(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder with the results of a run, a sweep or a study.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DIR", help="A folder or a URL with the results of a run, a sweep or a study.", show_default=False
+        ),
     ],
     names: Annotated[
         list[str] | None,
@@ -785,7 +795,7 @@ def plot(
         Path | None,
         typer.Option(
             metavar="FILE|DIR",
-            help="FILE.png, .svg, .pdf or .html for one figure; else a folder (default: DIR/figures).",
+            help="FILE.png, .svg, .pdf or .html for one figure; else a folder (default: DIR/figures, and figures here for a URL).",
             show_default=False,
         ),
     ] = None,

@@ -9,12 +9,14 @@ import plotly.graph_objects as go
 from acklab.errors import UsageError
 from acklab.figures.saving import KINDS, save
 from acklab.files import printable
+from acklab.places import Place, place_of
 from acklab.store import STUDY_FILE, SWEEP_FILE
 
 
-def plot_command(folder: Path, names: list[str], out: Path | None, kind: str, width: int, lists: bool) -> None:
+def plot_command(where: str, names: list[str], out: Path | None, kind: str, width: int, lists: bool) -> None:
     """Draws the figures of a result that have these names, or all of them, and prints the paths of the files."""
-    found = dict(_figures(folder, names))
+    place = place_of(where, "DIR")
+    found = dict(_figures(place, names))
     if lists:
         for name, (_, caption) in found.items():
             print(f"{name:<24} {caption}")
@@ -23,7 +25,7 @@ def plot_command(folder: Path, names: list[str], out: Path | None, kind: str, wi
         raise UsageError(f"found the figure {unknown[0]!r}, expected one of those that there are: {', '.join(found) or 'none'}")
     chosen = {name: found[name][0] for name in names or found}
     if not chosen:
-        raise UsageError(f"{printable(folder)}: found nothing to draw")
+        raise UsageError(f"{printable(where)}: found nothing to draw")
     is_file = out is not None and out.suffix.removeprefix(".").lower() in KINDS
     if is_file and len(chosen) > 1:
         raise UsageError(
@@ -32,7 +34,7 @@ def plot_command(folder: Path, names: list[str], out: Path | None, kind: str, wi
     if not is_file and kind not in KINDS:
         raise UsageError(f"--format: found {kind!r}, expected {', '.join(KINDS)}")
     for name, figure in chosen.items():
-        path = out if is_file and out is not None else (out or folder / "figures") / f"{name}.{kind}"
+        path = out if is_file and out is not None else (out or (place.path or Path()) / "figures") / f"{name}.{kind}"
         print(printable(save(_on_paper(figure), path, width)))
 
 
@@ -41,29 +43,29 @@ def _on_paper(figure: go.Figure) -> go.Figure:
     return figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
 
 
-def _figures(folder: Path, names: list[str]) -> Iterator[tuple[str, tuple[go.Figure, str]]]:
+def _figures(place: Place, names: list[str]) -> Iterator[tuple[str, tuple[go.Figure, str]]]:
     """The figures of a folder: name, figure and caption."""
-    if (folder / SWEEP_FILE).is_file():
+    if place.exists(SWEEP_FILE):
         from acklab.report.sources import figures_of_sweep
         from acklab.sweeps import load_sweep
 
-        for name, figure, caption in figures_of_sweep(load_sweep(folder), names):
+        for name, figure, caption in figures_of_sweep(load_sweep(place), names):
             yield name, (figure, caption)
-    elif (folder / STUDY_FILE).is_file():
-        yield from _of_study(folder)
+    elif place.exists(STUDY_FILE):
+        yield from _of_study(place)
     else:
         from acklab.figures import figures_of
         from acklab.result import load_result
 
-        for name, figure, caption in figures_of(load_result(folder)):
+        for name, figure, caption in figures_of(load_result(place)):
             yield name, (figure, caption)
 
 
-def _of_study(folder: Path) -> Iterator[tuple[str, tuple[go.Figure, str]]]:
+def _of_study(place: Place) -> Iterator[tuple[str, tuple[go.Figure, str]]]:
     from acklab.report import Document
 
     taken: set[str] = set()
-    for section in Document.read(folder).sections:
+    for section in Document.read(place).sections:
         items = section.get("items", []) if isinstance(section, Mapping) else []
         for item in items:
             if item["kind"] == "figure":

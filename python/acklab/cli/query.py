@@ -1,10 +1,8 @@
 """`acklab query`: questions in SQL about kept tables."""
 
 import json
-from pathlib import Path
 
 from acklab.cli.run import finite
-from acklab.errors import StoreError
 from acklab.places import Place, place_of
 from acklab.queries import ask
 from acklab.store import SWEEP_FILE
@@ -32,7 +30,4 @@ def _tables(place: Place) -> list[str]:
     """The tables of a sweep or a run. Raises StoreError."""
     if place.exists(SWEEP_FILE):
         return list(load_sweep(place).files)
-    names = [Path(name).stem for name in place.names("") if name.endswith(".parquet")]
-    if not names:
-        raise StoreError(f"{place}: found no table, expected a folder with results of acklab (*.parquet)")
-    return names
+    return place.table_names()

@@ -124,7 +124,7 @@ def check_command(file: Path, sets: list[str], as_json: bool) -> None:
             tell(f"note: {remark}")
 
 
-def show(result: Result, folder: Path | None = None, view: View = DEFAULT_VIEW) -> None:
+def show(result: Result, folder: str | None = None, view: View = DEFAULT_VIEW) -> None:
     """Prints what became of a run: a short answer, all tables or some columns, then what a reader should know."""
     from rich.text import Text
 

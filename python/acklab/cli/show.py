@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from acklab.cli.run import DEFAULT_VIEW, View, finite
@@ -10,57 +9,70 @@ from acklab.cli.run import show as show_run
 from acklab.contents import Contents
 from acklab.errors import UsageError
 from acklab.files import printable
+from acklab.places import Place, place_of
 from acklab.result import Result, load_result
 from acklab.store import STUDY_FILE, SWEEP_FILE
 from acklab.tables import METRIC_TABLES, Table
 from acklab.terminal import show_table, tell
 
 
-def show_command(folder: Path, as_json: bool, view: View = DEFAULT_VIEW) -> None:
+def show_command(where: str, as_json: bool, view: View = DEFAULT_VIEW) -> None:
     """Shows the result of a run, a sweep or a study."""
-    if (folder / SWEEP_FILE).is_file() or Contents.of(folder) is Contents.POINTS:
+    _show(place_of(where, "DIR"), as_json, view)
+
+
+def _show(place: Place, as_json: bool, view: View) -> None:
+    if place.exists(SWEEP_FILE) or Contents.of(place) is Contents.POINTS:
         from acklab.cli.sweep import show as show_sweep
         from acklab.sweeps import load_sweep
 
-        sweep = load_sweep(folder)
+        sweep = load_sweep(place)
         if as_json:
             print(json.dumps(finite(sweep.to_dict()), allow_nan=False))
         else:
             show_sweep(sweep)
-    elif (folder / STUDY_FILE).is_file():
+    elif place.exists(STUDY_FILE):
         from acklab.cli.study import show as show_study
         from acklab.report import Document
 
-        document = Document.read(folder)
+        document = Document.read(place)
         if as_json:
             print(json.dumps({"claims": [finding.row() for finding in document.findings]}, allow_nan=False))
         else:
             show_study(document.title, document.findings)
     elif as_json:
-        print(json.dumps(finite(load_result(folder).to_dict()), allow_nan=False))
-    elif not any(folder.glob("*.parquet")) and (below := sorted(path.parent for path in folder.glob(f"*/{STUDY_FILE}"))):
-        for place in below:
-            show_command(place, as_json, view)
+        print(json.dumps(finite(load_result(place).to_dict()), allow_nan=False))
+    elif not place.exists("flows.parquet") and (below := _studies(place)):
+        for one in below:
+            _show(one, as_json, view)
     else:
-        result = load_result(folder)
-        show_run(result, folder, view)
+        result = load_result(place)
+        show_run(result, str(place), view)
         tell(f"repeat it with: {result.provenance.command}")
 
 
-def compare_command(folders: list[Path], table: str, only: list[str], relative_to: str = "", everything: bool = False) -> None:
+def _studies(place: Place) -> list[Place]:
+    """The studies of a folder of studies."""
+    if place.path is not None and not place.path.is_dir():
+        return []
+    return [place / name for name in place.folders() if (place / name).exists(STUDY_FILE)]
+
+
+def compare_command(folders: list[str], table: str, only: list[str], relative_to: str = "", everything: bool = False) -> None:
     """Shows what differs between several results, and by how much: of runs, of sweeps, or of the points of one sweep."""
     from acklab.contrast import SHORT, run_columns
 
     names = tuple(name for text in only for name in text.split(",") if name)
-    sweeps = [folder for folder in folders if (folder / SWEEP_FILE).is_file()]
+    places = {_label(folder): place_of(folder, "DIR") for folder in folders}
+    sweeps = [label for label, place in places.items() if place.exists(SWEEP_FILE)]
     if sweeps:
-        _compare_sweeps(folders, sweeps, names, relative_to)
+        _compare_sweeps(places, sweeps, names, relative_to)
         return
     if len(folders) < 2:
         raise UsageError(
             "expected two folders or more, each with the result of a run, or one with a sweep and --relative-to AXIS=VALUE"
         )
-    results = run_columns({printable(folder): load_result(folder) for folder in folders}, _label(relative_to))
+    results = run_columns({label: load_result(place) for label, place in places.items()}, _label(relative_to))
     if (differences := _differences(results)).rows:
         show_table(differences)
     else:
@@ -80,14 +92,14 @@ def compare_command(folders: list[Path], table: str, only: list[str], relative_t
         tell("every metric: --all; some: --only NAME,NAME; for intervals, compare sweeps over several seeds")
 
 
-def _compare_sweeps(folders: Sequence[Path], sweeps: Sequence[Path], only: Sequence[str], relative_to: str) -> None:
+def _compare_sweeps(places: Mapping[str, Place], sweeps: Sequence[str], only: Sequence[str], relative_to: str) -> None:
     from acklab.contrast import contrast_sweeps, contrast_within
     from acklab.sweeps import load_sweep
 
-    if len(sweeps) < len(folders):
-        other = next(folder for folder in folders if folder not in sweeps)
-        raise UsageError(f"{printable(other)}: found no sweep, expected sweeps only, or runs only")
-    found = {printable(folder): load_sweep(folder) for folder in folders}
+    if len(sweeps) < len(places):
+        other = next(label for label in places if label not in sweeps)
+        raise UsageError(f"{other}: found no sweep, expected sweeps only, or runs only")
+    found = {label: load_sweep(place) for label, place in places.items()}
     if len(found) == 1:
         (sweep,) = found.values()
         if not relative_to:
@@ -100,7 +112,8 @@ def _compare_sweeps(folders: Sequence[Path], sweeps: Sequence[Path], only: Seque
 
 
 def _label(folder: str) -> str:
-    return printable(Path(folder)) if folder else ""
+    """What a folder or a URL is called in tables: without a slash at its end."""
+    return printable(str(place_of(folder, "DIR"))) if folder else ""
 
 
 def _check_names(results: Mapping[str, Result], table: str, only: Sequence[str]) -> None:

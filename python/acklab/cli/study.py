@@ -6,7 +6,6 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
@@ -29,7 +28,7 @@ def study_command(
     names: list[str],
     everything: bool,
     quick: bool,
-    folder: Path,
+    folder: str,
     jobs: int | None,
     as_json: bool,
     way: str,

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from acklab import store
 from acklab.errors import StoreError
 from acklab.faults import faults
+from acklab.places import Place, place_of
 from acklab.report.stored import StoredDocument
 from acklab.tables import Table
 from acklab.verdict import Finding
@@ -95,18 +96,17 @@ class Document:
             "sections": [section.to_dict() if isinstance(section, Section) else dict(section) for section in self.sections],
         }
 
-    def write(self, folder: Path) -> Path:
+    def write(self, folder: Path | Place) -> None:
         """Writes the document into a folder. Raises StoreError."""
-        path = folder / store.STUDY_FILE
-        store.write_json(path, self.to_dict())
-        return path
+        place_of(folder, "folder").write_json(store.STUDY_FILE, self.to_dict())
 
     @classmethod
-    def read(cls, folder: Path) -> "Document":
+    def read(cls, folder: str | Path | Place) -> "Document":
         """Reads a document from a folder. Raises StoreError with the place of what does not belong into one."""
-        path = folder / store.STUDY_FILE
+        place = place_of(folder, "folder")
+        path = place.name_of(store.STUDY_FILE)
         expected = "the report of a study that acklab wrote"
-        values = store.read_json(path, expected)
+        values = place.read_json(store.STUDY_FILE, expected)
         if not isinstance(values, dict):
             raise StoreError(f"{path}: found a value of type {type(values).__name__}, expected {expected}")
         if (found := values.pop("format", None)) != _FORMAT:

@@ -15,6 +15,7 @@ from acklab.contrast import SHORT, contrast_rows
 from acklab.errors import StoreError, UsageError
 from acklab.files import printable
 from acklab.metrics import name_columns
+from acklab.places import Place, place_of
 from acklab.remarks import remarks
 from acklab.report.document import Document, Figure, Section
 from acklab.report.render import render
@@ -27,36 +28,41 @@ from acklab.tables import METRIC_TABLES, Table, plain_table, tables_of
 REPORT_FILE = "report.html"
 
 
-def write_report(folder: str | Path | Sequence[str | Path], out: str | Path | None = None) -> Path:
+Folder = str | Path | Place
+"""Where results are: a folder, or the URL of a store."""
+
+
+def write_report(folder: Folder | Sequence[Folder], out: str | Path | None = None) -> Path:
     """Writes a report and returns its path. Raises StoreError, and UsageError for several folders without `out`.
 
-    Of one folder with results it is `report.html` in the folder, unless `out` names another file. Several folders make one report, which
-    begins with a comparison if all of them hold runs.
+    Of one folder with results it is `report.html` in the folder, or in the current one for a URL, unless `out` names another file. Several
+    folders make one report, which begins with a comparison if all of them hold runs.
     """
-    folders = [Path(folder)] if isinstance(folder, str | Path) else [Path(one) for one in folder]
-    if out is None and len(folders) != 1:
-        raise UsageError(f"found {len(folders)} folders, expected the file of their report (--out FILE.html)")
-    path = folders[0] / REPORT_FILE if out is None else Path(out)
-    store.write_text(path, render(collect(folders[0]) if len(folders) == 1 else collect_chosen(folders)))
+    given = [folder] if isinstance(folder, str | Path | Place) else folder
+    places = [place_of(one, "folder") for one in given]
+    if out is None and len(places) != 1:
+        raise UsageError(f"found {len(places)} folders, expected the file of their report (--out FILE.html)")
+    path = (places[0].path or Path()) / REPORT_FILE if out is None else Path(out)
+    store.write_text(path, render(collect(places[0]) if len(places) == 1 else collect_chosen(places)))
     return path
 
 
-def collect_chosen(folders: Sequence[Path]) -> list[Document]:
+def collect_chosen(places: Sequence[Place]) -> list[Document]:
     """The documents of several folders, after a comparison of those that hold runs if there are two or more. Raises StoreError."""
-    labels = _labels(folders)
-    runs = {label: load_result(folder) for label, folder in labels.items() if _holds_run(folder)}
+    labels = _labels(places)
+    runs = {label: load_result(place) for label, place in labels.items() if _holds_run(place)}
     compared = [_comparison(runs)] if len(runs) > 1 else []
-    return [*compared, *(document for label, folder in labels.items() for document in collect(folder, label))]
+    return [*compared, *(document for label, place in labels.items() for document in collect(place, label))]
 
 
-def _holds_run(folder: Path) -> bool:
-    return (folder / "flows.parquet").is_file() and not any((folder / name).is_file() for name in (SWEEP_FILE, STUDY_FILE))
+def _holds_run(place: Place) -> bool:
+    return place.exists("flows.parquet") and not any(place.exists(name) for name in (SWEEP_FILE, STUDY_FILE))
 
 
-def _labels(folders: Sequence[Path]) -> dict[str, Path]:
+def _labels(places: Sequence[Place]) -> dict[str, Place]:
     """A short name for each folder: its own, or all of its path if two have the same."""
-    names = [folder.resolve().name for folder in folders]
-    return {printable(name if names.count(name) == 1 else folder): folder for name, folder in zip(names, folders, strict=True)}
+    names = [place.name for place in places]
+    return {printable(name if names.count(name) == 1 else str(place)): place for name, place in zip(names, places, strict=True)}
 
 
 def _comparison(runs: Mapping[str, Result]) -> Document:
@@ -89,25 +95,29 @@ def _name_of(row: Mapping[str, Any]) -> str:
     return " ".join(str(row[column]) for column in name_columns(list(row)) if column != "flows")
 
 
-def collect(folder: Path, label: str = "") -> list[Document]:
+def collect(folder: Folder, label: str = "") -> list[Document]:
     """The documents of a folder and of the folders in it. Raises StoreError if there are none, or if one is damaged.
 
     A run without a title is called by its folder, or by `label`.
     """
-    if not folder.is_dir():
-        raise StoreError(f"{folder}: found no such folder, expected one with results of acklab")
-    places = [folder, *sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))]
+    top = place_of(folder, "folder")
+    if top.path is not None and not top.path.is_dir():
+        raise StoreError(f"{top}: found no such folder, expected one with results of acklab")
+    # What belongs to a study is shown by the study.
+    is_study = top.exists(STUDY_FILE)
     documents: list[Document] = []
-    for place in places:
-        if (place / STUDY_FILE).is_file():
+    for place in [top, *(top / name for name in top.folders())]:
+        if place.exists(STUDY_FILE):
             documents.append(Document.read(place))
-        elif (place / SWEEP_FILE).is_file() and _is_own(place, folder):
+        elif is_study and place != top:
+            continue
+        elif place.exists(SWEEP_FILE):
             documents.append(_of_sweep(load_sweep(place)))
-        elif any(place.glob("flows.parquet")) and _is_own(place, folder):
-            documents.append(_of_run(place.resolve().name, load_result(place), label if place == folder else ""))
+        elif place.exists("flows.parquet"):
+            documents.append(_of_run(place.name, load_result(place), label if place == top else ""))
     if not documents:
         raise StoreError(
-            f"{folder}: found no results, expected the folder of a run, a sweep or a study "
+            f"{top}: found no results, expected the folder of a run, a sweep or a study "
             f"(flows.parquet, {SWEEP_FILE} or {STUDY_FILE}, here or one level below)"
         )
     return _beside(documents)
@@ -126,11 +136,6 @@ def _beside(documents: Sequence[Document]) -> list[Document]:
         for document in documents
         if (document.part_of, document.revision) not in simulated
     ]
-
-
-def _is_own(place: Path, folder: Path) -> bool:
-    """A sweep that belongs to a study is shown by the study."""
-    return place == folder or not (folder / STUDY_FILE).is_file()
 
 
 _SIDE_BY_SIDE = 24
@@ -168,10 +173,10 @@ def _plain(text: str) -> str:
 
 
 def _of_sweep(result: SweepResult) -> Document:
-    metadata = store.read_metadata(result.directory / "flows.parquet")
+    metadata = result.schema("flows").metadata or {}
     flows = result.flows.rename({name: result.titled(name) for name in result.columns.values()})
     names = [result.titled(name) for name in result.columns.values()]
-    command = [metadata.get("acklab.command", "")]
+    command = [metadata.get(b"acklab.command", b"").decode()]
     items = [Figure(figure, caption, command) for _, figure, caption in figures_of_sweep(result)]
     shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
     points = flows.select(name for name in shown if name in flows.columns)
@@ -180,11 +185,12 @@ def _of_sweep(result: SweepResult) -> Document:
     if result.failures:
         lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
         sections.append(Section("Points that failed", lines))
+    name = result.place.name
     return Document(
-        name=result.directory.name,
-        title=result.directory.name if result.directory.name.lower().startswith("sweep") else f"Sweep {result.directory.name}",
-        revision=metadata.get("acklab.revision", ""),
-        version=metadata.get("acklab.version", ""),
+        name=name,
+        title=name if name.lower().startswith("sweep") else f"Sweep {name}",
+        revision=metadata.get(b"acklab.revision", b"").decode(),
+        version=metadata.get(b"acklab.version", b"").decode(),
         seeds=len(result.seeds),
         sections=tuple(sections),
     )

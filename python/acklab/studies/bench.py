@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from acklab.errors import RunError
-from acklab.places import LocalPlace
+from acklab.places import Place, place_of
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides
 from acklab.studies.definition import Study
@@ -27,7 +27,7 @@ class Bench:
     """Executes runs of a study. Runs in its folder are not repeated."""
 
     study: Study
-    folder: Path
+    folder: Path | Place
     """The folder of the results of this study."""
     quick: bool = False
     jobs: int | None = None
@@ -45,7 +45,7 @@ class Bench:
     @cached_property
     def store(self) -> PackedStore:
         """Where points are kept that belong to no sweep."""
-        return PackedStore(LocalPlace(self.folder))
+        return PackedStore(place_of(self.folder, "folder"))
 
     @property
     def executor(self) -> Executor:

@@ -11,6 +11,7 @@ from acklab import core, store
 from acklab.contents import Contents, refuse_others
 from acklab.errors import AcklabError, RunError, UsageError
 from acklab.metrics import written
+from acklab.places import LocalPlace, Place, place_of
 from acklab.report.document import Document, Section
 from acklab.result import Result
 from acklab.sequential import Looks
@@ -38,7 +39,7 @@ class StudyResult:
     """The result of a study; `document` is the content of its report, as stored in `folder`."""
 
     study: Study
-    folder: Path
+    folder: Path | Place
     findings: tuple[Finding, ...]
     document: Document
     comparisons: tuple[Comparison, ...] = ()
@@ -71,7 +72,7 @@ class StudyResult:
 
 def run_study(
     study: Study | str,
-    out: str | Path,
+    out: str | Path | Place,
     *,
     quick: bool = False,
     jobs: int | None = None,
@@ -82,7 +83,7 @@ def run_study(
 ) -> StudyResult:
     """Runs every scenario of a study, given by itself or by its name, over its seeds, judges its claims, and draws its figures.
 
-    Results go to the folder of that name in `out`; runs that are there already are not repeated. `on` says where points run (default: in
+    Results go to the folder of that name in `out`, which may be the URL of a store; runs that are there already are not repeated. `on` says where points run (default: in
     threads, `jobs` at a time). With `most_seeds`, claims on scenarios that are undecided get more seeds, up to as many, by the rule of
     `acklab.sequential`; those that study.py measures keep their seeds. With the way "emulate" it runs the points
     in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side.
@@ -92,12 +93,16 @@ def run_study(
     if way not in (SIMULATE, EMULATE):
         raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
     study = find(study) if isinstance(study, str) else study
-    bench = Bench(study, Path(out) / study.name, quick, jobs, quiet, on=on, most_seeds=most_seeds)
-    refuse_others(bench.folder, Contents.STUDY)
-    return _emulate(bench, Path(out)) if way == EMULATE else _simulate(bench)
+    top = place_of(out, "out")
+    if way == EMULATE and top.path is None:
+        raise UsageError(f"{top}: found a store, expected a folder of this machine, where emulations are kept")
+    place = top / study.name
+    bench = Bench(study, place.path or place, quick, jobs, quiet, on=on, most_seeds=most_seeds)
+    refuse_others(place, Contents.STUDY)
+    return _simulate(bench, place) if top.path is None or way == SIMULATE else _emulate(bench, top.path)
 
 
-def _simulate(bench: Bench) -> StudyResult:
+def _simulate(bench: Bench, place: Place) -> StudyResult:
     study = bench.study
     findings = tuple(_judge_claims(bench))
     document = Document(
@@ -111,8 +116,8 @@ def _simulate(bench: Bench) -> StudyResult:
         findings=findings,
         sections=tuple(_sections(replace(bench, findings=findings))),
     )
-    document.write(bench.folder)
-    store.write_json(bench.folder / "claims.json", {"claims": [finding.row() for finding in findings]})
+    document.write(place)
+    place.write_json("claims.json", {"claims": [finding.row() for finding in findings]})
     return StudyResult(study, bench.folder, findings, document)
 
 
@@ -120,8 +125,8 @@ def _emulate(bench: Bench, out: Path) -> StudyResult:
     study = bench.study
     file = emulated.read(study)
     folder = out / emulated.name_of(study)
-    refuse_others(folder, Contents.STUDY)
-    rows = emulated.compare(bench, file)
+    refuse_others(LocalPlace(folder), Contents.STUDY)
+    rows = emulated.compare(bench, file, out / study.name)
     document = emulated.document(study, file.text, rows)
     document.write(folder)
     store.write_json(folder / "emulated.json", {"emulated": [row.row() for row in rows]})

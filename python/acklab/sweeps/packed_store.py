@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 from acklab.errors import StoreError
 from acklab.places import Place, Stamp
 from acklab.result import Result
-from acklab.store import what_was_found
 from acklab.sweeps.pack import POINT, POINTS, Pack, in_order, renumbered
 
 T = TypeVar("T")
@@ -317,11 +316,7 @@ class PackedStore:
             return table
 
     def _file(self, entry: Entry, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        octets = self.place.read_checked(entry.file(name), entry.files[name])
-        try:
-            return pq.read_table(io.BytesIO(octets), columns=None if columns is None else list(columns))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise StoreError(what_was_found(self.place.name_of(entry.file(name)), octets, error)) from error
+        return self.place.table(entry.file(name), entry.files[name], columns)
 
 
 def _encoded(table: pa.Table) -> bytes:

@@ -8,11 +8,8 @@ from pathlib import Path
 from acklab import core
 from acklab.errors import ScenarioError, UsageError
 from acklab.files import printable
-from acklab.provenance import Provenance
-from acklab.result import Result
 from acklab.runner import repeating
 from acklab.scenario import Source, with_seed
-from acklab.store import read_metadata, read_table, table_files
 from acklab.strategy_files import StrategyFile
 
 
@@ -85,13 +82,6 @@ def identities(
             state.update(octets[file.name])
         found.append(Identity(state.hexdigest(), used, tuple(checked.traces)))
     return found
-
-
-def kept_result(folder: Path) -> Result:
-    """Reads the tables of a run. Raises StoreError."""
-    files = table_files(folder)
-    first = next(iter(files.values()))
-    return Result({name: read_table(path) for name, path in files.items()}, Provenance.of(read_metadata(first), first))
 
 
 def _strategies(checked: core.Checked, source: Source, files: Mapping[str, StrategyFile]) -> tuple[StrategyFile, ...]:

@@ -1,6 +1,5 @@
 """A grid of values times a set of seeds."""
 
-import io
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from acklab import core, store
 from acklab.contents import Contents, refuse_others
@@ -108,8 +106,12 @@ class SweepResult(NamedTables):
 
     def units(self, name: str) -> dict[str, str]:
         """The unit of each column of a table that has one. Raises StoreError."""
-        fields = self._arrow(name, []).schema if self.place.path is None else None
-        return store.units_of(fields) if fields is not None else store.units(self.directory / f"{name}.parquet")
+        return store.units_of(self.schema(name))
+
+    def schema(self, name: str) -> pa.Schema:
+        """The schema of a table; its metadata tell where it comes from. Raises StoreError."""
+        self._refuse_unknown(name)
+        return self.place.schema(f"{name}.parquet")
 
     def result(self, point: int) -> Result:
         """All tables of one point, as `acklab.run` returns them. Raises UsageError for a point that there is not, StoreError."""
@@ -173,15 +175,12 @@ class SweepResult(NamedTables):
         return ask(sql, self.place, list(self.files))
 
     def _arrow(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        file = f"{name}.parquet"
-        stamp = self.files.get(name)
+        self._refuse_unknown(name)
+        return self.place.table(f"{name}.parquet", self.files[name], columns)
+
+    def _refuse_unknown(self, name: str) -> None:
         if name not in self.files:
             raise StoreError(f"{self.place}: found no table {name!r}, expected one of {', '.join(self.files)}")
-        octets = self.place.read(file) if stamp is None else self.place.read_checked(file, stamp)
-        try:
-            return pq.read_table(io.BytesIO(octets), columns=None if columns is None else list(columns))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise StoreError(store.what_was_found(self.place.name_of(file), octets, error)) from error
 
 
 def sweep(
@@ -225,15 +224,14 @@ def sweep(
     plan = Plan.of(
         source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
     )
-    if place.path is not None:
-        refuse_others(place.path, Contents.SWEEP)
+    refuse_others(place, Contents.SWEEP)
     # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
         place.write(source.name, source.text.encode())
     if isinstance(grid, Mapping):
         for name, given in grid.items():
             if isinstance(given, Mapping):
-                place.write(f"{name}.json", store.json_text(Variants.of(name, given).document()).encode())
+                place.write_json(f"{name}.json", Variants.of(name, given).document())
     executor = (executor_of(on) if isinstance(on, str) else on) or Threads(at_once)
     points = PackedStore(place)
     unfinished = Unfinished.begin(plan, points)
@@ -281,7 +279,7 @@ def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, o
         ],
         "tables": {name: stamp.to_dict() for name, stamp in files.items()},
     }
-    place.write(SWEEP_FILE, store.json_text(document).encode())
+    place.write_json(SWEEP_FILE, document)
     if isinstance(place, LocalPlace):
         # Tables over the points of an earlier grid that this one does not yield.
         store.remove_stale(place.path, files, "acklab.grid")
@@ -292,17 +290,10 @@ def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, o
 def load_sweep(directory: str | Path | Place) -> SweepResult:
     """Reads what `sweep` wrote. Raises StoreError."""
     place = place_of(directory, "directory")
-    try:
-        octets = place.read(SWEEP_FILE)
-    except StoreError as error:
-        if left := Unfinished.found(place):
-            raise StoreError(f"{place}: found a sweep that has not ended: {left[0].told}") from error
-        raise
+    if not place.exists(SWEEP_FILE) and (left := Unfinished.found(place)):
+        raise StoreError(f"{place}: found a sweep that has not ended: {left[0].told}")
     name = place.name_of(SWEEP_FILE)
-    try:
-        document = json.loads(octets)
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{name}: found damaged JSON ({error}), expected {_SUMMARY}") from error
+    document = place.read_json(SWEEP_FILE, _SUMMARY)
     try:
         if document.get("format", 1) > _FORMAT:
             raise StoreError(f"{name}: format: found {document['format']}, expected at most {_FORMAT}, which this version reads")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 
 from acklab.result import Result
 from acklab.statistics import mean_interval, ratio_interval
@@ -14,10 +15,10 @@ from acklab.studies.metric import Metric
 from acklab.terminal import progress_bar, tell
 
 
-def compare(bench: Bench, file: EmulatedFile) -> list[Comparison]:
+def compare(bench: Bench, file: EmulatedFile, folder: Path) -> list[Comparison]:
     """The metrics of all points, simulated over the seeds of the study and emulated with the first of them.
 
-    Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
+    `folder` keeps the emulations. Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
     """
     study = bench.study
     claims = [point.chosen(study) for point in file.point]
@@ -26,12 +27,12 @@ def compare(bench: Bench, file: EmulatedFile) -> list[Comparison]:
     replicas = bench.replicas(wanted, [max(repeats, bench.seeds)] * len(wanted))
     emulated = [points[:repeats] for points in replicas]
     flat = [point for points in emulated for point in points]
-    if (seconds := seconds_of(flat, bench.folder)) and not bench.quiet:
+    if (seconds := seconds_of(flat, folder)) and not bench.quiet:
         tell(
             f"{study.name}: emulates for {_minutes(seconds)} in real time, one run after another; a run with late packets is repeated"
         )
     with progress_bar(bench.quiet, f"{study.name}: emulated") as bar:
-        results = iter(emulate_points(flat, bench.folder, bar))
+        results = iter(emulate_points(flat, folder, bar))
     rows = []
     both: dict[str, tuple[list[Result], list[Result]]] = {}
     for point, own, points, chosen in zip(file.point, replicas, emulated, claims, strict=True):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from acklab.emulator import emulate
-from acklab.result import Result
+from acklab.places import LocalPlace
+from acklab.result import Result, read_result
 from acklab.store import is_whole, write_tables_at_once
 from acklab.sweeps import Point
 from acklab.sweeps.execution import Progress
-from acklab.sweeps.point import kept_result
 
 ATTEMPTS = 3
 """How often a run is made until it may be trusted. The last one counts whatever became of it, and the report says so."""
@@ -43,7 +43,7 @@ def emulate_points(points: Sequence[Point], store: Path, watch: Callable[[Progre
             _emulate(point, folder)
             finished += 1
             watch(Progress(len(points), kept, finished, 0, time.monotonic() - start))
-        results.append(kept_result(folder))
+        results.append(read_result(LocalPlace(folder)))
     return results
 
 
