@@ -86,6 +86,10 @@ On = Annotated[
     str | None,
     typer.Option("--on", metavar="WHERE", help="Run points on a Ray cluster: ray, or ray://HOST:PORT.", show_default=False),
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say how many points there are, and what they will cost by a sample of them; keep nothing."),
+]
 StrategyOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -351,6 +355,7 @@ def sweep(
     strategy: StrategyOption = None,
     jobs: Jobs = None,
     on: On = None,
+    dry_run: DryRun = False,
     qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
@@ -361,7 +366,7 @@ def sweep(
         raise UsageError(
             "found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog"
         )
-    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on)
+    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run)
 
 
 @app.command(epilog=_examples("study ack_compression", "study ack_policies --quick", "study --all --out out"))
@@ -394,6 +399,7 @@ def study(
             help="simulate, or emulate: real time and the kernel's TCP, for the points in the study's emulated.toml; needs root or a user namespace.",
         ),
     ] = "simulate",
+    dry_run: DryRun = False,
     json_: Json = False,
 ) -> None:
     """Rerun studies and set their results beside the published ones."""
@@ -404,7 +410,7 @@ def study(
         core.acquire_permission()
     from acklab.cli.study import study_command
 
-    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds)
+    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run)
 
 
 @app.command(

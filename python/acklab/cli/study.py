@@ -14,8 +14,9 @@ from acklab.errors import Cancelled, UsageError
 from acklab.files import printable
 from acklab.metrics import written
 from acklab.report.document import Document, Section
-from acklab.studies import StudyResult, discover, find, run_study
+from acklab.studies import Study, StudyResult, discover, estimate_study, find, run_study
 from acklab.studies.runner import EMULATE
+from acklab.sweeps.estimation import total
 from acklab.sweeps.on_ray import executor_of
 from acklab.tables import Table as Drawn
 from acklab.terminal import out, show_table, tell
@@ -34,12 +35,20 @@ def study_command(
     way: str,
     on: str | None,
     most_seeds: int | None,
+    dry_run: bool,
 ) -> None:
     """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
     if everything == bool(names):
         raise UsageError("expected the names of studies or --all; `acklab studies` lists them")
-    started = time.process_time()
+    started, began = time.process_time(), time.monotonic()
     chosen = discover() if everything else [find(name) for name in names]
+    if dry_run:
+        if way == EMULATE:
+            raise UsageError(
+                "found --dry-run and --way emulate, which says how long it takes before it begins; expected one of them"
+            )
+        _show_estimates(chosen, folder, quick, jobs, as_json)
+        return
     results: list[StudyResult] = []
     for study in chosen:
         try:
@@ -59,8 +68,22 @@ def study_command(
     elif as_json:
         print(json.dumps({"claims": [finding.row() for result in results for finding in result.findings]}, allow_nan=False))
     else:
-        spent = time.process_time() - started
-        tell(f"kept in {printable(folder)} after {spent:.0f} s of CPU time; next: acklab report {shlex.quote(printable(folder))}")
+        spent, passed = time.process_time() - started, time.monotonic() - began
+        tell(
+            f"kept in {printable(folder)} after {passed:.0f} s ({spent:.0f} s of CPU time); "
+            f"next: acklab report {shlex.quote(printable(folder))}"
+        )
+
+
+def _show_estimates(studies: Sequence[Study], folder: str, quick: bool, jobs: int | None, as_json: bool) -> None:
+    """Says what studies will cost, each and all together."""
+    found = {study.name: estimate_study(study, folder, quick=quick, jobs=jobs, quiet=as_json) for study in studies}
+    if as_json:
+        print(json.dumps({name: one.to_dict() for name, one in found.items()}))
+        return
+    rows = [[name, f"{one.points:,}", f"{one.kept:,}", f"{one.seconds.mean:.0f}"] for name, one in found.items()]
+    show_table(Drawn(["study", "points", "kept", "CPU time [s]"], rows, "What is left to run, by the first seed of each setting"))
+    print(total(list(found.values())).text)
 
 
 def show_comparisons(document: Document) -> None:

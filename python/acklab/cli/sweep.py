@@ -12,7 +12,7 @@ import typer
 from acklab.cli.run import finite
 from acklab.errors import Cancelled, StoreError
 from acklab.files import printable
-from acklab.sweeps import SweepResult, sweep
+from acklab.sweeps import SweepResult, estimate, sweep
 from acklab.sweeps.on_ray import executor_of
 from acklab.sweeps.unfinished import Unfinished
 from acklab.terminal import out, show_table, tell
@@ -29,8 +29,13 @@ def sweep_command(
     as_json: bool,
     strategies: list[str],
     on: str | None,
+    dry_run: bool,
 ) -> None:
     """Runs a sweep and shows its results, says where they are, what failed, and how to go on if it was stopped."""
+    if dry_run:
+        expected = estimate(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, jobs=jobs, strategies=strategies)
+        print(json.dumps(expected.to_dict()) if as_json else expected.text)
+        return
     options: dict[str, Any] = {"jobs": jobs, "quiet": as_json, "strategies": strategies, "on": executor_of(on)}
     try:
         result = sweep(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, **options)

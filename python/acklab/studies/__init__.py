@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acklab.studies.claim import Claim
     from acklab.studies.definition import Study, discover, find
     from acklab.studies.measure import Measure
-    from acklab.studies.runner import StudyResult, run_study
+    from acklab.studies.runner import StudyResult, estimate_study, run_study
     from acklab.studies.runs import Runs
     from acklab.verdict import Finding
 
@@ -38,6 +38,7 @@ _NAMES = {
     "Study": "acklab.studies.definition",
     "StudyResult": "acklab.studies.runner",
     "discover": "acklab.studies.definition",
+    "estimate_study": "acklab.studies.runner",
     "find": "acklab.studies.definition",
     "run_study": "acklab.studies.runner",
 }
@@ -54,4 +55,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
-__all__ = ["Bench", "Claim", "Finding", "Measure", "Runs", "Study", "StudyResult", "discover", "find", "run_study"]
+__all__ = [
+    "Bench",
+    "Claim",
+    "Finding",
+    "Measure",
+    "Runs",
+    "Study",
+    "StudyResult",
+    "discover",
+    "estimate_study",
+    "find",
+    "run_study",
+]

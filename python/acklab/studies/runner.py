@@ -1,6 +1,8 @@
 """Runs a study and stores its results."""
 
 import math
+import tempfile
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +27,8 @@ from acklab.studies.measure import Measure
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
 from acklab.sweeps import Point
-from acklab.sweeps.execution import Executor
+from acklab.sweeps.estimation import Estimate, FirstSeeds
+from acklab.sweeps.execution import Executor, cores
 from acklab.verdict import UNDECIDED, Finding, summary
 
 SIMULATE, EMULATE = "simulate", "emulate"
@@ -100,6 +103,30 @@ def run_study(
     bench = Bench(study, place.path or place, quick, jobs, quiet, on=on, most_seeds=most_seeds)
     refuse_others(place, Contents.STUDY)
     return _simulate(bench, place) if top.path is None or way == SIMULATE else _emulate(bench, top.path)
+
+
+def estimate_study(
+    study: Study | str,
+    out: str | Path | Place,
+    *,
+    quick: bool = False,
+    jobs: int | None = None,
+    quiet: bool = False,
+) -> Estimate:
+    """What `run_study` with these arguments will cost: its points, CPU time and memory.
+
+    Runs the first seed of each setting, gives its results to the other seeds, and judges and draws as the study does. Keeps nothing. Claims
+    that would get more seeds for being undecided are not known before. Raises what `run_study` raises.
+    """
+    study = find(study) if isinstance(study, str) else study
+    with tempfile.TemporaryDirectory(prefix="acklab-") as folder:
+        started = time.process_time()
+        sample = FirstSeeds(frozenset(study.file.vary), Path(folder), place_of(out, "out") / study.name, jobs or cores())
+        bench = Bench(study, Path(folder), quick, jobs, quiet, on=sample)
+        _simulate(bench, LocalPlace(Path(folder)))
+        # What is neither run nor copied: it is judged, merged and drawn again if anything is left to run.
+        around = time.process_time() - started - sample.spent
+    return sample.estimate(around)
 
 
 def _simulate(bench: Bench, place: Place) -> StudyResult:

@@ -7,6 +7,7 @@ point      one run of a sweep, and the digest it is kept under
 batch      several points in one call of the core
 execution  runs points on all cores; stops and fails without losing what is done
 on_ray     runs points on a Ray cluster
+estimation what points will cost, from a sample of them
 pack       tables over several points
 packed_store  keeps finished points in few files
 unfinished    how far a sweep came that has not ended
@@ -21,7 +22,7 @@ from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.packed_store import PackedStore
 from acklab.sweeps.plan import Plan
 from acklab.sweeps.point import Point
-from acklab.sweeps.sweep import SweepResult, load_sweep, sweep
+from acklab.sweeps.sweep import SweepResult, estimate, load_sweep, sweep
 from acklab.sweeps.variants import Variant, Variants
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Variant",
     "Variants",
     "Variation",
+    "estimate",
     "execute",
     "load_sweep",
     "sweep",

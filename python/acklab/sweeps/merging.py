@@ -13,7 +13,7 @@ from acklab.sweeps.pack import POINT
 from acklab.sweeps.packed_store import PackedStore
 from acklab.sweeps.plan import Plan
 
-_ROWS_AT_ONCE = 4_000_000
+ROWS_AT_ONCE = 4_000_000
 """Rows of a table that are in memory at a time."""
 _ROW_GROUP = 1 << 17
 """Rows of a group: a reader that asks for few points skips groups by their least and largest values."""
@@ -75,20 +75,20 @@ def merge(plan: Plan, names: Mapping[str, str], store: PackedStore, place: Place
 
 def _parts(name: str, digests: Sequence[str], store: PackedStore) -> Iterator[pa.Table]:
     """A table part by part; `point` is the position in `digests`."""
-    count = max(1, -(-store.rows(name, digests) // _ROWS_AT_ONCE))
+    count = max(1, -(-store.rows(name, digests) // ROWS_AT_ONCE))
     size = -(-len(digests) // count)
     for start in range(0, len(digests), size):
         wanted = digests[start : start + size]
         table = store.table(name, wanted)
         if table is not None:
-            yield _numbered(_repeated(table, wanted), np.arange(start, start + len(wanted)))
+            yield _numbered(repeated(table, wanted), np.arange(start, start + len(wanted)))
 
 
 def _numbered(table: pa.Table, numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> pa.Table:
     return table.set_column(0, pa.field(POINT, pa.int64()), pa.array(numbers[table.column(POINT).to_numpy()]))
 
 
-def _repeated(table: pa.Table, digests: Sequence[str]) -> pa.Table:
+def repeated(table: pa.Table, digests: Sequence[str]) -> pa.Table:
     """The table with rows for each position of a digest that occurs several times: points that differ in words only."""
     first: dict[str, int] = {}
     source = np.array([first.setdefault(digest, position) for position, digest in enumerate(digests)], dtype=np.int64)

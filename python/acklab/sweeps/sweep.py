@@ -35,6 +35,8 @@ from acklab.terminal import progress_bar
 if TYPE_CHECKING:
     import polars as pl
 
+    from acklab.sweeps.estimation import Estimate
+
 _FORMAT = 2
 """The first one had the points in the document."""
 _SUMMARY = "the summary of a sweep that acklab wrote"
@@ -216,18 +218,11 @@ def sweep(
     listed in `failures` of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
     Cancelled on Ctrl-C, StoreError if results cannot be kept, also in a folder that holds those of a run, an emulation or a study.
     """
-    source = Source.of(scenario, None if base is None else path_of(base, "base"))
-    place = place_of(out, "out")
-    at_once = None if jobs is None else whole_number(jobs)
-    if jobs is not None and (at_once is None or at_once < 1):
-        raise UsageError(f"jobs: found {jobs!r}, expected a whole number of at least 1")
-    plan = Plan.of(
-        source, Grid.of(grid), seeds, overrides(set), variations(vary), tuple(strategy_files(strategies or ()).values())
-    )
-    refuse_others(place, Contents.SWEEP)
+    at_once = _jobs(jobs)
+    plan, place = _planned(scenario, grid, seeds, out, set, vary, base, strategies)
     # What has no file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
-        place.write(source.name, source.text.encode())
+        place.write(plan.source.name, plan.source.text.encode())
     if isinstance(grid, Mapping):
         for name, given in grid.items():
             if isinstance(given, Mapping):
@@ -245,6 +240,55 @@ def sweep(
             result = _merged(plan, place, points, executor, outcome, _replaced(before, place, plan))
     unfinished.end()
     return result
+
+
+def estimate(
+    scenario: str | Path | Mapping[str, Any] | Source,
+    *,
+    grid: Axes | Sequence[str] | Grid = (),
+    seeds: SupportsIndex | Iterable[SupportsIndex] = 1,
+    out: str | Path | Place,
+    set: Overrides = (),
+    vary: Mapping[str, str] | Sequence[str] = (),
+    jobs: SupportsIndex | None = None,
+    base: str | Path | None = None,
+    strategies: Sequence[str | StrategyFile] | None = None,
+) -> "Estimate":
+    """What a `sweep` with these arguments will cost on this machine: its points, CPU time and memory.
+
+    Checks every point, runs a sample of those that `out` does not hold yet, for about six seconds, and keeps nothing. Raises what `sweep` raises, and RunError if a
+    point of the sample fails.
+    """
+    from acklab.sweeps.estimation import estimate_plan
+
+    at_once = _jobs(jobs)
+    return estimate_plan(*_planned(scenario, grid, seeds, out, set, vary, base, strategies), at_once)
+
+
+def _jobs(jobs: SupportsIndex | None) -> int | None:
+    at_once = None if jobs is None else whole_number(jobs)
+    if jobs is not None and (at_once is None or at_once < 1):
+        raise UsageError(f"jobs: found {jobs!r}, expected a whole number of at least 1")
+    return at_once
+
+
+def _planned(
+    scenario: str | Path | Mapping[str, Any] | Source,
+    grid: Axes | Sequence[str] | Grid,
+    seeds: SupportsIndex | Iterable[SupportsIndex],
+    out: str | Path | Place,
+    set: Overrides,
+    vary: Mapping[str, str] | Sequence[str],
+    base: str | Path | None,
+    strategies: Sequence[str | StrategyFile] | None,
+) -> tuple[Plan, Place]:
+    """The points, all of them checked, and the place, which holds no other kind of result."""
+    source = Source.of(scenario, None if base is None else path_of(base, "base"))
+    place = place_of(out, "out")
+    files = tuple(strategy_files(strategies or ()).values())
+    plan = Plan.of(source, Grid.of(grid), seeds, overrides(set), variations(vary), files)
+    refuse_others(place, Contents.SWEEP)
+    return plan, place
 
 
 def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, outcome: Outcome, replaced: int) -> SweepResult:
