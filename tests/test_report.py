@@ -17,7 +17,7 @@ import pytest
 import acklab
 from acklab import figures
 from acklab.errors import StoreError, UsageError
-from acklab.report import Document, Figure, Section, Table, render, write_report
+from acklab.report import Document, Figure, Section, Table, collect, render, write_report
 from acklab.studies import StudyResult, find
 from acklab.verdict import BOUNDS, Finding
 from browser import needs_a_browser, page_in_a_browser
@@ -491,3 +491,20 @@ def test_pictures_of_a_readme_are_left_to_the_figures():
     assert "Before." in page
     assert "After." in page
     assert "links.svg" not in page
+
+
+def test_a_large_grid_is_drawn_from_aggregates(fake, scenario, tmp_path):
+    grid = {"flow.0.start": [f"{number}ms" for number in range(40)], "flow.0.stop": [f"{number}s" for number in range(40)]}
+    acklab.sweep(scenario, grid=grid, out=tmp_path / "large", quiet=True)
+    (document,) = collect(tmp_path / "large")
+    (section,) = document.to_dict()["sections"]
+    tables = [item for item in section["items"] if item["kind"] == "table"]
+    assert [(len(table["rows"]), table["left_out"]) for table in tables] == [(500, 1100), (500, 1100)]
+    captions = [item["caption"] for item in section["items"] if item["kind"] == "figure"]
+    assert captions[:3] == [
+        "Throughput [Mbps] along start: median, and 10th to 90th percentile, of all other settings and seeds",
+        "Throughput [Mbps] along stop: median, and 10th to 90th percentile, of all other settings and seeds",
+        "Throughput [Mbps] over stop and start: median of all other settings and seeds",
+    ]
+    # What is drawn grows with the values of an axis, and not with the points.
+    assert len(json.dumps(section)) < 400_000

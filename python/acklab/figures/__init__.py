@@ -15,6 +15,7 @@ of_run           all figures of a run, by name
 air              timeline of the PPDUs of a cell
 air_shares       shares of airtime by use
 sweep            a value over two keys of a grid
+overview         aggregates over a grid that is too large to show each of its points
 ratio            ratios to a baseline over the axes of a grid
 comparison       our numbers compared with published ones
 agreement        our numbers over those of another implementation, path by path
@@ -35,6 +36,7 @@ from acklab.figures.events import events
 from acklab.figures.limits import limits
 from acklab.figures.of_run import FIGURES, figures_of
 from acklab.figures.operating_point import in_flight_plane, mean_plane, operating_point, runs_plane
+from acklab.figures.overview import median_map, spread
 from acklab.figures.packets import packet_numbers
 from acklab.figures.queues import queues
 from acklab.figures.ratio import ratio_map
@@ -60,6 +62,7 @@ __all__ = [
     "in_flight_plane",
     "limits",
     "mean_plane",
+    "median_map",
     "operating_point",
     "packet_numbers",
     "profiles",
@@ -67,6 +70,7 @@ __all__ = [
     "ratio_map",
     "runs_plane",
     "save",
+    "spread",
     "time_sequence",
 ]
 

@@ -93,7 +93,7 @@ def profiles(
     figure = make_subplots(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=[str(name or "") for name in panels]
     )
-    numbers = _numbers([str(place) for place in frame[x].unique(maintain_order=True)])
+    numbers = numbers_of([str(place) for place in frame[x].unique(maintain_order=True)])
     for index, name in enumerate(panels, start=1):
         part = frame if panel is None else frame.filter(pl.col(panel) == name)
         for order, group in enumerate(part[colour_by].unique(maintain_order=True).to_list()):
@@ -128,16 +128,14 @@ def profiles(
             figure.update_xaxes(title_text=x_title, type="category", row=1, col=index)
         else:
             ticks = {"tickvals": list(numbers.values()), "ticktext": [name.removesuffix(".0") for name in numbers]}
-            figure.update_xaxes(
-                title_text=x_title, type="log" if _spans_decades(numbers) else "linear", **ticks, row=1, col=index
-            )
+            figure.update_xaxes(title_text=x_title, type="log" if spans_decades(numbers) else "linear", **ticks, row=1, col=index)
     is_negative = (frame[value] < 0).any()
     figure.update_yaxes(**({"rangemode": "tozero"} if is_negative else FROM_ZERO))
     figure.update_yaxes(title_text=title, row=1, col=1)
     return legend_below(finish(figure, 430))
 
 
-def _numbers(names: Sequence[str]) -> dict[str, float] | None:
+def numbers_of(names: Sequence[str]) -> dict[str, float] | None:
     """The number of each value of an axis, in the unit that all of them share; None if they are categories."""
     found = [_NUMBER.fullmatch(name) for name in names]
     if len({match[2] for match in found if match}) != 1 or not all(found):
@@ -145,7 +143,8 @@ def _numbers(names: Sequence[str]) -> dict[str, float] | None:
     return {name: float(match[1]) for name, match in zip(names, found, strict=True) if match}
 
 
-def _spans_decades(numbers: Mapping[str, float]) -> bool:
+def spans_decades(numbers: Mapping[str, float]) -> bool:
+    """Whether an axis of these numbers is logarithmic."""
     return min(numbers.values()) > 0 and max(numbers.values()) > 20 * min(numbers.values())
 
 

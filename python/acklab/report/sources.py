@@ -1,5 +1,6 @@
 """The contents of a folder as documents: studies, the result of a run, a sweep."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from acklab.remarks import remarks
 from acklab.report.document import Document, Figure, Section
 from acklab.report.render import render
 from acklab.result import Result, load_result
-from acklab.samples import kinds_of_flow
+from acklab.samples import Within, kinds_of_flow
 from acklab.store import STUDY_FILE, SWEEP_FILE
 from acklab.sweeps.sweep import SweepResult, load_sweep
 from acklab.tables import METRIC_TABLES, Table, plain_table, tables_of
@@ -141,7 +142,9 @@ def _beside(documents: Sequence[Document]) -> list[Document]:
 _SIDE_BY_SIDE = 24
 """Flows, links or nodes that a page shows in columns."""
 _POINTS = 500
-"""Largest number of rows in the table of points of a page; the Parquet files have all."""
+"""Largest number of rows of the summary and of the table of points of a page; the Parquet files have all."""
+_CELLS = 1000
+"""Points of a grid that figures show each for itself. Of more they show aggregates."""
 
 
 def _of_run(name: str, result: Result, label: str = "") -> Document:
@@ -174,14 +177,17 @@ def _plain(text: str) -> str:
 
 def _of_sweep(result: SweepResult) -> Document:
     metadata = result.schema("flows").metadata or {}
-    flows = result.flows.rename({name: result.titled(name) for name in result.columns.values()})
-    names = [result.titled(name) for name in result.columns.values()]
+    titles = {name: result.titled(name) for name in result.columns.values()}
     command = [metadata.get(b"acklab.command", b"").decode()]
     items = [Figure(figure, caption, command) for _, figure, caption in figures_of_sweep(result)]
-    shown = ["point", *names, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
-    points = flows.select(name for name in shown if name in flows.columns)
-    table = plain_table(points.to_dicts(), "Points", result.units("flows"), limit=_POINTS)
-    sections = [Section("Sweep", items=[result.summary_table(), *items, table])]
+    shown = ["point", *titles, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
+    flows = result.table("flows", [name for name in shown if name in result.schema("flows").names])
+    points = flows.head(_POINTS).rename(titles).to_dicts()
+    table = replace(plain_table(points, "Points", result.units("flows")), left_out=flows.height - len(points))
+    summary = result.summary_table(_POINTS)
+    # A summary that fills pages stands behind what it is the detail of.
+    shown_items = [summary, *items, table] if len(summary.rows) <= _SIDE_BY_SIDE else [*items, summary, table]
+    sections = [Section("Sweep", items=shown_items)]
     if result.failures:
         lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
         sections.append(Section("Points that failed", lines))
@@ -212,16 +218,19 @@ def figures_of_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> Iterat
             yield (
                 metric if number == 0 else f"{metric}-{number + 1}",
                 figure,
-                f"{what}: mean over seeds with its interval of 95 %",
+                what,
             )
 
 
 def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
     """Figures of a metric over the axes of a grid, with captions: one for each kind of flow, because different kinds have no common mean."""
-    what = f"Mean {title}"
+    what, over = f"Mean {title}", ": mean over seeds with its interval of 95 %"
     if len(names) == 1:
-        yield figures.profiles(flows, names[0], "flow", metric, title, names[0]), what
+        yield figures.profiles(flows, names[0], "flow", metric, title, names[0]), what + over
     if len(names) < 2:
+        return
+    if math.prod(flows[name].n_unique() for name in names) > _CELLS:
+        yield from _over_large_grid(flows, names, metric, title)
         return
     rest = list(names[2:])
     panels = [pl.concat_str([pl.format("{} {}", pl.lit(name), pl.col(name)) for name in rest], separator=", ").alias("panel")]
@@ -231,4 +240,17 @@ def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: st
         of = f" of the flows {kind}" if kind else ""
         mean = f"{what}{of}" + (f", averaged over up to {most} flows of a run" if most > 1 else "")
         panel = "panel" if rest else None
-        yield figures.heat_map(part, names[1], names[0], metric, title, panel, within="mean" if most > 1 else None), mean
+        within: Within | None = "mean" if most > 1 else None
+        yield figures.heat_map(part, names[1], names[0], metric, title, panel, within=within), mean + over
+
+
+def _over_large_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
+    """Aggregates of each kind of flow: along each axis, and over the first two."""
+    kinds = flows.with_columns(kinds_of_flow(flows, ["point"]))
+    for (kind,), part in kinds.group_by("kind", maintain_order=True):
+        what = f"{title[0].upper()}{title[1:]}" + (f" of the flows {kind}" if kind else "")
+        for name in names:
+            over = f"{what} along {name}: median, and 10th to 90th percentile, of all other settings and seeds"
+            yield figures.spread(part, name, metric, title), over
+        over = f"{what} over {names[1]} and {names[0]}: median of all other settings and seeds"
+        yield figures.median_map(part, names[1], names[0], metric, title), over

@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -98,11 +98,11 @@ class SweepResult(NamedTables):
         """The names of the tables."""
         return tuple(self.files)
 
-    def table(self, name: str) -> "pl.DataFrame":
-        """A table over all points. Raises StoreError."""
+    def table(self, name: str, columns: Sequence[str] | None = None) -> "pl.DataFrame":
+        """A table over all points, with all its columns or some. Raises StoreError."""
         import polars as pl
 
-        frame = pl.from_arrow(self._arrow(name))
+        frame = pl.from_arrow(self._arrow(name, columns))
         assert isinstance(frame, pl.DataFrame)
         return frame
 
@@ -126,9 +126,12 @@ class SweepResult(NamedTables):
         """Means over seeds with intervals of 95 %, a row for each combination of the grid and each kind of flow."""
         return summary(self.flows, list(self.columns.values()))
 
-    def summary_table(self) -> Table:
-        """The summary as a table of text: 13.9 ± 0.2."""
-        return summary_table(self.summary(), self.units("flows"), len(self.seeds))
+    def summary_table(self, limit: int | None = None) -> Table:
+        """The summary as a table of text: 13.9 ± 0.2. With a limit, it has so many rows at most, and says how many there are more."""
+        frame = self.summary()
+        shown = frame if limit is None else frame.head(limit)
+        table = summary_table(shown, self.units("flows"), len(self.seeds))
+        return replace(table, left_out=frame.height - shown.height)
 
     def to_dict(self) -> dict[str, Any]:
         """The output of `acklab sweep --json`: the summary, the points and the failures. NaN becomes None."""
