@@ -17,6 +17,9 @@ EAST, MIDDLE, WEST = f"east{_NUMBER}", f"middle{_NUMBER}", f"west{_NUMBER}"
 ADDRESSES = {EAST: "10.9.0.1", WEST: "10.9.0.2"}
 SIDES = {EAST: "east", WEST: "west"}
 """The interfaces in the middle to which the hosts are connected."""
+PRIORITY = 5
+"""The real-time priority of iperf3, below that of the thread that carries packets (`CARRIER` in `crates/live/src/realtime.rs`). ACKs wait for a process that was interrupted while it
+holds the lock of their socket, and a receiver that waits acknowledges up to twenty segments at once: BBR takes that for ACK aggregation and enlarges its window."""
 
 
 def ip(*words: str) -> str:
@@ -116,11 +119,12 @@ def standing(*words: object) -> Iterator[Standing]:
 def iperf3(seconds: int, *words: object, sender: str = EAST) -> Iterator[dict[str, Any]]:
     """A measurement from one host to the other at work. Gives its report, which is there afterwards."""
     receiver = WEST if sender == EAST else EAST
-    server = subprocess.Popen(within(receiver, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    program = ("chrt", "--fifo", PRIORITY, "iperf3")
+    server = subprocess.Popen(within(receiver, *program, "-s", "-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     report: dict[str, Any] = {}
     try:
         time.sleep(0.4)
-        command = within(sender, "iperf3", "-c", ADDRESSES[receiver], "-t", seconds, "-J", *words)
+        command = within(sender, *program, "-c", ADDRESSES[receiver], "-t", seconds, "-J", *words)
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         yield report
         output, _ = client.communicate(timeout=seconds + 60)

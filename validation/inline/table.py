@@ -9,6 +9,7 @@ import contextlib
 import copy
 import json
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -178,17 +179,55 @@ def cases() -> list[Case]:
     ]
 
 
-def simulated(case: Case, congestion: str, seconds: int, from_: int) -> float:
-    """Goodput of a simulation of the path, in Mbps."""
+SETTLED = 12
+"""Seconds from which goodput counts: BBR's first ProbeRTT, after ten, ends what Startup has left of a window."""
+STARTS = range(0, 20, 4)
+"""Milliseconds at which the simulated flow starts: a host does not choose at which phase of the path it does."""
+TOLERANCE = 0.05
+"""By how much a goodput may lie outside the range of the simulations."""
+MOST_RUNS = 3
+"""A goodput outside of it is measured so often, and its median counts: another process that interrupts a host for milliseconds is not the path's."""
+
+
+def simulated(case: Case, congestion: str, seconds: int, from_: int) -> list[float]:
+    """Goodputs of simulations of the path, one for each start, in Mbps."""
     scenario = copy.deepcopy(case.scenario)
     del scenario["interface"]
     source, target = ("east", "west") if case.sender == EAST else ("west", "east")
-    scenario |= {
-        "duration": f"{seconds}s",
-        "measure": {"from": f"{from_}s"},
-        "flow": [{"name": "flow", "from": source, "to": target, "preset": "linux", "congestion": congestion}],
-    }
-    return float(acklab.run(scenario).flows["mean_throughput_l4"][0])
+    flow = {"name": "flow", "from": source, "to": target, "preset": "linux", "congestion": congestion}
+    scenario |= {"duration": f"{seconds}s", "measure": {"from": f"{from_}s"}}
+    runs = [acklab.run({**scenario, "flow": [{**flow, "start": f"{start}ms"}]}) for start in STARTS]
+    return sorted(float(run.flows["mean_throughput_l4"][0]) for run in runs)
+
+
+def beyond(goodput: float, expected: list[float]) -> float:
+    """By which share a goodput lies outside the range of those of simulations; 0 within it."""
+    return min(0.0, goodput / expected[0] - 1) + max(0.0, goodput / expected[-1] - 1)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The goodput of runs between interfaces."""
+
+    goodputs: list[float]
+    lateness: float
+    """The largest 99th percentile among these runs, in microseconds."""
+
+    @property
+    def goodput(self) -> float:
+        """The median, in Mbps."""
+        return statistics.median(self.goodputs)
+
+
+def measured(case: Case, congestion: str, seconds: int, from_: int, expected: list[float]) -> Measured:
+    """One run, or three if the first one lies outside of what is expected."""
+    goodputs: list[float] = []
+    lateness: list[float] = []
+    while not goodputs or (abs(beyond(goodputs[0], expected)) > TOLERANCE and len(goodputs) < MOST_RUNS):
+        goodput, tables = stood_between(case, congestion, seconds, from_)
+        goodputs.append(goodput)
+        lateness.append(tables["timing"][0]["p99_lateness"])
+    return Measured(goodputs, max(lateness))
 
 
 def stood_between(case: Case, congestion: str, seconds: int, from_: int) -> tuple[float, dict[str, Any]]:
@@ -203,7 +242,7 @@ def stood_between(case: Case, congestion: str, seconds: int, from_: int) -> tupl
 
 
 def main() -> int:
-    """Prints the tables; returns 1 if a goodput differs by more than 5 % from simulation."""
+    """Prints the tables; returns 1 if a goodput lies more than 5 % outside the range of the simulations."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=["speed", "tcp"])
@@ -223,19 +262,19 @@ def main() -> int:
             )
     differs = False
     if chosen.only != "speed":
-        seconds, from_ = (10, 3) if chosen.quick else (20, 5)
+        seconds, from_ = (SETTLED + 6 if chosen.quick else SETTLED + 12), SETTLED
         print(
-            "| path | congestion control | published | simulated | inline | difference | p99 lateness, us |\n|---|---|---|---|---|---|---|"
+            "| path | congestion control | published | simulated | inline | outside of that | p99 lateness, us |\n|---|---|---|---|---|---|---|"
         )
         for case in cases():
             for congestion in ("cubic", "bbr"):
                 expected = simulated(case, congestion, seconds, from_)
-                goodput, tables = stood_between(case, congestion, seconds, from_)
-                difference = goodput / expected - 1
-                differs |= abs(difference) > 0.05
-                late = tables["timing"][0]["p99_lateness"]
+                inline = measured(case, congestion, seconds, from_, expected)
+                outside = beyond(inline.goodput, expected)
+                differs |= abs(outside) > TOLERANCE
+                runs = f" (of {', '.join(f'{goodput:.2f}' for goodput in inline.goodputs)})" if len(inline.goodputs) > 1 else ""
                 print(
-                    f"| {case.name} | {congestion} | {case.published} | {expected:.2f} | {goodput:.2f} | {difference:+.1%} | {late:.0f} |",
+                    f"| {case.name} | {congestion} | {case.published} | {expected[0]:.2f}–{expected[-1]:.2f} | {inline.goodput:.2f}{runs} | {outside:+.1%} | {inline.lateness:.0f} |",
                     flush=True,
                 )
     return int(differs)

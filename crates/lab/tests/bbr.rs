@@ -153,6 +153,24 @@ fn bursts_of_acks_a_tenth_of_a_second_apart_cost_little_and_longer_ones_stall_it
     assert!(goodput(&third) > 0.75 * CAPACITY, "version 3 knows no such bound: {}", goodput(&third));
 }
 
+/// A gate through which fewer ACKs pass than are due. Where a bunch of them arrives within no time, nothing leaves between two of them, and
+/// each sample of the rate is that of the gate. Where a bunch takes time, as in each host, what leaves within it brings samples of more, whose
+/// maximum the window follows: the kernel's mean sRTT on this path is 39 to 53 ms, with bunches of 42 µs (`docs/models/congestion/bbr.md`).
+#[test]
+fn behind_a_gate_the_length_of_a_bunch_decides() {
+    let srtt = |bunch: &[&str]| {
+        let path = [
+            "duration=8s",
+            "link.0.forward={ rate = \"37Mbps\", delay = \"11.5ms\", queue = { limit = \"61packets\" } }",
+            "link.0.reverse={ delay = \"11.5ms\", gate = { interval = \"7ms\", quota = 9 } }",
+        ];
+        run(&[&path, bunch].concat()).numbers("flows", "mean_srtt_l4")[0]
+    };
+    let (no_time, some) = (srtt(&[]), srtt(&["link.0.reverse.rate=20Mbps"]));
+    assert!((27.0..31.0).contains(&no_time), "{no_time} ms: 23 of the path, and half a gap in the mean");
+    assert!((45.0..56.0).contains(&some), "{some} ms with 187 us for nine ACKs: twice the least round trip at most");
+}
+
 /// A queue of a tenth of the bandwidth-delay product: version 1 loses a part of each probe and of the excess of several flows, and does not
 /// respond; version 3 probes until it loses 2 %, and then leaves headroom for others.
 #[test]
