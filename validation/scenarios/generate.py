@@ -27,6 +27,8 @@ POLICIES = (
 )
 PAYLOAD = 1500
 """Octets of a packet, by which queues are sized."""
+ACTIVE = ("fq-codel", "cake", "pie", "dualpi2")
+"""Queues that keep themselves short."""
 
 
 def scenario(number: int) -> Scenario:
@@ -42,8 +44,11 @@ def _clean(random: Random, made: Scenario) -> None:
     """One greedy flow over one link, on which nothing goes wrong: it has to use the link."""
     rate, delay = _log(random, 0.5, 300.0), _log(random, 0.3, 110.0)
     packets = _queue_packets(random, rate, delay)
+    # A stream of its own, so that the other draws are those of a FIFO.
+    own = Random(f"queue of {made['title']}")
+    queue = _active(own, packets, rate) if own.random() < 0.3 else _fifo(packets)
     made["link"] = [
-        _link("l0", "n0", "n1", {**_wire(rate, delay), "queue": _fifo(packets)}, _wire(rate / random.choice((1, 2, 10)), delay))
+        _link("l0", "n0", "n1", {**_wire(rate, delay), "queue": queue}, _wire(rate / random.choice((1, 2, 10)), delay))
     ]
     made["flow"] = [_flow(random, "f0", "n0", "n1", {"model": "greedy"}, is_plain=True)]
     _last(made, random, rate, delay)
@@ -170,6 +175,8 @@ def _direction(random: Random, rate: float, delay: float, is_return: bool = Fals
             {"discipline": "fifo", "limit": f"{packets}packets", "mark_above": f"{max(1, packets // 3)}packets"},
             {"discipline": "ack-filter", "limit": f"{packets}packets"},
             {"discipline": "cake-ack-filter", "limit": f"{packets}packets"},
+            _active(random, packets, rate),
+            _active(random, packets, rate),
         )
     )
     if random.random() < 0.15:
@@ -204,6 +211,20 @@ def _wire(rate: float, delay: float) -> Scenario:
 
 def _fifo(packets: int) -> Scenario:
     return {"discipline": "fifo", "limit": f"{packets}packets"}
+
+
+def _active(random: Random, packets: int, rate: float) -> Scenario:
+    """A queue that keeps itself short, with settings of its own and room for a hundred packets at least."""
+    made: Scenario = {"discipline": random.choice(ACTIVE), "limit": f"{max(packets, 100)}packets"}
+    if made["discipline"] == "cake":
+        made["isolation"] = random.choice(("triple", "dual-source", "dual-destination", "flows"))
+        made["tins"] = random.choice(("diffserv3", "best-effort"))
+        made["ack_filter"] = random.choice(("off", "on", "aggressive"))
+        if random.random() < 0.5:
+            made["rate"] = f"{max(0.95 * rate, 0.05):.3f}Mbps"
+    elif made["discipline"] == "fq-codel":
+        made["flows"] = random.choice((1, 16, 1024))
+    return made
 
 
 def _queue_packets(random: Random, rate: float, delay: float) -> int:

@@ -1,7 +1,7 @@
 """Runs random scenarios and checks what must hold of each: `python validation/scenarios/run.py --count 2000 --out out/scenarios`.
 
 Failures are reduced and written as scenarios into the folder `--out`, with the rule that they break in their title. Flows over clean paths that deliver less than half
-of what the best controller delivers there need a written reason: `REASONS`. Exits with 1 if something failed.
+of what the best controller delivers there need a written reason: `reasons.py`. Exits with 1 if something failed.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import acklab
 from acklab.errors import AcklabError, ScenarioError
 from validation.scenarios.generate import scenario as scenario_of
 from validation.scenarios.invariants import below_half, is_clean, violations
+from validation.scenarios.reasons import reason_of
 from validation.scenarios.reduce import reduce
 
 Scenario = dict[str, Any]
@@ -37,14 +38,6 @@ UNCOUNTED = 1.0
 """…once it has taken more seconds of CPU than these."""
 BEST_OF = ("cubic", "bbr")
 """Controllers that a flow over a clean path is compared with."""
-REASONS = {
-    "vegas": "grows by a segment a round trip, and takes late ACKs for a queue: docs/models/congestion/vegas.md",
-    "pcc-allegro": "its starting phase depends on chance and overshoots deep queues: docs/models/congestion/pcc.md",
-    "pcc-vivace": "few packets in an interval, and noise of the round-trip time: docs/models/congestion/pcc.md",
-    "copa": "sparse or bunched ACKs look like a queue: docs/models/congestion/copa.md",
-    "newreno": "a segment a round trip after the losses of slow start: docs/models/congestion/newreno.md",
-}
-"""Why a controller may be below half of the best, with the page that says so."""
 
 
 @dataclass
@@ -113,7 +106,7 @@ def _compare(checked: Checked, flow: dict[str, Any]) -> None:
         best = max(best, _tables(other)[0]["flows"][0]["mean_throughput_l7"] or 0.0)
     if below_half(goodput, best):
         text = f"below half: {own} delivers {goodput:.3f} Mbps where the best of {', '.join(BEST_OF)} delivers {best:.3f}"
-        reason = next((why for name, why in REASONS.items() if name == own), None)
+        reason = reason_of(own, checked.scenario)
         if reason is None:
             checked.failures.append(text)
         else:
@@ -133,8 +126,8 @@ def _again(scenario: Scenario, rule: str) -> bool:
     return any(failure.split(":")[0] == rule for failure in violations(scenario, tables))
 
 
-def _costly(all_checked: list[Checked]) -> None:
-    """Adds a failure to each run whose packets cost ten times those of its neighbours: the runs of the same transports."""
+def _costly(all_checked: list[Checked]) -> Iterator[Checked]:
+    """The runs whose packets cost ten times those of their neighbours, the runs of the same transports, with that as their failure."""
     costs: dict[str, list[float]] = {}
     for checked in all_checked:
         if checked.packets > 1000:
@@ -147,6 +140,7 @@ def _costly(all_checked: list[Checked]) -> None:
             checked.failures.append(
                 f"cost: {checked.seconds:.1f} s of CPU for {checked.packets:,} packets, usual are {expected:.2f}"
             )
+            yield checked
 
 
 def _write(out: Path, checked: Checked) -> Path:
@@ -158,6 +152,10 @@ def _write(out: Path, checked: Checked) -> Path:
     path = out / f"{rule.replace(' ', '_')}_{checked.number}.json"
     path.write_text(json.dumps({**smallest, "title": checked.failures[0]}, indent=1) + "\n")
     return path
+
+
+def _tell(out: Path, checked: Checked) -> None:
+    print(f"{_write(out, checked)}: {'; '.join(checked.failures)}", flush=True)
 
 
 def _warm_up() -> None:
@@ -178,11 +176,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=Path("out/scenarios"))
     asked = parser.parse_args()
-    everything = list(_all(asked.first, asked.count, asked.jobs))
-    _costly(everything)
+    everything: list[Checked] = []
+    for checked in _all(asked.first, asked.count, asked.jobs):
+        everything.append(checked)
+        if checked.failures:
+            _tell(asked.out, checked)
+    for checked in _costly(everything):
+        _tell(asked.out, checked)
     failed = [checked for checked in everything if checked.failures]
-    for checked in failed:
-        print(f"{_write(asked.out, checked)}: {'; '.join(checked.failures)}", flush=True)
     refused = Counter(checked.refused for checked in everything if checked.refused)
     reasons = Counter(reason.split("(", 1)[1] for checked in everything for reason in checked.reasons)
     ran = len(everything) - sum(refused.values())

@@ -8,8 +8,11 @@ use acklab_wire::quic::Frame;
 use bytes::Bytes;
 use quinn_proto::EcnCodepoint;
 
-/// Octets that quinn-proto is given ahead of what it has sent, as a multiple of a datagram. The rest stays here, where it can be discarded.
+/// Octets that quinn-proto has at least ahead of what it has sent, as a multiple of a datagram. The rest stays here, where it can be discarded.
 const LEAD: u64 = 4;
+/// What quinn-proto is given at once is at least this part of what is outstanding. For each packet it searches a list of what it was given
+/// and is not acknowledged (`SendBuffer::get`), so that single datagrams would make a packet cost as much as the window is long.
+const PIECES: u64 = 16;
 /// The content of all streams.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
@@ -116,8 +119,9 @@ impl Connection {
         if outgoing.is_finished {
             return;
         }
-        let ahead = self.sender.sent() + LEAD * self.settings.datagram();
-        let end = outgoing.buffer.sendable().min(ahead);
+        let (sent, acknowledged) = (self.sender.sent(), self.sender.acknowledged().next());
+        let lead = LEAD * self.settings.datagram();
+        let end = outgoing.buffer.sendable().min(end_of_piece(sent, acknowledged, outgoing.handed, lead));
         let mut send = connection.send_stream(stream);
         while outgoing.handed < end {
             let octets = ZEROS.len().min((end - outgoing.handed) as usize);
@@ -129,5 +133,39 @@ impl Connection {
         if outgoing.buffer.end() == Some(outgoing.handed) {
             outgoing.is_finished = send.finish().is_ok();
         }
+    }
+}
+
+/// Up to which offset quinn-proto is given data that is there, if it has `handed` octets, of which `sent` have left and the first
+/// `acknowledged` have arrived, and wants at least `lead` ahead.
+fn end_of_piece(sent: u64, acknowledged: u64, handed: u64, lead: u64) -> u64 {
+    if handed >= sent + lead {
+        return handed;
+    }
+    sent + (2 * lead).max(sent.saturating_sub(acknowledged) / PIECES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of 50,000 packets, and each ACK that arrives lets one packet leave.
+    #[test]
+    fn what_is_outstanding_is_handed_over_in_few_pieces() {
+        const DATAGRAM: u64 = 1200;
+        let (mut sent, mut handed, mut ends) = (0, 0, std::collections::VecDeque::new());
+        for acknowledged in (0..100_000).map(|packet: u64| packet.saturating_sub(50_000) * DATAGRAM) {
+            let end = end_of_piece(sent, acknowledged, handed, LEAD * DATAGRAM);
+            if end > handed {
+                ends.push_back(end);
+                handed = end;
+            }
+            sent += DATAGRAM;
+            assert!(sent <= handed, "quinn-proto always has the next packet");
+            while ends.front().is_some_and(|end| *end <= acknowledged) {
+                ends.pop_front();
+            }
+        }
+        assert!(ends.len() < 4 * PIECES as usize, "{} pieces", ends.len());
     }
 }

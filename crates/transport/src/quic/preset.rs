@@ -225,7 +225,8 @@ fn quicly() -> Stack {
         initial_window: Some(Segments(10)),
         // `QUICLY_MAX_PACKET_SIZE`, of UDP payload.
         packet: Bytes(1280 + OUTER_HEADERS),
-        pacing: pacing::PacingConfig::Never,
+        // It has no pacer. A controller that computes a rate is none without one.
+        pacing: pacing::PacingConfig::Controller,
         // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an eighth.
         thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
         // `defaults.c`.
@@ -277,8 +278,8 @@ fn mvfst() -> Stack {
         initial_window: Some(Segments(10)),
         // `kDefaultUDPSendPacketLen`.
         packet: Bytes(1232 + OUTER_HEADERS),
-        // `TransportSettings::pacingEnabled`.
-        pacing: pacing::PacingConfig::Never,
+        // `TransportSettings::pacingEnabled` is false, and then `setCongestionControl` refuses BBR: whoever takes it paces.
+        pacing: pacing::PacingConfig::Controller,
         // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`, `kDefaultInitialRtt`.
         thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 50 },
         // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is off.
@@ -366,5 +367,13 @@ mod tests {
         }
         assert_eq!(Preset::Rfc.slow_start(&cubic()).name(), "hystart-plus-plus", "RFC 9438, §4.10");
         assert_eq!(Preset::Rfc.slow_start(&cc::ControllerConfig::NEW_RENO).name(), "classic");
+    }
+
+    /// BBR without pacing sends its window of two bandwidth-delay products at once, which no short queue holds.
+    #[test]
+    fn every_stack_paces_a_controller_that_computes_a_rate() {
+        for preset in Preset::ALL {
+            assert_ne!(preset.stack().pacing, pacing::PacingConfig::Never, "{preset:?}");
+        }
     }
 }

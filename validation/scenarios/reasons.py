@@ -1,0 +1,165 @@
+"""Why a flow over a clean path may deliver less than half of what the best controller delivers there: a controller, a condition, and the page that says so."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .generate import ACTIVE, PAYLOAD
+from .invariants import milliseconds
+
+Scenario = Mapping[str, Any]
+
+RARE = ("chrome", "tack", "ack-frequency", "ack-congestion-control", "daass")
+"""ACK policies that let more than two packets wait for an ACK."""
+RARE_PRESETS = ("mvfst", "s2n-quic", "chrome")
+"""Stacks of QUIC whose receivers acknowledge each tenth packet."""
+HEADERS = 52
+"""Octets of IPv4 and TCP with timestamps."""
+LEAST_TIMEOUT = 1.0
+"""The least retransmission timeout of RFC 6298, §2.4, in seconds."""
+TICK = 1e-3
+"""The clock of TCP's timestamps, in seconds."""
+BETA = 4
+"""Segments in the queue above which Vegas shrinks its window."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A greedy flow over one link, as far as reasons depend on it."""
+
+    scenario: Scenario
+
+    @property
+    def transport(self) -> Mapping[str, Any]:
+        """The transport of the flow."""
+        transport: Mapping[str, Any] = self.scenario["flow"][0]["transport"]
+        return transport
+
+    @property
+    def forward(self) -> Mapping[str, Any]:
+        """The direction of the data."""
+        forward: Mapping[str, Any] = self.scenario["link"][0]["forward"]
+        return forward
+
+    @cached_property
+    def packet(self) -> float:
+        """Seconds that a full-sized packet takes."""
+        segment = re.match(r"\d+", self.transport.get("mss", ""))
+        octets = int(segment[0]) + HEADERS if segment else PAYLOAD
+        return 8 * octets / (float(self.forward["rate"].removesuffix("Mbps")) * 1e6)
+
+    @cached_property
+    def round_trip(self) -> float:
+        """Seconds of an empty path, a packet's transmission included."""
+        reverse = self.scenario["link"][0]["reverse"]
+        return (milliseconds(self.forward["delay"]) + milliseconds(reverse["delay"])) / 1e3 + self.packet
+
+    @property
+    def product(self) -> float:
+        """Packets that fill the path."""
+        return self.round_trip / self.packet
+
+    @property
+    def queue(self) -> int:
+        """Packets that the queue holds."""
+        found = re.match(r"\d+", self.forward["queue"]["limit"])
+        assert found is not None
+        return int(found[0])
+
+    @property
+    def is_long(self) -> bool:
+        """Whether more packets fill the path than round trips pass before it is measured."""
+        return self.product > float(self.scenario["duration"].removesuffix("s")) / 2 / self.round_trip
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether twenty packets take longer than two round trips."""
+        return 20 * self.packet > 2 * self.round_trip
+
+    @property
+    def is_acknowledged_rarely(self) -> bool:
+        """Whether more than two packets wait for an ACK."""
+        ack: Mapping[str, Any] | None = self.transport.get("ack")
+        if ack is None:
+            return self.transport.get("preset") in RARE_PRESETS
+        return ack["policy"] in RARE or int(ack.get("segments", 2)) > 2
+
+    @property
+    def has_slow_return(self) -> bool:
+        """Whether ACKs with long lists of what is lost return over a link that is ten times slower, whose queue has no limit."""
+        ratio = float(self.scenario["link"][0]["reverse"]["rate"].removesuffix("Mbps")) / float(
+            self.forward["rate"].removesuffix("Mbps")
+        )
+        return self.transport["protocol"] != "tcp" and ratio < 0.2
+
+    @property
+    def is_of_rfcs(self) -> bool:
+        """Whether the transport is a TCP that has no RACK and measures round trips by timestamps of a millisecond."""
+        return bool(self.transport["protocol"] == "tcp" and self.transport["preset"] != "linux")
+
+    @property
+    def is_repaired_by_timeout(self) -> bool:
+        """Whether nothing but a timeout repairs a lost retransmission, for which it waits for a hundred round trips."""
+        return self.is_of_rfcs and self.round_trip < LEAST_TIMEOUT / 100
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A reason."""
+
+    controllers: tuple[str, ...]
+    holds: Callable[[Case], bool]
+    why: str
+
+
+REASONS = (
+    Reason(
+        ("vegas", "newreno"),
+        lambda case: case.is_long,
+        "a segment a round trip does not fill a long path in time: docs/models/congestion/vegas.md",
+    ),
+    Reason(
+        ("vegas",),
+        lambda case: case.is_of_rfcs and TICK / case.packet > BETA,
+        "a tick of a clock of a millisecond looks like a queue: docs/models/congestion/vegas.md",
+    ),
+    Reason(
+        ("vegas", "copa", "pcc-vivace"),
+        lambda case: case.is_acknowledged_rarely,
+        "an ACK for many packets looks like a queue: docs/models/congestion",
+    ),
+    Reason(
+        ("pcc-vivace",),
+        lambda case: case.is_thin,
+        "an interval of twenty packets takes several round trips: docs/models/congestion/pcc.md",
+    ),
+    Reason(
+        ("pcc-allegro",),
+        lambda case: case.is_of_rfcs,
+        "what the starting phase sends again and loses again waits for timeouts: docs/models/congestion/pcc.md",
+    ),
+    Reason(
+        ("pcc-allegro",),
+        lambda case: case.has_slow_return,
+        "the results of the starting phase wait in the return path, behind ACKs of what it loses: docs/models/congestion/pcc.md",
+    ),
+    Reason(
+        ("pcc-allegro",),
+        lambda case: case.queue >= case.product or case.forward["queue"]["discipline"] in ACTIVE,
+        "the starting phase overshoots a queue that holds as much as the path: docs/models/congestion/pcc.md",
+    ),
+    Reason(
+        ("bbr", "bbr3"),
+        lambda case: case.is_repaired_by_timeout and case.queue < 20,
+        "a retransmission that a short queue drops costs a timeout of a second: docs/models/congestion/bbr.md",
+    ),
+)
+"""All reasons."""
+
+
+def reason_of(controller: str, scenario: Scenario) -> str | None:
+    """The reason why this controller may be below half of the best in this scenario, if there is one."""
+    case = Case(scenario)
+    return next((reason.why for reason in REASONS if controller in reason.controllers and reason.holds(case)), None)
