@@ -64,6 +64,12 @@ pub(crate) trait Discipline<D> {
         Some(packet)
     }
 
+    /// [`pass`](Self::pass) of a discipline that keeps account of what it serves: the packet goes through its queue.
+    fn pass_through(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
+        drop(self.offer(now, packet, true, tally));
+        self.take_head(now, tally).map(|(_, packet)| packet)
+    }
+
     /// When the next packet may leave, if the discipline shapes traffic to a rate.
     fn not_before(&self) -> Instant {
         Instant::ZERO
@@ -90,18 +96,42 @@ impl<D: Datagram> Queue<D> {
     }
 }
 
-/// Returns `true` if `packets` packets of `bytes` octets exceed `limit`.
-fn is_over(limit: Option<Limit>, packets: usize, bytes: Bytes) -> bool {
-    match limit {
-        None => false,
-        Some(Limit::Packets(most)) => packets as u64 > most,
-        Some(Limit::Bytes(most)) => bytes > most,
-    }
+/// What several queues of a discipline hold together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    packets: usize,
+    bytes: Bytes,
 }
 
-/// The octets of these packets.
-fn octets<D: Datagram>(packets: &[(Instant, D)]) -> Bytes {
-    packets.iter().fold(Bytes::ZERO, |sum, (_, packet)| sum + packet.wire_len())
+impl Total {
+    fn adds(&mut self, size: Bytes) {
+        self.packets += 1;
+        self.bytes += size;
+    }
+
+    fn loses(&mut self, packets: usize, bytes: Bytes) {
+        self.packets -= packets;
+        self.bytes -= bytes;
+    }
+
+    /// The packets that these queues give up by `take_out`.
+    fn take_out<'q, D: Datagram + 'q, Q: 'q>(
+        &mut self,
+        queues: impl Iterator<Item = &'q mut Q>,
+        take_out: impl FnMut(&'q mut Q) -> Vec<(Instant, D)>,
+    ) -> Vec<(Instant, D)> {
+        let taken: Vec<_> = queues.flat_map(take_out).collect();
+        self.loses(taken.len(), taken.iter().fold(Bytes::ZERO, |sum, (_, packet)| sum + packet.wire_len()));
+        taken
+    }
+
+    fn exceeds(self, limit: Option<Limit>) -> bool {
+        match limit {
+            None => false,
+            Some(Limit::Packets(most)) => self.packets as u64 > most,
+            Some(Limit::Bytes(most)) => self.bytes > most,
+        }
+    }
 }
 
 /// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if it did.

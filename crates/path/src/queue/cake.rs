@@ -11,7 +11,7 @@ mod cobalt;
 mod tin;
 
 use super::ack_filter;
-use super::{Discipline, Settings, Verdict, is_over, octets};
+use super::{Discipline, Settings, Total, Verdict};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
@@ -130,8 +130,7 @@ impl Settings for Config {
             tins: classes.iter().map(tin).collect(),
             current: 0,
             next: Instant::ZERO,
-            packets: 0,
-            bytes: Bytes::ZERO,
+            total: Total::default(),
             draws,
         }
     }
@@ -179,8 +178,7 @@ pub(crate) struct Cake<D> {
     current: usize,
     /// When the shaper lets the next packet leave.
     next: Instant,
-    packets: usize,
-    bytes: Bytes,
+    total: Total,
     draws: Stream,
 }
 
@@ -231,7 +229,7 @@ impl<D: Datagram> Cake<D> {
         }
         let (count, mut deficits) = (self.tins.len(), self.tins.iter().map(|tin| tin.deficit).collect::<Vec<_>>());
         let mut at = self.current;
-        if self.packets == 0 {
+        if self.total.packets == 0 {
             return None;
         }
         while deficits[at] < 0 || self.tins[at].len() == 0 {
@@ -249,8 +247,7 @@ impl<D: Datagram> Cake<D> {
         let Some((_, packet)) = longest.and_then(|tin| tin.drop_from_longest(now)) else { return };
         let size = packet.wire_len();
         tally.drops(now, packet.flow(), size);
-        self.packets -= 1;
-        self.bytes -= size;
+        self.total.loses(1, size);
     }
 
     /// Charges a packet that leaves at `now` to the shaper and to its class (`cake_advance_shaper`).
@@ -276,7 +273,7 @@ impl<D: Datagram> Discipline<D> for Cake<D> {
     fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
         let size = packet.wire_len();
         let class = self.class(&packet);
-        if self.packets == 0 {
+        if self.total.packets == 0 {
             self.next = self.next.max(now);
         }
         let tin = &mut self.tins[class];
@@ -284,13 +281,15 @@ impl<D: Datagram> Discipline<D> for Cake<D> {
         let verdict = tin.offer(now, packet, room, self.filter);
         match &verdict {
             Verdict::Queued => {
-                self.packets += 1;
-                self.bytes += size;
-                while is_over(self.config.limit, self.packets, self.bytes) {
+                self.total.adds(size);
+                while self.total.exceeds(self.config.limit) {
                     self.drop_from_longest(now, tally);
                 }
             }
-            Verdict::Replaced(older) => self.bytes = self.bytes - older.wire_len() + size,
+            Verdict::Replaced(older) => {
+                self.total.adds(size);
+                self.total.loses(1, older.wire_len());
+            }
             Verdict::Dropped(_) => {}
         }
         verdict
@@ -302,13 +301,12 @@ impl<D: Datagram> Discipline<D> for Cake<D> {
 
     fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
         let mut is_first = true;
-        while self.packets > 0 {
+        while self.total.packets > 0 {
             self.select(leaves);
             let tin = &mut self.tins[self.current];
-            let (before, octets) = (tin.len(), tin.bytes());
+            let (packets, bytes) = (tin.len(), tin.bytes());
             let taken = tin.take(leaves, &mut is_first, &mut self.draws, tally);
-            self.packets -= before - tin.len();
-            self.bytes -= octets - tin.bytes();
+            self.total.loses(packets - tin.len(), bytes - tin.bytes());
             if let Some((arrived, packet)) = taken {
                 self.charge(leaves, packet.wire_len());
                 return Some((arrived, packet));
@@ -322,15 +320,11 @@ impl<D: Datagram> Discipline<D> for Cake<D> {
     }
 
     fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
-        let taken: Vec<_> = self.tins.iter_mut().flat_map(|tin| tin.take_out(&mut wanted)).collect();
-        self.packets -= taken.len();
-        self.bytes -= octets(&taken);
-        taken
+        self.total.take_out(self.tins.iter_mut(), |tin| tin.take_out(&mut wanted))
     }
 
     fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
-        drop(self.offer(now, packet, true, tally));
-        self.take_head(now, tally).map(|(_, packet)| packet)
+        self.pass_through(now, packet, tally)
     }
 
     fn not_before(&self) -> Instant {
@@ -338,11 +332,11 @@ impl<D: Datagram> Discipline<D> for Cake<D> {
     }
 
     fn len(&self) -> usize {
-        self.packets
+        self.total.packets
     }
 
     fn bytes(&self) -> Bytes {
-        self.bytes
+        self.total.bytes
     }
 }
 

@@ -304,8 +304,7 @@ impl<D: Datagram> Discipline<D> for DualPi2<D> {
 
     /// The coupling acts on packets that need not wait as well.
     fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
-        drop(self.offer(now, packet, true, tally));
-        self.take_head(now, tally).map(|(_, packet)| packet)
+        self.pass_through(now, packet, tally)
     }
 
     fn len(&self) -> usize {

@@ -6,7 +6,7 @@
 
 use super::codel::Law;
 use super::fifo::Fifo;
-use super::{Discipline, Settings, Verdict, is_over, mark, octets};
+use super::{Discipline, Settings, Total, Verdict, mark};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
@@ -69,8 +69,7 @@ impl Settings for Config {
             queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: Bytes::ZERO,
+            total: Total::default(),
             largest: Bytes::ZERO,
         }
     }
@@ -109,8 +108,7 @@ pub(crate) struct FqCodel<D> {
     queues: Vec<Queue<D>>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    packets: usize,
-    bytes: Bytes,
+    total: Total,
     /// The largest packet so far: CoDel does not drop what is left when no more than this waits.
     largest: Bytes,
 }
@@ -155,8 +153,7 @@ impl<D: Datagram> FqCodel<D> {
             }
         }
         queue.law.adds_drops(dropped as u64);
-        self.packets -= dropped;
-        self.bytes -= octets;
+        self.total.loses(dropped, octets);
     }
 
     /// The queue that is served next: the first with packets in the order in which deficit round robin visits them.
@@ -188,10 +185,9 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
             (queue.is_active, queue.deficit) = (true, self.config.quantum.get().cast_signed());
             self.new.push_back(at as u32);
         }
-        self.packets += 1;
-        self.bytes += size;
+        self.total.adds(size);
         self.largest = self.largest.max(size);
-        if is_over(self.config.limit, self.packets, self.bytes) {
+        if self.total.exceeds(self.config.limit) {
             self.drop_from_longest(now, tally);
         }
         Verdict::Queued
@@ -224,11 +220,10 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
                 continue;
             };
             let size = packet.wire_len();
-            self.packets -= 1;
-            self.bytes -= size;
+            self.total.loses(1, size);
             // The octets of all queues decide whether there is a queue at all, as in Linux's `fq_codel_dequeue`.
             queue.law.notes_size(self.largest);
-            if !queue.law.admits(leaves, arrived, self.bytes, &mut packet, self.config.ecn, tally) {
+            if !queue.law.admits(leaves, arrived, self.total.bytes, &mut packet, self.config.ecn, tally) {
                 return None;
             }
             let is_late = self.config.ce_threshold.is_some_and(|threshold| leaves.since(arrived) > threshold);
@@ -245,24 +240,20 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
     }
 
     fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
-        let taken: Vec<_> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take_out(&mut wanted)).collect();
-        self.packets -= taken.len();
-        self.bytes -= octets(&taken);
-        taken
+        self.total.take_out(self.queues.iter_mut(), |queue| queue.waiting.take_out(&mut wanted))
     }
 
     /// The packet goes through its queue, so that a flow which sends to an idle link uses up its quantum as well.
     fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
-        drop(self.offer(now, packet, true, tally));
-        self.take_head(now, tally).map(|(_, packet)| packet)
+        self.pass_through(now, packet, tally)
     }
 
     fn len(&self) -> usize {
-        self.packets
+        self.total.packets
     }
 
     fn bytes(&self) -> Bytes {
-        self.bytes
+        self.total.bytes
     }
 }
 

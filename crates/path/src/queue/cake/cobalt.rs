@@ -1,7 +1,8 @@
 //! COBALT, the AQM of CAKE's queues: CoDel for flows that respond to signals, and BLUE for those that do not (`cobalt_*` in `sch_cake.c`).
 //!
 //! Unlike RFC 8289, this CoDel does not forget its rate when it stops to drop: `count` falls as it rose, a step each time a signal would
-//! have been due. Its square roots are exact; the kernel's come from a Newton step.
+//! have been due. Its square roots are exact; the kernel's come from a Newton step. Nor does it spare a queue of less than a packet: what counts
+//! is only how long a packet has waited.
 
 use super::duration;
 use crate::queue::mark;
@@ -40,6 +41,9 @@ impl Parameters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cobalt {
     count: u64,
+    /// interval/√count when the count changed last. Nothing before that: the kernel's `cobalt_vars_init` zeroes `rec_inv_sqrt`, so that a queue's
+    /// first excess of the target is signalled with the next packet, and only later ones wait for an interval.
+    gap: Duration,
     /// The time of the next signal, or of the last activity.
     drop_next: Instant,
     /// When BLUE's probability changed last.
@@ -52,7 +56,7 @@ pub(super) struct Cobalt {
 impl Default for Cobalt {
     fn default() -> Self {
         let (drop_next, changed) = (Instant::ZERO, Instant::ZERO);
-        Self { count: 0, drop_next, changed, probability: 0, dropping: false }
+        Self { count: 0, gap: Duration::ZERO, drop_next, changed, probability: 0, dropping: false }
     }
 }
 
@@ -74,8 +78,7 @@ impl Cobalt {
         }
         self.dropping = false;
         if self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.drop_next += self.gap(parameters);
+            self.steps_to(self.count - 1, parameters);
         }
     }
 
@@ -100,7 +103,7 @@ impl Cobalt {
         if sojourn > parameters.target && sojourn > parameters.packet_time * 4 {
             if !self.dropping {
                 self.dropping = true;
-                self.drop_next = now + self.gap(parameters);
+                self.drop_next = now + self.gap;
             }
             self.count = self.count.max(1);
         } else {
@@ -109,13 +112,11 @@ impl Cobalt {
         if is_due && self.dropping {
             judgement.is_dropped = !packet.ecn().is_capable();
             judgement.is_marked = mark(packet);
-            self.count += 1;
-            self.drop_next += self.gap(parameters);
+            self.steps_to(self.count + 1, parameters);
             is_past = now > self.drop_next;
         } else {
             while is_due {
-                self.count -= 1;
-                self.drop_next += self.gap(parameters);
+                self.steps_to(self.count - 1, parameters);
                 is_past = now > self.drop_next;
                 is_due = self.count > 0 && now >= self.drop_next;
             }
@@ -132,10 +133,12 @@ impl Cobalt {
         judgement
     }
 
-    /// interval/√count; without a count, the interval.
-    fn gap(&self, parameters: &Parameters) -> Duration {
+    /// The count changes, and the next signal is due interval/√count later; without a count, an interval later.
+    fn steps_to(&mut self, count: u64, parameters: &Parameters) {
         let squared = u128::from(parameters.interval.as_nanos()).pow(2);
-        Duration::from_nanos((squared / u128::from(self.count.max(1))).isqrt() as u64)
+        self.count = count;
+        self.gap = Duration::from_nanos((squared / u128::from(count.max(1))).isqrt() as u64);
+        self.drop_next += self.gap;
     }
 }
 
@@ -145,4 +148,46 @@ pub(super) struct Judgement {
     pub(super) is_dropped: bool,
     /// Whether it was marked; it may be dropped all the same.
     pub(super) is_marked: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::sample::{data, draws};
+
+    fn ms(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// What `cobalt_should_drop` decides, compiled from `sch_cake.c`, of packets that leave at these milliseconds after so many: whether it is
+    /// dropped, the count, and the time of the next signal in µs.
+    const KERNEL: [(u64, u64, bool, u64, u64); 14] = [
+        (1000, 8, false, 1, 1_000_000),
+        (1008, 8, true, 2, 1_070_670),
+        (1016, 8, false, 2, 1_070_670),
+        (1024, 8, false, 2, 1_070_670),
+        (1124, 8, true, 3, 1_128_405),
+        (1132, 2, false, 2, 1_199_076),
+        (1140, 8, false, 2, 1_210_670),
+        (1240, 8, true, 3, 1_268_405),
+        (1248, 8, false, 3, 1_268_405),
+        (1500, 8, true, 4, 1_318_405),
+        (1700, 8, true, 5, 1_363_127),
+        (2100, 8, true, 6, 1_403_952),
+        (2900, 8, true, 7, 1_441_748),
+        (2908, 8, true, 8, 1_477_103),
+    ];
+
+    #[test]
+    fn it_decides_as_the_kernel() {
+        let (mut cobalt, parameters) = (Cobalt::default(), Parameters::new(Duration::from_millis(100), None));
+        for (at, waited, is_dropped, count, next) in KERNEL {
+            let sojourn = Duration::from_millis(waited);
+            let judgement = cobalt.judge(ms(at), sojourn, &parameters, &mut data(1500), &mut draws());
+            assert_eq!((judgement.is_dropped, cobalt.count), (is_dropped, count), "at {at} ms");
+            // The kernel's roots come from Newton steps.
+            let apart = cobalt.drop_next.as_nanos().abs_diff(next * 1000);
+            assert!(apart < 150_000, "at {at} ms: {:?}, in the kernel {next} us", cobalt.drop_next);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use super::cobalt::{Cobalt, Parameters};
 use super::{Isolation, duration};
 use crate::counters::Tally;
 use crate::queue::ack_filter::{self, Chain, Rule};
-use crate::queue::{Verdict, octets};
+use crate::queue::{Total, Verdict};
 use acklab_base::random::Stream;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::collections::{BTreeMap, VecDeque};
@@ -44,8 +44,7 @@ pub(super) struct Tin<D> {
     /// The share of the rate at which the class keeps its priority, and when it is within that share.
     rate: Option<u64>,
     pub(super) next: Instant,
-    packets: usize,
-    bytes: Bytes,
+    total: Total,
 }
 
 #[derive(Clone, Debug)]
@@ -132,17 +131,16 @@ impl<D: Datagram> Tin<D> {
             deficit: 0,
             rate,
             next: Instant::ZERO,
-            packets: 0,
-            bytes: Bytes::ZERO,
+            total: Total::default(),
         }
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.packets
+        self.total.packets
     }
 
     pub(super) const fn bytes(&self) -> Bytes {
-        self.bytes
+        self.total.bytes
     }
 
     /// Returns `true` if a queue is in the rotation, though it may be empty.
@@ -152,7 +150,7 @@ impl<D: Datagram> Tin<D> {
 
     /// A class that was empty may not make up for the time before.
     pub(super) fn wakes(&mut self, now: Instant) {
-        if self.packets == 0 {
+        if self.total.packets == 0 {
             self.next = self.next.max(now);
         }
     }
@@ -173,18 +171,12 @@ impl<D: Datagram> Tin<D> {
         if older.is_none() && !room {
             return Verdict::Dropped(packet);
         }
-        self.bytes += packet.wire_len();
-        self.packets += 1;
+        self.total.adds(packet.wire_len());
         queue.waiting.push(now, packet, false);
         self.activate(at);
         let Some(older) = older else { return Verdict::Queued };
-        self.forgets(1, older.wire_len());
+        self.total.loses(1, older.wire_len());
         Verdict::Replaced(older)
-    }
-
-    fn forgets(&mut self, packets: usize, bytes: Bytes) {
-        self.packets -= packets;
-        self.bytes -= bytes;
     }
 
     /// The queue of a packet's flow (`cake_hash`): of the eight places of its set, the flow's own, a free one, or else the first, which
@@ -282,7 +274,7 @@ impl<D: Datagram> Tin<D> {
             // It stays at the front of its list until its deficit is used.
             let list = if queue.set == Set::Sparse { &mut self.new } else { &mut self.old };
             list.push_front(at);
-            self.forgets(gone.0, gone.1);
+            self.total.loses(gone.0, gone.1);
             return Some((arrived, packet));
         }
     }
@@ -337,7 +329,7 @@ impl<D: Datagram> Tin<D> {
         let queue = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes())?;
         let dropped = queue.waiting.pop()?;
         queue.cobalt.overflows(now, &self.parameters);
-        self.forgets(1, dropped.1.wire_len());
+        self.total.loses(1, dropped.1.wire_len());
         Some(dropped)
     }
 
@@ -346,9 +338,7 @@ impl<D: Datagram> Tin<D> {
     }
 
     pub(super) fn take_out(&mut self, mut wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
-        let taken: Vec<_> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take_out(&mut wanted)).collect();
-        self.forgets(taken.len(), octets(&taken));
-        taken
+        self.total.take_out(self.queues.iter_mut(), |queue| queue.waiting.take_out(&mut wanted))
     }
 }
 
