@@ -14,8 +14,9 @@ import pytest
 import acklab
 from acklab.places import LocalPlace
 from acklab.scenario import overrides
-from acklab.sweeps import PackedStore
+from acklab.sweeps import PackedStore, Progress
 from acklab.sweeps.grid import Grid, Variation, split_values
+from acklab.terminal import progress_bar
 
 GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval": ["1ms", "5ms", "10ms"]}
 
@@ -215,3 +216,13 @@ def test_choices_of_a_grid_are_any_list_of_values(given, choices):
 def test_overrides_hold_numbers_of_numpy():
     given = {"a": np.int64(3), "b": np.float64(1.5), "c": np.bool_(0), "d": COLUMN, "e": range(2), "f": {"x": np.int8(1)}}
     assert overrides(given) == ["a=3", "b=1.5", "c=false", "d=[5, 6]", "e=[0, 1]", "f={x = 1}"]
+
+
+def test_the_progress_of_a_cluster_names_few_nodes_and_counts_many(capsys):
+    few = Progress(1000, 0, 710, 0, 1.0, {"b/22aa": 310, "a/1f2e": 400})
+    assert few.where == "a/1f2e: 400, b/22aa: 310"
+    many = Progress(1000, 0, 999, 0, 1.0, {f"n/{number:04x}": 100 + number for number in range(8)})
+    assert many.where == "8 nodes: 100 to 107 each"
+    with progress_bar() as show:
+        show(few)
+    assert "290 left (a/1f2e: 400, b/22aa: 310)" in capsys.readouterr().err

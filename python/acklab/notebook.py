@@ -59,7 +59,10 @@ def progress_bar(title: str) -> Iterator[Callable[["Progress"], None]]:
         failed = f", {points.failed} failed" if points.failed else ""
         done = points.total - points.left
         bar = f"<progress value='{done}' max='{points.total}'></progress>"
-        text = f"{done} of {points.total}{failed}, {points.seconds:.0f} s"
-        handle.update({"text/html": f"<div>{escape(title)} {bar} {text}</div>", "text/plain": f"{title}: {text}"}, raw=True)
+        where = f" ({points.where})" if points.where else ""
+        text = f"{done} of {points.total}{failed}, {points.seconds:.0f} s{where}"
+        handle.update(
+            {"text/html": f"<div>{escape(title)} {bar} {escape(text)}</div>", "text/plain": f"{title}: {text}"}, raw=True
+        )
 
     yield show

@@ -151,6 +151,7 @@ def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[
         with bar_of_notebook(title) as show_points:
             yield show_points
         return
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -168,7 +169,8 @@ def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[
             if bar.tasks[0].total is None:
                 bar.reset(task, total=points.total, completed=points.kept)
             failed = f", [bold red]{points.failed} failed[/]" if points.failed else ""
-            bar.update(task, completed=points.total - points.left, left=f"{points.left} left{failed}")
+            where = f" ({escape(points.where)})" if points.where else ""
+            bar.update(task, completed=points.total - points.left, left=f"{points.left} left{failed}{where}")
 
         yield show
 

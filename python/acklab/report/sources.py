@@ -179,15 +179,15 @@ def _of_sweep(result: SweepResult) -> Document:
     metadata = result.schema("flows").metadata or {}
     titles = {name: result.titled(name) for name in result.columns.values()}
     command = [metadata.get(b"acklab.command", b"").decode()]
-    items = [Figure(figure, caption, command) for _, figure, caption in figures_of_sweep(result)]
+    drawn = [Figure(figure, caption, command) for _, figure, caption in figures_of_sweep(result)]
     shown = ["point", *titles, "seed", "flow", "mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"]
     flows = result.table("flows", [name for name in shown if name in result.schema("flows").names])
     points = flows.head(_POINTS).rename(titles).to_dicts()
     table = replace(plain_table(points, "Points", result.units("flows")), left_out=flows.height - len(points))
     summary = result.summary_table(_POINTS)
     # A summary that fills pages stands behind what it is the detail of.
-    shown_items = [summary, *items, table] if len(summary.rows) <= _SIDE_BY_SIDE else [*items, summary, table]
-    sections = [Section("Sweep", items=shown_items)]
+    items: list[Figure | Table] = [summary, *drawn] if len(summary.rows) <= _SIDE_BY_SIDE else [*drawn, summary]
+    sections = [Section("Sweep", items=[*items, table])]
     if result.failures:
         lines = "\n".join(f"* `{command}`: {message}" for command, message in result.failures)
         sections.append(Section("Points that failed", lines))

@@ -6,7 +6,7 @@ The core releases the interpreter lock while it runs a batch, so threads are eno
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,6 +20,9 @@ from acklab.sweeps.batch import Batch, Failure, Queue, run_batch
 from acklab.sweeps.pack import Pack
 from acklab.sweeps.point import Point
 
+_NAMED = 3
+"""Nodes of a cluster that are named while a sweep runs."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -32,8 +35,16 @@ class Progress:
     failed: int
     seconds: float
     """Time since the start of this call."""
-    where: str = ""
-    """On which nodes points are finished, if there are several."""
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    """Points that were finished by each node of a cluster."""
+
+    @property
+    def where(self) -> str:
+        """The nodes in words: some by name, many by how many there are."""
+        counts = self.nodes.values()
+        if len(counts) > _NAMED:
+            return f"{len(counts)} nodes: {min(counts)} to {max(counts)} each"
+        return ", ".join(f"{node}: {count}" for node, count in sorted(self.nodes.items()))
 
     @property
     def left(self) -> int:
@@ -178,14 +189,14 @@ def execute(points: Sequence[Point], store: Store, executor: Executor | None = N
 
     def report() -> None:
         if watch is not None:
-            where = ", ".join(f"{node}: {count}" for node, count in sorted(nodes.items()) if node)
             counts = len(seen), len(outcome.kept), len(outcome.finished), len(outcome.failed)
-            watch(Progress(*counts, time.monotonic() - start, where))
+            watch(Progress(*counts, time.monotonic() - start, dict(nodes)))
 
     def told(finished: Sequence[Point], failed: Sequence[Failure], where: str) -> None:
         outcome.finished += finished
         outcome.failed += failed
-        nodes[where] = nodes.get(where, 0) + len(finished)
+        if where:
+            nodes[where] = nodes.get(where, 0) + len(finished)
         report()
 
     report()
