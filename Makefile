@@ -101,7 +101,7 @@ digests:
 
 validate: install
 	$(BIN)/acklab study ack_policies --quick --out $(OUT)/quick
-	$(MAKE) -C validation/ns3 run
+	$(MAKE) -C validation/ns3 run queue-lines
 	$(BIN)/acklab study parity --way emulate --out $(OUT)
 	$(BIN)/python validation/emulation/table.py
 	$(BIN)/python validation/inline/table.py

@@ -1,8 +1,8 @@
 //! DualPI2 (RFC 9332, Appendix A): a queue for scalable (L4S) traffic and one for classic traffic, coupled by one controller.
 //!
 //! Packets with ECT(1) or CE enter the L-queue, the rest the C-queue. A proportional-integral controller sets a base probability p' from
-//! the delay of the C-queue. Classic packets are dropped or marked with p'², scalable ones marked with k·p' at least, so that flows of both
-//! kinds get about the same rate. A ramp marks scalable packets that wait longer than about a millisecond (§2.5).
+//! the longer of the two queues' delays. Classic packets are dropped or marked with p'², scalable ones marked with k·p' at least, so that flows of both
+//! kinds get about the same rate. A ramp marks scalable packets that wait longer than about a millisecond (Appendix A.1).
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, has_room, mark};
@@ -20,7 +20,7 @@ pub struct Config {
     /// The capacity of both queues together; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// The delay of the C-queue to which the controller steers (RFC 9332, Appendix A.1).
+    /// The queueing delay to which the controller steers (RFC 9332, Appendix A.1).
     #[schemars(example = "15ms")]
     pub target: Duration,
     /// The longest RTT for which the controller is stable; it sets the gains and the time between two changes (RFC 9332, Appendix A.1).
@@ -35,7 +35,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// RFC 9332, Appendix A.1, Figure 3.
+    /// RFC 9332, Appendix A.1, Figure 2.
     fn default() -> Self {
         Self {
             limit: None,
@@ -77,13 +77,14 @@ impl Settings for Config {
 
 /// The controller changes once in the target or in a third of the longest RTT; more often would only cost time.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
-/// k, the ratio of a scalable flow's congestion window to a classic one's (RFC 9332, §2.1 and Appendix A.1).
+/// The coupling factor k: classic packets are dropped with (p/k)² where scalable ones are marked with p (RFC 9332, §2.1; 2 by §2.5.1).
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
 const LEAST_LENGTH: usize = 1;
 /// The least that counts as the largest packet: that of Ethernet with its header.
 const LEAST_LARGEST: Bytes = Bytes(1514);
-/// The weights of the queues in percent. RFC 9332, §2.5.1 leaves the scheduler open; these are Linux's (`dualpi2_calculate_c_protection` in
+/// The weights of the queues in percent. RFC 9332, §2.5.1 asks for a bounded priority of the L-queue, Appendix A.2 recommends
+/// weighted round robin with a small weight such as 1/16 for the C-queue; these are Linux's (`dualpi2_calculate_c_protection` in
 /// `net/sched/sch_dualpi2.c`).
 const SCALABLE_WEIGHT: i64 = 90;
 const CLASSIC_WEIGHT: i64 = 10;
@@ -105,7 +106,7 @@ struct Controller {
 }
 
 impl Controller {
-    /// RFC 9332, Appendix A.1, Figure 3, lines 12 to 14.
+    /// RFC 9332, Appendix A.1, Figure 2, lines 12 to 14.
     fn new(config: &Config) -> Self {
         let rtt = config.max_rtt.as_secs_f64();
         let update = config.target.min(config.max_rtt / 3);
@@ -120,7 +121,7 @@ impl Controller {
         }
     }
 
-    /// RFC 9332, Appendix A.1, Figure 6: `dualpi2_update`.
+    /// RFC 9332, Appendix A.2, Figure 8: `dualpi2_update`.
     fn change(&mut self, delay: f64) {
         self.base += self.alpha * (delay - self.target) + self.beta * (delay - self.last);
         self.base = self.base.clamp(0.0, 1.0);
@@ -182,8 +183,7 @@ impl<D: Datagram> DualPi2<D> {
             }
             let at = self.controller.next;
             let waited = |band: &Band<D>| band.fifo.head().map_or(0.0, |(arrived, _)| at.since(arrived).as_secs_f64());
-            // The delay of the L-queue counts if it is the longer one, so that scalable traffic alone is controlled too
-            // (`calculate_probability` in Linux's `sch_dualpi2.c`).
+            // The delay of the L-queue counts if it is the longer one, so that scalable traffic alone is controlled too (line 2a).
             self.controller.change(waited(&self.classic).max(waited(&self.scalable)));
             self.controller.next += self.controller.update;
         }
@@ -205,8 +205,8 @@ impl<D: Datagram> DualPi2<D> {
     }
 
     /// Is there too little in the queues, the packet that leaves included, to drop it? Less than two of the largest packets, so that a
-    /// packet alone is not the victim of a probability that has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332 has no
-    /// such bound.
+    /// packet alone is not the victim of a probability that has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332,
+    /// Appendix A.1 names this bound as Linux's, which neither marks such a packet for the controller.
     fn is_short(&self, packet: &D) -> bool {
         self.bytes() + packet.wire_len() < self.largest + self.largest
     }

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The capacity of all queues together; unlimited by default. RFC 8290, §5.2.3 recommends 10240 packets. A packet that exceeds it makes
+    /// The capacity of all queues together; unlimited by default. Linux's is 10240 packets (RFC 8290, §5.2.3). A packet that exceeds it makes
     /// the longest queue lose half of its octets at the head, 64 packets at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
@@ -92,7 +92,7 @@ impl Settings for Config {
 const MOST_FLOWS: u32 = 65_536;
 /// `fq_codel_change`: a smaller quantum makes many rounds of a packet.
 const QUANTUM: std::ops::RangeInclusive<Bytes> = Bytes(256)..=Bytes(1_000_000_000);
-/// RFC 8290, §4.1.1 (`drop_batch_size` of Linux's `fq_codel_init`): packets dropped at once when all queues are full.
+/// RFC 8290, §4.1 (`drop_batch_size` of Linux's `fq_codel_init`): packets dropped at once when all queues are full.
 const MOST_AT_ONCE: usize = 64;
 /// A slot of the hash that no flow has used.
 const NONE: u32 = u32::MAX;
@@ -136,7 +136,7 @@ impl<D: Datagram> FqCodel<D> {
     }
 
     /// Drops half of the longest queue at its head, at most [`MOST_AT_ONCE`] packets, and lets its CoDel signal more often
-    /// (RFC 8290, §4.1.1; `fq_codel_drop`).
+    /// (RFC 8290, §4.1; `fq_codel_drop`).
     fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
         // The first of the longest, as the kernel's search finds it.
         let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes);

@@ -1,7 +1,7 @@
 //! PIE (RFC 8033): packets are dropped on arrival with a probability that a proportional-integral controller sets from the queueing delay.
 //!
 //! Every 15 ms the probability changes by α·(delay − target) + β·(delay − last delay), scaled down while it is small (§4.2). The delay is
-//! the sojourn time of the packet that left last, as RFC 8033, §5.2 allows and Linux does by default, so no departure rate is estimated.
+//! the sojourn time of the packet that left last, as RFC 8033, §4.3 allows and Linux does by default, so no departure rate is estimated.
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
@@ -25,7 +25,7 @@ pub struct Config {
     /// The time between two changes of the probability (RFC 8033, §4.2).
     #[schemars(example = "15ms")]
     pub update: Duration,
-    /// How long a burst passes without drops after the queue was short (RFC 8033, §4.3).
+    /// How long a burst passes without drops after the queue was short (RFC 8033, §4.4).
     #[schemars(example = "150ms")]
     pub burst: Duration,
     /// Mark ECN-capable packets instead of dropping them while the probability is at most 0.1 (RFC 8033, §5.1).
@@ -33,7 +33,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// `QDELAY_REF`, `T_UPDATE` and `MAX_BURST` of RFC 8033, §4.2 and §4.3.
+    /// `QDELAY_REF`, `T_UPDATE` and `MAX_BURST` of RFC 8033, §4.2 and §4.4.
     fn default() -> Self {
         Self {
             limit: None,
@@ -65,13 +65,14 @@ impl Settings for Config {
 
 /// A shorter time would only cost time: no packet leaves in it.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
-/// α and β in 1/s (RFC 8033, §4.2).
+/// α and β in 1/s (RFC 8033, Appendix A).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// RFC 8033, §4.2: above this probability, one change is at most [`LARGEST_STEP`].
+/// RFC 8033, §5.5: above this probability, one change is at most [`LARGEST_STEP`].
 const HIGH: f64 = 0.1;
 const LARGEST_STEP: f64 = 0.02;
-/// RFC 8033, §5.5 (`pie_calculate_probability`): a delay above this adds 2 % at each change.
+/// A delay above this adds 2 % at each change: `pie_calculate_probability` of Linux's `sch_pie.c`. RFC 8033 has no such rule; RFC 8034,
+/// Appendix A.2 has it with 200 ms.
 const VERY_LONG: Duration = Duration::from_millis(250);
 /// RFC 8033, §4.2: what an idle queue leaves of the probability at each change.
 const DECAY: f64 = 0.98;
@@ -85,7 +86,7 @@ const LEAST_LARGEST: Bytes = Bytes(1514);
 /// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and above which one must be.
 const ACCUMULATED: std::ops::Range<f64> = 0.85..8.5;
 
-/// The drop probability and what it depends on (RFC 8033, §4.2 and §4.3).
+/// The drop probability and what it depends on (RFC 8033, §4.2 to §4.4).
 #[derive(Clone, Copy, Debug)]
 struct Controller {
     target: Duration,
@@ -125,7 +126,7 @@ impl Controller {
         delay.is_zero() && self.delay.is_zero() && self.probability == 0.0 && self.allowance == self.burst
     }
 
-    /// `calculate_drop_prob` of RFC 8033, §4.2.
+    /// `calculate_drop_prob` of RFC 8033, Appendix B, without its departure rate.
     fn change(&mut self, delay: Duration) {
         let (now, target, last) = (delay.as_secs_f64(), self.target.as_secs_f64(), self.delay.as_secs_f64());
         let mut step = (ALPHA * (now - target) + BETA * (now - last)) * self.scale();
@@ -177,7 +178,7 @@ pub(crate) struct Pie<D> {
 }
 
 impl<D> Pie<D> {
-    /// `drop_early` of RFC 8033, §4.1, with the de-randomisation of §5.4.
+    /// `drop_early` of RFC 8033, Appendix B: the rules of §4.1 and §4.4 with the derandomization of §5.4.
     fn is_early(&mut self) -> bool {
         let Controller { probability, allowance, delay, target, .. } = self.controller;
         let is_harmless = delay * 2 < target && probability < HARMLESS;
@@ -204,6 +205,8 @@ impl<D: Datagram> Discipline<D> for Pie<D> {
         self.controller.advance(now, self.last_sojourn);
         self.largest = self.largest.max(packet.wire_len());
         if !room {
+            // Tail drops count among those that are spaced out (`enque` of RFC 8033, Appendix B).
+            self.accumulated = 0.0;
             return Verdict::Dropped(packet);
         }
         if self.is_early() {

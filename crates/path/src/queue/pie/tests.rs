@@ -107,3 +107,15 @@ fn marks_replace_drops_up_to_a_tenth() {
     let (dropped, marked) = outcome(0.11);
     assert!(dropped > 50 && marked == 0, "above a tenth, packets are dropped: {dropped}");
 }
+
+#[test]
+fn a_tail_drop_counts_among_the_drops_that_are_spaced_out() {
+    let mut queue = Config::default().discipline(draws());
+    let mut tally = Tally::new();
+    queue.accumulated = 0.8;
+    assert_eq!(queue.offer(us(0), data(1500), false, &mut tally), Verdict::Dropped(data(1500)));
+    assert!(
+        queue.accumulated.abs() < f64::EPSILON,
+        "the next drop waits for 0.85 again, as in `enque` of RFC 8033, Appendix B"
+    );
+}
