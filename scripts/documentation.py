@@ -15,14 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import plotly.graph_objects as go
+import typer
 from nbclient import NotebookClient
 from plotly.offline import get_plotlyjs
 
-from acklab import cli, figures, keys, report, statistics, strategies, studies, sweeps
+from acklab import cli, figures, keys, notebook, report, statistics, strategies, studies, sweeps
+from acklab.cli.main import app
+from acklab.figures.saving import on_paper
 from acklab.report import Document
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ("run", "sweep", "study", "studies", "show", "compare", "report", "new", "check", "explain", "schema", "emulate")
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
 _PLOTLY = "application/vnd.plotly.v1+json"
 PER_STUDY = 3
@@ -31,7 +34,7 @@ _LEAST_WIDTH = 320
 """Width in pixels of a panel below which a figure that says nothing else scrolls in its box."""
 _STYLE = """
 .md-typeset figure.plot { width: 100%; text-align: left; }
-.md-typeset figure.plot .scrolls { overflow-x: auto; }
+.md-typeset .scrolls { overflow-x: auto; }
 .md-typeset figure.plot figcaption { max-width: none; margin: .4em 0 2em; }
 .md-typeset .js-plotly-plot svg { max-width: none; }
 """
@@ -76,18 +79,21 @@ nav:
   - Glossary: glossary.md
 """
 
-_DRAW = """
+_DRAW = (
+    f"{(Path(report.__file__).parent / 'page' / 'narrow.js').read_text(encoding='utf-8')}"
+    + """
 const seen = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;
     seen.unobserve(target);
-    const { data, layout } = JSON.parse(target.querySelector("script").textContent);
-    Plotly.newPlot(target, data, layout, { responsive: true, displaylogo: false });
+    const figure = JSON.parse(target.querySelector("script").textContent);
+    Plotly.newPlot(target, figure.data, narrow(figure, target), { responsive: true, displaylogo: false });
   }
 }, { rootMargin: "1200px" });
 document.querySelectorAll(".drawn").forEach((plot) => seen.observe(plot));
 """
-"""A figure is drawn when it is about to come into view, so that a page of many opens at once."""
+)
+"""A figure is drawn when it is about to come into view, so that a page of many opens at once; behind `narrow` of the reports."""
 
 
 def main(site: Path, results: Path) -> None:
@@ -108,8 +114,8 @@ def main(site: Path, results: Path) -> None:
         _write(pages / "reference" / "strategies.md", _attributes())
         for name, text in _keys().items():
             _write(pages / "reference" / "keys" / f"{name}.md", text)
-        for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
-            _notebook(notebook, pages / "notebooks")
+        for book in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+            _notebook(book, pages / "notebooks")
         for module in MODULES:
             name = module.__name__
             names = "".join(f"\n::: {name}.{member}\n" for member in _members(module))
@@ -211,17 +217,39 @@ def _notebook(path: Path, folder: Path) -> None:
             data = output.get("data", {})
             name = f"{path.stem}-{at}-{number}.svg"
             if _PLOTLY in data:
-                parts.append(f"{_plot(data[_PLOTLY])}</figure>")
+                parts.append(_plot_and_picture(data[_PLOTLY], folder / "figures" / name))
             elif "image/svg+xml" in data:
                 _write(folder / "figures" / name, "".join(data["image/svg+xml"]))
                 parts.append(f"![](figures/{name})")
-            elif "text/html" in data and "plotly" not in "".join(data["text/html"]):
-                parts.append("".join(data["text/html"]))
+            elif "text/html" in data:
+                shown, _, drawn = "".join(data["text/html"]).partition(notebook.DRAWN)
+                parts.append(f"<div class='scrolls' markdown=0>{shown}</div>")
+                if drawn:
+                    parts.append(_plot_and_picture(_figure_in(drawn), folder / "figures" / name))
             elif text := "".join(output.get("text", data.get("text/plain", ()))):
                 parts.append(f"```text\n{text}\n```")
     parts.append(f"<style>{_STYLE}</style>\n<script>{_DRAW}</script>")
     # The title comes first, so that the navigation has it.
     _write(folder / f"{path.stem}.md", "\n\n".join([*parts[1:2], parts[0], *parts[2:]]) + "\n")
+
+
+def _figure_in(html: str) -> Any:
+    """Data and layout of the figure that Plotly has written as HTML."""
+    decoder = json.JSONDecoder()
+    data, end = decoder.raw_decode(html, html.index("[", html.index("Plotly.newPlot(")))
+    layout, _ = decoder.raw_decode(html, html.index("{", end))
+    return {"data": data, "layout": layout}
+
+
+def _plot_and_picture(figure: Any, path: Path) -> str:
+    """A figure of Plotly with the same as SVG beside it: to keep, to print, and for readers without JavaScript."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figures.save(on_paper(go.Figure(figure)), path)
+    place = f"figures/{path.name}"
+    return (
+        f"{_plot(figure)}<noscript><img src='{place}' alt='the figure of the cell above'></noscript>"
+        f"<figcaption><a href='{place}'>SVG</a></figcaption></figure>"
+    )
 
 
 def _executed(path: Path) -> Any:
@@ -265,7 +293,8 @@ def _mend_links(page: Path, pages: Path) -> None:
 
 def _commands() -> str:
     parts = ["# Commands\n\nThe help of each command, as it prints it.\n"]
-    for command in COMMANDS:
+    group: Any = typer.main.get_command(app)
+    for command in (name for name, found in group.commands.items() if not found.hidden):
         words = [sys.executable, "-c", f"from {cli.__name__} import main; main()", command, "--help"]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         parts.append(f"\n## acklab {command}\n\n```text\n{done.stdout.replace('-c ', 'acklab ', 1).rstrip()}\n```\n")

@@ -9,9 +9,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 import acklab
+from browser import needs_a_browser
 from commands import acklab as run_command
 from conftest import BUILT
 
@@ -59,6 +61,37 @@ def test_page(page, desk):
                 acklab.run(tomllib.loads(file.read_text(encoding="utf-8") + text))
             else:
                 file.write_text(text, encoding="utf-8")
+
+
+NOTEBOOK = """
+import plotly.graph_objects as go
+from acklab.notebook import page
+from acklab.tables import Table
+
+figure = go.Figure(go.Scatter(x=[1, 2], y=[3, 4])).update_layout(height=300)
+
+class Shown:
+    def _repr_html_(self):
+        return page("A result", "seed 1", [Table(["metric", "flow"], [["rate", "1.0"]], "Flows")], figure=figure)
+"""
+
+
+@needs_a_browser
+def test_notebooks_of_the_site_have_their_tables_and_figures_with_an_svg_beside(tmp_path):
+    documentation = pytest.importorskip("scripts.documentation", reason="needs what builds the site")
+    cells = [nbformat.v4.new_markdown_cell("# A notebook"), *map(nbformat.v4.new_code_cell, (NOTEBOOK, "figure", "Shown()"))]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "book.ipynb")
+    documentation._notebook(tmp_path / "book.ipynb", tmp_path / "pages")
+    page = (tmp_path / "pages" / "book.md").read_text(encoding="utf-8")
+    assert page.startswith("# A notebook")
+    assert page.count("class='drawn'") == 2, "the figure of a cell, and that of a result"
+    assert "<summary>Flows</summary>" in page
+    assert len(page) < 40_000, "without a copy of Plotly"
+    pictures = re.findall(r"<noscript><img src='(figures/[^']+)'", page)
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert f"<a href='{picture}'>SVG</a>" in page
+        assert (tmp_path / "pages" / picture).read_text(encoding="utf-8").startswith("<svg")
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")

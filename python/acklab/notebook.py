@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING, Any
 from acklab.tables import Table
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from acklab.sweeps.execution import Progress
 
 _LONGEST = 60
 
 
-def page(title: str, note: str, tables: Sequence[Table], below: str = "") -> str:
-    """A heading, a line of provenance, tables, and HTML below them. The first table is open, the others on a click."""
+DRAWN = "<div class='acklab-figure'>"
+"""Where the figure of a page begins, for those who draw it in their own way."""
+
+
+def page(title: str, note: str, tables: Sequence[Table], below: str = "", figure: "go.Figure | None" = None) -> str:
+    """A heading, a line of provenance, tables, HTML below them, and a figure. The first table is open, the others on a click."""
     parts = [f"<div><b>{escape(title)}</b> <span style='opacity: .65'>{escape(note)}</span></div>"]
     for index, table in enumerate(tables):
         parts.append(
             f"<details{' open' if index == 0 else ''}><summary>{escape(table.caption or 'Table')}</summary>{html(table)}</details>"
         )
-    return "".join([*parts, below])
+    drawn = f"{DRAWN}{figure.to_html(full_html=False, include_plotlyjs=True)}</div>" if figure is not None else ""
+    return "".join([*parts, below, drawn])
 
 
 def html(table: Table) -> str:

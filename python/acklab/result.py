@@ -92,16 +92,18 @@ class Result(NamedTables):
         return f"Result({title!r}, seed {self.seed}: {', '.join(self.tables)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the tables that `acklab run` shows, and remarks on anomalies."""
+        """For notebooks: the short answer of `acklab run`, all metrics on a click, and remarks on anomalies."""
         from html import escape
 
+        from acklab.answer import answer_table
         from acklab.notebook import page
         from acklab.remarks import remarks
         from acklab.tables import tables_of
 
         notes = "".join(f"<div><b>note:</b> {escape(remark)}</div>" for remark in remarks(self))
         title = str(self.scenario.get("title") or "Run")
-        return page(title, f"seed {self.seed}, revision {self.provenance.revision}", tables_of(self), notes)
+        answer = [answer_table(self)] if self.arrow("flows").num_rows else []
+        return page(title, f"seed {self.seed}, revision {self.provenance.revision}", [*answer, *tables_of(self)], notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: `{"scenario": …, "seed": …, "flows": […], "network": {…}, …}`. NaN becomes None."""

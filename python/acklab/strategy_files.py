@@ -124,10 +124,11 @@ def faults_named(files: Iterable[object]) -> Iterator[None]:
 
 
 def refuse_unused(given: Iterable[str], scenario: object, sets: Iterable[str] = ()) -> None:
-    """Raises UsageError for a strategy that neither the scenario in full names, nor an override of a sweep."""
+    """Raises UsageError for a strategy that neither the scenario in full names, nor a value `sets` of the grid of a sweep."""
     named = custom_names(scenario)
     for name in given:
-        if name not in named and not any(name in change for change in sets):
+        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+        if name not in named and not any(word.search(change) for change in sets):
             others = f", it names {', '.join(sorted(named))}" if named else ""
             raise UsageError(
                 f"strategy {name!r}: no flow of the scenario names it{others}; expected it in a flow, such as "

@@ -7,7 +7,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 
 from acklab.errors import UsageError
-from acklab.figures.saving import KINDS, save
+from acklab.figures.saving import KINDS, on_paper, save
 from acklab.files import printable
 from acklab.places import Place, place_of
 from acklab.store import STUDY_FILE, SWEEP_FILE
@@ -35,12 +35,7 @@ def plot_command(where: str, names: list[str], out: Path | None, kind: str, widt
         raise UsageError(f"--format: found {kind!r}, expected {', '.join(KINDS)}")
     for name, figure in chosen.items():
         path = out if is_file and out is not None else (out or (place.path or Path()) / "figures") / f"{name}.{kind}"
-        print(printable(save(_on_paper(figure), path, width)))
-
-
-def _on_paper(figure: go.Figure) -> go.Figure:
-    """The figure on a ground of its own: a file has no page behind it."""
-    return figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
+        print(printable(save(on_paper(figure), path, width)))
 
 
 def _figures(place: Place, names: list[str]) -> Iterator[tuple[str, tuple[go.Figure, str]]]:

@@ -12,6 +12,11 @@ KINDS = (*_DRAWN, "html")
 """Endings of the files that figures can be saved as."""
 
 
+def on_paper(figure: go.Figure) -> go.Figure:
+    """A copy of the figure on a ground of its own: a file has no page behind it."""
+    return go.Figure(figure).update_layout(paper_bgcolor="white", plot_bgcolor="white")
+
+
 def save(figure: go.Figure, path: str | Path, width: int = 900) -> Path:
     """Writes a figure as HTML, which needs no network, or as SVG, PDF or PNG, depending on the extension.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from acklab import core, store
+from acklab import store
 from acklab.contents import Contents, refuse_others
 from acklab.errors import AcklabError, RunError, UsageError
 from acklab.metrics import written
@@ -69,8 +69,8 @@ class StudyResult:
             for one in self.findings
         ]
         table = Table(head, rows, "Claims", text=frozenset({5, 6}))
-        figure = comparison(self.findings).to_html(full_html=False, include_plotlyjs=True) if self.findings else ""
-        return page(self.study.file.title, summary(self.findings), [table], figure)
+        figure = comparison(self.findings) if self.findings else None
+        return page(self.study.file.title, summary(self.findings), [table], figure=figure)
 
 
 def run_study(
@@ -137,8 +137,6 @@ def _simulate(bench: Bench, place: Place) -> StudyResult:
         title=study.file.title,
         question=study.file.question,
         readme=study.readme,
-        revision=core.revision(),
-        version=core.version(),
         seeds=bench.seeds,
         findings=findings,
         sections=tuple(_sections(replace(bench, findings=findings))),

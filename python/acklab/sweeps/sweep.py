@@ -19,7 +19,7 @@ from acklab.places import LocalPlace, Place, Stamp, place_of
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, whole_number
 from acklab.store import SWEEP_FILE
-from acklab.strategy_files import StrategyFile, strategy_files
+from acklab.strategy_files import StrategyFile, refuse_unused, strategy_files
 from acklab.sweeps.execution import Executor, Outcome, Threads, Watcher, execute
 from acklab.sweeps.grid import Axes, Grid, variations
 from acklab.sweeps.merging import POINTS, merge
@@ -155,14 +155,13 @@ class SweepResult(NamedTables):
         note = f"{self.count} points{failed}, {len(self.seeds)} seeds, in {self.place}"
         if not self.has_results:
             return page("Sweep", note, [])
-        figure = ""
+        figure = None
         if len(self.columns) == 1:
             from acklab.figures import profiles
 
             (axis,) = self.columns.values()
-            drawn = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", self.titled(axis))
-            figure = drawn.to_html(full_html=False, include_plotlyjs=True)
-        return page("Sweep", note, [self.summary_table()], figure)
+            figure = profiles(self.flows, axis, "flow", "mean_throughput_l4", "throughput [Mbps]", self.titled(axis))
+        return page("Sweep", note, [self.summary_table()], figure=figure)
 
     def titled(self, column: str) -> str:
         """The name of a column of the grid with its unit, if it has one: interval [ms]."""
@@ -290,6 +289,8 @@ def _planned(
     place = place_of(out, "out")
     files = tuple(strategy_files(strategies or ()).values())
     plan = Plan.of(source, Grid.of(grid), seeds, overrides(set), variations(vary), files)
+    changes = [change for axis in plan.grid.axes.values() for sets in axis.choices.values() for change in sets]
+    refuse_unused((file.name for file in files), source.load(plan.sets), changes)
     refuse_others(place, Contents.SWEEP)
     return plan, place
 
