@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
+from acklab.cli import completion
+from acklab.keys import keys
 from acklab.places import LocalPlace
 from acklab.sweeps import PackedStore
 from commands import ROOT, acklab
@@ -167,11 +170,68 @@ def test_a_shell_completes_commands_studies_templates_and_keys():
 
 def test_a_shell_completes_keys_that_the_scenario_leaves_out_and_values():
     setting = ["run", EXPERIMENT, "--set"]
-    assert "link.btl.forward.jitter=" in completions([*setting, "link.btl.forward.j"])
+    assert "link.btl.forward.jitter." in completions([*setting, "link.btl.forward.j"])
     assert "link.btl.forward.queue.mark_above=" in completions([*setting, "link.btl.forward.queue.m"])
     # bash takes what stands before and behind a `=` for words of their own.
     assert "codel" in completions([*setting, "link.btl.forward.queue.discipline", "=", "co"])
     assert "linux" in completions([*setting, "flow.0.transport.ack.policy", "=", "l"])
+
+
+def typed(path, known):
+    """A scenario with the table that `path` of the reference means, and how that table is typed."""
+    scenario: dict[str, Any] = {}
+    node, place, words = scenario, "", []
+    for part in filter(None, path.split(".")):
+        holder = known.get(place)
+        place = f"{place}.{part}".lstrip(".")
+        if holder is not None and holder.tag and part in {value.name for value in holder.values}:
+            node[holder.tag] = part
+            continue
+        is_list = known[place].takes == "a list of tables"
+        inside: dict[str, Any] = {}
+        node[part] = [inside] if is_list else inside
+        node = inside
+        words += [part, "0"] if is_list else [part]
+    return scenario, ".".join(words)
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_every_key_and_every_named_value_is_completed():
+    known = {key.path: key for key in keys()}
+    for holder in dict.fromkeys(path.rpartition(".")[0] for path in known):
+        scenario, table = typed(holder, known)
+        if not table:
+            continue
+        offered = set(completion._possible(scenario, f"{table}."))
+        for key in (key for path, key in known.items() if path.rpartition(".")[0] == holder):
+            name = key.path.rpartition(".")[2]
+            assert offered & {f"{table}.{name}=", f"{table}.{name}."}, key.path
+            names = {value.name for value in key.values}
+            assert not key.by_name or names <= set(completion._values(scenario, f"{table}.{name}")), key.path
+            if key.tag:
+                assert f"{table}.{name}.{key.tag}=" in completion._possible(scenario, f"{table}.{name}."), key.path
+                assert names <= set(completion._values(scenario, f"{table}.{name}.{key.tag}")), key.path
+
+
+def test_a_shell_completes_further_values_of_a_grid_shorthands_and_figures():
+    grid = ["sweep", EXPERIMENT, "--grid", "flow.0.congestion", "="]
+    assert "newreno,cubic" in completions([*grid, "newreno,cu"])
+    assert "newreno,newreno" not in completions([*grid, "newreno,n"])
+    assert "tack" in completions(["run", EXPERIMENT, "--set", "flow.0.ack.policy", "=", "ta"])
+    assert "flow.name=" not in completions(["run", EXPERIMENT, "--set", "flow."]), "a list has no keys but its tables"
+    assert "flow.0.start=" in completions(["sweep", EXPERIMENT, "--vary", "flow.0.sta"])
+    assert "queues" in completions(["plot", "out", "qu"])
+    assert completions(["plot", "out", "--format", "p"]) == ["pdf", "png"]
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_a_table_that_takes_no_name_says_so():
+    by_name = {key.path: key.by_name for key in keys()}
+    assert by_name["flow.congestion"]
+    assert not by_name["flow.ack"]
+    assert acklab("check", EXPERIMENT, "--set", "flow.0.congestion=cubic").returncode == 0
+    assert acklab("check", EXPERIMENT, "--set", "flow.0.ack=linux").returncode == 2
+    assert "Takes a table whose key `policy` is one of the names below." in acklab("explain", "flow.ack").stdout
 
 
 def test_a_key_is_explained():

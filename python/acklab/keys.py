@@ -55,6 +55,8 @@ class Key:
     """Some values."""
     tag: str = ""
     """The key inside of it that chooses its variant by one of `values`, such as `policy`."""
+    by_name: bool = True
+    """Whether it takes one of `values` itself: not where only the table that holds `tag` does."""
 
 
 @functools.cache
@@ -127,6 +129,7 @@ def _key(schema: Schema, path: str, required: bool) -> Iterator[Key]:
         is_table=is_table,
         examples=tuple(example.strip('"') for example in _examples(schema, list(_alternatives(schema)))),
         tag=variants[0][0] if variants else "",
+        by_name=not variants or _takes_text(inner),
     )
     yield from _walk(inner, path)
     for tag, node in variants:
@@ -169,6 +172,11 @@ def _values(schema: Schema) -> Iterator[Value]:
             yield Value(name, node.get("description", ""))
 
 
+def _takes_text(schema: Schema) -> bool:
+    """Whether a name may stand in place of a table."""
+    return any("properties" not in node and ("enum" in node or node.get("type") == "string") for node in _alternatives(schema))
+
+
 def _takes(schema: Schema) -> str:
     if schema.get("type") == "array":
         items = schema.get("items", {})
@@ -183,14 +191,13 @@ def _takes(schema: Schema) -> str:
     if schema.get("properties"):
         return "a table"
     if list(_values(schema)):
-        return (
-            "one of the names below, or a table"
-            if any(node.get("properties") for node in alternatives)
-            else "one of the names below"
-        )
+        names, is_table = "one of the names below", any(node.get("properties") for node in alternatives)
+        tag = "" if _takes_text(schema) else next((tag for tag, _ in _variants(schema)), "")
+        named = f"a table whose key `{tag}` is {names}" if tag else f"{names}, or a table"
+        return named if is_table else names
     kinds = schema.get("type", [node.get("type") for node in alternatives])
     kinds = [kinds] if isinstance(kinds, str) else [kind for kind in kinds or () if kind and kind != "null"]
-    names = {
+    words_of = {
         "integer": "a whole number",
         "number": "a number",
         "boolean": "true or false",
@@ -198,7 +205,7 @@ def _takes(schema: Schema) -> str:
         "object": "a table",
         "array": "a list",
     }
-    words = " or ".join(dict.fromkeys(names.get(str(kind), str(kind)) for kind in kinds)) or "a value"
+    words = " or ".join(dict.fromkeys(words_of.get(str(kind), str(kind)) for kind in kinds)) or "a value"
     return words + _bounds(schema) + such_as
 
 

@@ -20,7 +20,7 @@ def advise_command(
 ) -> None:
     """Advises and shows the answer with its evidence."""
     from acklab.advice.advise import advise
-    from acklab.advice.document import sentence, switching, tables, write
+    from acklab.advice.document import document, sentence, switching, tables
     from acklab.advice.uses import USES
 
     ranges = dict(text.partition("=")[::2] for text in vary)
@@ -35,4 +35,6 @@ def advise_command(
             for line in (sentence(one), *switching(one)):
                 out.print(line, highlight=False, soft_wrap=True, markup=False)
     if report is not None:
-        tell(f"the report: {printable(write(found, report))}")
+        from acklab.report import write
+
+        tell(f"the report: {printable(write([document(found)], report))}")

@@ -4,7 +4,7 @@ import contextlib
 import io
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,17 @@ def keys(incomplete: str) -> list[str]:
             return [f"{path}={one}" for one in _values(scenario, path) if one.startswith(value)]
         return list(dict.fromkeys([*_present(scenario, incomplete), *_possible(scenario, incomplete)]))
     return []
+
+
+def lists(incomplete: str) -> list[str]:
+    """What may follow on `--grid`: the same, with a further value behind each comma."""
+    path, is_value, values = incomplete.partition("=")
+    before, comma, last = values.rpartition(",")
+    if not is_value or not comma:
+        return keys(incomplete)
+    given = before.split(",")
+    found = [one.partition("=")[2] for one in keys(f"{path}={last}")]
+    return [f"{path}={before},{one}" for one in found if one not in given]
 
 
 def paths(incomplete: str) -> list[str]:
@@ -99,54 +110,65 @@ def _possible(scenario: dict[str, Any], incomplete: str) -> Iterator[str]:
     from acklab.keys import keys as known
 
     table, _, begun = incomplete.rpartition(".")
-    place = _place(scenario, table.split("."))
-    if not table or place is None:
-        return
+    holders, tags = _holders(scenario, table)
+    for name in tags:
+        if name.startswith(begun):
+            yield f"{table}.{name}="
     for key in known():
         holder, _, name = key.path.rpartition(".")
-        if holder == place and name.startswith(begun):
-            yield f"{table}.{name}" + ("." if key.is_table and not key.values else "=")
+        if table and holder in holders and name.startswith(begun):
+            if not key.is_table or (key.values and key.by_name):
+                yield f"{table}.{name}="
+            if key.is_table:
+                yield f"{table}.{name}."
 
 
-def _place(scenario: dict[str, Any], typed: Sequence[str]) -> str | None:
-    """The path of a table in the reference: without the numbers and names of tables in lists, and with the names of variants."""
+def _holders(scenario: dict[str, Any], table: str) -> tuple[set[str], dict[str, list[str]]]:
+    """The places in the reference whose keys a table may have, and the names that the key takes that chooses its variant.
+
+    A place is without the numbers and names of tables in lists, and with the name of the variant: of the one that the scenario has chosen, or of
+    each. There are none for a list itself, whose tables have keys.
+    """
     from acklab.keys import keys as known
 
-    variants = {key.path: {value.name for value in key.values} for key in known()}
-    path: list[str] = []
+    found = {key.path: key for key in known()}
     value: Any = scenario
-    for part in typed:
-        if isinstance(value, list):
+    places, tags, is_list = {""}, dict[str, list[str]](), False
+    for part in filter(None, table.split(".")):
+        if is_list:
             value = next((item for at, item in enumerate(value) if part in (str(at), item.get("name"))), None)
+            is_list = False
             if value is None:
-                return None
-        else:
-            path.append(part)
-            value = value.get(part) if isinstance(value, dict) else None
-        chosen = variants.get(".".join(path), set())
-        # Of a table with variants, the one that the scenario has chosen.
-        path += [
-            str(tag) for tag in (value.values() if isinstance(value, dict) else ()) if isinstance(tag, str) and tag in chosen
-        ][:1]
-    return ".".join(path)
+                return set(), {}
+            continue
+        value = value.get(part) if isinstance(value, dict) else None
+        own = {path for place in places if (path := f"{place}.{part}".lstrip(".")) in found}
+        is_list = isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+        places, tags = set(own), {}
+        for key in (found[path] for path in own if found[path].tag):
+            names = tags.setdefault(key.tag, [])
+            names += [one.name for one in key.values if one.name not in names]
+            chosen = value.get(key.tag) if isinstance(value, dict) else value
+            places |= {f"{key.path}.{name}" for name in ([chosen] if chosen in names else names)}
+    return (set(), {}) if is_list else (places, tags)
 
 
 def _values(scenario: dict[str, Any], path: str) -> list[str]:
     from acklab.keys import keys as known
 
     table, _, name = path.rpartition(".")
-    place = _place(scenario, table.split(".")) if table else ""
-    wanted = f"{place}.{name}" if place else name
-    variant, _, tag = wanted.rpartition(".")
+    holders, tags = _holders(scenario, table)
+    if name in tags:
+        return tags[name]
+    found: dict[str, None] = {}
     for key in known():
-        if key.path == wanted:
-            return [value.name for value in key.values] or (
-                ["true", "false"] if "true or false" in key.takes else list(key.examples)
+        holder, _, last = key.path.rpartition(".")
+        if holder in holders and last == name:
+            names = [one.name for one in key.values] if key.by_name else []
+            found |= dict.fromkeys(
+                names or ([] if key.tag else ["true", "false"] if "true or false" in key.takes else key.examples)
             )
-        # The key that chooses the variant itself, such as `policy`.
-        if key.tag == tag and f"{key.path}." in f"{variant}." and variant.rpartition(".")[0] == key.path:
-            return [value.name for value in key.values]
-    return []
+    return list(found)
 
 
 def _leaves(value: Any, place: str) -> Iterator[str]:

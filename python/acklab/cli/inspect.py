@@ -26,6 +26,7 @@ def inspect_command(capture: Path, report: Path | None, as_json: bool) -> None:
     if found.cut is not None:
         tell(f"note: {found.cut}")
     if report is not None:
-        from acklab.inspection.document import write
+        from acklab.inspection.document import document
+        from acklab.report import write
 
-        tell(f"the report: {printable(write(found, report))}")
+        tell(f"the report: {printable(write([document(found)], report))}")

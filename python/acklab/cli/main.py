@@ -35,6 +35,26 @@ def _complete_keys(incomplete: str) -> list[str]:
     return keys(incomplete)
 
 
+def _complete_lists(incomplete: str) -> list[str]:
+    """Keys with values behind commas, for --grid."""
+    from acklab.cli.completion import lists
+
+    return lists(incomplete)
+
+
+def _complete_kinds_of_file(incomplete: str) -> list[str]:
+    from acklab.figures.saving import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
+def _complete_figures(incomplete: str) -> list[tuple[str, str]]:
+    """Figures of a run; those of a study and of a sweep depend on it."""
+    from acklab.figures import FIGURES
+
+    return [(name, caption) for name, (_, caption) in FIGURES.items() if name.startswith(incomplete)]
+
+
 def _complete_explained(incomplete: str) -> list[str]:
     """Keys of any scenario."""
     from acklab.cli.completion import paths
@@ -341,7 +361,7 @@ def sweep(
             "--grid",
             metavar="KEY=A,B,C",
             help="Values of a key, or variants from a file: NAME=@FILE; repeat it for more.",
-            autocompletion=_complete_keys,
+            autocompletion=_complete_lists,
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, counted up from that of the scenario.")] = 1,
@@ -349,7 +369,10 @@ def sweep(
     vary: Annotated[
         list[str] | None,
         typer.Option(
-            "--vary", metavar="KEY=A..B", help="Draw a value anew for each seed but the first, such as flow.0.start=0ms..5ms."
+            "--vary",
+            metavar="KEY=A..B",
+            help="Draw a value anew for each seed but the first, such as flow.0.start=0ms..5ms.",
+            autocompletion=_complete_keys,
         ),
     ] = None,
     strategy: StrategyOption = None,
@@ -795,7 +818,12 @@ def plot(
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FIGURE…]", help="Figures by name, or a metric of a sweep (default: all).", show_default=False),
+        typer.Argument(
+            metavar="[FIGURE…]",
+            help="Figures by name, or a metric of a sweep (default: all).",
+            show_default=False,
+            autocompletion=_complete_figures,
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -805,7 +833,12 @@ def plot(
             show_default=False,
         ),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", metavar="KIND", help="In a folder: png, svg, pdf or html.")] = "svg",
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="KIND", help="In a folder: png, svg, pdf or html.", autocompletion=_complete_kinds_of_file
+        ),
+    ] = "svg",
     width: Annotated[int, typer.Option(min=200, max=4000, metavar="PIXELS", help="Width of the figures.")] = 900,
     list_: Annotated[bool, typer.Option("--list", help="List the figures that there are.")] = False,
 ) -> None:
