@@ -14,20 +14,23 @@ _LONGEST = 60
 """Seconds until a page must show what is waited for."""
 
 
-def page_in_a_browser(page: Path, until: str, find: str = "document.documentElement.outerHTML", height: int = 9000) -> Any:
-    """Opens a page, waits until the expression `until` is true, and gives the value of the expression `find`.
+def page_in_a_browser(
+    page: Path | str, until: str, find: str = "document.documentElement.outerHTML", height: int = 9000, width: int = 1200
+) -> Any:
+    """Opens a page, a file or an address, waits until the expression `until` is true, and gives the value of the expression `find`.
 
-    Raises TimeoutError. By default the window is high enough for all figures: those out of view are drawn later.
+    Raises TimeoutError. By default the window is high enough for all figures: those out of view are drawn later. One of less than 600
+    pixels is that of a telephone.
     """
-    return asyncio.run(asyncio.wait_for(_open(page, until, find, height), _LONGEST))
+    return asyncio.run(asyncio.wait_for(_open(page, until, find, height, width), _LONGEST))
 
 
-async def _open(page: Path, until: str, find: str, height: int) -> Any:
+async def _open(page: Path | str, until: str, find: str, height: int, width: int) -> Any:
     async with choreographer.Browser(path=shutil.which("chromium"), headless=True, enable_sandbox=False) as browser:
         tab = await browser.create_tab()
-        window = {"width": 1200, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        window = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         await tab.send_command("Emulation.setDeviceMetricsOverride", window)
-        await tab.send_command("Page.navigate", {"url": f"file://{page}"})
+        await tab.send_command("Page.navigate", {"url": page if isinstance(page, str) else f"file://{page}"})
 
         async def value(expression: str) -> Any:
             # Before the page is there, an expression about it may fail.

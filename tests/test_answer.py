@@ -6,7 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from acklab.answer import answer_table, answers, together
+from acklab import run
+from acklab.answer import answer_table, answer_tables, answers, together
 from acklab.files import visible
 from acklab.provenance import Provenance
 from acklab.report import write_report
@@ -69,8 +70,33 @@ def test_five_lines_say_what_became_of_a_flow():
 def test_each_limit_has_the_number_behind_it():
     assert limit(limited_by="contention").detail == "btl_forward was 97% busy, with others"
     assert limit(limited_by="application").detail == "25% of the time"
-    assert limit(limited_by="return path").detail == "btl_reverse was 99% busy, ACKs wait 1.50 ms of the RTT"
+    assert limit(limited_by="return path").detail == "btl_reverse was 99% busy, ACKs wait 1.50 ms on it"
     assert limit(limited_by=None).value == "–"
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_a_short_transfer_is_told_the_use_while_it_lasted():
+    # 5 MB at 16 Mbps take 2.5 s of 20: over the whole window, an eighth of the link.
+    change = {"duration": "20s", "measure.from": "0s", "flow.0.traffic": {"model": "fixed", "size": "5MB"}, "flow.0.stop": ""}
+    done = run(EXPERIMENT, set={**change, "link.btl.forward.queue.limit": "1000packets", "link.btl.reverse.gate": ""})
+    assert done.links["mean_utilization_l1"][0] < 0.2
+    line = answers(done)[0].lines[4]
+    assert line.value == "rate"
+    assert int(line.detail.split("was ")[1].split("%")[0]) >= 95
+
+
+def test_a_notebook_shows_the_short_answer_first():
+    shown = result(FLOW)._repr_html_()
+    assert shown.index("limited by") < shown.index("mean_srtt_l4")
+    assert shown.count("<details open>") == 1
+
+
+def test_a_page_has_the_lines_of_each_flow_or_a_table_of_many():
+    (table,) = answer_tables(result(FLOW))
+    assert table.caption == "down  server → home  tcp, cubic, ACKs by linux"
+    assert ["limited by", "rate", "btl_forward was 97% busy"] in table.rows
+    many = answer_tables(result(*(FLOW | {"flow": f"down_{number}"} for number in range(9))))
+    assert [len(table.rows) for table in many] == [9]
 
 
 def test_flows_that_do_not_acknowledge_or_ended_badly_say_so():
@@ -147,6 +173,16 @@ def test_what_cannot_work_is_found_before_the_run(tmp_path: Path):
     unused = acklab("run", EXPERIMENT, "--strategy", f"{tmp_path / 'mine.py'}:Mine")
     assert unused.returncode == 2
     assert "strategy 'Mine': no flow of the scenario names it" in unused.stderr
+    grid = ["--grid", "flow.0.congestion=newreno,cubic", "--out", tmp_path / "swept"]
+    unused = acklab("sweep", EXPERIMENT, *grid, "--strategy", f"{tmp_path / 'mine.py'}:Mine")
+    assert unused.returncode == 2
+    assert "strategy 'Mine': no flow of the scenario names it" in unused.stderr
+    assert not (tmp_path / "swept").exists(), "nothing was run"
+    used = acklab(
+        *("sweep", EXPERIMENT, "--strategy", f"{tmp_path / 'mine.py'}:Mine", "--set", "duration=1s", "--set", "flow.0.stop=1s"),
+        *("--grid", 'flow.0.ack={policy="custom", name="Mine"},{policy="per-packet"}', "--out", tmp_path / "swept"),
+    )
+    assert used.returncode == 0, used.stderr
     (tmp_path / "file").write_text("")
     kept = acklab("run", EXPERIMENT, "--out", tmp_path / "file" / "out")
     assert kept.returncode == 1

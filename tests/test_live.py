@@ -15,6 +15,7 @@ from rich.console import Console
 from acklab.errors import UsageError
 from acklab.live.server import served
 from acklab.live.view import drawn
+from browser import needs_a_browser, page_in_a_browser
 
 SAMPLE: dict[str, Any] = {
     "time": 2.0,
@@ -70,6 +71,30 @@ def test_the_page_is_escaped_and_its_stream_has_every_sample_and_ends():
     assert got[0].count("data: {") == 3, "two samples, and the end"
     assert '"time": 3.0' in got[0]
     assert got[0].endswith("event: over\ndata: {}\n\n")
+
+
+@needs_a_browser
+def test_a_telephone_shows_all_names_of_connections_below_their_plots():
+    names = [f"server:5201-client:{32_960 + number}" for number in range(7)]
+    flows = [SAMPLE["flows"][0] | {"flow": name} for name in names]
+    found = """(() => {
+        const plot = document.getElementById("throughput");
+        const box = plot.getBoundingClientRect();
+        const entries = [...plot.querySelectorAll(".legend .traces")].map((entry) => entry.getBoundingClientRect());
+        const bars = [...plot.querySelectorAll(".legend .scrollbar")].map((bar) => bar.getBoundingClientRect().height);
+        const title = plot.querySelector(".xtitle").getBoundingClientRect();
+        return {
+            entries: entries.length,
+            inside: entries.every((entry) => entry.top >= title.bottom - 2 && entry.bottom <= box.bottom + 1),
+            bars: Math.max(0, ...bars),
+            width: document.documentElement.scrollWidth,
+        };
+    })()"""
+    with served("many.toml") as (address, show):
+        for second in (1.0, 2.0):
+            show(SAMPLE | {"time": second, "flows": flows})
+        told = page_in_a_browser(address, "document.querySelector('#throughput .legend .traces')", found, height=900, width=390)
+    assert told == {"entries": 7, "inside": True, "bars": 0, "width": 390}
 
 
 def test_a_taken_port_is_refused():

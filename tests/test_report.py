@@ -240,6 +240,33 @@ def test_figures_in_view_are_drawn_when_the_page_has_loaded(tmp_path: Path):
 
 
 @needs_a_browser
+def test_a_telephone_shows_whole_legends_below_their_figures_and_all_numbers(tmp_path: Path):
+    uses = ("data", "transport_ack", "link_ack", "compressed_ack", "interframe_space", "backoff", "collision", "lost", "idle")
+    shares = Figure(figures.air_shares({"cell": dict.fromkeys(uses, 1 / 9)}), "Use of the air")
+    table = Table(["metric", "unit", "down"], [["mean_return_utilization_l1", "packets", "12 345"]], "Flows")
+    page = tmp_path / "report.html"
+    page.write_text(render([replace(DOCUMENT, sections=(Section("Figures", items=[shares, table]),))]))
+    found = """(() => {
+        const box = (query) => document.querySelector(query).getBoundingClientRect();
+        const entries = [...document.querySelectorAll(".legend .traces")].map((entry) => entry.getBoundingClientRect());
+        const frame = box(".legend .bg");
+        return {
+            below: frame.top >= box(".xtitle").bottom,
+            whole: entries.length === 9 && entries.every((entry) => entry.bottom <= frame.bottom + 1 && entry.top >= frame.top - 1),
+            bar: [...document.querySelectorAll(".legend .scrollbar")].every((bar) => bar.getBoundingClientRect().height === 0),
+            ticks: [...document.querySelectorAll(".xtick text")].map((tick) => tick.textContent),
+            width: document.documentElement.scrollWidth,
+            number: document.querySelector("td.num").getBoundingClientRect().right,
+        };
+    })()"""
+    told = page_in_a_browser(page, "document.querySelector('.legend .traces')", found, height=900, width=390)
+    assert told["below"], "above, the buttons of the figure cover it"
+    assert (told["whole"], told["bar"]) == (True, True)
+    assert "100 %" in told["ticks"]
+    assert (told["width"], told["number"] <= 390) == (390, True), "names are broken, numbers are seen"
+
+
+@needs_a_browser
 def test_what_is_out_of_view_costs_nothing_and_is_printed(tmp_path: Path):
     above = [Section(f"Table {number}", items=[Table(["a"], [["1"]] * 300)]) for number in range(20)]
     page = tmp_path / "report.html"

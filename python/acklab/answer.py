@@ -50,6 +50,22 @@ def answers(result: "Result") -> list[Answer]:
     return [_answer(flow, busy) for flow in _flows(result)[0]]
 
 
+def answer_tables(result: "Result") -> list[Table]:
+    """The answers as tables for a page: one for each flow with its lines, or one for all if they are many."""
+    found = answers(result)
+    if len(found) > BLOCKS:
+        return [answer_table(result)]
+    return [
+        Table(
+            ["", "", ""],
+            [[line.name, line.value, line.detail] for line in answer.lines],
+            f"{answer.flow}  {answer.kind}",
+            numeric_from=3,
+        )
+        for answer in found
+    ]
+
+
 def answer_table(result: "Result") -> Table:
     """The answers as a table with a row for each flow, for runs with many."""
     head = ["flow", "goodput [Mbps]", "RTT [ms]", "ACKs", "packets/ACK", "retransmissions", "limited by"]
@@ -150,18 +166,20 @@ def _limit_line(flow: Row, busy: Mapping[str, float]) -> Line:
     if not limit:
         return Line("limited by", "–", "not known of this transport")
     hop, back = str(flow.get("bottleneck")), str(flow.get("return_bottleneck"))
+    # Of the time in which the flow was active, which may be less than the window.
+    used = flow.get("mean_bottleneck_utilization_l1", busy.get(hop))
     column = _FACTORS.get(limit)
     if column is not None:
         return Line("limited by", limit, _share(flow.get(column), "of the time"))
     if limit in ("rate", "contention"):
         others = "" if limit == "rate" else ", with others"
-        return Line("limited by", limit, f"{hop} was {busy[hop]:.0%} busy{others}" if hop in busy else "")
+        return Line("limited by", limit, f"{hop} was {used:.0%} busy{others}" if used is not None else "")
     if limit == "losses":
-        return Line("limited by", limit, f"and {hop} was only {busy[hop]:.0%} busy" if hop in busy else "")
-    wait, srtt = flow.get("mean_return_wait_l4"), flow.get("mean_srtt_l4")
+        return Line("limited by", limit, f"and {hop} was only {used:.0%} busy" if used is not None else "")
+    wait = flow.get("mean_return_wait_l4")
     details = [f"{back} was {busy[back]:.0%} busy"] if back in busy else []
-    if wait is not None and srtt is not None:
-        details.append(f"ACKs wait {_with_unit(wait, 'ms')} of the RTT")
+    if wait is not None:
+        details.append(f"ACKs wait {_with_unit(wait, 'ms')} on it")
     return Line("limited by", limit, ", ".join(details))
 
 

@@ -11,15 +11,15 @@ racing      many short runs first, then fewer long ones
 harm        what a choice costs others, at the start, on the return path, and under loss
 stacks      how to switch a choice on in stacks that exist
 advise      all of it, from a scenario, a template or a capture
-document    the evidence as a report
+document    the evidence as a report, which `acklab.report.write` writes
 """
 
 from acklab.advice.advise import Advice, advise
 from acklab.advice.candidates import Candidate, candidates
-from acklab.advice.document import document, write
+from acklab.advice.document import document
 from acklab.advice.uses import USES, Use
 
-__all__ = ["USES", "Advice", "Candidate", "Use", "advise", "candidates", "document", "write"]
+__all__ = ["USES", "Advice", "Candidate", "Use", "advise", "candidates", "document"]
 
 
 def __dir__() -> list[str]:

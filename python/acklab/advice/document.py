@@ -1,15 +1,12 @@
 """The evidence as tables and as a report."""
 
 import math
-from pathlib import Path
 
-from acklab import core, store
 from acklab.advice.advise import Advice, UseAdvice
 from acklab.advice.candidates import TODAY
 from acklab.advice.racing import Standing
 from acklab.metrics import written
 from acklab.report.document import Document, Section
-from acklab.report.render import render
 from acklab.tables import Table
 
 _SHOWN = 8
@@ -103,13 +100,5 @@ def document(advice: Advice) -> Document:
     return Document(
         name="advice",
         title=f"Advice for {advice.link}",
-        revision=core.revision(),
-        version=core.version(),
         sections=tuple(sections),
     )
-
-
-def write(advice: Advice, path: Path) -> Path:
-    """Writes the report as one HTML file that needs no network. Raises StoreError."""
-    store.write_text(path, render([document(advice)]))
-    return path

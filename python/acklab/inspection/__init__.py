@@ -7,14 +7,14 @@
 
 model     the result, as the core tells it
 tables    the tables of the command line
-document  the report, with time–sequence plots
+document  the report, with time–sequence plots, which `acklab.report.write` writes
 """
 
-from acklab.inspection.document import document, write
+from acklab.inspection.document import document
 from acklab.inspection.model import Inspection, Way, inspect
 from acklab.inspection.tables import tables
 
-__all__ = ["Inspection", "Way", "document", "inspect", "tables", "write"]
+__all__ = ["Inspection", "Way", "document", "inspect", "tables"]
 
 
 def __dir__() -> list[str]:

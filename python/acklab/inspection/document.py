@@ -1,13 +1,9 @@
 """The report of an inspection, with time–sequence plots."""
 
-from pathlib import Path
-
-from acklab import core, store
 from acklab.figures.time_sequence import time_sequence
 from acklab.inspection.model import Inspection, Way
 from acklab.inspection.tables import shown, tables
 from acklab.report.document import Document, Figure, Section
-from acklab.report.render import render
 
 _DETAIL = 0.3
 """Seconds of the enlarged plot: enough for some round trips, little enough to see single packets."""
@@ -34,16 +30,8 @@ def document(found: Inspection) -> Document:
     return Document(
         name=found.path.stem,
         title=f"Capture {found.path.name}",
-        revision=core.revision(),
-        version=core.version(),
         sections=tuple(sections),
     )
-
-
-def write(found: Inspection, path: Path) -> Path:
-    """Writes the report as one HTML file that needs no network. Raises StoreError."""
-    store.write_text(path, render([document(found)]))
-    return path
 
 
 def _detail(way: Way) -> tuple[float, float] | None:

@@ -6,11 +6,11 @@ page      layout
 """
 
 from acklab.report.document import Document, Figure, Section
-from acklab.report.render import render
+from acklab.report.render import render, write
 from acklab.report.sources import collect, write_report
 from acklab.tables import Table, compare, metric_table
 
-__all__ = ["Document", "Figure", "Section", "Table", "collect", "compare", "metric_table", "render", "write_report"]
+__all__ = ["Document", "Figure", "Section", "Table", "collect", "compare", "metric_table", "render", "write", "write_report"]
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import plotly.graph_objects as go
 from pydantic import ValidationError
 
-from acklab import store
+from acklab import core, store
 from acklab.errors import StoreError
 from acklab.faults import faults
 from acklab.places import Place, place_of
@@ -69,8 +69,9 @@ class Document:
 
     name: str
     title: str
-    revision: str
-    version: str
+    revision: str = field(default_factory=core.revision)
+    version: str = field(default_factory=core.version)
+    """Of the core that has computed it, by default this one."""
     question: str = ""
     readme: str = ""
     seeds: int | None = None

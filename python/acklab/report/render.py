@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import markdown
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
+from acklab import store
 from acklab.metrics import metrics, written
 from acklab.report.document import Document
 from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, counted, summary
@@ -48,6 +50,7 @@ def render(documents: Sequence[Document]) -> str:
         tolerance=_tolerance,
         plain=_without_heading,
         height=_height_of_text,
+        breakable=_breakable,
     )
     environment.globals.update(verdicts=VERDICTS, classes=_CLASSES, meaning=_meaning)
     template = environment.from_string((page / "report.html.j2").read_text(encoding="utf-8"))
@@ -63,10 +66,16 @@ def render(documents: Sequence[Document]) -> str:
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         counts=_tally(findings),
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
-        script=Markup((page / "script.js").read_text(encoding="utf-8")),
+        script=Markup("".join((page / name).read_text(encoding="utf-8") for name in ("narrow.js", "script.js"))),
         # Once for all figures, and not at all in a report without any: it is most of the file. Packed, and read after the page is shown.
         plotly=_packed(get_plotlyjs()) if has_figures else "",
     )
+
+
+def write(documents: Sequence[Document], path: Path) -> Path:
+    """Writes the report of these documents as one HTML file that needs no network. Raises StoreError."""
+    store.write_text(path, render(documents))
+    return path
 
 
 def _view(document: Document, index: int) -> dict[str, Any]:
@@ -92,6 +101,11 @@ def _view(document: Document, index: int) -> dict[str, Any]:
                 item["widths"] = [_width(column) for column in zip_longest(*item["rows"], fillvalue="")]
         section["height"] = _height_of_section(section)
     return view
+
+
+def _breakable(cell: str) -> Markup:
+    """A cell whose name may be broken behind its underscores, where there is little room."""
+    return Markup(str(escape(cell)).replace("_", "_<wbr>"))
 
 
 def _meaning(text: str) -> str:

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from acklab import figures, store
-from acklab.answer import answer_table
+from acklab.answer import answer_tables
 from acklab.contrast import SHORT, contrast_rows
 from acklab.errors import StoreError, UsageError
 from acklab.files import printable
@@ -19,7 +18,7 @@ from acklab.metrics import name_columns
 from acklab.places import Place, place_of
 from acklab.remarks import remarks
 from acklab.report.document import Document, Figure, Section
-from acklab.report.render import render
+from acklab.report.render import write
 from acklab.result import Result, load_result
 from acklab.samples import Within, kinds_of_flow
 from acklab.store import STUDY_FILE, SWEEP_FILE
@@ -44,8 +43,7 @@ def write_report(folder: Folder | Sequence[Folder], out: str | Path | None = Non
     if out is None and len(places) != 1:
         raise UsageError(f"found {len(places)} folders, expected the file of their report (--out FILE.html)")
     path = (places[0].path or Path()) / REPORT_FILE if out is None else Path(out)
-    store.write_text(path, render(collect(places[0]) if len(places) == 1 else collect_chosen(places)))
-    return path
+    return write(collect(places[0]) if len(places) == 1 else collect_chosen(places), path)
 
 
 def collect_chosen(places: Sequence[Place]) -> list[Document]:
@@ -150,9 +148,8 @@ _CELLS = 1000
 def _of_run(name: str, result: Result, label: str = "") -> Document:
     command = [result.provenance.command]
     drawn = [Figure(figure, caption, command) for _, figure, caption in figures.figures_of(result)]
-    answer = [answer_table(result)] if result.arrow("flows").num_rows else []
     title = str(result.scenario.get("title") or name)
-    sections = [Section("In short", _remarks(result), [replace(table, caption="") for table in answer])]
+    sections = [Section("In short", _remarks(result), answer_tables(result))]
     if drawn:
         sections.append(Section("Figures", items=drawn))
     sections.append(Section("Metrics", items=tables_of(result, command, _SIDE_BY_SIDE)))

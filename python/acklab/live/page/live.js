@@ -48,11 +48,15 @@ function draw() {
     const place = document.getElementById(id);
     place.parentElement.hidden = drawn.length === 0;
     if (drawn.length === 0) continue;
+    // The legend is below the plot, in as many lines as its names take.
+    const longest = Math.max(...drawn.map((line) => line.name.length));
+    const legend = 20 * Math.ceil(drawn.length / Math.max(1, Math.floor((place.clientWidth - 56) / (44 + 7 * longest))));
+    place.style.height = `${220 + legend}px`;
     const layout = {
-      margin: { l: 48, r: 8, t: 8, b: 32 }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: { color: ink },
+      margin: { l: 48, r: 8, t: 8, b: 44 + legend }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: { color: ink },
       xaxis: { range: [0, last.duration ?? Math.max(last.time, 60)], title: { text: "s", standoff: 4 }, gridcolor: "#8883" },
       yaxis: { rangemode: "tozero", gridcolor: "#8883", ...(id === "airtime" ? { tickformat: ".0%" } : {}) },
-      showlegend: true, legend: { orientation: "h", y: -0.2 }, uirevision: "kept",
+      showlegend: true, legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom", maxheight: 0.9 }, uirevision: "kept",
     };
     Plotly.react(place, drawn, layout, { displayModeBar: false, responsive: true });
   }

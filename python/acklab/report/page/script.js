@@ -11,24 +11,6 @@ function ink() {
   return { "font.color": read("--muted"), "hoverlabel.bgcolor": read("--card"), "hoverlabel.bordercolor": read("--line"), "hoverlabel.font.color": read("--ink") };
 }
 
-function narrow(figure, plot) {
-  // A telephone leaves less room around a figure, and needs smaller letters.
-  const { layout, data } = figure;
-  if (plot.clientWidth >= 560) return layout;
-  layout.margin = { ...layout.template?.layout?.margin, ...layout.margin, l: 46, r: 8 };
-  layout.font = { ...layout.font, size: 11 };
-  // What stands beside the plot goes into it.
-  for (const note of layout.annotations ?? []) if (note.x === 1 && note.xanchor === "left") Object.assign(note, { xanchor: "right", yanchor: "bottom" });
-  // A legend of many names takes more lines than on a wide page.
-  const more = 17 * Math.max(0, data.filter((trace) => trace.showlegend !== false).length - 3);
-  if (more && layout.height && layout.legend?.yref === "container") {
-    layout.height += more;
-    layout.margin.b = (layout.margin.b ?? 52) + more;
-    plot.style.height = `${layout.height}px`;
-  }
-  return layout;
-}
-
 function paint() {
   root.dataset.ground = ground();
   for (const plot of document.querySelectorAll(".plot.js-plotly-plot")) Plotly.relayout(plot, ink());

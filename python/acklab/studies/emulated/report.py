@@ -7,7 +7,6 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from acklab import core
 from acklab.figures.theme import COLOURS, MUTED, finish
 from acklab.metrics import metrics, written
 from acklab.report.document import Document, Figure, Section
@@ -67,8 +66,6 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
         name=name_of(study),
         title=f"{study.file.title}: emulated",
         question=study.file.question,
-        revision=core.revision(),
-        version=core.version(),
         part_of=study.name,
         sections=(
             Section(
