@@ -1,19 +1,18 @@
 """What a person sees of an emulation while it runs: in the terminal, and on a page."""
 
 import io
-import shutil
-import subprocess
 import threading
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from acklab.errors import UsageError
-from acklab.live.server import served
+from acklab.live.server import Stream, served
 from acklab.live.view import drawn
 from browser import needs_a_browser, page_in_a_browser
 
@@ -104,26 +103,25 @@ def test_a_taken_port_is_refused():
             pass
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
-def test_the_plots_move_in_a_browser():
-    with served("path.toml") as (address, show):
-        for second in range(1, 4):
-            show(SAMPLE | {"time": float(second)})
-        # Virtual time passes when nothing is loaded, so that the browser waits for what the stream brings later.
-        options = (
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--window-size=1200,2400",
-            "--virtual-time-budget=10000",
-            "--dump-dom",
-        )
-        browser = subprocess.Popen(["chromium", *options, address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        time.sleep(4)
-        show(SAMPLE | {"time": 4.0})
-        time.sleep(0.5)
-    dom, _ = browser.communicate(timeout=60)
+@needs_a_browser
+def test_the_plots_move_in_a_browser(monkeypatch):
+    taken, after = threading.Event(), Stream.after
+
+    def watched(stream, seen):
+        if seen >= 3:
+            taken.set()
+        return after(stream, seen)
+
+    monkeypatch.setattr(Stream, "after", watched)
+    over = "document.getElementById('state').textContent.includes('the run is over')"
+    with ThreadPoolExecutor(1) as pool:
+        with served("path.toml") as (address, show):
+            for second in range(1, 4):
+                show(SAMPLE | {"time": float(second)})
+            opened = pool.submit(page_in_a_browser, address, over)
+            assert taken.wait(60), "the page has the first samples"
+            show(SAMPLE | {"time": 4.0})
+        dom = opened.result()
     assert "4 of 10 s" in dom
-    assert "the run is over" in dom
     assert dom.count('class="main-svg"') >= 8, "a plot for each quantity"
     assert "btl_forward" in dom

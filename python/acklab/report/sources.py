@@ -3,13 +3,14 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 import polars as pl
 
-from acklab import figures, store
+from acklab import figures
 from acklab.answer import answer_tables
 from acklab.contrast import SHORT, contrast_rows
 from acklab.errors import StoreError, UsageError
