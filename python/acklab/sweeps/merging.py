@@ -13,7 +13,7 @@ from acklab.sweeps.pack import POINT
 from acklab.sweeps.packed_store import PackedStore
 from acklab.sweeps.plan import Plan
 
-ROWS_AT_ONCE = 4_000_000
+_ROWS_AT_ONCE = 4_000_000
 """Rows of a table that are in memory at a time."""
 _ROW_GROUP = 1 << 17
 """Rows of a group: a reader that asks for few points skips groups by their least and largest values."""
@@ -75,7 +75,7 @@ def merge(plan: Plan, names: Mapping[str, str], store: PackedStore, place: Place
 
 def _parts(name: str, digests: Sequence[str], store: PackedStore) -> Iterator[pa.Table]:
     """A table part by part; `point` is the position in `digests`."""
-    count = max(1, -(-store.rows(name, digests) // ROWS_AT_ONCE))
+    count = max(1, -(-store.rows(name, digests) // _ROWS_AT_ONCE))
     size = -(-len(digests) // count)
     for start in range(0, len(digests), size):
         wanted = digests[start : start + size]

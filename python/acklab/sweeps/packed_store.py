@@ -31,7 +31,7 @@ FOLDER = "points"
 _FORMAT = 1
 _CACHED = 8
 """Packs whose tables are kept in memory."""
-_JOINED = 1 << 27
+JOINED = 1 << 27
 """Octets up to which packs are joined at the end."""
 _LITTLE = 1 << 23
 """Octets up to which packs are joined meanwhile."""
@@ -192,7 +192,7 @@ class PackedStore:
 
     def compact(self) -> None:
         """Joins packs until few are left. The content of a joined pack does not depend on which packs it is made of. Raises StoreError."""
-        self._compact(_JOINED)
+        self._compact(JOINED)
         self.place.clean(FOLDER)
 
     def _compact(self, most: int) -> None:
