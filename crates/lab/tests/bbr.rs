@@ -161,7 +161,7 @@ fn behind_a_gate_the_length_of_a_bunch_decides() {
     let srtt = |bunch: &[&str]| {
         let path = [
             "duration=8s",
-            "link.0.forward={ rate = \"37Mbps\", delay = \"11.5ms\", queue = { limit = \"61packets\" } }",
+            "link.0.forward={ rate = \"37Mbps\", delay = \"11.5ms\", queue = { discipline = \"fifo\", limit = \"61packets\" } }",
             "link.0.reverse={ delay = \"11.5ms\", gate = { interval = \"7ms\", quota = 9 } }",
         ];
         run(&[&path, bunch].concat()).numbers("flows", "mean_srtt_l4")[0]
