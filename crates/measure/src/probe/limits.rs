@@ -11,9 +11,16 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// From now on `factor` limits the sender, or something that it does not tell.
+    /// From now on `factor` limits the sender, or something that it does not tell. It is told after each packet, and rarely another one.
     #[inline]
     pub(super) fn set(&mut self, now: Instant, factor: Option<LimitingFactor>) {
+        if self.present.map(|(present, _)| present) != factor {
+            self.change(now, factor);
+        }
+    }
+
+    #[inline(never)]
+    fn change(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if let Some((present, since)) = self.present {
             self.times[present as usize] += now.since(since);
         }

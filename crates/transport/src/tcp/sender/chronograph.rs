@@ -107,7 +107,8 @@ impl Sender {
     /// The end of `tcp_write_xmit`: does the peer's window keep the next segment back?
     #[inline]
     pub(super) fn note_peer_window_limit(&mut self, now: Instant) {
-        if self.is_limited_by_peer_window() {
+        self.transmission.limited_by_peer = self.is_limited_by_peer_window();
+        if self.transmission.limited_by_peer {
             self.chronograph.start(now, Condition::PeerWindow);
         } else if self.chronograph.condition == Condition::PeerWindow {
             let has_data = self.has_data();
@@ -134,7 +135,7 @@ impl Sender {
 
     /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the peer's window but the congestion window.
     #[inline]
-    pub(super) fn is_limited_by_peer_window(&self) -> bool {
+    fn is_limited_by_peer_window(&self) -> bool {
         let offered = self.peer_window.room(self.board.nxt());
         let segment = self.unsent_of_record().min(self.full_payload());
         segment > offered && self.congestion.room(self.board.pipe()) >= segment

@@ -1,6 +1,7 @@
 //! Vitals, counters and events of the sender.
 
 use super::{Phase, Sender};
+use crate::limit::Limit;
 use crate::tcp::{content_of, report_octets};
 use acklab_base::endpoint::counter;
 use acklab_base::{
@@ -72,6 +73,7 @@ impl Endpoint for Sender {
         Sender::pacing_rate(self)
     }
 
+    /// As the last attempt to send has found it, which ends each drain.
     #[inline]
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         if self.connection.phase != Phase::Established {
@@ -81,9 +83,9 @@ impl Endpoint for Sender {
             LimitingFactor::Pacing
         } else if !self.has_unsent() && !self.board.has_lost_unsent() {
             if self.room() == 0 { LimitingFactor::SendBuffer } else { LimitingFactor::Application }
-        } else if self.is_limited_by_peer_window() {
+        } else if self.transmission.limited_by_peer {
             LimitingFactor::ReceiveWindow
-        } else if self.congestion.room(self.board.pipe()) < self.congestion.control.window.mss {
+        } else if self.transmission.limit == Limit::Window {
             LimitingFactor::Window
         } else {
             // A segment that is not full waits for more of its data.

@@ -25,6 +25,8 @@ pub(super) struct Transmission {
     pub(super) is_refused: bool,
     /// What ended the last attempt to send.
     pub(super) limit: Limit,
+    /// The peer's window kept the next segment back then.
+    pub(super) limited_by_peer: bool,
 }
 
 impl Transmission {
