@@ -8,6 +8,7 @@ import pytest
 
 from acklab import run
 from acklab.answer import answer_table, answer_tables, answers, together
+from acklab.cli.run import show
 from acklab.files import visible
 from acklab.provenance import Provenance
 from acklab.report import write_report
@@ -83,6 +84,11 @@ def test_a_short_transfer_is_told_the_use_while_it_lasted():
     line = answers(done)[0].lines[4]
     assert line.value == "rate"
     assert int(line.detail.split("was ")[1].split("%")[0]) >= 95
+
+
+def test_a_run_without_flows_says_so(capsys):
+    show(Result({"flows": pa.table({"flow": pa.array([], pa.string())})}, Provenance({}, 1, "", "", "")))
+    assert "no flow, and no connection of a program, was seen" in capsys.readouterr().out
 
 
 def test_a_notebook_shows_the_short_answer_first():

@@ -153,7 +153,8 @@ def _show_answers(result: Result, where: str) -> None:
         show_table(answer_table(result), where)
     else:
         show_answers(found)
-    for line in filter(None, (left_out(result), together(result))):
+    nothing = "" if found else "no flow, and no connection of a program, was seen"
+    for line in filter(None, (nothing, left_out(result), together(result))):
         out.print(Text(line), soft_wrap=True)
     out.print(Text("every metric: --all; some: --only NAME,NAME", style="dim"), soft_wrap=True)
 
