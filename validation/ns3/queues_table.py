@@ -19,8 +19,9 @@ PROGRAM = Path(__file__).with_name("queues")
 FROM, SECONDS = 5, 25
 """What happens before is not counted: ns-3's PIE holds its probability at zero in the burst allowance of the beginning."""
 RATE = "10Mbps"
-DROPS, DELAYS = 0.03, 0.1
-"""Shares by which drops and delays may differ: CoDel's square root is exact in acklab and one Newton step in ns-3, PIE draws."""
+DROPS, DELAYS = 0.03, 0.15
+"""Shares by which drops and delays may differ: CoDel's square root is exact in acklab and one Newton step in ns-3, COBALT's first signal comes as in
+the kernel and in ns-3 an interval later, and PIE draws."""
 SEEDS = range(1, 17)
 """Of PIE, which draws."""
 
