@@ -155,6 +155,11 @@ REASONS = (
         lambda case: case.is_repaired_by_timeout and case.queue < 20,
         "a retransmission that a short queue drops costs a timeout of a second: docs/models/congestion/bbr.md",
     ),
+    Reason(
+        ("cubic", "newreno", "vegas"),
+        lambda case: case.forward["queue"]["discipline"] == "cake",
+        "after an overflow BLUE drops packets of a flow that is alone for good: docs/models/queues/cake.md",
+    ),
 )
 """All reasons."""
 
