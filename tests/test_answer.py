@@ -1,10 +1,13 @@
 """The short answer to a run, and what a terminal shows of it."""
 
+import io
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 from acklab import run
 from acklab.answer import answer_table, answer_tables, answers, together
@@ -13,8 +16,8 @@ from acklab.files import visible
 from acklab.provenance import Provenance
 from acklab.report import write_report
 from acklab.result import Result
-from acklab.tables import Table
-from acklab.terminal import _parts
+from acklab.tables import Table, tables_of
+from acklab.terminal import _drawn, _parts, _plain, show_table
 from commands import ROOT, acklab
 from conftest import BUILT
 
@@ -281,3 +284,46 @@ def test_a_report_of_a_run_without_flows_and_of_hostile_names(tmp_path: Path):
     assert name not in page
     assert json.dumps(name)[1:-1].replace("<", "\\u003c") in page
     assert "<html" in write_report(tmp_path / "empty").read_text(encoding="utf-8")
+
+
+def rows(count):
+    return [[f"l{number}_forward", f"{number / 7:.2f}", "–", "many" if number % 3 else "a few"] for number in range(count)]
+
+
+MANY_ROWS = Table(["link", "mean_delay [ms]", "max", "word"], rows(200), "Links", text=frozenset({3}))
+
+
+def test_long_tables_have_the_lines_of_short_ones():
+    console = Console(width=160, file=io.StringIO(), no_color=True)
+    console.print(_drawn(MANY_ROWS))
+    drawn = console.file.getvalue().splitlines()
+    assert [line.rstrip() for line in drawn] == _plain(MANY_ROWS).splitlines()
+
+
+def test_ten_thousand_rows_are_written_in_a_moment(capsys):
+    """Rich takes half a millisecond for a row, five seconds for this table."""
+    table = Table(MANY_ROWS.head, rows(10_000), text=MANY_ROWS.text)
+    start = time.process_time()
+    show_table(table)
+    assert time.process_time() - start < 1.5
+    assert len(capsys.readouterr().out.splitlines()) == 10_001
+
+
+def test_many_links_are_told_by_the_range_of_each_metric():
+    links = [
+        {"link": f"l{number}", "mean_utilization_l1": number / 100, "total_qdisc_drops_l2": 0, "mean_ecn_l2": None}
+        for number in range(41)
+    ]
+    tables = {"flows": pa.Table.from_pylist([FLOW]), "links": pa.Table.from_pylist(links)}
+    shown = tables_of(Result(tables, Provenance({}, 1, "", "", "")))
+    assert [table.caption for table in shown] == [
+        "Flows, each on its own",
+        "Links, range over 41",
+        "Links, each direction on its own",
+    ]
+    assert shown[1].rows == [
+        ["mean_utilization_l1", "", "0", "l0", "0.20", "0.40", "l40"],
+        ["total_qdisc_drops_l2", "", "0", "", "0", "0", ""],
+    ]
+    few = {**tables, "links": pa.Table.from_pylist(links[:40])}
+    assert len(tables_of(Result(few, Provenance({}, 1, "", "", "")))) == 2

@@ -47,6 +47,7 @@ def test_a_good_run_has_none():
         ({"total_data_packets_l4": 0, "total_delivered_bytes_l7": 0}, "sent no data in the window"),
         ({"total_delivered_bytes_l7": 0}, "delivered nothing"),
         ({"total_retransmissions_l4": 501}, "retransmissions (501 of 1,000 packets)"),
+        ({"total_retransmissions_l4": 1000}, "retransmissions (1,000 of 1,000 packets)"),
     ],
 )
 def test_a_flow_that_went_wrong_is_named(change, words):
@@ -132,3 +133,16 @@ def test_connections_that_ended_or_stand_say_so():
     assert found([FLOW | {"ending": "finished", "ending_time": 4.0}]) == []
     refused = [FLOW | {"flow": f"f{number}", "ending": "refused", "ending_time": 0.5} for number in range(9)]
     assert found(refused)[4:] == ["5 more flows ended or stand like these (column `ending`)"]
+
+
+def test_a_goodput_above_the_capacity_is_explained():
+    late = FLOW | {
+        "mean_throughput_l7": 4.12,
+        "mean_throughput_l4": 3.1,
+        "bottleneck_capacity_l2": 3.27,
+        "bottleneck": "l_forward",
+    }
+    (remark,) = found([late])
+    assert remark.startswith("a: its goodput is above what l_forward carries")
+    assert remark.endswith("3.10 Mbps arrived in the window")
+    assert found([late | {"mean_throughput_l7": 3.2}]) == []

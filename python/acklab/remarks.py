@@ -31,6 +31,7 @@ def remarks(result: "Result") -> list[str]:
         *_unacknowledged(flows),
         *_starved(flows),
         *_retransmissions(flows),
+        *_above_capacity(flows),
         *_queues(links),
         *_unlimited(result.scenario, flows, links),
         *_programs(programs),
@@ -195,10 +196,25 @@ def _retransmissions(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     for flow in flows:
         again = flow.get("total_retransmissions_l4") or 0
         once = (flow.get("total_data_packets_l4") or 0) - again
-        if again > once > 0:
+        if again > once >= 0:
             many.append((flow["flow"], again, once))
     counts = f" ({many[0][1]:,} of {many[0][1] + many[0][2]:,} packets)" if len(many) == 1 else ""
     return _of([name for name, _, _ in many], f"more than half of what it sent were retransmissions{counts}")
+
+
+def _above_capacity(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Goodput counts what the application receives, in order, so that it may hold what arrived before the window of measurement."""
+    found = []
+    for flow in flows:
+        goodput, arrived, capacity = (
+            flow.get(name) for name in ("mean_throughput_l7", "mean_throughput_l4", "bottleneck_capacity_l2")
+        )
+        if capacity and goodput is not None and arrived is not None and goodput > capacity >= arrived:
+            found.append(
+                f"{flow['flow']}: its goodput is above what {flow['bottleneck']} carries, because data that had arrived before the window of "
+                f"measurement waited behind a gap and were delivered within it; {arrived:,.2f} Mbps arrived in the window"
+            )
+    return found
 
 
 def _queues(links: Sequence[Mapping[str, Any]]) -> list[str]:

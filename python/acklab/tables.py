@@ -1,6 +1,8 @@
 """Tables for display: rows of results as text, with units and marked best values. Terminal, notebook and report show the same tables."""
 
 import difflib
+import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,9 @@ _KIND = ("transport_protocol", "traffic_model", "src", "dst")
 
 PROGRAM = "program"
 """The traffic of connections of programs in an emulation."""
+
+MANY = 40
+"""Flows, links or nodes beyond which the range of each metric is shown before their rows, which nobody reads one by one."""
 
 _FEW = (
     "mean_throughput_l4",
@@ -92,15 +97,18 @@ class Table:
 def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int = 6) -> list[Table]:
     """The displayed tables of a run: metrics, use of the air, acknowledgements by reason.
 
-    If there are more than `side_by_side` flows, links or nodes, each has a row with the most important metrics.
+    If there are more than `side_by_side` flows, links or nodes, each has a row with the most important metrics; before the rows of more
+    than `MANY` stands the range of every metric.
     """
-    shown = [
-        metric_table(result, name, caption, commands)
-        if result.arrow(name).num_rows <= side_by_side
-        else _list(result, name, caption)
-        for name, caption in METRIC_TABLES.items()
-        if name in result.tables and result.arrow(name).num_rows
-    ]
+    shown: list[Table] = []
+    for name, caption in METRIC_TABLES.items():
+        rows = result.arrow(name).num_rows if name in result.tables else 0
+        if rows > MANY:
+            shown.append(range_table(result, name))
+        if rows > side_by_side:
+            shown.append(_list(result, name, caption))
+        elif rows:
+            shown.append(metric_table(result, name, caption, commands))
     if "airtime" in result.tables:
         uses = [
             {"cell": row["cell"], "use": row["use"], "time": row["time"] / 1e6, "share": row["share"]}
@@ -130,6 +138,30 @@ def metric_table(result: "Result", name: str, caption: str = "", commands: Seque
     names = name_columns(result.arrow(name).column_names)
     columns = {_label(row, names): row for row in rows}
     return _turned(columns, result.units(name), caption, commands, competitors(rows) if name == "flows" else ())
+
+
+def range_table(result: "Result", name: str) -> Table:
+    """The range of each metric of a table with many rows: the least, the median and the greatest value, and the rows of both ends."""
+    table = result.arrow(name)
+    labels = [table.column(one).to_pylist() for one in name_columns(table.column_names)]
+    units, cells = result.units(name), []
+    for metric in filter(is_metric, table.column_names):
+        values = [
+            (value, row)
+            for row, value in enumerate(table.column(metric).to_pylist())
+            if isinstance(value, int | float) and not math.isnan(value)
+        ]
+        if not values:
+            continue  # a metric of another transport
+        values.sort(key=lambda pair: pair[0])
+        (least, first), (greatest, last) = values[0], values[-1]
+        at = ["", ""] if least == greatest else [" ".join(str(names[row]) for names in labels) for row in (first, last)]
+        median = statistics.median(value for value, _ in values)
+        numbers = [written(least), at[0], written(median), written(greatest), at[1]]
+        cells.append([metric, units.get(metric, ""), *numbers])
+    head = ["metric", "unit", "least", "of", "median", "greatest", "of"]
+    caption = f"{name.capitalize()}, range over {table.num_rows:,}"
+    return Table(head, cells, caption, numeric_from=2, text=frozenset({3, 6}))
 
 
 def _label(row: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -59,7 +59,10 @@ def show_table(table: "Table", hint: str = "") -> None:
     for number, part in enumerate(_parts(cut, console.width)):
         if number:
             console.print()
-        console.print(_drawn(part))
+        if len(part.rows) > _LONGEST and not _has_sentences(part):
+            console.file.write(_plain(part))
+        else:
+            console.print(_drawn(part))
     if cut.left_out:
         console.print(Text(f"… {cut.left_out:,} more{visible(hint)}", style="dim"), soft_wrap=True)
 
@@ -86,21 +89,44 @@ def _drawn(table: "Table") -> "RichTable":
     return drawn
 
 
+def _plain(table: "Table") -> str:
+    """The same lines without styles. Rich takes half a millisecond for a row, which is long where a file gets ten thousand of them."""
+    from rich.cells import cell_len
+
+    columns = [[visible(cell) for cell in column] for column in zip(table.head, *table.rows, strict=True)]
+    padded = []
+    for place, column in enumerate(columns):
+        widths = [len(cell) if cell.isascii() else cell_len(cell) for cell in column]
+        widest, is_number = max(widths), table.is_number(place)
+        pads = [" " * (widest - width) for width in widths]
+        padded.append([pad + cell if is_number else cell + pad for cell, pad in zip(column, pads, strict=True)])
+    lines = [visible(table.caption)] if table.caption else []
+    lines += ((" " * _GAP).join(cells).rstrip() for cells in zip(*padded, strict=True))
+    return "\n".join(lines) + "\n"
+
+
+def _widths(table: "Table") -> list[int]:
+    """The letters of the widest cell of each column."""
+    from rich.cells import cell_len
+
+    columns = zip(table.head, *table.rows, strict=True)
+    return [max(len(text) if text.isascii() else cell_len(text) for text in map(visible, column)) for column in columns]
+
+
+def _has_sentences(table: "Table") -> bool:
+    """Whether a column is of sentences, which are wrapped."""
+    return any(width > _SENTENCE for place, width in enumerate(_widths(table)) if not table.is_number(place))
+
+
 def _parts(table: "Table", width: int) -> "list[Table]":
     """The table, or several with some of its columns each, so that no name or number is cut: the columns with names begin each of them.
 
     A column of sentences is wrapped instead.
     """
-    from rich.cells import cell_len
-
-    widths = [
-        max(cell_len(visible(text)) for text in (name, *(row[place] for row in table.rows)))
-        for place, name in enumerate(table.head)
-    ]
+    widths = _widths(table)
     names = list(range(max(table.numeric_from, 1)))
     rest = [place for place in range(len(table.head)) if place not in names]
-    has_sentences = any(widths[place] > _SENTENCE for place in range(len(table.head)) if not table.is_number(place))
-    if has_sentences or not rest or sum(widths) + _GAP * (len(widths) - 1) <= width:
+    if _has_sentences(table) or not rest or sum(widths) + _GAP * (len(widths) - 1) <= width:
         return [table]
     room = width - sum(widths[place] + _GAP for place in names)
     groups: list[list[int]] = [[]]
