@@ -1,0 +1,94 @@
+"""A disk that fills while something is written to it: the message says so, and nothing is half replaced.
+
+The disk is a small tmpfs in a mount namespace of its own, which takes root.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import BUILT
+
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
+    pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare"),
+]
+
+PATH = """
+duration = "2s"
+seed = 1
+[[link]]
+name = "lan"
+from = "a"
+to = "b"
+forward = { rate = "20Mbps", delay = "1ms", queue = { discipline = "fifo", limit = "50packets" } }
+reverse = { rate = "20Mbps", delay = "1ms" }
+[[flow]]
+from = "a"
+to = "b"
+preset = "linux"
+"""
+CAPTURE = '[[capture]]\npoint = "a"\nfile = "a.pcapng"\n'
+SERIES = '[measure]\nseries = ["packets"]\n'
+TELLING = "find disk -type f | sort | xargs -r sha256sum"
+"""Prints the names and digests of all files on the disk."""
+
+
+def on_a_small_disk(folder, size, *steps):
+    """Runs commands of a shell with `disk` on a tmpfs. Returns what each printed, with its standard error and status."""
+    folder.joinpath("disk").mkdir()
+    script = [f"mount -t tmpfs -o size={size} none disk || exit 9"]
+    script += [f"{{ {step}; }} >{number}.out 2>{number}.err; echo $? >{number}.rc" for number, step in enumerate(steps)]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", "\n".join(script)], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 9:
+        pytest.skip("cannot mount a tmpfs")
+    text = {kind: [(folder / f"{number}.{kind}").read_text() for number in range(len(steps))] for kind in ("out", "err", "rc")}
+    return [(out, err, int(rc)) for out, err, rc in zip(text["out"], text["err"], text["rc"], strict=True)]
+
+
+def acklab(*words):
+    return f"{sys.executable} -m acklab {' '.join(words)}"
+
+
+@pytest.mark.parametrize(("more", "when"), [(CAPTURE, "while it runs"), (SERIES, "when its tables are written")])
+@pytest.mark.parametrize("has_result", [True, False])
+def test_a_run_that_fills_the_disk_leaves_what_was_there(tmp_path, more, when, has_result):
+    (tmp_path / "small.toml").write_text(PATH)
+    (tmp_path / "large.toml").write_text(PATH + more)
+    first = acklab("run", "small.toml", "--out", "disk/kept") if has_result else "true"
+    large = acklab("run", "large.toml", "--seed", "2", "--set", "duration=8s", "--out", "disk/kept")
+    # A run takes 70 kB, the packets of the other one 300, and its capture megabytes.
+    before, full, after, again = on_a_small_disk(
+        tmp_path, "180k", f"{first} && {TELLING}", large, TELLING, acklab("run", "small.toml", "--out", "disk/kept")
+    )
+    assert before[2] == 0, before[1]
+    assert full[2] == 1, when
+    assert "disk/kept" in full[1]
+    assert "No space left on device" in full[1]
+    assert "Traceback" not in full[1]
+    assert after[0].splitlines() == [line for line in before[0].splitlines() if line.endswith((".parquet", ".json"))]
+    assert again[2] == 0, "there is room for the small one again"
+
+
+def test_a_sweep_that_fills_the_disk_goes_on_where_there_is_room(tmp_path):
+    (tmp_path / "path.toml").write_text(PATH)
+    sweep = acklab("sweep", "path.toml", "--seeds", "60", "--jobs", "1", "--out", "disk/swept")
+    full, move, more = on_a_small_disk(tmp_path, "100k", sweep, "cp -r disk/swept swept", sweep.replace("disk/swept", "swept"))
+    assert full[2] == 1
+    assert "No space left on device" in full[1]
+    assert "Traceback" not in full[1]
+    assert move[2] == 0
+    assert more[2] == 0, more[1]
+    rows = subprocess.run(
+        [sys.executable, "-m", "acklab", "show", "swept", "--json"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert rows.returncode == 0, rows.stderr
+    assert json.loads(rows.stdout)["summary"][0]["seeds"] == 60
+    assert not [path for path in Path(tmp_path / "swept").rglob(".*") if path.suffix == ".tmp"]
