@@ -3,9 +3,11 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -131,3 +133,26 @@ def test_a_result_is_short_as_text_and_tables_in_a_notebook(fake, scenario):
     assert len(repr(result)) < 200
     assert "<td" in result._repr_html_()
     assert "mean_throughput_l4" in result._repr_html_()
+
+
+def test_what_arrow_reads_lies_in_memory_of_its_own(fake, scenario, tmp_path, monkeypatch):
+    """A thread of Arrow that releases memory of Python's while the interpreter ends aborts the process: one `acklab show SWEEP` of eight."""
+    sources = []
+    read = pq.read_table
+
+    def noted(source, **options):
+        sources.append(source)
+        return read(source, **options)
+
+    monkeypatch.setattr(pq, "read_table", noted)
+    acklab.run(scenario).save(tmp_path / "run")
+    assert acklab.load_result(tmp_path / "run").flows.height == 1
+    acklab.sweep(scenario, seeds=3, out=tmp_path / "sweep", quiet=True)
+    assert acklab.load_sweep(tmp_path / "sweep").flows.height == 3
+    assert sources
+    assert all(type(source) is pa.BufferReader for source in sources)
+    octets = (tmp_path / "run" / "flows.parquet").read_bytes()
+    owners = sys.getrefcount(octets)
+    table = store.parsed(octets)
+    assert sys.getrefcount(octets) == owners
+    assert table.num_rows == 1

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.folders import locked, remove_abandoned
-from acklab.store import has_frame, json_text, reason, what_was_found, writing
+from acklab.store import has_frame, json_text, parsed, reason, what_was_found, writing
 
 if TYPE_CHECKING:
     from pyarrow import fs
@@ -170,7 +170,7 @@ class Place(ABC):
         if stamp is not None and has_frame(octets) and Stamp.of(octets) != stamp:
             raise StoreError(changed(full))
         try:
-            return pq.read_table(io.BytesIO(octets), columns=None if columns is None else list(columns))
+            return parsed(octets, columns)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise StoreError(what_was_found(full, octets, error)) from error
 

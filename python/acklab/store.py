@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -153,6 +153,17 @@ def is_framed(path: Path) -> bool:
             return head == file.read(4) == _FRAME
     except OSError:
         return False
+
+
+def parsed(octets: bytes, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table in the octets of a Parquet file. Raises what Arrow raises.
+
+    The octets are copied into memory of Arrow's own. Threads of Arrow release what they have read some time after the table is there, and one
+    that releases memory of Python's while the interpreter ends aborts the process.
+    """
+    buffer = pa.allocate_buffer(len(octets))
+    memoryview(buffer).cast("B")[:] = octets
+    return pq.read_table(pa.BufferReader(buffer), columns=None if columns is None else list(columns))
 
 
 def read_metadata(path: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from acklab import core
 from acklab.errors import StoreError
 from acklab.places import Place
+from acklab.store import parsed
 from acklab.sweeps.packed_store import PackedStore
 from acklab.sweeps.plan import Plan
 
@@ -55,7 +56,7 @@ class Unfinished:
         found = []
         for name in names:
             try:
-                table = pq.read_table(io.BytesIO(place.read(name)))
+                table = parsed(place.read(name))
                 command = table.schema.metadata[b"acklab.command"].decode()
                 digests = table.column("digest").to_pylist()
             except (StoreError, pa.ArrowException, OSError, KeyError, TypeError, ValueError):
