@@ -31,6 +31,7 @@
 //! | `exchange` | a frame exchange under way |
 //! | `contenders` | how many EDCAFs wait for the medium |
 //! | `medium` | what is on the air, who senses it, and who receives it |
+//! | `overlaps` | which PPDUs on the air overlap |
 //! | `timers` | deadlines apart from the medium's |
 //! | `measurement` | counters and logs, on which nothing else depends |
 
@@ -51,6 +52,7 @@ mod hack;
 mod measurement;
 mod medium;
 mod observe;
+mod overlaps;
 mod presence;
 mod queue;
 mod receive;

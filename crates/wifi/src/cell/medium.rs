@@ -3,6 +3,7 @@
 use super::dialect::CollidingSenders;
 use super::exchange::FrameKind;
 use super::exchange::{Exchange, Phase};
+use super::overlaps::Overlaps;
 use super::rules::Rules;
 use crate::access::Contention;
 use crate::config::EifsAfterCollision;
@@ -20,8 +21,7 @@ pub(super) struct Medium {
     nodes: usize,
     /// All nodes hear each other, so they share one view of the medium.
     pub(super) has_one_view: bool,
-    /// The PPDUs that overlap, by the number of the PPDU that they interfere with.
-    overlaps: Vec<(u64, Interferer)>,
+    overlaps: Overlaps,
     /// PPDUs sent so far.
     frames: u64,
     /// After which time each node senses a transmission.
@@ -44,7 +44,7 @@ impl Medium {
             reception,
             nodes,
             has_one_view,
-            overlaps: Vec::new(),
+            overlaps: Overlaps::default(),
             frames: 0,
             cca,
             errors,
@@ -110,8 +110,8 @@ impl Medium {
             self.exchanges[index].is_outlasted |=
                 exchange.ends >= other.ends && self.disturbs(sender, Some(other.sender));
             exchange.is_outlasted |= other.ends >= exchange.ends && self.disturbs(other.sender, Some(sender));
-            self.overlaps.push((other.number, Interferer { from: sender, is_earlier: false }));
-            self.overlaps.push((exchange.number, Interferer { from: other.sender, is_earlier: other.begins < begins }));
+            self.overlaps.add(other.number, Interferer { from: sender, is_earlier: false });
+            self.overlaps.add(exchange.number, Interferer { from: other.sender, is_earlier: other.begins < begins });
             if self.disturbs(sender, other.receiver) {
                 self.exchanges[index].has_collided = true;
                 self.exchanges[index].is_undetected |= is_simultaneous;
@@ -178,8 +178,7 @@ impl Medium {
         if !exchange.is_undetected {
             return true;
         }
-        let overlaps: Vec<Interferer> =
-            self.overlaps.iter().filter(|(number, _)| *number == exchange.number).map(|(_, other)| *other).collect();
+        let overlaps = self.overlaps.with(exchange.number);
         // The senders of the collision were transmitting, but under some dialects receive what follows the end of their own frames.
         let receives_rest = rules.dialect.colliding_senders == CollidingSenders::DeferIfOutlasted
             && !self.exchanges.iter().any(|other| other.sender == view && other.ends > now);
@@ -188,7 +187,7 @@ impl Medium {
             EifsAfterCollision::None => false,
             EifsAfterCollision::Always => !has_sent,
             EifsAfterCollision::PreambleDetection => {
-                !has_sent && self.reception.detects_preamble(now, exchange.sender, view, exchange.mode, &overlaps)
+                !has_sent && self.reception.detects_preamble(now, exchange.sender, view, exchange.mode, overlaps)
             }
         }
     }
@@ -206,14 +205,12 @@ impl Medium {
         if self.overlaps.is_empty() {
             return self.reception.link(now, from, receiver, mode, kind);
         }
-        let of_this = self.overlaps.iter().filter(|(number, _)| *number == exchange.number);
-        let others: Vec<Interferer> = of_this.map(|(_, other)| *other).collect();
-        self.reception.link_beside(now, from, receiver, mode, kind, &others)
+        self.reception.link_beside(now, from, receiver, mode, kind, self.overlaps.with(exchange.number))
     }
 
     /// Forgets what overlapped with a PPDU that is over.
     pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
-        self.overlaps.retain(|(number, _)| *number != exchange.number);
+        self.overlaps.forget(exchange.number);
     }
 
     /// Returns `true` if `receiver` decodes a control frame that has ended.
