@@ -294,9 +294,9 @@ MANY_ROWS = Table(["link", "mean_delay [ms]", "max", "word"], rows(200), "Links"
 
 
 def test_long_tables_have_the_lines_of_short_ones():
-    console = Console(width=160, file=io.StringIO(), no_color=True)
-    console.print(_drawn(MANY_ROWS))
-    drawn = console.file.getvalue().splitlines()
+    file = io.StringIO()
+    Console(width=160, file=file, no_color=True).print(_drawn(MANY_ROWS))
+    drawn = file.getvalue().splitlines()
     assert [line.rstrip() for line in drawn] == _plain(MANY_ROWS).splitlines()
 
 

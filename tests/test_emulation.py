@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import acklab
 from conftest import BUILT
 
 ROOT = Path(__file__).parents[1]
@@ -424,3 +425,125 @@ def test_a_report_of_an_emulation_without_flows(tmp_path):
     assert done.returncode in (0, 3), done.stderr
     report = subprocess.run([sys.executable, "-m", "acklab", "report", str(out)], capture_output=True, text=True, check=False)
     assert report.returncode == 0, report.stderr
+
+
+def started(folder, text, *words, prefix=()):
+    """An emulation that has begun: its application writes a file."""
+    text += f'[[application]]\nname = "mark"\nnode = "server"\ncommand = "touch {folder / "begun"}; exec sleep 7{os.getpid()}"\n'
+    (folder / "scenario.toml").write_text(text, encoding="utf-8")
+    command = [*prefix, sys.executable, "-m", "acklab", "emulate", "scenario.toml", *map(str, words)]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not (folder / "begun").exists():
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.02)
+    return process
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_measured_is_kept_when_a_run_is_stopped(tmp_path, ending):
+    text = PATH.format(duration="60s") + FLOW.format(congestion="cubic") + '[[capture]]\npoint = "client"\nfile = "a.pcapng"\n'
+    process = started(tmp_path, text, "--out", "kept")
+    time.sleep(1.5)
+    process.send_signal(ending)
+    told, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "goodput" in told
+    assert re.search(r"note: stopped at \d+\.\d s, before its end: the tables are of what was measured by then", errors)
+    result = acklab.load_result(tmp_path / "kept")
+    at = result.table("timing")["stopped_time"][0]
+    assert 1.5 < at < 40
+    (flow,) = result.flows.to_dicts()
+    # 1448 octets of payload in 1500, for the time that it ran: means are of that time, not of the duration.
+    assert 0.5 * 16 * 1448 / 1500 < flow["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
+    assert (tmp_path / "kept" / "a.pcapng").stat().st_size > 100_000
+    assert (tmp_path / "kept" / "mark.out").exists()
+
+
+def test_a_run_that_is_stopped_before_it_measures_keeps_nothing(tmp_path):
+    process = started(tmp_path, ALONE.format(duration="60s") + '[measure]\nfrom = "50s"\n', "--out", "kept")
+    process.send_signal(signal.SIGINT)
+    told, errors = process.communicate(timeout=30)
+    assert (process.returncode, told) == (130, ""), errors
+    assert not (tmp_path / "kept").exists()
+
+
+@contextlib.contextmanager
+def load(processes):
+    """Processes that compute for as long as this lasts."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+SENDER = "import socket, sys, time\ns = socket.socket(type=socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1000), (sys.argv[1], 9)); sum(range(20000))\n"
+
+
+def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
+    """It computes, and so do four processes for each processor: packets are in time, and what it sends is not what it would send."""
+    (tmp_path / "send.py").write_text(SENDER)
+    program = f'[[application]]\nname = "source"\nnode = "client"\ncommand = "exec {sys.executable} send.py {{server}}"\n'
+    with load(4 * (os.cpu_count() or 1)):
+        done = document(emulate(tmp_path, ALONE.format(duration="4s") + program, "--json"))
+    (timing,) = done["timing"]
+    assert timing["waiting_program"] == '"source"'
+    assert timing["worst_second_waiting"] > 0.3
+    assert timing["trusted"] == "no"
+    assert '"source" waited for a processor' in timing["reasons"]
+    assert done["applications"][0]["worst_second_waiting"] == timing["worst_second_waiting"]
+
+
+@needs("setpriv")
+def test_a_loaded_machine_without_priority_is_said(tmp_path):
+    text = PATH.format(duration="4s") + FLOW.format(congestion="cubic")
+    (tmp_path / "scenario.toml").write_text(text)
+    command = ["setpriv", "--bounding-set", "-sys_nice", sys.executable, "-m", "acklab", "emulate", "scenario.toml", "--json"]
+    with load(4 * (os.cpu_count() or 1)):
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == 3, done.stderr
+    (timing,) = json.loads(done.stdout)["timing"]
+    assert (timing["priority"], timing["trusted"]) == ("normal", "no")
+    assert "without real-time priority, other processes delay them" in timing["reasons"]
+
+
+def holds(process):
+    """The links of the descriptors of a process, and the network namespaces of its threads."""
+    links = set()
+    for pattern in ("fd/*", "task/*/ns/net"):
+        for path in Path(f"/proc/{process}").glob(pattern):
+            with contextlib.suppress(OSError):
+                links.add(os.readlink(path))
+    return links
+
+
+def held():
+    """By process, what it holds."""
+    return {path.name: holds(path.name) for path in Path("/proc").glob("[0-9]*")}
+
+
+def test_nothing_is_held_after_a_kill(tmp_path):
+    """No namespace, and so no device within, and no request to keep processors awake: the kernel keeps them for nobody."""
+    devices = set(os.listdir("/sys/class/net"))
+    before = set().union(*held().values())
+    process = started(tmp_path, PATH.format(duration="60s") + FLOW.format(congestion="cubic"), "--out", "kept")
+    running = held()
+    own = running[str(process.pid)]
+    namespaces = {link for link in own if link.startswith("net:")} - before
+    assert namespaces, "it has namespaces of its own"
+    assert "/dev/net/tun" in own
+    assert ("/dev/cpu_dma_latency" in own) == os.access("/dev/cpu_dma_latency", os.W_OK)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 10
+    while (left := namespaces & set().union(*held().values())) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+    assert set(os.listdir("/sys/class/net")) == devices
+    done = emulate(tmp_path, PATH.format(duration="1s") + FLOW.format(congestion="cubic"), "--out", "kept")
+    assert done.returncode in (0, 3), "a folder that a killed run was writing to is free again"
+    assert not [path for path in (tmp_path / "kept").iterdir() if path.name.startswith(".")]

@@ -428,7 +428,7 @@ CALLS: list[tuple[str, Any, str]] = [
     ("load_sweep(None)", lambda: LAB.load_sweep(None), "directory: found None, expected the path"),
     ("load_sweep(run)", lambda: LAB.load_sweep("kept"), "kept/sweep.json: cannot read it: No such file"),
     ("save(42)", lambda: LAB.load_result("kept").save(42), "directory: found 42, expected the path"),
-    ("save(file)", lambda: LAB.load_result("kept").save("file"), "file: cannot write it: File exists"),
+    ("save(file)", lambda: LAB.load_result("kept").save("file"), "file: cannot write there: File exists"),
     ("a table that is none", lambda: LAB.load_result("kept").table("magic"), "has no table 'magic', it has acks, flows"),
     ("a series", lambda: LAB.load_result("kept").queue, 'ask for it with measure.series = ["queue"]'),
     ("a query of nonsense", lambda: LAB.load_sweep("swept").query("select magic"), "DuckDB refused the query"),

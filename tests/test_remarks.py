@@ -115,9 +115,24 @@ def test_an_emulation_with_late_packets_says_so():
     assert remark == f"not to be trusted: {timing['reasons']}"
 
 
+def test_an_emulation_that_was_stopped_says_so():
+    timing = {"trusted": "yes", "reasons": None, "stopped_time": 12.34}
+    tables = {"flows": pa.Table.from_pylist([FLOW]), "timing": pa.Table.from_pylist([timing])}
+    (remark,) = remarks(Result(tables, Provenance({}, 1, "", "", "")))
+    assert remark == "stopped at 12.3 s, before its end: the tables are of what was measured by then"
+
+
 def test_connections_that_ended_or_stand_say_so():
     failed = FLOW | {"ending": "failed: code 0x1", "ending_time": 3.25}
-    assert found([failed]) == ["a: its connection failed at 3.250 s (code 0x1)"]
+    assert found([failed]) == ["a: its connection failed at 3.250 s (INTERNAL_ERROR, code 0x1)"]
+    gaps = "a: its connection failed at 3.250 s (INTERNAL_ERROR, code 0x1: more than 1,024 gaps in its stream)"
+    assert found([failed | {"transport_protocol": "QUIC (quinn)"}]) == [gaps]
+    of_tack = failed | {"ending": "failed: code 0x8000000a"}
+    assert found([of_tack]) == ["a: its connection failed at 3.250 s (PROTOCOL_VIOLATION, code 0x8000000a)"]
+    unknown = FLOW | {"ending": "failed: code 0x7777", "ending_time": 1.0}
+    assert found([unknown]) == ["a: its connection failed at 1.000 s (code 0x7777)"]
+    closed = FLOW | {"ending": "closed: code 0x1", "ending_time": 1.0}
+    assert found([closed]) == ["a: its connection was closed by an application at 1.000 s (code 0x1)"]
     stands = FLOW | {
         "ending": "stands",
         "ending_time": 1.9,

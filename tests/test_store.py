@@ -85,7 +85,7 @@ def test_a_table_that_is_not_there_is_named(fake, scenario):
 
 def test_a_folder_that_cannot_be_written_is_named(fake, scenario, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(acklab.StoreError, match=r"file/out: cannot write it: "):
+    with pytest.raises(acklab.StoreError, match=r"file/out: cannot write there: "):
         acklab.run(scenario).save(tmp_path / "file" / "out")
 
 

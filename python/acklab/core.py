@@ -221,6 +221,8 @@ class Emulation:
     """Why the results may not be trusted; empty if they may."""
     exit_status: int | None
     """The exit status of the command that used the terminal."""
+    stopped: float | None
+    """When it was stopped before its end, in seconds."""
 
 
 def emulate(
@@ -241,7 +243,8 @@ def emulate(
     `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal; `watch` is called with a sample
     of each second; `may_halt` lets idle processors halt; `internet` is the node that leads to the networks of this machine.
 
-    Raises ScenarioError, RunError, and Cancelled once `cancel` is cancelled.
+    Once `cancel` is cancelled, returns what was measured by then, or raises Cancelled if the window of measurement had not begun. Raises
+    ScenarioError and RunError.
     """
     result = _core.emulate(
         text,
@@ -257,7 +260,7 @@ def emulate(
         may_halt=may_halt,
         internet=internet,
     )
-    return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status)
+    return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status, result.stopped)
 
 
 def inline(

@@ -25,6 +25,8 @@ class Emulated(Result):
     """Reasons why the results cannot be trusted; empty if they can."""
     exit_status: int | None = None
     """The exit status of the command that was run with `at`."""
+    stopped: float | None = None
+    """When it was stopped before its end, in seconds: the tables are of what was measured by then."""
 
     @property
     def is_trusted(self) -> bool:
@@ -48,6 +50,8 @@ def emulate(
 ) -> Emulated:
     """Runs a scenario in real time and returns its tables.
 
+    Once `cancel` is cancelled it ends, and returns what was measured by then.
+
     It takes as long as the scenario's duration, and needs root, or a user namespace that this process has entered by
     `core.acquire_permission`, as the command line does.
 
@@ -58,7 +62,7 @@ def emulate(
     their addresses translated. It needs root, `nft`, and a machine that forwards packets.
 
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
-    permission and for a run that fails, Cancelled once `cancel` is cancelled.
+    permission and for a run that fails, Cancelled if `cancel` is cancelled before the window of measurement has begun.
     """
     if at is not None and not (isinstance(at, Sequence) and len(at) == 2 and isinstance(at[0], str)):
         raise UsageError(f'at: found {at!r}, expected a node and a command such as ("client", ["ping", "-c", "3", "{{server}}"])')
@@ -73,7 +77,7 @@ def emulate(
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)
-    return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status)
+    return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status, done.stopped)
 
 
 def _folder(path: str | Path | None, what: str) -> Path | None:

@@ -23,8 +23,14 @@ def remarks(result: "Result") -> list[str]:
     links = result.arrow("links").to_pylist() if "links" in result.tables else []
     programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []
     timing = result.arrow("timing").to_pylist() if "timing" in result.tables else []
+    stopped = [
+        f"stopped at {row['stopped_time']:.1f} s, before its end: the tables are of what was measured by then"
+        for row in timing
+        if row.get("stopped_time") is not None
+    ]
     late = [f"not to be trusted: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
     return [
+        *stopped,
         *late,
         *_endings(flows),
         *_without_data(flows),
@@ -67,9 +73,37 @@ def _endings(flows: Sequence[Mapping[str, Any]]) -> list[str]:
             kind, _, code = ending.partition(":")
             if kind in _UNFORTUNATE:
                 when = "" if kind == "opening" or at is None else f" at {at:.3f} s"
-                found.append(f"{flow['flow']}: {_UNFORTUNATE[kind]}{when}{f' ({code.strip()})' if code else ''}")
+                why = _reason(code.strip(), str(flow.get("transport_protocol"))) if kind == "failed" and code else code.strip()
+                found.append(f"{flow['flow']}: {_UNFORTUNATE[kind]}{when}{f' ({why})' if why else ''}")
     more = len(found) - _NAMED
     return found if more <= 1 else [*found[:_NAMED], f"{more} more flows ended or stand like these (column `ending`)"]
+
+
+_CODES = {
+    0x1: "INTERNAL_ERROR",
+    0x3: "FLOW_CONTROL_ERROR",
+    0x4: "STREAM_LIMIT_ERROR",
+    0x5: "STREAM_STATE_ERROR",
+    0x6: "FINAL_SIZE_ERROR",
+    0x7: "FRAME_ENCODING_ERROR",
+    0x8: "TRANSPORT_PARAMETER_ERROR",
+    0x9: "CONNECTION_ID_LIMIT_ERROR",
+    0xA: "PROTOCOL_VIOLATION",
+    0xD: "CRYPTO_BUFFER_EXCEEDED",
+    0x11: "VERSION_NEGOTIATION_ERROR",
+}
+"""Codes of transport errors (RFC 9000, §20.1, and RFC 9368, §10.2), which TACK has as well."""
+_OF_TRANSPORT = 1 << 31
+"""TACK's codes of transport errors have this bit."""
+
+
+def _reason(code: str, protocol: str) -> str:
+    """What an error code of a connection, such as "code 0x1", means."""
+    number = int(code.removeprefix("code "), 16)
+    name = _CODES.get(number & ~_OF_TRANSPORT)
+    # quinn-proto 0.11 has this error for nothing else (`MAX_CHUNKS` of `connection/assembler.rs`).
+    gaps = ": more than 1,024 gaps in its stream" if number == 0x1 and "quinn" in protocol else ""
+    return f"{name}, {code}{gaps}" if name else code
 
 
 def remarks_on_scenario(scenario: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from acklab.contents import Contents, refuse_others
 from acklab.errors import StoreError
+from acklab.files import ensure_writable
 from acklab.folders import locked, remove_abandoned
 from acklab.places import LocalPlace, Place, Stamp
 from acklab.store import read_metadata, reason, write_json
@@ -53,25 +54,28 @@ def replacing(folder: Path, kind: Contents) -> Iterator[Replacement]:
     Raises StoreError for a folder with results of another kind, for one that another process is writing to, and if files cannot be written.
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
-    with locked(folder, _LOCK, wait=False):
-        settle(folder)
-        refuse_others(LocalPlace(folder), kind)
-        remove_abandoned(folder)
-        replacement = Replacement(folder, folder / _STAGING)
-        try:
-            shutil.rmtree(replacement.staging, ignore_errors=True)
-            replacement.staging.mkdir()
-            yield replacement
-            if replacement.is_complete:
-                _commit(replacement)
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot write it: {reason(error)}") from error
-        finally:
-            if not (folder / _JOURNAL).exists():
+    try:
+        ensure_writable(folder)
+        with locked(folder, _LOCK, wait=False):
+            settle(folder)
+            refuse_others(LocalPlace(folder), kind)
+            remove_abandoned(folder)
+            replacement = Replacement(folder, folder / _STAGING)
+            try:
                 shutil.rmtree(replacement.staging, ignore_errors=True)
-    for path in made:
-        with contextlib.suppress(OSError):  # what holds a result is not empty
-            path.rmdir()
+                replacement.staging.mkdir()
+                yield replacement
+                if replacement.is_complete:
+                    _commit(replacement)
+            except OSError as error:
+                raise StoreError(f"{folder}: cannot write it: {reason(error)}") from error
+            finally:
+                if not (folder / _JOURNAL).exists():
+                    shutil.rmtree(replacement.staging, ignore_errors=True)
+    finally:
+        for path in made:
+            with contextlib.suppress(OSError):  # what holds a result is not empty
+                path.rmdir()
 
 
 def settle(folder: Path) -> None:

@@ -49,6 +49,7 @@ _TIMING = (
     "p99_lateness",
     "max_lateness",
     "worst_second_p999_lateness",
+    "worst_second_waiting",
     "priority",
     "processors",
     "trusted",
@@ -121,7 +122,7 @@ def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int 
         shown.append(plain_table(_rows(result, "interfaces"), "Interfaces", result.units("interfaces")))
         shown.append(plain_table(_rows(result, "inline"), "Between them", result.units("inline")))
     if "timing" in result.tables:
-        timing = [{name: row[name] for name in _TIMING} for row in _rows(result, "timing")]
+        timing = [{name: row[name] for name in _TIMING if name in row} for row in _rows(result, "timing")]
         shown.append(plain_table(timing, "Lateness of deliveries", result.units("timing")))
     if "applications" in result.tables:
         shown.append(plain_table(_rows(result, "applications"), "Commands", result.units("applications")))

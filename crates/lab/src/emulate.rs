@@ -47,7 +47,7 @@ use acklab_live::{WallClock, realtime};
 use acklab_measure::Table;
 use acklab_measure::flow::Measured;
 pub use calibrate::{Calibration, calibrate};
-use command::Commands;
+use command::{Attended, Commands};
 use live::Monitor;
 pub use live::{CellSample, FlowSample, LatenessSample, LinkSample, Sample};
 use runner::Runner;
@@ -94,16 +94,18 @@ pub struct Emulation {
     pub verdict: Verdict,
     /// The exit status of the command with the terminal: 128 and the signal if a signal ended it.
     pub exit_status: Option<i32>,
+    /// When the run was stopped before its end. The results are those of the window of measurement up to then.
+    pub stopped: Option<Instant>,
 }
 
-/// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns `false`.
+/// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns `false`: what was measured by then is returned.
 ///
 /// The calling thread carries the packets. It gets real-time priority where the system allows that, moves to a network namespace of its own,
 /// and should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, a flow asks for what the kernel cannot do, a capture cannot be written, or `goes_on` returned
-/// `false`.
+/// `false` before the window of measurement began.
 pub fn emulate(
     scenario: &Scenario,
     options: &EmulateOptions,
@@ -140,6 +142,7 @@ pub fn emulate(
     let end = Instant::ZERO + scenario.duration;
     let Range { start: from, end: until } = assemble::window(scenario);
     runner.run_until(&mut world, from, clock, &mut goes_on)?;
+    let was_stopped_before = runner.has_ended_early();
     let from = from.min(runner.now(from));
     world.hosts.open(from);
     world.hosts.outlet.reset();
@@ -149,7 +152,7 @@ pub fn emulate(
     runner.replace_found(&world, found, until);
     let (mut tables, hops) =
         acklab_measure::tables(&mut world, runner.subjects(), &scenario.measure.series, from..until);
-    let timing = {
+    let mut timing = {
         let hosts = &world.hosts;
         trust::Timing::of(&hosts.outlet, hosts.ignored, scenario, privileges.granted(), stage.overruns()? - before)
     };
@@ -157,13 +160,21 @@ pub fn emulate(
     world.taps.finish()?;
     let mut failures = stage.failures();
     failures.extend(world.hosts.failures());
-    drop(applications);
-    let reports = commands.map_or(Ok(Vec::new()), Commands::finish)?;
+    timing.count_waits("the application of the flows", &applications.finish(), &(from..until));
+    let attended = commands.map_or_else(|| Ok(Attended::default()), Commands::finish)?;
+    timing.count_waits("a command in the background", &attended.waits_of_orphans, &(from..until));
+    let reports = attended.reports;
+    for report in &reports {
+        timing.count_waits(&format!("\"{}\"", report.name), &report.waits, &(from..until));
+    }
     let has_foreground_ended =
         reports.iter().any(|report| report.is_foreground && (report.ended.is_some() || report.failure.is_some()));
-    let stopped = runner.has_ended_early() && !has_foreground_ended;
-    if stopped {
-        return Err(Error::Stopped);
+    let stopped = (runner.has_ended_early() && !has_foreground_ended).then(|| runner.now(end));
+    if let Some(at) = stopped {
+        if was_stopped_before {
+            return Err(Error::Stopped);
+        }
+        timing.stop(at);
     }
     let verdict = timing.verdict(failures);
     tables.push(timing.table(&verdict));
@@ -177,7 +188,7 @@ pub fn emulate(
         return Err(Error::Host { what: format!("cannot run `{}`", report.command), source: io::Error::other(why) });
     }
     let results = Results { tables, wakes: runner.driver().wakes(), hops, undeliverable: world.undeliverable() };
-    Ok(Emulation { results, verdict, exit_status })
+    Ok(Emulation { results, verdict, exit_status, stopped })
 }
 
 /// The error for what the system refuses.
@@ -197,4 +208,5 @@ fn applications_table(reports: &[command::Report]) -> Table {
         .count("exit_status", "", reports.iter().map(|report| report.status.map(|status| status as u64)))
         .count("signal", "", reports.iter().map(|report| report.signal.map(|signal| signal as u64)))
         .text("failure", reports.iter().map(|report| report.failure.clone()))
+        .number("worst_second_waiting", "", reports.iter().map(command::Report::worst_waiting))
 }

@@ -34,6 +34,12 @@ impl Household {
         Ok(Self { first: command.spawn()? })
     }
 
+    /// The first process. Processes whose parents have ended are its children.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.first.id()
+    }
+
     /// Starts `command` in `namespace`. It is killed at the latest when the calling thread ends.
     ///
     /// # Errors

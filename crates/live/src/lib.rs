@@ -21,6 +21,7 @@
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
 //! | [`realtime`] | [`Privileges`](realtime::Privileges): real-time priority, locked memory, and processors that do not halt |
 //! | [`cpu_latency`] | [`AwakeProcessors`]: processors that do not halt while they are idle |
+//! | [`run_delay`] | [`RunDelays`]: how long threads that could run wait for a processor |
 //! | [`standstill`] | [`Standstill`]: how long a processor stands still, whatever this process does |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
@@ -39,6 +40,7 @@ pub mod netlink;
 pub mod outlet;
 pub mod permission;
 pub mod realtime;
+pub mod run_delay;
 pub mod socket;
 pub mod standstill;
 mod sys;
@@ -56,6 +58,7 @@ pub use household::Household;
 pub use lateness::Lateness;
 pub use namespace::Namespace;
 pub use outlet::Outlet;
+pub use run_delay::RunDelays;
 pub use socket::TcpInfo;
 pub use standstill::Standstill;
 pub use tun::Tun;

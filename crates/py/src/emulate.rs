@@ -26,6 +26,8 @@ pub(crate) struct EmulationResult {
     reasons: Vec<String>,
     /// The exit status of the command with the terminal, if there is one.
     exit_status: Option<i32>,
+    /// When it was stopped before its end, in seconds.
+    stopped: Option<f64>,
 }
 
 /// Measures what this machine can carry, as JSON; with `may_halt`, idle processors may halt meanwhile. Raises `RunError`. Ctrl-C stops it.
@@ -68,7 +70,8 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 ///
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal; `watch` is called each
 /// second with a sample of the run as JSON; `may_halt` lets idle processors halt; `internet` is the node that
-/// leads to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError`, `RunError`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// leads to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError` and `RunError`. After `cancel` is cancelled it
+/// returns what was measured by then, or raises `Cancelled` if that is nothing. Ctrl-C stops a run of the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, may_halt=false, internet=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -111,5 +114,6 @@ pub(crate) fn emulate(
         tables: arrow_tables(py, emulation.results.tables)?,
         reasons: emulation.verdict.reasons,
         exit_status: emulation.exit_status,
+        stopped: emulation.stopped.map(acklab_base::Instant::as_secs_f64),
     })
 }

@@ -13,9 +13,9 @@ from rich.markup import escape
 
 from acklab import core
 from acklab.cli.run import DEFAULT_VIEW, View, finite, show
+from acklab.cli.signals import stopped_by_signals
 from acklab.emulator import Emulated, emulate
-from acklab.errors import UsageError
-from acklab.files import ensure_writable
+from acklab.errors import Cancelled, UsageError
 from acklab.terminal import err, out, tell
 
 NOT_TRUSTED = 3
@@ -45,9 +45,12 @@ def emulate_command(
             from acklab.contents import Contents
             from acklab.replacing import replacing
 
-            ensure_writable(folder)
             replacement = stack.enter_context(replacing(folder, Contents.EMULATION))
         core.acquire_permission()
+        cancel = core.Cancel()
+        # A command that has the terminal gets its Ctrl-C.
+        if foreground is None:
+            stack.enter_context(stopped_by_signals(cancel))
         staging = None if replacement is None else replacement.staging
         with watched(file.name, page, port, foreground is not None) as watch:
             result = emulate(
@@ -57,6 +60,7 @@ def emulate_command(
                 captures=staging or Path(),
                 outputs=staging,
                 at=foreground,
+                cancel=cancel,
                 watch=watch,
                 may_halt=may_halt,
                 internet=internet,
@@ -137,7 +141,9 @@ def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[st
 
 
 def _status(result: Emulated) -> int:
-    """That of the command, if there was one; else whether the results may be trusted."""
+    """That of the command, if there was one; else whether it was stopped, and whether the results may be trusted."""
     if result.exit_status is not None:
         return result.exit_status
+    if result.stopped is not None:
+        return Cancelled.exit_code
     return 0 if result.is_trusted else NOT_TRUSTED

@@ -1,15 +1,13 @@
 """`acklab inline`."""
 
-import contextlib
 import json
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from acklab import core
 from acklab.cli.emulate import watched
 from acklab.cli.run import finite, show
+from acklab.cli.signals import stopped_by_signals
 from acklab.errors import UsageError
 from acklab.inliner import inline, line
 from acklab.scenario import Source
@@ -49,7 +47,7 @@ def inline_command(
     def stands(forwarding: str, how: str, priority: str) -> None:
         tell(f"stands between the interfaces: {forwarding}; frames by {how}; {priority} priority; Ctrl-C ends it")
 
-    with _stopped_by_signals(cancel), watched(source.name, page, port, as_json or interval is not None) as watch:
+    with stopped_by_signals(cancel), watched(source.name, page, port, as_json or interval is not None) as watch:
         lines = None if interval is None else Intervals(interval, as_json)
 
         def both(sample: dict[str, Any]) -> None:
@@ -101,18 +99,6 @@ def _toml(entries: list[dict[str, str]]) -> str:
         + ", ".join("{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in entry.items()) + "}" for entry in entries)
         + "]"
     )
-
-
-@contextlib.contextmanager
-def _stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
-    """Ctrl-C, and what a service manager or a terminal that goes away sends, are an orderly end."""
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda *_: cancel.cancel()) for number in signals}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class Intervals:

@@ -64,7 +64,6 @@ def run_command(
             from acklab.contents import Contents
             from acklab.replacing import replacing
 
-            ensure_writable(folder)
             replacement = stack.enter_context(replacing(folder, Contents.RUN))
             replacement.make_room([capture["file"] for capture in scenario.get("capture") or []])
         # As with a capture program, files go where they are asked for, and else to the current folder.

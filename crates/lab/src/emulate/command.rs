@@ -3,7 +3,8 @@
 use super::addresses;
 use crate::error::Error;
 use acklab_base::{Duration, Instant, NodeId};
-use acklab_live::{Household, Namespace, WallClock};
+use acklab_live::run_delay::Wait;
+use acklab_live::{Household, Namespace, RunDelays, WallClock};
 use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,6 +18,8 @@ use std::thread::JoinHandle;
 
 /// The interval at which the commands are looked at.
 const PATIENCE: Duration = Duration::from_millis(5);
+/// The interval at which it is looked how long they waited for a processor.
+const SAMPLING: Duration = Duration::from_millis(100);
 /// The time between the request to end and the end by force.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -53,6 +56,15 @@ pub(super) struct Report {
     /// Why it could not be started.
     pub(super) failure: Option<String>,
     pub(super) is_foreground: bool,
+    /// How long its threads waited for a processor.
+    pub(super) waits: Vec<Wait>,
+}
+
+impl Report {
+    /// The largest share of a second that one of its threads waited for a processor.
+    pub(super) fn worst_waiting(&self) -> Option<f64> {
+        self.waits.iter().map(|wait| wait.share).max_by(f64::total_cmp)
+    }
 }
 
 /// Replaces `{name}` by the IPv4 address and `{name.ipv6}` by the IPv6 address of the node with this name.
@@ -97,7 +109,15 @@ pub(super) fn nodes_in<'a>(
 pub(super) struct Commands {
     stop: Arc<AtomicBool>,
     foreground_ended: Arc<AtomicBool>,
-    thread: Option<JoinHandle<io::Result<Vec<Report>>>>,
+    thread: Option<JoinHandle<io::Result<Attended>>>,
+}
+
+/// What became of all commands.
+#[derive(Debug, Default)]
+pub(super) struct Attended {
+    pub(super) reports: Vec<Report>,
+    /// How long threads waited for a processor that commands have left in the background.
+    pub(super) waits_of_orphans: Vec<Wait>,
 }
 
 impl Commands {
@@ -119,11 +139,11 @@ impl Commands {
     }
 
     /// Ends all commands, and returns what became of each.
-    pub(super) fn finish(mut self) -> Result<Vec<Report>, Error> {
+    pub(super) fn finish(mut self) -> Result<Attended, Error> {
         self.stop.store(true, Ordering::Relaxed);
         let joined = self.thread.take().map(JoinHandle::join);
-        let reports = joined.unwrap_or_else(|| Ok(Ok(Vec::new())));
-        reports
+        let attended = joined.unwrap_or_else(|| Ok(Ok(Attended::default())));
+        attended
             .unwrap_or_else(|_| Err(io::Error::other("the thread of the commands panicked")))
             .map_err(|source| Error::Host { what: "cannot run the commands".to_owned(), source })
     }
@@ -144,19 +164,21 @@ struct Running {
     child: Option<Child>,
     /// When it was asked to end.
     asked: Option<Instant>,
+    delays: RunDelays,
 }
 
-fn attend(
-    jobs: Vec<Job>,
-    clock: WallClock,
-    stop: &AtomicBool,
-    foreground_ended: &AtomicBool,
-) -> io::Result<Vec<Report>> {
+fn attend(jobs: Vec<Job>, clock: WallClock, stop: &AtomicBool, foreground_ended: &AtomicBool) -> io::Result<Attended> {
     // All that the commands start ends with this thread.
     let household = Household::new()?;
-    let mut all: Vec<Running> = jobs.into_iter().map(Running::new).collect();
+    let mut all: Vec<Running> = jobs.into_iter().map(|job| Running::new(job, clock.now())).collect();
+    let (mut orphans, mut next_sample) = (RunDelays::new(clock.now()), clock.now());
     loop {
         let now = clock.now();
+        if now >= next_sample {
+            next_sample = now + SAMPLING;
+            all.iter_mut().for_each(|running| running.sample(now));
+            orphans.sample_descendants(now, household.first());
+        }
         let is_over = stop.load(Ordering::Relaxed);
         for running in &mut all {
             running.attend(&household, now, is_over);
@@ -165,14 +187,15 @@ fn attend(
             }
         }
         if is_over && all.iter().all(|running| running.child.is_none()) {
-            return Ok(all.into_iter().map(|running| running.report).collect());
+            let reports = all.into_iter().map(|running| running.end(now)).collect();
+            return Ok(Attended { reports, waits_of_orphans: orphans.finish(now) });
         }
         std::thread::sleep(std::time::Duration::from_nanos(PATIENCE.as_nanos()));
     }
 }
 
 impl Running {
-    fn new(job: Job) -> Self {
+    fn new(job: Job, now: Instant) -> Self {
         let report = Report {
             name: job.name.clone(),
             node: job.node.clone(),
@@ -183,8 +206,21 @@ impl Running {
             signal: None,
             failure: None,
             is_foreground: job.is_foreground,
+            waits: Vec::new(),
         };
-        Self { job, report, child: None, asked: None }
+        Self { job, report, child: None, asked: None, delays: RunDelays::new(now) }
+    }
+
+    /// Looks how long its threads have waited for a processor.
+    fn sample(&mut self, now: Instant) {
+        match &self.child {
+            Some(child) => self.delays.sample_family(now, child.id()),
+            None => self.delays.pass(now),
+        }
+    }
+
+    fn end(self, now: Instant) -> Report {
+        Report { waits: self.delays.finish(now), ..self.report }
     }
 
     const fn has_ended(&self) -> bool {

@@ -12,9 +12,9 @@ pub(super) mod datagrams;
 pub(super) mod stream;
 
 use acklab_base::{Duration, Instant};
-use acklab_live::WallClock;
-use acklab_live::realtime;
+use acklab_live::run_delay::Wait;
 use acklab_live::socket::Watch;
+use acklab_live::{RunDelays, WallClock, realtime};
 use datagrams::DatagramWorker;
 use std::io;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ use stream::{CHUNK, StreamWorker};
 
 /// The interval at which the thread looks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// The interval at which it looks how long it waited for a processor, which costs some microseconds.
+const SAMPLING: Duration = Duration::from_secs(1);
 
 /// One end of a flow.
 pub(super) enum TrafficEnd {
@@ -36,7 +38,7 @@ pub(super) enum TrafficEnd {
 /// The thread of the applications.
 pub(super) struct Applications {
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Vec<Wait>>>,
 }
 
 impl Applications {
@@ -58,29 +60,41 @@ impl Applications {
         let work = move || {
             realtime::share_a_processor();
             realtime::enter(realtime::APPLICATIONS);
-            run(&mut workers, &watch, clock, &is_over);
+            run(&mut workers, &watch, clock, &is_over)
         };
         let thread = std::thread::Builder::new().name("applications".to_owned()).spawn(work)?;
         Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Ends the applications. Returns how long their thread waited for a processor.
+    pub(super) fn finish(mut self) -> Vec<Wait> {
+        self.join()
+    }
+
+    fn join(&mut self) -> Vec<Wait> {
+        self.stop.store(true, Ordering::Relaxed);
+        // A thread that panicked has printed why.
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
 impl Drop for Applications {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has printed why.
-            let _ = thread.join();
-        }
+        self.join();
     }
 }
 
-fn run(workers: &mut [Worker], watch: &Watch, clock: WallClock, stop: &AtomicBool) {
+fn run(workers: &mut [Worker], watch: &Watch, clock: WallClock, stop: &AtomicBool) -> Vec<Wait> {
     let mut buffer = vec![0; CHUNK];
     let mut ready = Vec::new();
+    let (mut delays, mut next_sample) = (RunDelays::new(clock.now()), clock.now());
     (0..workers.len()).for_each(|number| workers[number].run(clock.now(), clock, watch, number, &mut buffer));
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
+        if now >= next_sample {
+            next_sample = now + SAMPLING;
+            delays.sample_this_thread(now);
+        }
         for (number, worker) in workers.iter_mut().enumerate() {
             if worker.deadline().is_some_and(|deadline| deadline <= now) {
                 worker.run(now, clock, watch, number, &mut buffer);
@@ -89,12 +103,15 @@ fn run(workers: &mut [Worker], watch: &Watch, clock: WallClock, stop: &AtomicBoo
         let deadline = workers.iter().filter_map(Worker::deadline).min();
         let wait = deadline.map_or(PATIENCE, |deadline| deadline.since(clock.now()).min(PATIENCE));
         if watch.wait(wait, &mut ready).is_err() {
-            return;
+            break;
         }
         for number in ready.drain(..) {
             workers[number].run(clock.now(), clock, watch, number, &mut buffer);
         }
     }
+    delays.sample_this_thread(clock.now());
+    // Without a flow it has nothing to do.
+    if workers.is_empty() { Vec::new() } else { delays.finish(clock.now()) }
 }
 
 /// One end at work.

@@ -1,10 +1,12 @@
-//! How late packets were, and whether the results may be trusted.
+//! How late packets were and how long programs waited for a processor, and whether the results may be trusted.
 
 use crate::scenario::Scenario;
-use acklab_base::Duration;
+use acklab_base::{Duration, Instant};
 use acklab_live::realtime::Granted;
+use acklab_live::run_delay::Wait;
 use acklab_live::{Lateness, Outlet};
 use acklab_measure::Table;
+use std::ops::Range;
 
 /// The 99th percentile of lateness of the whole window may be this part of the time constant.
 const SHARE: u64 = 20;
@@ -13,6 +15,9 @@ const SHARE: u64 = 20;
 const SHARE_OF_SECOND: u64 = 4;
 /// The time constant where the scenario has no smaller one: the tick of a kernel with `HZ=250`.
 const LARGEST_CONSTANT: Duration = Duration::from_millis(4);
+
+/// In each second, a thread of a program may wait this share of the time for a processor: as of packets, one of a hundred may be late.
+const SHARE_OF_WAITING: f64 = 0.01;
 
 /// Whether the results may be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +47,17 @@ pub(crate) struct Timing {
     /// Packets that waited in a device until its queue was full.
     overruns: u64,
     ignored: u64,
+    /// The program that waited longest for a processor in one second.
+    starved: Option<Starved>,
+    /// When the run was stopped before its end.
+    stopped: Option<Instant>,
+}
+
+/// A program, and the second in which it waited longest for a processor.
+#[derive(Clone, Debug)]
+struct Starved {
+    program: String,
+    wait: Wait,
 }
 
 /// The smallest time constant of a scenario: the smallest delay of a link or interval of a gate, but at most 4 ms.
@@ -70,7 +86,27 @@ impl Timing {
             refused: outlet.refused(),
             overruns,
             ignored,
+            starved: None,
+            stopped: None,
         }
+    }
+
+    /// Counts how long the threads of `program` waited for a processor in the intervals of which at least half lies in `window`.
+    pub(crate) fn count_waits(&mut self, program: &str, waits: &[Wait], window: &Range<Instant>) {
+        let within = waits.iter().filter(|wait| {
+            let common = wait.ended.min(window.end).since(wait.began.max(window.start));
+            let shorter = wait.ended.since(wait.began).min(window.end.since(window.start));
+            !common.is_zero() && common >= shorter / 2
+        });
+        let Some(worst) = within.copied().max_by(|one, other| one.share.total_cmp(&other.share)) else { return };
+        if self.starved.as_ref().is_none_or(|starved| starved.wait.share < worst.share) {
+            self.starved = Some(Starved { program: program.to_owned(), wait: worst });
+        }
+    }
+
+    /// The run was stopped at `at`.
+    pub(crate) const fn stop(&mut self, at: Instant) {
+        self.stopped = Some(at);
     }
 
     /// The bound of the 99th percentile of the window.
@@ -108,6 +144,16 @@ impl Timing {
                 self.overruns
             ));
         }
+        if let Some(Starved { program, wait }) =
+            self.starved.as_ref().filter(|starved| starved.wait.share > SHARE_OF_WAITING)
+        {
+            reasons.push(format!(
+                "in second {} of the run, {program} waited for a processor {:.1} % of the time, expected at most {:.0} %; other processes starve it",
+                wait.began.as_secs_f64() as u64,
+                100.0 * wait.share,
+                100.0 * SHARE_OF_WAITING
+            ));
+        }
         Verdict { reasons }
     }
 
@@ -129,6 +175,10 @@ impl Timing {
             .count("refused", "packets", [self.refused])
             .count("overruns", "packets", [self.overruns])
             .count("ignored", "packets", [self.ignored])
+            .number("worst_second_waiting", "", [self.starved.as_ref().map(|starved| starved.wait.share)])
+            .number("bound_second_waiting", "", [Some(SHARE_OF_WAITING)])
+            .text("waiting_program", [self.starved.as_ref().map(|starved| starved.program.clone())])
+            .number("stopped_time", "s", [self.stopped.map(Instant::as_secs_f64)])
             .text("priority", [self.granted.priority().to_owned()])
             .text("processors", [self.granted.processors().to_owned()])
             .text("trusted", [if verdict.is_good() { "yes" } else { "no" }.to_owned()])
@@ -140,8 +190,6 @@ impl Timing {
 mod tests {
     use super::*;
     use crate::scenario::load;
-    use acklab_base::Instant;
-    use std::ops::Range;
 
     fn scenario(delay: &str, gate: &str) -> Scenario {
         let text = format!(
@@ -178,7 +226,17 @@ reverse = {{ delay = "7.5ms"{gate} }}
         let constant = Duration::from_millis(2);
         let longest_handover = Duration::ZERO;
         let granted = Granted { is_realtime: true, is_awake: true };
-        Timing { lateness, longest_handover, constant, granted, refused: 0, overruns: 0, ignored: 0 }
+        Timing {
+            lateness,
+            longest_handover,
+            constant,
+            granted,
+            refused: 0,
+            overruns: 0,
+            ignored: 0,
+            starved: None,
+            stopped: None,
+        }
     }
 
     #[test]
@@ -187,6 +245,26 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert!(!timing(100, 110, 0..0).verdict(Vec::new()).is_good());
         assert!(!Timing { overruns: 1, ..timing(100, 1, 0..0) }.verdict(Vec::new()).is_good());
         assert!(!timing(100, 1, 0..0).verdict(vec!["flow \"x\": refused".to_owned()]).is_good());
+    }
+
+    /// What lies outside the window of measurement does not count.
+    #[test]
+    fn a_program_that_waits_for_a_processor_spoils_its_second_and_the_run() {
+        let second = |number: u64, share| {
+            let at = |number: u64| Instant::ZERO + Duration::from_secs(number);
+            Wait { began: at(number), ended: at(number + 1), share }
+        };
+        let window = second(2, 0.0).began..second(4, 0.0).began;
+        let mut timing = timing(100, 1, 0..0);
+        timing.count_waits("sink", &[second(0, 0.5), second(2, 0.002), second(3, 0.009), second(4, 0.5)], &window);
+        assert!(timing.verdict(Vec::new()).is_good());
+        timing.count_waits("source", &[second(3, 0.046)], &window);
+        timing.count_waits("other", &[second(2, 0.02)], &window);
+        let reasons = timing.verdict(Vec::new()).reasons;
+        assert!(
+            reasons[0].starts_with("in second 3 of the run, source waited for a processor 4.6 % of the time"),
+            "{reasons:?}"
+        );
     }
 
     /// A stall of 5 ms in ten seconds is one packet of two thousand, and enough to fill a queue.
