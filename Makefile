@@ -8,6 +8,7 @@
 # make figure the figure of the README
 # make study-figures  the figures on the pages of the studies, from results in $(OUT)
 # make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
+# make growth what larger runs cost, by flows, stations, links, duration and windows: writes docs/models/growth.md
 # make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
 # make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, random scenarios against invariants, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
@@ -25,7 +26,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
+.PHONY: all install demo test test-rust test-python lint format bench growth profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -92,6 +93,9 @@ bench: SHELL := /bin/bash -o pipefail
 bench:
 	cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
 	cargo bench --package acklab-deploy --quiet
+
+growth: install
+	$(BIN)/python scripts/growth.py
 
 profile:
 	./scripts/profile.sh

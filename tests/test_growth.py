@@ -1,0 +1,50 @@
+"""What larger runs cost: the page tells what was measured, and nothing grows faster than its work."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+import acklab
+from conftest import BUILT
+from scripts import growth
+
+ROOT = Path(__file__).parents[1]
+KEPT = json.loads((ROOT / growth.DATA).read_text())
+
+
+def point(size, hops, cpu):
+    return growth.Point(size, hops, cpu, 0.0, 0.0)
+
+
+def test_the_page_tells_what_was_measured_last():
+    assert growth.tables(KEPT) in (ROOT / growth.PAGE).read_text(), f"run {growth.__file__}"
+
+
+@pytest.mark.parametrize("way", growth.WAYS)
+def test_nothing_measured_grows_faster_than_its_work(way):
+    assert growth.exponent([growth.Point(**one) for one in KEPT[way]]) < growth.STEEPEST
+
+
+def test_an_exponent_is_that_of_the_time_over_the_work():
+    assert growth.exponent([point(1, 100, 0.1), point(4, 400, 0.4)]) == pytest.approx(1.0)
+    assert growth.exponent([point(1, 100, 0.1), point(4, 400, 1.6)]) == pytest.approx(2.0)
+    # The same packets over a window four times as large.
+    assert growth.exponent([point(1, 100, 0.1), point(4, 100, 0.1)]) == pytest.approx(1.0)
+    assert growth.exponent([point(1, 100, 0.1), point(4, 100, 0.4)]) == pytest.approx(2.0)
+
+
+@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+def test_a_collision_of_many_stations_costs_their_square():
+    """All stations want to send at once. In a collision of n PPDUs each interferes with all others; to find them in one list of all took n³."""
+
+    def seconds(stations):
+        scenario = growth.WAYS["stations"][1](stations) | {"seed": 1, "duration": "1s"}
+        start = time.process_time()
+        result = acklab.run(scenario)
+        return time.process_time() - start, int(result.stations["total_collisions_l1"].sum())
+
+    few, many = seconds(300), seconds(1200)
+    # For each PPDU that collides; four times as many of them meet in a collision, each of which meets four times as many others.
+    assert many[0] / many[1] < 5 * few[0] / few[1]
