@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import acklab
+import commands
 from acklab.places import LocalPlace, RemotePlace
 from acklab.sweeps import PackedStore
 from acklab.sweeps.on_ray import Ray, Travelling, run_job
@@ -209,14 +210,16 @@ def test_a_sweep_goes_on_after_the_head_was_restarted(tmp_path):
     assert contents(out) == contents(tmp_path / "alone")
 
 
-def test_a_run_killed_ten_times_at_random_instants_ends_with_the_same_octets(tmp_path):
+@pytest.mark.parametrize("on", ["threads", "ray"])
+def test_a_run_killed_ten_times_at_random_instants_ends_with_the_same_octets(request, tmp_path, on):
     out, chance = tmp_path / "out", random.Random(7)
+    address = request.getfixturevalue("cluster").address if on == "ray" else None
     for _ in range(10):
-        process = command(out, None, 60)
+        process = command(out, address, 60)
         time.sleep(chance.uniform(0.5, 4))
         process.kill()
         process.communicate()
-    last = command(out, None, 60)
+    last = command(out, address, 60)
     _, told = last.communicate(timeout=300)
     assert last.returncode == 0, told
     swept(tmp_path / "alone", seeds=60)
@@ -258,6 +261,15 @@ def test_an_object_store_holds_the_same_octets(bucket, here, tmp_path):
     assert acklab.load_sweep(url).flows.equals(result.flows)
     assert acklab.load_sweep(url).result(3).seed == 45
     assert swept(url) == result
+    for words in (
+        ("show", url),
+        ("compare", url, "--relative-to", f"limit={LIMITS[0]}"),
+        ("query", "select count(*) from flows", url),
+        ("report", url, "--out", tmp_path / "report.html"),
+    ):
+        done = commands.acklab(*words)
+        assert done.returncode in (0, None), done.stderr
+        assert done.stdout
 
 
 def test_workers_write_to_an_object_store_themselves(bucket, cluster, here):
