@@ -20,6 +20,9 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
 }
 """Queues with an ACK filter, by the names that `acklab inline --ack-filter` has for them."""
 
+THINNERS = ("scsc", "dhd", "unisoc")
+"""Thinners with the rules of a driver, by their names in scenarios."""
+
 EAST, WEST = "east", "west"
 """The nodes at the two ends of a `line`."""
 
@@ -34,14 +37,16 @@ def line(
     ack_filter: str | None = None,
     acks_first: bool = False,
     gate: str | None = None,
+    thinner: str | None = None,
     seed: int = 1,
 ) -> dict[str, Any]:
     """The scenario of one link, "line", between two interfaces: "east" and "west".
 
     Each text is a value for both directions, or two values with a slash between: from the first interface to the second, and back, such as "100Mbps/2Mbps".
-    `queue` is the limit of the queue, such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a quota, such as "5ms:10".
+    `queue` is the limit of the queue, such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a quota, such as "5ms:10";
+    `thinner` is one of `THINNERS`, a number of ACKs and the longest time to hold one, such as "4:10ms", or "none".
 
-    Raises UsageError for three values, an unknown filter, and a filter without a rate or a gate, before which no ACK ever waits.
+    Raises UsageError for three values, an unknown filter or thinner, and a filter without a rate or a gate, before which no ACK ever waits.
     """
     directions: list[dict[str, Any]] = [{}, {}]
     for name, text in (("rate", rate), ("delay", delay), ("loss", loss)):
@@ -49,12 +54,15 @@ def line(
             if value is not None:
                 direction[name] = {"model": "independent", "probability": _share(value)} if name == "loss" else value
     gates, limits, filters = _both("gate", gate), _both("queue", queue), _both("ack-filter", ack_filter)
-    for direction, interval_and_quota, limit, chosen in zip(directions, gates, limits, filters, strict=True):
+    thinners = _both("thinner", thinner)
+    for direction, interval_and_quota, limit, chosen, held in zip(directions, gates, limits, filters, thinners, strict=True):
         if interval_and_quota is not None:
             interval, _, quota = interval_and_quota.partition(":")
             if not quota.isdecimal():
                 raise UsageError(f"--gate: found {interval_and_quota!r}, expected an interval and a quota such as 5ms:10")
             direction["gate"] = {"interval": interval, "quota": int(quota)}
+        if held not in (None, "none"):
+            direction["thinner"] = _thinner(held)
         discipline = _discipline(chosen, acks_first)
         if discipline["discipline"] != "fifo" and not {"rate", "gate"} & direction.keys():
             what = "--acks-first" if acks_first else "--ack-filter"
@@ -88,6 +96,17 @@ def _share(text: str) -> float:
         return float(text)
     except ValueError:
         raise UsageError(f"--loss: found {text!r}, expected a share such as 0.01") from None
+
+
+def _thinner(text: str) -> dict[str, Any]:
+    if text in THINNERS:
+        return {"rule": text}
+    acks, _, hold = text.partition(":")
+    if not acks.isdecimal() or not hold:
+        raise UsageError(
+            f"--thinner: found {text!r}, expected one of {', '.join(THINNERS)}, none, or a number of ACKs and a time such as 4:10ms"
+        )
+    return {"rule": "every", "acks": int(acks), "hold": hold}
 
 
 def _discipline(chosen: str | None, acks_first: bool) -> dict[str, Any]:

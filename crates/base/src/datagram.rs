@@ -28,6 +28,11 @@ pub trait Datagram {
     /// The acknowledgment fields of the TCP header. Returns `None` unless the packet is a TCP segment with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader>;
 
+    /// The options of the segment that opens a connection of TCP in this direction. Returns `None` for any other packet.
+    fn opening(&self) -> Option<Opening> {
+        None
+    }
+
     /// The acknowledgment fields of a pure ACK. Returns `None` for any other packet.
     #[inline]
     fn pure_ack(&self) -> Option<AckHeader> {
@@ -39,6 +44,15 @@ pub trait Datagram {
     fn is_pure_ack(&self) -> bool {
         self.pure_ack().is_some()
     }
+}
+
+/// What a TCP segment with SYN says of the segments and windows of its direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Maximum segment size that its sender accepts (RFC 9293, §3.7.1).
+    pub mss: Option<u16>,
+    /// The shift of its sender's windows (RFC 7323, §2).
+    pub window_scale: Option<u8>,
 }
 
 /// The fields of an acknowledging TCP segment that decide whether a newer ACK supersedes it.

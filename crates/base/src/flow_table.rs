@@ -4,8 +4,9 @@ use crate::FlowKey;
 
 /// A map from [`FlowKey`] to `T`, fast enough for one lookup per packet.
 ///
-/// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved by linear probing. Entries are never
-/// removed: a flow that has ended costs memory but no time. Iteration follows the order of insertion, so it is the same in every run.
+/// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved by linear probing. Single entries are not
+/// removed, because a flow that has ended costs memory but no time; [`retain`](Self::retain) forgets many at once. Iteration follows the
+/// order of insertion, so it is the same in every run.
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
     entries: Vec<(FlowKey, T)>,
@@ -62,6 +63,24 @@ impl<T> FlowTable<T> {
         }
     }
 
+    /// The number of entries.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns `true` if there are no entries.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Removes the entries that `keep` does not want, in time proportional to the number of all.
+    pub fn retain(&mut self, mut keep: impl FnMut(FlowKey, &mut T) -> bool) {
+        self.entries.retain_mut(|(flow, value)| keep(*flow, value));
+        self.rebuild();
+    }
+
     /// All entries, in the order of their insertion.
     pub fn iter(&self) -> impl Iterator<Item = (FlowKey, &T)> {
         self.entries.iter().map(|(flow, value)| (*flow, value))
@@ -84,12 +103,17 @@ impl<T> FlowTable<T> {
         let index = self.entries.len();
         self.entries.push((flow, value));
         if 2 * self.entries.len() > self.slots.len() {
-            self.slots = vec![(FlowKey(0), EMPTY); (4 * self.entries.len()).next_power_of_two()];
-            (0..=index).for_each(|index| self.fill_slot(index));
+            self.rebuild();
         } else {
             self.fill_slot(index);
         }
         index
+    }
+
+    /// Makes the slots anew from the entries.
+    fn rebuild(&mut self) {
+        self.slots = vec![(FlowKey(0), EMPTY); (4 * self.entries.len()).next_power_of_two()];
+        (0..self.entries.len()).for_each(|index| self.fill_slot(index));
     }
 
     fn fill_slot(&mut self, index: usize) {
@@ -121,7 +145,14 @@ mod tests {
             }
             let mut sorted: Vec<_> = table.iter().map(|(flow, value)| (flow, *value)).collect();
             sorted.sort_unstable();
-            prop_assert!(sorted.into_iter().eq(map));
+            prop_assert!(sorted.into_iter().eq(map.clone()));
+            table.retain(|_, value| *value % 3 == 0);
+            map.retain(|_, value| *value % 3 == 0);
+            prop_assert_eq!(table.len(), map.len());
+            prop_assert_eq!(table.is_empty(), map.is_empty());
+            for key in (0..40).map(|key| FlowKey(key << 4)) {
+                prop_assert_eq!(table.get(key), map.get(&key));
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ pub mod time;
 pub mod units;
 pub mod world;
 
-pub use datagram::{AckHeader, Datagram};
+pub use datagram::{AckHeader, Datagram, Opening};
 pub use ecn::Ecn;
 pub use endpoint::{Content, CounterValue, Endpoint, Vitals};
 pub use event::Event;

@@ -1,6 +1,6 @@
 //! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId, Opening};
 use acklab_measure::Observed;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
@@ -169,6 +169,10 @@ impl Datagram for Packet {
 
     fn ack_header(&self) -> Option<AckHeader> {
         self.0.pdu.ack_header()
+    }
+
+    fn opening(&self) -> Option<Opening> {
+        self.pdu::<Segment>()?.opening()
     }
 
     #[inline]

@@ -22,7 +22,7 @@ pub struct Counters {
     pub marked: u64,
     /// Octets of the marked packets.
     pub bytes_marked: Bytes,
-    /// Pure ACKs that an ACK filter removed in favour of a newer one of their flow.
+    /// Pure ACKs that an ACK filter or a thinner removed in favour of a newer one of their flow.
     pub filtered: u64,
     /// Octets of the filtered ACKs.
     pub bytes_filtered: Bytes,
@@ -121,6 +121,16 @@ impl Tally {
     pub(crate) fn filters(&mut self, at: Instant, size: Bytes) {
         if let Some(counters) = self.at(at) {
             counters.filtered += 1;
+            counters.bytes_filtered += size;
+        }
+    }
+
+    /// Counts ACKs that a thinner removed. They have arrived, and join no queue.
+    pub(crate) fn thins(&mut self, at: Instant, packets: u64, size: Bytes) {
+        if let Some(counters) = self.at(at) {
+            counters.packets_in += packets;
+            counters.bytes_in += size;
+            counters.filtered += packets;
             counters.bytes_filtered += size;
         }
     }

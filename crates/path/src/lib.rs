@@ -1,12 +1,12 @@
 //! Links: what happens to packets between two nodes.
 //!
-//! A [`Link`] is one direction of a link, a chain of four stages; the opposite direction is another `Link`.
+//! A [`Link`] is one direction of a link, a chain of five stages; the opposite direction is another `Link`.
 //!
 //! ```text
-//!            queue             gate            server              channel
-//! accept → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → poll
-//!          [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder, ]
-//!                                                             [ duplicate      ]
+//!            thinner       queue             gate            server              channel
+//! accept → [ every, ] → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → poll
+//!          [ scsc   ]   [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder, ]
+//!                                                                          [ duplicate      ]
 //! ```
 //!
 //! In the order of reading:
@@ -14,6 +14,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`link`] | [`Link`]: the machine, and its [`LinkConfig`](link::LinkConfig) |
+//! | [`thinner`] | thinners: pure ACKs are held back so that one stands for several |
 //! | [`queue`] | queue disciplines: which packets wait, are dropped or are marked; [`Buffer`]: a queue whose owner dequeues |
 //! | [`gate`] | the ACK gate: a quota of packets at each multiple of an interval |
 //! | [`demand`] | capacity on demand, in place of gate and server: the return channel of a satellite terminal |
@@ -34,7 +35,9 @@ pub mod loss;
 pub mod mtu;
 pub mod queue;
 pub mod server;
+pub mod thinner;
 
 pub use counters::Counters;
 pub use link::Link;
 pub use queue::Buffer;
+pub use thinner::Thinner;

@@ -1,4 +1,4 @@
-//! One direction of a link: queue, device, gate, server and channel as one machine.
+//! One direction of a link: thinner, queue, device, gate, server and channel as one machine.
 
 mod assigned;
 mod channel;
@@ -13,6 +13,7 @@ use crate::gate::Gate;
 use crate::mtu::Mtu;
 use crate::queue::{PacketQueue, Queue, Verdict, Waiting, mark};
 use crate::server::Server;
+use crate::thinner::Thinner;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, Machine};
 use assigned::Assigned;
@@ -27,6 +28,7 @@ use std::ops::Range;
 pub struct Link<D> {
     /// The largest packet that it carries, if there is a limit.
     mtu: Option<Box<Mtu>>,
+    thinner: Option<Box<Thinner<D>>>,
     queue: Queue<D>,
     device: Device,
     gate: Option<Gate>,
@@ -54,6 +56,7 @@ impl<D: Datagram + Clone> Link<D> {
         };
         Self {
             mtu: Mtu::new(config.mtu, config.mtu_steps.as_deref()).map(Box::new),
+            thinner: config.thinner.map(|rule| Box::new(Thinner::new(rule))),
             queue,
             assigned: terminal.map(|terminal| Box::new(Assigned::new(terminal, config.overhead))),
             device: Device::new(config.device_queue as usize),
@@ -170,6 +173,31 @@ impl<D: Datagram + Clone> Link<D> {
         is_too_large
     }
 
+    /// Passes `packet`, if there is one, through the thinner, and what leaves that now to the queue.
+    #[inline(never)]
+    fn thin(&mut self, now: Instant, packet: Option<D>) {
+        let Some(mut thinner) = self.thinner.take() else { return };
+        match packet {
+            Some(packet) => thinner.accept(now, packet),
+            None => thinner.wake(now),
+        }
+        let removed = thinner.take_removed();
+        self.tally.thins(now, removed.packets, removed.bytes);
+        while let Some(packet) = thinner.poll(now) {
+            self.join(now, packet);
+        }
+        self.thinner = Some(thinner);
+    }
+
+    /// Accepts a packet into the queue.
+    #[inline]
+    fn join(&mut self, now: Instant, packet: D) {
+        match self.queue {
+            Queue::Precomputed(_) => self.accept_precomputed(now, packet),
+            Queue::Stored(_) => self.accept_stored(now, packet),
+        }
+    }
+
     /// Accepts a packet into a FIFO whose departures are known on arrival.
     #[inline]
     fn accept_precomputed(&mut self, now: Instant, mut packet: D) {
@@ -249,10 +277,10 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         if self.mtu.is_some() && self.is_too_large(now, packet.wire_len()) {
             return;
         }
-        match self.queue {
-            Queue::Precomputed(_) => self.accept_precomputed(now, packet),
-            Queue::Stored(_) => self.accept_stored(now, packet),
+        if self.thinner.is_some() {
+            return self.thin(now, Some(packet));
         }
+        self.join(now, packet);
     }
 
     #[inline]
@@ -261,15 +289,22 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         if !matches!(self.queue, Queue::Precomputed(_)) {
             self.advance_stored(now);
         }
+        if self.thinner.is_some() {
+            self.thin(now, None);
+        }
     }
 
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         let arrival = self.channel.in_flight.front().map(|(at, _)| *at);
-        match &self.queue {
+        let departure = match &self.queue {
             // Its packets are in the channel already.
             Queue::Precomputed(_) => arrival,
             Queue::Stored(packets) => self.deadline_with_queue(arrival, packets),
+        };
+        match &self.thinner {
+            None => departure,
+            Some(thinner) => Instant::earliest(departure, thinner.deadline()),
         }
     }
 

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `setup` | a cell, its queues and EDCAFs are created |
 //! | `distribution` | a packet enters the cell and is routed to the queue that leads to its exit |
+//! | `thin` | a packet passes the thinner of its node, which may hold it back |
 //! | `queue` | a packet is enqueued, a queue is scheduled |
 //! | `request_access` | an idle EDCAF gets a frame to send and requests the medium |
 //! | `contend` | an EDCAF draws a backoff, wins, collides internally |
@@ -60,6 +61,7 @@ mod request_access;
 mod rules;
 mod settle;
 mod setup;
+mod thin;
 mod timers;
 mod transmit;
 
@@ -79,6 +81,7 @@ use distribution::Distribution;
 use measurement::Measurement;
 use medium::Medium;
 use rules::Rules;
+use thin::Thinners;
 use timers::Timers;
 
 /// The access point's node.
@@ -94,6 +97,7 @@ pub struct Cell<D> {
     contenders: Contenders,
     medium: Medium,
     distribution: Distribution,
+    thinners: Thinners<D>,
     arrivals: Arrivals<D>,
     timers: Timers,
     measurement: Measurement<D>,
@@ -126,7 +130,10 @@ impl<D: Packet> Machine for Cell<D> {
     type Outcome = ();
 
     fn accept(&mut self, now: Instant, (node, packet): (usize, D)) {
-        self.enter(now, node, packet);
+        if self.thinners.has(node) {
+            return self.thin(now, node, Some(packet));
+        }
+        self.route(now, node, packet);
     }
 
     fn wake(&mut self, now: Instant) {
@@ -139,6 +146,7 @@ impl<D: Packet> Machine for Cell<D> {
         self.medium.contention.reset_navs(now);
         self.update_presence(now);
         self.release_overdue(now);
+        self.release_thinned(now);
         self.send_due_beacon(now);
         // An EDCAF without anything to send may release frames at the recipient. An idle access point forwards these at once.
         while self.medium.contention.due().is_some_and(|due| due <= now) {

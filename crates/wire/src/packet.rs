@@ -21,7 +21,7 @@ use crate::ipv4::IPV4_HEADER;
 use crate::rohc;
 use crate::tcp::{self, Segment};
 use crate::udp::{self, UDP_HEADER, UserDatagram};
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId, Opening};
 use etherparse::IpNumber;
 use parse::Carried;
 use std::fmt;
@@ -224,6 +224,10 @@ impl Datagram for IpPacket {
     #[inline]
     fn ack_header(&self) -> Option<AckHeader> {
         self.ack_header
+    }
+
+    fn opening(&self) -> Option<Opening> {
+        self.segment()?.opening()
     }
 
     #[inline]

@@ -286,6 +286,14 @@ def inline(
             metavar="A[/B]", help="Release packets in bursts: an interval and a quota, such as 5ms:10.", show_default=False
         ),
     ] = None,
+    thinner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A[/B]",
+            help="Hold pure ACKs back: scsc, dhd, unisoc, none, or a number of ACKs and a time, such as 4:10ms.",
+            show_default=False,
+        ),
+    ] = None,
     set_: Sets = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
     duration: Annotated[
@@ -335,6 +343,7 @@ def inline(
         "ack_filter": ack_filter,
         "acks_first": acks_first,
         "gate": gate,
+        "thinner": thinner,
     }
     inline_command(words, flags, set_ or [], seed, duration, out, capture or [], interval, json_, watch, port, may_halt, method)
 

@@ -1,6 +1,6 @@
 //! The packet of a real host, with what the measurement of its flow keeps of it.
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId, Opening};
 use acklab_live::diversion::LinkHeader;
 use acklab_measure::Observed;
 use acklab_measure::capture::DataLink;
@@ -157,6 +157,10 @@ impl Datagram for RealPacket {
     #[inline]
     fn ack_header(&self) -> Option<AckHeader> {
         self.0.packet.ack_header()
+    }
+
+    fn opening(&self) -> Option<Opening> {
+        self.0.packet.opening()
     }
 
     #[inline]

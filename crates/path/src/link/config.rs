@@ -2,7 +2,7 @@
 
 use crate::mtu::MtuStep;
 use crate::server::RateStep;
-use crate::{demand, duplicate, gate, jitter, loss, queue};
+use crate::{demand, duplicate, gate, jitter, loss, queue, thinner};
 use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct LinkConfig {
     /// Sizes that change with time, instead of `mtu`; the first at 0s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_steps: Option<Vec<MtuStep>>,
+    /// Holds pure ACKs back before they join the queue, as drivers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinner: Option<thinner::ThinnerConfig>,
     /// The queue in front of the link.
     pub queue: queue::QueueConfig,
     /// The number of packets that the device takes from the queue before it sends them, as the transmit rings of drivers and ns-3's

@@ -1,7 +1,7 @@
 //! A packet for tests.
 
 use acklab_base::random::{Seed, Stream};
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId, Opening};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
@@ -9,6 +9,7 @@ pub(crate) struct Packet {
     pub(crate) size: u64,
     pub(crate) ecn: Ecn,
     pub(crate) header: Option<AckHeader>,
+    pub(crate) opening: Option<Opening>,
 }
 
 /// Draws of a discipline under test.
@@ -18,7 +19,7 @@ pub(crate) fn draws() -> Stream {
 
 /// Data of flow 0.
 pub(crate) fn data(size: u64) -> Packet {
-    Packet { flow: 0, size, ecn: Ecn::NotEct, header: None }
+    Packet { flow: 0, size, ecn: Ecn::NotEct, header: None, opening: None }
 }
 
 /// A pure ACK.
@@ -57,5 +58,9 @@ impl Datagram for Packet {
 
     fn ack_header(&self) -> Option<AckHeader> {
         self.header
+    }
+
+    fn opening(&self) -> Option<Opening> {
+        self.opening
     }
 }

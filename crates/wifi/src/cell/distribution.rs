@@ -80,8 +80,8 @@ impl<D: Packet> Cell<D> {
         self.distribution.unplaced
     }
 
-    /// A packet enters the cell at this node.
-    pub(super) fn enter(&mut self, now: Instant, from: usize, packet: D) {
+    /// A packet that has entered the cell at this node is sent towards its exit.
+    pub(super) fn route(&mut self, now: Instant, from: usize, packet: D) {
         match self.distribution.exit(packet.destination()) {
             Some(exit) if exit != from => {
                 let next = if from == ACCESS_POINT { exit } else { ACCESS_POINT };

@@ -8,7 +8,7 @@ use crate::frame;
 use crate::phy::{Band, ControlRates, Mode, Timing};
 use crate::rate;
 use acklab_base::{Bytes, Duration};
-use acklab_path::queue;
+use acklab_path::{queue, thinner};
 
 /// ns-2's `DSSS_MaxPropagationDelay`, there and back (`mac-802_11.h`).
 const NS2_PROPAGATION: Duration = Duration::from_micros(4);
@@ -51,6 +51,7 @@ pub(super) struct Rules {
 pub(super) struct NodeSettings<'a> {
     pub(super) name: &'a str,
     pub(super) queue: queue::QueueConfig,
+    pub(super) thinner: Option<thinner::ThinnerConfig>,
     pub(super) queues: Queues,
     pub(super) access: &'a Access,
     pub(super) rate: rate::RateConfig,
@@ -127,6 +128,7 @@ impl Rules {
                 return NodeSettings {
                     name: &station.name,
                     queue: station.queue,
+                    thinner: station.thinner,
                     queues: Queues::PerStation,
                     access: &station.access,
                     rate: station.rate.unwrap_or(config.rate),
@@ -138,6 +140,7 @@ impl Rules {
         NodeSettings {
             name: &ap.name,
             queue: ap.queue,
+            thinner: ap.thinner,
             queues: ap.queues,
             access: &ap.access,
             rate: ap.rate.unwrap_or(config.rate),

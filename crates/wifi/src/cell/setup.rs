@@ -8,6 +8,7 @@ use super::measurement::Measurement;
 use super::medium::Medium;
 use super::queue::Ready;
 use super::rules::{Response, Rules};
+use super::thin::Thinners;
 use super::timers::Timers;
 use super::{Arrivals, Cell};
 use crate::access::{Category, EdcafId, Parameters, Window};
@@ -82,6 +83,7 @@ impl<D: Packet> Cell<D> {
                 stream("errors"),
             ),
             distribution: Distribution::default(),
+            thinners: Thinners::new(config, &rules, nodes),
             arrivals: Arrivals::default(),
             timers: Timers::new(config.beacon_interval.map(Beacons::new), presence),
             measurement: Measurement::new(nodes, config.hack.is_some()),

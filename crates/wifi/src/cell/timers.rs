@@ -10,6 +10,8 @@ pub(super) struct Timers {
     pub(super) beacons: Option<Beacons>,
     /// When a node next leaves or returns.
     pub(super) presence: Option<Instant>,
+    /// When the next ACK leaves a thinner.
+    pub(super) thinners: Option<Instant>,
     pub(super) hold_limits: HoldLimits,
     /// The earliest deadline, the medium's included.
     next: Option<Instant>,
@@ -17,7 +19,7 @@ pub(super) struct Timers {
 
 impl Timers {
     pub(super) fn new(beacons: Option<Beacons>, presence: Option<Instant>) -> Self {
-        Self { beacons, presence, hold_limits: HoldLimits::default(), next: None }
+        Self { beacons, presence, thinners: None, hold_limits: HoldLimits::default(), next: None }
     }
 
     pub(super) const fn next(&self) -> Option<Instant> {
@@ -27,7 +29,8 @@ impl Timers {
     /// Recomputes the earliest deadline. `medium` is that of the medium.
     pub(super) fn update_deadline(&mut self, medium: Option<Instant>) {
         let beacon = self.beacons.as_ref().map(Beacons::due);
-        let apart = Instant::earliest(beacon, Instant::earliest(self.presence, self.hold_limits.next()));
+        let held = Instant::earliest(self.thinners, self.hold_limits.next());
+        let apart = Instant::earliest(beacon, Instant::earliest(self.presence, held));
         self.next = Instant::earliest(medium, apart);
     }
 }

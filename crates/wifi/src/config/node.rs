@@ -3,7 +3,7 @@
 use crate::access::{Category, Overrides};
 use crate::rate;
 use acklab_base::Duration;
-use acklab_path::queue;
+use acklab_path::{queue, thinner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct AccessPoint {
     /// The queue of each category. What counts towards its limit is said by the cell's `queue_counts`.
     #[serde(default)]
     pub queue: queue::QueueConfig,
+    /// Holds pure ACKs back before they are queued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinner: Option<thinner::ThinnerConfig>,
     /// Whether stations share the queue's limit.
     #[serde(default)]
     pub queues: Queues,
@@ -95,6 +98,9 @@ pub struct Station {
     /// The queue of each category.
     #[serde(default)]
     pub queue: queue::QueueConfig,
+    /// Its driver holds pure ACKs back before they are queued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinner: Option<thinner::ThinnerConfig>,
     /// Its channel access parameters.
     #[serde(default)]
     pub access: Access,

@@ -6,7 +6,7 @@ use crate::log;
 use crate::pdu::{EncodeError, Pdu};
 use crate::quic::PacketType;
 use crate::{Endpoints, IpPacket};
-use acklab_base::{AckHeader, Bytes, Ecn};
+use acklab_base::{AckHeader, Bytes, Ecn, Opening};
 use etherparse::IpNumber;
 use std::fmt;
 use std::ops::BitOr;
@@ -162,6 +162,13 @@ impl Segment {
             has_other_content: self.flags.contains(Flags::PSH)
                 || self.options != (Options { timestamps, sack, ..Options::default() }),
         })
+    }
+
+    /// What it says of its direction, if SYN is set.
+    #[must_use]
+    pub fn opening(&self) -> Option<Opening> {
+        let Options { mss, window_scale, .. } = self.options;
+        self.flags.contains(Flags::SYN).then_some(Opening { mss, window_scale })
     }
 
     /// Like [`ack_header`](Self::ack_header), if it is a pure ACK.

@@ -6,7 +6,7 @@ use crate::scenario::refuse::Problem;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_path::server::ScheduleError;
-use acklab_path::{demand, jitter, link, queue, server};
+use acklab_path::{demand, jitter, link, queue, server, thinner};
 use std::collections::BTreeSet;
 
 /// The maximum rate of a link: 10 Tbps.
@@ -76,6 +76,7 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
         return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
     }
     limit(&at("queue"), &config.queue)?;
+    thinner(&at("thinner"), config.thinner.as_ref())?;
     if config.demand.is_some() {
         unshaped(&at("queue"), &config.queue, "the assignment of capacity")?;
     }
@@ -166,6 +167,13 @@ pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> R
     let message =
         format!("{owner} decides when packets leave; expected no `rate`, or this queue on a link with a `rate`");
     Err(Problem::invalid(format!("{path}.rate"), message))
+}
+
+/// Checks the settings of a thinner.
+pub(super) fn thinner(path: &str, thinner: Option<&thinner::ThinnerConfig>) -> Result<(), Problem> {
+    thinner.map_or(Ok(()), |thinner| {
+        thinner.check().map_err(|(key, expected)| Problem::at(format!("{path}.{key}"), expected))
+    })
 }
 
 /// Checks that the limit and the times of a queue are above zero.

@@ -39,6 +39,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
                 }
             }
             links::limit(&at("queue"), &station.queue)?;
+            links::thinner(&at("thinner"), station.thinner.as_ref())?;
             links::unshaped(&at("queue"), &station.queue, "the MAC")?;
             access(&at("access"), &station.access)?;
         }
@@ -46,6 +47,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
             return Err(Problem::at(at("station"), format!("at most {MOST_STATIONS} stations")));
         }
         links::limit(&at("ap.queue"), &cell.ap.queue)?;
+        links::thinner(&at("ap.thinner"), cell.ap.thinner.as_ref())?;
         links::unshaped(&at("ap.queue"), &cell.ap.queue, "the MAC")?;
         access(&at("ap.access"), &cell.ap.access)?;
         access(&at("access"), &cell.access)?;

@@ -1,0 +1,226 @@
+//! Thinners: boxes that hold pure ACKs back, so that one stands for several, as drivers of Wi-Fi stations do.
+//!
+//! An ACK filter removes ACKs that wait for a link anyway. A thinner makes them wait: of each flow it holds the newest ACK until enough
+//! others have come, or a time has passed.
+//!
+//! Each rule is one file here, with its settings and its `Rule`, and one line of `registry.rs`.
+
+pub mod dhd;
+pub mod every;
+mod registry;
+pub mod scsc;
+pub mod unisoc;
+
+use registry::FlowRule;
+pub use registry::ThinnerConfig;
+
+use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Opening};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What becomes of an acknowledging segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It goes on at once, in place of the ACK that is held.
+    Passes,
+    /// It goes on at once, and the ACK that is held stays.
+    Overtakes,
+    /// It is held in place of the ACK that was. `until` is when it leaves, if that changes.
+    IsHeld { until: Option<Instant> },
+    /// It is removed, and the ACK that is held stays.
+    IsRemoved,
+}
+
+/// The rule of a thinner, with its state of one flow.
+pub(crate) trait Rule {
+    /// The connection is opened in this direction.
+    fn opens(&mut self, _options: Opening) {}
+
+    /// Decides on an acknowledging segment. `holds` is `true` if an ACK of the flow is held.
+    fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate;
+
+    /// The time of the held ACK has come, and it leaves.
+    fn releases(&mut self) {}
+}
+
+/// The settings of a rule.
+pub(crate) trait Settings: Copy {
+    /// The [`Rule`] that these settings configure.
+    type Rule;
+
+    /// The rule of a flow of which nothing has been seen.
+    fn rule(self) -> Self::Rule;
+
+    /// How many flows can have an ACK held at a time; ACKs of others go on.
+    fn most_held(self) -> Option<usize> {
+        None
+    }
+
+    /// Checks the settings. The error is the name of one, and what was expected of it.
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        Ok(())
+    }
+}
+
+/// A thinner: holds at most one ACK of each flow, and lets everything else pass.
+#[derive(Clone, Debug)]
+pub struct Thinner<D> {
+    config: ThinnerConfig,
+    flows: FlowTable<Flow<D>>,
+    held: usize,
+    /// When held ACKs leave. An entry whose instant is not that of its flow is out of date.
+    due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
+    leaving: VecDeque<D>,
+    /// The number of flows at which those that have ended are looked for.
+    crowded: usize,
+    removed: Removed,
+}
+
+#[derive(Clone, Debug)]
+struct Flow<D> {
+    rule: FlowRule,
+    held: Option<D>,
+    due: Option<Instant>,
+    seen: Instant,
+}
+
+/// ACKs that a thinner has removed in favour of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Their number.
+    pub packets: u64,
+    /// Their octets.
+    pub bytes: Bytes,
+}
+
+/// A flow that has been silent for so long is forgotten if there are many. Longer than a retransmission timeout at its largest (RFC 6298, §2.5).
+const SILENT: Duration = Duration::from_secs(60);
+/// The number of flows below which none is forgotten.
+const FEW: usize = 1024;
+
+impl<D: Datagram> Thinner<D> {
+    /// A thinner with these settings.
+    #[must_use]
+    pub fn new(config: ThinnerConfig) -> Self {
+        Self {
+            config,
+            flows: FlowTable::new(),
+            held: 0,
+            due: BinaryHeap::new(),
+            leaving: VecDeque::new(),
+            crowded: FEW,
+            removed: Removed::default(),
+        }
+    }
+
+    /// The ACKs removed since the last call.
+    pub fn take_removed(&mut self) -> Removed {
+        std::mem::take(&mut self.removed)
+    }
+
+    fn remove(&mut self, packet: Option<D>) {
+        if let Some(packet) = packet {
+            self.removed.packets += 1;
+            self.removed.bytes += packet.wire_len();
+        }
+    }
+
+    /// Forgets flows that are silent, if there are many.
+    fn forget(&mut self, now: Instant) {
+        if self.flows.len() >= self.crowded {
+            self.flows.retain(|_, flow| flow.held.is_some() || now.since(flow.seen) < SILENT);
+            self.crowded = FEW.max(2 * self.flows.len());
+        }
+    }
+
+    fn thin(&mut self, now: Instant, packet: D, segment: AckHeader) {
+        self.forget(now);
+        let key = packet.flow();
+        let config = self.config;
+        let has_room = config.most_held().is_none_or(|most| self.held < most);
+        let flow = self.flows.entry(key, || Flow::new(config, now));
+        flow.seen = now;
+        let holds = flow.held.is_some();
+        match flow.rule.decide(now, segment, holds) {
+            Fate::IsHeld { until } if holds || has_room => {
+                if let Some(until) = until {
+                    flow.due = Some(until);
+                    self.due.push(Reverse((until, key)));
+                }
+                let older = flow.held.replace(packet);
+                self.held += usize::from(!holds);
+                self.remove(older);
+            }
+            Fate::Passes | Fate::IsHeld { .. } => {
+                flow.due = None;
+                let older = flow.held.take();
+                self.held -= usize::from(holds);
+                self.remove(older);
+                self.leaving.push_back(packet);
+            }
+            Fate::Overtakes => self.leaving.push_back(packet),
+            Fate::IsRemoved => self.remove(Some(packet)),
+        }
+    }
+}
+
+impl<D> Flow<D> {
+    fn new(config: ThinnerConfig, now: Instant) -> Self {
+        Self { rule: config.rule(), held: None, due: None, seen: now }
+    }
+}
+
+impl<D: Datagram> Machine for Thinner<D> {
+    type Datagram = D;
+    type Outcome = ();
+
+    fn accept(&mut self, now: Instant, packet: D) {
+        if let Some(segment) = packet.ack_header() {
+            return self.thin(now, packet, segment);
+        }
+        if let Some(options) = packet.opening() {
+            let config = self.config;
+            let flow = self.flows.entry(packet.flow(), || Flow::new(config, now));
+            // A connection may follow another between the same ports.
+            flow.rule = config.rule();
+            flow.rule.opens(options);
+        }
+        self.leaving.push_back(packet);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        while let Some(Reverse((at, key))) = self.due.peek().copied()
+            && at <= now
+        {
+            self.due.pop();
+            let Some(flow) = self.flows.get_mut(key).filter(|flow| flow.due == Some(at)) else { continue };
+            flow.due = None;
+            flow.rule.releases();
+            if let Some(packet) = flow.held.take() {
+                self.held -= 1;
+                self.leaving.push_back(packet);
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.due.peek().map(|Reverse((at, _))| *at)
+    }
+
+    fn poll(&mut self, _now: Instant) -> Option<D> {
+        self.leaving.pop_front()
+    }
+}
+
+/// Refuses a time of zero.
+fn above_zero(name: &'static str, time: Duration) -> Result<(), (&'static str, &'static str)> {
+    if time.is_zero() { Err((name, "a duration above zero")) } else { Ok(()) }
+}
+
+/// Returns `true` if acknowledgment number `a` is greater than `b` (RFC 9293, §3.4).
+const fn is_after(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() > 0
+}
+
+#[cfg(test)]
+mod tests;

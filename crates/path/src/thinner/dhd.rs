@@ -1,0 +1,76 @@
+//! ACK suppression in Broadcom's driver dhd, in its mode of holding: `dhd_tcpack_hold` in `dhd_ip.c`, with the numbers of `dhd_ip.h`.
+//!
+//! Only segments without payload and without flags besides ACK are held. The driver looks neither at options nor for duplicates: an ACK with
+//! SACK and one that repeats a number are held and removed as any other. Segments that it does not hold overtake the one that it holds.
+//!
+//! The table has four entries. With a fifth flow the driver holds its ACK without keeping it, so that it is lost; here it goes on.
+
+use super::{Fate, Rule, Settings, is_after};
+use acklab_base::{AckHeader, Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings of dhd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// One of so many ACKs goes on (`TCPACK_SUPP_RATIO`).
+    #[schemars(range(min = 1))]
+    pub ratio: u32,
+    /// How long after the first the newest leaves (`TCPACK_DELAY_TIME`).
+    pub delay: Duration,
+    /// How many flows can have an ACK held (`TCPACK_INFO_MAXNUM`).
+    pub flows: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { ratio: 3, delay: Duration::from_millis(10), flows: 4 }
+    }
+}
+
+impl Settings for Config {
+    type Rule = Dhd;
+
+    fn rule(self) -> Dhd {
+        Dhd { config: self, held: 0, newest: 0 }
+    }
+
+    fn most_held(self) -> Option<usize> {
+        Some(self.flows as usize)
+    }
+
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.ratio == 0 {
+            return Err(("ratio", "at least 1"));
+        }
+        super::above_zero("delay", self.delay)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dhd {
+    config: Config,
+    /// ACKs that the held one stands for.
+    held: u32,
+    newest: u32,
+}
+
+impl Rule for Dhd {
+    fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate {
+        // The driver tells PSH from unknown options, which it does not look at; the header of a pure ACK does not.
+        if !segment.is_pure || segment.ecn != 0 || segment.has_other_content || self.config.ratio == 1 {
+            return Fate::Overtakes;
+        }
+        if !holds {
+            (self.held, self.newest) = (1, segment.ack);
+            return Fate::IsHeld { until: Some(now + self.config.delay) };
+        }
+        if is_after(self.newest, segment.ack) {
+            return Fate::IsRemoved;
+        }
+        self.newest = segment.ack;
+        self.held += 1;
+        if self.held >= self.config.ratio { Fate::Passes } else { Fate::IsHeld { until: None } }
+    }
+}
