@@ -5,13 +5,15 @@ use crate::FlowKey;
 /// A map from [`FlowKey`] to `T`, fast enough for one lookup per packet.
 ///
 /// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved by linear probing. Single entries are not
-/// removed, because a flow that has ended costs memory but no time; [`retain`](Self::retain) forgets many at once. Iteration follows the
+/// removed, because a flow that has ended costs memory but no time; [`forget`](Self::forget) removes many at once. Iteration follows the
 /// order of insertion, so it is the same in every run.
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
     entries: Vec<(FlowKey, T)>,
     /// Keys with their indices in `entries`, or [`EMPTY`]. The number of slots is a power of two, and at most half of them are in use.
     slots: Vec<(FlowKey, u32)>,
+    /// The number of entries from which [`forget`](Self::forget) looks for those that it may remove.
+    crowded: usize,
 }
 
 /// The index of an unused slot.
@@ -24,10 +26,13 @@ impl<T> Default for FlowTable<T> {
 }
 
 impl<T> FlowTable<T> {
+    /// The number of entries below which [`forget`](Self::forget) removes none.
+    pub const FEW: usize = 1024;
+
     /// A table without entries.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), slots: Vec::new() }
+        Self { entries: Vec::new(), slots: Vec::new(), crowded: Self::FEW }
     }
 
     /// The value of `flow`.
@@ -75,9 +80,19 @@ impl<T> FlowTable<T> {
         self.entries.is_empty()
     }
 
-    /// Removes the entries that `keep` does not want, in time proportional to the number of all.
-    pub fn retain(&mut self, mut keep: impl FnMut(FlowKey, &mut T) -> bool) {
-        self.entries.retain_mut(|(flow, value)| keep(*flow, value));
+    /// If there are many entries, removes those that `keep` does not want. It looks at all of them once there are [`FEW`](Self::FEW), and then
+    /// whenever their number has doubled, so that a call for each insertion takes constant time on average.
+    #[inline]
+    pub fn forget(&mut self, keep: impl FnMut(&T) -> bool) {
+        if self.entries.len() >= self.crowded {
+            self.retain(keep);
+            self.crowded = Self::FEW.max(2 * self.entries.len());
+        }
+    }
+
+    #[inline(never)]
+    fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        self.entries.retain(|(_, value)| keep(value));
         self.rebuild();
     }
 
@@ -146,7 +161,7 @@ mod tests {
             let mut sorted: Vec<_> = table.iter().map(|(flow, value)| (flow, *value)).collect();
             sorted.sort_unstable();
             prop_assert!(sorted.into_iter().eq(map.clone()));
-            table.retain(|_, value| *value % 3 == 0);
+            table.retain(|value| *value % 3 == 0);
             map.retain(|_, value| *value % 3 == 0);
             prop_assert_eq!(table.len(), map.len());
             prop_assert_eq!(table.is_empty(), map.is_empty());
@@ -154,5 +169,22 @@ mod tests {
                 prop_assert_eq!(table.get(key), map.get(&key));
             }
         }
+    }
+
+    #[test]
+    fn many_are_forgotten_and_few_are_not() {
+        let few = FlowTable::<u64>::FEW as u64;
+        let mut table = FlowTable::new();
+        let mut insert = |keys: std::ops::Range<u64>, kept: u64| {
+            for key in keys {
+                table.forget(|value| *value < kept);
+                table.insert(FlowKey(key), key);
+            }
+            table.len() as u64
+        };
+        assert_eq!(insert(0..few, 0), few, "unwanted, but few");
+        assert_eq!(insert(few..few + 1, 900), 901, "one more, and the others are the first 900");
+        assert_eq!(insert(few + 1..few + 900, 0), 1800, "until there are twice as many");
+        assert_eq!(insert(few + 900..few + 901, 0), 1);
     }
 }

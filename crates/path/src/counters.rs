@@ -1,5 +1,6 @@
 //! The counters of a link inside the measurement window.
 
+use crate::thinner::Removed;
 use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::ops::Range;
 
@@ -126,12 +127,12 @@ impl Tally {
     }
 
     /// Counts ACKs that a thinner removed. They have arrived, and join no queue.
-    pub(crate) fn thins(&mut self, at: Instant, packets: u64, size: Bytes) {
+    pub(crate) fn thins(&mut self, at: Instant, removed: Removed) {
         if let Some(counters) = self.at(at) {
-            counters.packets_in += packets;
-            counters.bytes_in += size;
-            counters.filtered += packets;
-            counters.bytes_filtered += size;
+            counters.packets_in += removed.packets;
+            counters.bytes_in += removed.bytes;
+            counters.filtered += removed.packets;
+            counters.bytes_filtered += removed.bytes;
         }
     }
 

@@ -177,15 +177,8 @@ impl<D: Datagram + Clone> Link<D> {
     #[inline(never)]
     fn thin(&mut self, now: Instant, packet: Option<D>) {
         let Some(mut thinner) = self.thinner.take() else { return };
-        match packet {
-            Some(packet) => thinner.accept(now, packet),
-            None => thinner.wake(now),
-        }
-        let removed = thinner.take_removed();
-        self.tally.thins(now, removed.packets, removed.bytes);
-        while let Some(packet) = thinner.poll(now) {
-            self.join(now, packet);
-        }
+        let removed = thinner.pass(now, packet, |packet| self.join(now, packet));
+        self.tally.thins(now, removed);
         self.thinner = Some(thinner);
     }
 

@@ -71,8 +71,6 @@ pub struct Thinner<D> {
     /// When held ACKs leave. An entry whose instant is not that of its flow is out of date.
     due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
     leaving: VecDeque<D>,
-    /// The number of flows at which those that have ended are looked for.
-    crowded: usize,
     removed: Removed,
 }
 
@@ -95,8 +93,6 @@ pub struct Removed {
 
 /// A flow that has been silent for so long is forgotten if there are many. Longer than a retransmission timeout at its largest (RFC 6298, §2.5).
 const SILENT: Duration = Duration::from_secs(60);
-/// The number of flows below which none is forgotten.
-const FEW: usize = 1024;
 
 impl<D: Datagram> Thinner<D> {
     /// A thinner with these settings.
@@ -108,13 +104,17 @@ impl<D: Datagram> Thinner<D> {
             held: 0,
             due: BinaryHeap::new(),
             leaving: VecDeque::new(),
-            crowded: FEW,
             removed: Removed::default(),
         }
     }
 
-    /// The ACKs removed since the last call.
-    pub fn take_removed(&mut self) -> Removed {
+    /// Passes `packet`, if there is one, and what leaves at `now` to `sink`. Returns the ACKs removed since the last call.
+    pub fn pass(&mut self, now: Instant, packet: Option<D>, sink: impl FnMut(D)) -> Removed {
+        match packet {
+            Some(packet) => self.accept(now, packet),
+            None => self.wake(now),
+        }
+        std::iter::from_fn(|| self.poll(now)).for_each(sink);
         std::mem::take(&mut self.removed)
     }
 
@@ -125,16 +125,8 @@ impl<D: Datagram> Thinner<D> {
         }
     }
 
-    /// Forgets flows that are silent, if there are many.
-    fn forget(&mut self, now: Instant) {
-        if self.flows.len() >= self.crowded {
-            self.flows.retain(|_, flow| flow.held.is_some() || now.since(flow.seen) < SILENT);
-            self.crowded = FEW.max(2 * self.flows.len());
-        }
-    }
-
     fn thin(&mut self, now: Instant, packet: D, segment: AckHeader) {
-        self.forget(now);
+        self.flows.forget(|flow| flow.held.is_some() || now.since(flow.seen) < SILENT);
         let key = packet.flow();
         let config = self.config;
         let has_room = config.most_held().is_none_or(|most| self.held < most);

@@ -10,30 +10,32 @@ fn at(millis: u64) -> Instant {
 struct Run {
     thinner: Thinner<Packet>,
     left: Vec<(u64, u32)>,
+    removed: Removed,
 }
 
 impl Run {
     fn of(config: impl Into<ThinnerConfig>) -> Self {
-        Self { thinner: Thinner::new(config.into()), left: Vec::new() }
+        Self { thinner: Thinner::new(config.into()), left: Vec::new(), removed: Removed::default() }
     }
 
     fn until(&mut self, millis: u64) {
         while let Some(due) = self.thinner.deadline().filter(|due| *due < at(millis)) {
-            self.thinner.wake(due);
-            self.drain(due);
+            self.pass(due, None);
         }
     }
 
-    fn drain(&mut self, now: Instant) {
-        while let Some(packet) = self.thinner.poll(now) {
-            self.left.push((now.as_nanos() / 1_000_000, packet.header.map_or(0, |header| header.ack)));
-        }
+    fn pass(&mut self, now: Instant, packet: Option<Packet>) {
+        let number = |packet: Packet| packet.header.map_or(0, |header| header.ack);
+        let left = &mut self.left;
+        let Removed { packets, bytes } =
+            self.thinner.pass(now, packet, |packet| left.push((now.as_nanos() / 1_000_000, number(packet))));
+        self.removed.packets += packets;
+        self.removed.bytes += bytes;
     }
 
     fn accepts(&mut self, millis: u64, packet: Packet) -> &mut Self {
         self.until(millis);
-        self.thinner.accept(at(millis), packet);
-        self.drain(at(millis));
+        self.pass(at(millis), Some(packet));
         self
     }
 
@@ -63,7 +65,7 @@ fn one_of_several_goes_on_and_the_last_after_a_time() {
     // The first says where the flow is. Of the next three the third goes on; the last leaves 20 ms after it came.
     let mut run = Run::of(config);
     assert_eq!(run.acks(&[(0, 10), (1, 11), (2, 12), (3, 13), (4, 14)]).left(), [(0, 10), (3, 13), (24, 14)]);
-    assert_eq!(run.thinner.take_removed(), Removed { packets: 2, bytes: Bytes(104) });
+    assert_eq!(run.removed, Removed { packets: 2, bytes: Bytes(104) });
 }
 
 #[test]
@@ -184,9 +186,10 @@ fn scsc_keeps_to_a_fifth_of_the_window() {
 #[test]
 fn flows_that_are_silent_are_forgotten() {
     let mut run = Run::of(every::Config::default());
-    (0..5 * FEW as u64).for_each(|flow| _ = run.accepts(100 * flow, ack(flow as u32, 1)));
+    let few = FlowTable::<()>::FEW;
+    (0..5 * few as u64).for_each(|flow| _ = run.accepts(100 * flow, ack(flow as u32, 1)));
     // Sixty seconds have six hundred flows.
-    assert!(run.thinner.flows.len() < 2 * FEW, "{}", run.thinner.flows.len());
+    assert!(run.thinner.flows.len() < 2 * few, "{}", run.thinner.flows.len());
 }
 
 #[test]
@@ -221,8 +224,7 @@ proptest::proptest! {
             }));
         }
         let left = run.left();
-        let removed = run.thinner.take_removed();
-        proptest::prop_assert_eq!(left.len() as u64 + removed.packets, steps.len() as u64 + 3);
+        proptest::prop_assert_eq!(left.len() as u64 + run.removed.packets, steps.len() as u64 + 3);
         proptest::prop_assert_eq!(run.thinner.held, 0);
         for newest in newest {
             proptest::prop_assert!(newest == 0 || left.iter().any(|(_, number)| *number == newest));

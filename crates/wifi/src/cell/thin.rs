@@ -36,16 +36,9 @@ impl<D: Packet> Cell<D> {
     #[inline(never)]
     pub(super) fn thin(&mut self, now: Instant, node: usize, packet: Option<D>) {
         let Some(mut thinner) = self.thinners.0.get_mut(node).and_then(Option::take) else { return };
-        match packet {
-            Some(packet) => thinner.accept(now, packet),
-            None => thinner.wake(now),
-        }
-        let removed = thinner.take_removed();
+        let removed = thinner.pass(now, packet, |packet| self.route(now, node, packet));
         if let Some(counters) = self.measurement.of(now, node) {
             counters.filtered += removed.packets;
-        }
-        while let Some(packet) = thinner.poll(now) {
-            self.route(now, node, packet);
         }
         self.thinners.0[node] = Some(thinner);
         self.timers.thinners = self.thinners.due();

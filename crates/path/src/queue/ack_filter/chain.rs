@@ -3,9 +3,6 @@
 use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, FlowTable, Instant};
 use std::iter::successors;
 
-/// The number of flows below which none is forgotten.
-const FEW: usize = 1024;
-
 #[derive(Clone, Debug)]
 pub(crate) struct Chain<D> {
     nodes: Vec<Node<D>>,
@@ -13,8 +10,6 @@ pub(crate) struct Chain<D> {
     free: Vec<usize>,
     all: Ends,
     flows: FlowTable<Ends>,
-    /// The number of flows at which those without packets are forgotten.
-    crowded: usize,
     len: usize,
     bytes: Bytes,
 }
@@ -67,15 +62,7 @@ impl Ends {
 impl<D> Chain<D> {
     pub(crate) const fn new() -> Self {
         let all = Ends { first: None, last: None };
-        Self {
-            nodes: Vec::new(),
-            free: Vec::new(),
-            all,
-            flows: FlowTable::new(),
-            crowded: FEW,
-            len: 0,
-            bytes: Bytes::ZERO,
-        }
+        Self { nodes: Vec::new(), free: Vec::new(), all, flows: FlowTable::new(), len: 0, bytes: Bytes::ZERO }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -147,16 +134,8 @@ impl<D: Datagram> Chain<D> {
             }
         };
         self.all.append(&mut self.nodes, at, |node| &mut node.in_all);
-        self.forget();
+        self.flows.forget(|ends| ends.first.is_some());
         self.flows.entry(flow, Ends::default).append(&mut self.nodes, at, |node| &mut node.in_flow);
-    }
-
-    /// Forgets the flows without packets, if there are many.
-    fn forget(&mut self) {
-        if self.flows.len() >= self.crowded {
-            self.flows.retain(|_, ends| ends.first.is_some());
-            self.crowded = FEW.max(2 * self.flows.len());
-        }
     }
 
     /// Replaces the packet of node `at` by another of its flow, and returns the old one.
