@@ -21,6 +21,7 @@ for target; do
     case "$target" in
         dot11_decode | quic_decode | tack_decode) options="-max_len=256 -timeout=2" ;;
         ip_packet | tcp_decode | udp_decode) options="-max_len=160 -timeout=2" ;;
+        tack_tools) options="-max_len=512 -timeout=2" ;;
         scenario) options="-max_len=2048 -timeout=20 -dict=fuzz/scenario.dict" ;;
         packetdrill) options="-max_len=4096 -timeout=20 -dict=fuzz/packetdrill.dict" ;;
         wifi_cell) options="-max_len=4096 -timeout=20 -len_control=0" ;;

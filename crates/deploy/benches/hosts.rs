@@ -150,6 +150,9 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
+/// A flood sleeps for at least so long [s].
+const FLOOD_TICK: f64 = 1e-3;
+
 /// What sends.
 #[derive(Clone)]
 enum Contender {
@@ -173,21 +176,21 @@ fn tack_server(hosts: &Hosts, transport: Settings, tls: Arc<rustls::ServerConfig
 impl Contender {
     fn transfer(&self, hosts: &Hosts, size: usize) -> Cost {
         match self {
-            Self::Tack(settings) => tack(hosts, **settings, size, false),
+            Self::Tack(settings) => tack(hosts, **settings, size, None),
             Self::Quinn => quinn(hosts, size),
             Self::Kernel(congestion) => kernel(hosts, congestion, size),
         }
     }
 }
 
-/// With a flood, it begins once the connection is open.
-fn tack(hosts: &Hosts, transport: Settings, size: usize, is_flooded: bool) -> Cost {
+/// With a flood of so many datagrams a second, it begins once the connection is open.
+fn tack(hosts: &Hosts, transport: Settings, size: usize, flood: Option<u64>) -> Cost {
     let (client_tls, server_tls) = identities();
     let client = Config { transport, client: Some(client_tls), ..Config::new() };
     let client = hosts.on(0, || Endpoint::new(UdpPort::bind(address(HERE, 0)).unwrap(), client)).unwrap();
     let server = tack_server(hosts, transport, server_tls);
     let to = server.local_address();
-    let flood = is_flooded.then(|| Flood::prepare(hosts, to));
+    let flood = flood.map(|rate| Flood::prepare(hosts, to, rate));
     let (start, before) = (Instant::now(), processor_time());
     let reader = std::thread::spawn(move || {
         runtime().block_on(async {
@@ -281,7 +284,7 @@ fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
     Cost::of(size, start, before)
 }
 
-/// First datagrams of clients that never go on, from many addresses, as fast as one thread can send them.
+/// First datagrams of clients that never go on, from many addresses, at a rate or as fast as one thread can send them.
 struct Flood {
     /// The thread waits for the first, and goes on until the second.
     begin: Option<mpsc::SyncSender<()>>,
@@ -291,7 +294,7 @@ struct Flood {
 }
 
 impl Flood {
-    fn prepare(hosts: &Hosts, to: SocketAddr) -> Self {
+    fn prepare(hosts: &Hosts, to: SocketAddr, rate: u64) -> Self {
         const SOURCES: usize = 250;
         // A datagram that opens a connection, as a client of this library sends it.
         let (client_tls, _) = identities();
@@ -316,7 +319,11 @@ impl Flood {
             let start = Instant::now();
             for socket in sockets.iter().cycle().take_while(|_| flag.load(Ordering::Relaxed)) {
                 _ = socket.send_to(&hello, to);
-                count.fetch_add(1, Ordering::Relaxed);
+                let sent = count.fetch_add(1, Ordering::Relaxed);
+                let ahead = (sent as f64 / rate as f64) - start.elapsed().as_secs_f64();
+                if ahead > FLOOD_TICK {
+                    std::thread::sleep(std::time::Duration::from_secs_f64(ahead));
+                }
             }
             start
         });
@@ -405,6 +412,8 @@ fn main() {
     if only.as_deref() == Some("flood") {
         println!("\n{:<34} {:>8} {:>10}", "MTU 1500, TACK", "Gbps", "CPU s/GB");
         tell("alone", &tack_alone.transfer(&hosts, size));
-        tell("under a flood", &tack(&hosts, settings(), size, true));
+        for rate in [15_000, 100_000, u64::MAX] {
+            tell("under a flood", &tack(&hosts, settings(), size, Some(rate)));
+        }
     }
 }

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::ConnectError;
-use crate::hub::{Handle, Hub, HubCounters};
+use crate::hub::{Handle, Hub, HubCounters, STRANGERS_A_TURN};
 use crate::moderation::Moderation;
 use acklab_base::Instant;
 use acklab_live::WallClock;
@@ -178,6 +178,10 @@ impl Endpoint {
     }
 }
 
+/// Batches that are taken from the socket, before strangers have their turn and the thread looks whether it is stopped: what a sender fills without end is not read without end. They hold what
+/// the buffer of a socket holds by default (`rmem_default`).
+const BATCHES: usize = 32;
+
 /// Datagrams that the kernel had no room for.
 struct Held {
     to: SocketAddr,
@@ -212,9 +216,9 @@ impl Server<'_> {
     fn run_once(&mut self) -> io::Result<bool> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
-        let (mut datagrams, mut round_trip) = (0, None);
-        loop {
-            let may_have_more = self.port.receive()?;
+        let (mut datagrams, mut round_trip, mut may_have_more) = (0, None, true);
+        for _ in 0..BATCHES {
+            may_have_more = self.port.receive()?;
             shared.take_noted(&mut self.noted);
             {
                 let (now, mut hub) = (shared.now(), shared.lock());
@@ -231,13 +235,17 @@ impl Server<'_> {
                 break;
             }
         }
+        if self.held.is_none() {
+            shared.lock().serve_strangers(shared.now(), STRANGERS_A_TURN);
+            self.transmit()?;
+        }
         // From here on, whoever writes wakes this thread; what was written before is seen below.
         shared.sleeps.store(true, Ordering::SeqCst);
         shared.take_noted(&mut self.noted);
         let (now, mut hub) = (shared.now(), shared.lock());
         hub.serve_streams(now, &mut self.noted);
         let is_over = shared.stops.load(Ordering::Acquire) && !hub.has_farewells();
-        let (deadline, is_idle) = (hub.deadline(), !hub.has_busy() || self.held.is_some());
+        let (deadline, is_idle) = (hub.deadline(), !may_have_more && !hub.has_busy() || self.held.is_some());
         drop(hub);
         if is_over {
             return Ok(true);

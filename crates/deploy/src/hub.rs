@@ -3,8 +3,10 @@
 //! | module | contents |
 //! |---|---|
 //! | `admission` | which strangers get a connection |
+//! | `strangers` | datagrams of nobody known, and how much work they may cause |
 
 mod admission;
+mod strangers;
 
 use crate::association::Association;
 use crate::config::Config;
@@ -25,6 +27,9 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Waker;
+use strangers::Strangers;
+
+pub(crate) use strangers::TURN as STRANGERS_A_TURN;
 
 /// The most datagrams that need no state and wait to leave: a flood gets no more answers.
 const MOST_ANSWERS: usize = 256;
@@ -60,6 +65,8 @@ pub struct HubCounters {
     pub resets: u64,
     /// Clients of other versions.
     pub other_versions: u64,
+    /// Datagrams of no connection that were dropped unread, because too many waited.
+    pub dropped: u64,
 }
 
 /// All connections of a socket.
@@ -91,6 +98,8 @@ pub struct Hub {
     mtu_towards: fn(SocketAddr) -> Option<u64>,
     /// Memory for what applications write and read.
     pool: Arc<Pool>,
+    /// Datagrams of no connection.
+    strangers: Strangers,
     /// Answers that need no state.
     answers: VecDeque<(SocketAddr, Vec<u8>)>,
     /// The application has no use for these any more; they end by themselves.
@@ -123,6 +132,7 @@ impl Hub {
             acceptors: Vec::new(),
             mtu_towards: |_| None,
             pool: Arc::default(),
+            strangers: Strangers::default(),
             answers: VecDeque::new(),
             refused: RefusedCounts::default(),
             counters: HubCounters::default(),
@@ -188,25 +198,54 @@ impl Hub {
         handle
     }
 
-    /// A datagram has arrived. Its octets are deciphered in their place.
+    /// A datagram has arrived. Its octets are deciphered in their place. One that belongs to no connection waits for [`serve_strangers`](Self::serve_strangers).
     pub fn receive(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
-        if hello::opens(datagram) {
-            return self.receive_hello(now, from, ecn, datagram);
-        }
-        let Some(head) = head(datagram) else { return self.receive_other(now, from, datagram) };
-        let known = match self.last {
-            Some((id, handle)) if id == head.connection => Some(handle),
-            _ => self.by_id.get(&head.connection).copied(),
+        let Some(handle) = head(datagram).and_then(|head| self.known(head.connection)) else {
+            return self.receive_unknown(now, from, ecn, datagram);
         };
-        match known {
-            Some(handle) => {
-                self.last = Some((head.connection, handle));
-                if let Some(association) = self.association(handle) {
-                    association.receive(now, from, ecn, datagram);
-                }
-                self.touch(handle);
+        if let Some(association) = self.association(handle) {
+            association.receive(now, from, ecn, datagram);
+        }
+        self.touch(handle);
+    }
+
+    /// The connection to which a packet is addressed.
+    fn known(&mut self, id: ConnectionId) -> Option<Handle> {
+        if let Some((last, handle)) = self.last
+            && last == id
+        {
+            return Some(handle);
+        }
+        let handle = *self.by_id.get(&id)?;
+        self.last = Some((id, handle));
+        Some(handle)
+    }
+
+    /// A datagram of no connection that is known here: that of a new client, of a connection that is over, or the reset of one that is not known there.
+    fn receive_unknown(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &[u8]) {
+        if let Some(token) = reset::token_of(datagram)
+            && let Some(&handle) = self.by_reset_token.get(token)
+            && let Some(association) = self.association(handle)
+        {
+            association.on_reset(now);
+            return self.touch(handle);
+        }
+        if !self.strangers.push(from, ecn, datagram) {
+            self.counters.dropped += 1;
+        }
+    }
+
+    /// Serves up to `most` of the datagrams that belong to no connection.
+    pub fn serve_strangers(&mut self, now: Instant, most: usize) {
+        for _ in 0..most {
+            let Some(mut stranger) = self.strangers.pop() else { return };
+            let (from, datagram) = (stranger.from, &mut stranger.datagram);
+            match head(datagram) {
+                _ if hello::opens(datagram) => self.receive_hello(now, from, stranger.ecn, datagram),
+                Some(head) => self.answer_unknown(from, head.connection, datagram.len()),
+                None => self.receive_other(now, from, datagram),
             }
-            None => self.receive_unknown(now, from, head.connection, datagram),
+            self.strangers.give_back(stranger.datagram);
         }
     }
 
@@ -234,16 +273,8 @@ impl Hub {
         }
     }
 
-    /// A packet of a connection that is not known here, or not any more; or the reset of one that is not known there.
-    fn receive_unknown(&mut self, now: Instant, from: SocketAddr, id: ConnectionId, datagram: &[u8]) {
-        let length = datagram.len();
-        if let Some(token) = reset::token_of(datagram)
-            && let Some(&handle) = self.by_reset_token.get(token)
-            && let Some(association) = self.association(handle)
-        {
-            association.on_reset(now);
-            return self.touch(handle);
-        }
+    /// A packet of `length` octets of a connection that is not known here, or not any more.
+    fn answer_unknown(&mut self, from: SocketAddr, id: ConnectionId, length: usize) {
         self.refused.count(Refused::Connection);
         let reset = self.config.server.as_ref().and_then(|server| server.reset_key.answer(id, length));
         if let Some(reset) = reset {
@@ -485,9 +516,9 @@ impl Hub {
         self.config.server.is_some()
     }
 
-    /// Returns `true` if something may leave now.
+    /// Returns `true` if there is something to do now.
     pub(crate) fn has_busy(&self) -> bool {
-        !self.busy.is_empty() || !self.answers.is_empty()
+        !self.busy.is_empty() || !self.answers.is_empty() || !self.strangers.is_empty()
     }
 
     /// Returns `true` if a peer is still to be told that its connection is over.

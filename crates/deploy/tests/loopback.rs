@@ -10,6 +10,7 @@ use acklab_secure::reset::ResetKey;
 use rustls::NoKeyLog;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const NAME: &str = "server.test";
@@ -203,5 +204,71 @@ fn a_thousand_connections_live_at_once() {
         let grown = (memory() - before) / CONNECTIONS as u64;
         println!("{grown} octets for both ends of a connection");
         assert!(grown < MOST_EACH, "{grown} octets for both ends of a connection");
+    });
+}
+
+/// A datagram that opens a connection, as a client sends it.
+async fn first_datagram() -> Vec<u8> {
+    let socket = std::net::UdpSocket::bind(any(false)).unwrap();
+    let [client, _] = endpoints(false);
+    let connect = client.connect(socket.local_addr().unwrap(), NAME);
+    _ = tokio::time::timeout(std::time::Duration::from_millis(100), connect).await;
+    let mut datagram = vec![0; 2000];
+    let length = socket.recv(&mut datagram).unwrap();
+    datagram.truncate(length);
+    datagram
+}
+
+/// Sends first datagrams of clients that never go on, from many addresses, as fast as one thread can, until `stops`. Returns how many.
+fn flood(datagram: &[u8], to: SocketAddr, stops: &AtomicBool) -> u64 {
+    let bind = |host: u8| std::net::UdpSocket::bind(SocketAddr::from(([127, 0, 1, host], 0))).unwrap();
+    let sockets: Vec<_> = (1..=100).map(bind).collect();
+    let mut count = 0;
+    for socket in sockets.iter().cycle().take_while(|_| !stops.load(Ordering::Relaxed)) {
+        // The buffers of sockets that nobody reads are full soon.
+        _ = socket.send_to(datagram, to);
+        count += 1;
+    }
+    count
+}
+
+/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` tells how fast it was.
+#[test]
+fn honest_connections_go_on_and_begin_under_a_flood() {
+    const SIZE: usize = 5_000_000;
+    run(async {
+        let endpoints = endpoints(false);
+        let established = connect(&endpoints).await;
+        let (datagram, to) = (first_datagram().await, endpoints[1].local_address());
+        let stops = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stops);
+        let attacker = std::thread::spawn(move || flood(&datagram, to, &flag));
+        let start = std::time::Instant::now();
+        let opened = connect(&endpoints).await;
+        let took = start.elapsed();
+        for [client, server] in [&established, &opened] {
+            let start = std::time::Instant::now();
+            let (mut send, _receive) = client.open_stream().await.unwrap();
+            let sent = octets(SIZE);
+            let write = async {
+                send.write_all(&sent).await.unwrap();
+                send.end();
+            };
+            let read = async {
+                let (_send, mut receive) = server.accept_stream().await.unwrap();
+                let mut read = Vec::new();
+                receive.read_to_end(&mut read).await.unwrap();
+                read
+            };
+            let (_, read) = tokio::join!(write, read);
+            assert!(read == octets(SIZE), "as it was sent");
+            println!("{:.0} Mbps", SIZE as f64 * 8e-6 / start.elapsed().as_secs_f64());
+        }
+        let lasted = start.elapsed().as_secs_f64();
+        stops.store(true, Ordering::Relaxed);
+        let sent = attacker.join().unwrap();
+        let (counters, _) = endpoints[1].counters();
+        println!("{:.0} first datagrams a second; a new connection took {took:?}; {counters:?}", sent as f64 / lasted);
+        assert!(counters.dropped > 0, "more came than are served: {counters:?}");
     });
 }

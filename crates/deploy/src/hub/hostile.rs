@@ -2,7 +2,7 @@
 //!
 //! `ACKLAB_HOSTILE` says how many datagrams; ten million take some minutes.
 
-use super::{Handle, Hub};
+use super::{Handle, Hub, HubCounters, STRANGERS_A_TURN};
 use crate::association::Ends;
 use crate::config::{Config, Limits, Server, settings};
 use crate::pipe::Done;
@@ -23,6 +23,8 @@ const COUNT: u64 = 30_000;
 const LIMITS: Limits = Limits { connections: 300, strangers: 64, per_address: 16, handshake: Duration::from_secs(10) };
 /// The datagrams of the honest connection that are at hand to be changed and repeated.
 const RECORDED: usize = 500;
+/// How often the honest hosts have their turn, one after the other, before time passes.
+const ROUNDS: usize = 4;
 
 fn address(host: u64) -> SocketAddr {
     let [.., a, b, c] = host.to_be_bytes();
@@ -62,9 +64,10 @@ impl World {
 
     /// Moves what the honest hosts have to say, a few times to and fro.
     fn turn(&mut self) {
-        for _ in 0..4 {
+        for _ in 0..ROUNDS {
             for host in 0..2 {
                 let mut out = Outbox::default();
+                self.hubs[host].serve_strangers(self.now, STRANGERS_A_TURN);
                 while let Some(to) = self.hubs[host].transmit(self.now, &mut out) {
                     let honest = if host == 0 { address(SERVER) } else { address(CLIENT) };
                     for (octets, ecn) in out.iter() {
@@ -179,13 +182,7 @@ impl Flow {
 #[test]
 fn an_honest_connection_survives_an_enemy() {
     let mut world = World::new();
-    let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
-    let mut server = None;
-    while server.is_none() {
-        world.pass(Duration::from_millis(1));
-        server = world.hubs[1].accept();
-    }
-    let handles = [client, server.unwrap()];
+    let handles = connect(&mut world);
     let mut flow = Flow::begin(&mut world, handles);
     let count = std::env::var("ACKLAB_HOSTILE").map_or(COUNT, |text| text.parse().unwrap());
     for number in 0..count {
@@ -206,15 +203,60 @@ fn an_honest_connection_survives_an_enemy() {
     assert!(flow.read > count / 10, "octets flow: {}", flow.read);
 }
 
-#[test]
-fn a_flood_of_first_datagrams_keeps_bounded_state() {
-    let mut world = World::new();
+/// A connection between the honest hosts.
+fn connect(world: &mut World) -> [Handle; 2] {
+    let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
+    let mut server = None;
+    while server.is_none() {
+        world.pass(Duration::from_millis(1));
+        server = world.hubs[1].accept();
+    }
+    [client, server.unwrap()]
+}
+
+/// A datagram that opens a connection.
+fn first_datagram(world: &mut World) -> Vec<u8> {
     world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
     let mut out = Outbox::default();
     world.hubs[0].transmit(world.now, &mut out).unwrap();
-    let hello = out.iter().next().unwrap().0.to_vec();
+    out.iter().next().unwrap().0.to_vec()
+}
+
+/// How many octets of a connection arrive in 50 turns of 5 ms, while before each turn so many first datagrams of others come at once; and what the server has seen.
+fn read_under_flood(flood: u64) -> (u64, HubCounters) {
+    let mut world = World::new();
+    let handles = connect(&mut world);
+    let mut flow = Flow::begin(&mut world, handles);
+    let mut hello = first_datagram(&mut world);
+    for turn in 0..50 {
+        for host in 0..flood {
+            world.hubs[1].receive(world.now, address(1000 + turn * flood + host), Ecn::NotEct, &mut hello);
+        }
+        world.pass(Duration::from_millis(5));
+        flow.go_on(&mut world, handles);
+    }
+    (flow.read, *world.hubs[1].counters())
+}
+
+#[test]
+fn a_flood_of_first_datagrams_neither_slows_a_connection_nor_causes_unbounded_work() {
+    let (read, _) = read_under_flood(0);
+    let (flooded, counters) = read_under_flood(1000);
+    assert_eq!(flooded, read);
+    assert!(read > 0);
+    let served = counters.accepted + counters.retries + counters.turned_away;
+    assert!(served > 50, "somebody is served in each turn: {served}");
+    assert!(served <= 50 * (ROUNDS * STRANGERS_A_TURN) as u64 + 2, "{served}");
+    assert!(counters.dropped > 40_000, "{}", counters.dropped);
+}
+
+#[test]
+fn a_flood_of_first_datagrams_keeps_bounded_state() {
+    let mut world = World::new();
+    let hello = first_datagram(&mut world);
     for host in 0..5000 {
         world.hubs[1].receive(world.now, address(1000 + host), Ecn::NotEct, &mut hello.clone());
+        world.hubs[1].serve_strangers(world.now, 1);
     }
     let counters = *world.hubs[1].counters();
     assert_eq!(world.hubs[1].connections(), LIMITS.strangers, "the others have to show their address");

@@ -72,6 +72,7 @@ impl Net {
 
     fn drain_from(&mut self, host: usize) {
         let mut out = Outbox::default();
+        self.hubs[host].serve_strangers(self.now, usize::MAX);
         while let Some(to) = self.hubs[host].transmit(self.now, &mut out) {
             let from = if host == 0 { self.client } else { address(2) };
             for (octets, _) in out.iter() {
@@ -278,6 +279,7 @@ fn a_stranger_gets_three_times_what_it_sends() {
     let (_, (_, _, mut hello)) = net.under_way.pop_first().unwrap();
     let victim = address(66);
     net.hubs[1].receive(net.now, victim, Ecn::NotEct, &mut hello);
+    net.hubs[1].serve_strangers(net.now, 1);
     while net.hubs[1].connections() > 0 {
         net.drain();
         let next = net.hubs[1].deadline().unwrap();
@@ -366,11 +368,13 @@ fn a_server_of_another_version_ends_the_attempt() {
     // As a client of version 2 would send it.
     hello[0] = 0x20 | (hello[0] & 0x0f);
     net.hubs[1].receive(net.now, from, Ecn::NotEct, &mut hello);
+    net.hubs[1].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[1].counters().other_versions, 1);
     net.drain();
     let (_, (server, _, answer)) = net.under_way.pop_first().unwrap();
     // An answer of a server that knows version 1 changes nothing.
     net.hubs[0].receive(net.now, server, Ecn::NotEct, &mut answer.clone());
+    net.hubs[0].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[0].lost(client), None);
     let mut other = answer;
     let version = other.iter_mut().rev().nth(16).unwrap();

@@ -24,11 +24,18 @@ fn entry(host: &str, port: u16) -> String {
 /// # Errors
 /// If the file cannot be read or a line of it is malformed.
 pub fn lookup(file: &Path, host: &str, port: u16) -> Result<Option<Fingerprint>, ToolError> {
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(ToolError::failed(file.display(), error)),
-    };
+    match std::fs::read_to_string(file) {
+        Ok(text) => find(&text, file, host, port),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ToolError::failed(file.display(), error)),
+    }
+}
+
+/// The fingerprint by which `text`, which stands in `file`, knows this server.
+///
+/// # Errors
+/// If a line is malformed.
+pub fn find(text: &str, file: &Path, host: &str, port: u16) -> Result<Option<Fingerprint>, ToolError> {
     let wanted = entry(host, port);
     let mut known = None;
     for (number, line) in text.lines().enumerate() {

@@ -19,14 +19,14 @@
 //! | [`allow`] | which targets the far side connects to |
 //! | [`target`] | an address or a name, with a port |
 //! | [`token`] | the secret |
-//! | `socks` | SOCKS5 (RFC 1928) |
+//! | [`socks`] | SOCKS5 (RFC 1928) |
 //! | `relay` | a TCP connection and a stream become one |
 
 pub mod allow;
 pub mod connect;
 pub mod listen;
 mod relay;
-mod socks;
+pub mod socks;
 pub mod target;
 pub mod token;
 

@@ -19,18 +19,22 @@ pub const LONGEST: Duration = Duration::from_secs(3600);
 /// The most octets of a measurement.
 pub const MOST_OCTETS: u64 = 1 << 50;
 const NAME: &[u8; 6] = b"acklab";
-const PREFACE: usize = 16;
+/// Octets of a preface.
+pub const PREFACE: usize = 16;
 
 /// What a channel begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Preface {
-    pub(crate) is_data: bool,
+pub struct Preface {
+    /// Data follow, and no messages.
+    pub is_data: bool,
     /// The number of the measurement.
-    pub(crate) test: u64,
+    pub test: u64,
 }
 
 impl Preface {
-    pub(crate) fn octets(self) -> [u8; PREFACE] {
+    /// As it is sent.
+    #[must_use]
+    pub fn octets(self) -> [u8; PREFACE] {
         let mut octets = [0; PREFACE];
         octets[..6].copy_from_slice(NAME);
         octets[6] = VERSION;
@@ -52,7 +56,11 @@ impl Preface {
         }
     }
 
-    fn parse(octets: [u8; PREFACE]) -> Result<Self, String> {
+    /// The preface of these octets.
+    ///
+    /// # Errors
+    /// What is not as it should be.
+    pub fn parse(octets: [u8; PREFACE]) -> Result<Self, String> {
         if octets[..6] != *NAME {
             return Err(format!("preface: found {:?}, expected \"acklab\"", String::from_utf8_lossy(&octets[..6])));
         }
@@ -121,7 +129,8 @@ impl Plan {
     }
 
     /// The octets of the stream with this number.
-    pub(crate) fn octets_of(&self, stream: u32) -> Option<u64> {
+    #[must_use]
+    pub fn octets_of(&self, stream: u32) -> Option<u64> {
         let streams = u64::from(self.streams);
         self.octets.map(|octets| octets / streams + u64::from(u64::from(stream) < octets % streams))
     }

@@ -49,8 +49,11 @@ impl Reply {
     }
 }
 
-/// Reads what a program wants. Returns `None` if it was refused.
-pub(super) async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<Option<Target>> {
+/// Reads what a program wants, and replies as far as the set-up goes. Returns `None` if it was refused.
+///
+/// # Errors
+/// If the program does not speak SOCKS5, or the connection is lost.
+pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<Option<Target>> {
     let expect_version = |found| {
         if found == VERSION { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, NOT_SOCKS)) }
     };

@@ -32,7 +32,8 @@ fn name_of(text: &str) -> Option<Host> {
 }
 
 impl Target {
-    pub(super) fn append(&self, to: &mut Vec<u8>) {
+    /// Appends the target in the form of SOCKS5.
+    pub fn append(&self, to: &mut Vec<u8>) {
         match &self.host {
             Host::Address(IpAddr::V4(address)) => {
                 to.push(IPV4);
@@ -53,7 +54,10 @@ impl Target {
     }
 
     /// Reads a target. Returns `None` for a type of address that SOCKS5 does not have, or a name that is none.
-    pub(super) async fn read(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// If the octets end too early.
+    pub async fn read(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
         let host = match from.read_u8().await? {
             IPV4 => {
                 let mut octets = [0; 4];

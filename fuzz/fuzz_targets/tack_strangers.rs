@@ -1,0 +1,11 @@
+//! Datagrams of strangers into a server with a connection, and into clients: with any octets, and sealed with the keys that everybody can derive.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/deploy/tests/properties/datagrams.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::strangers_move_nothing(octets));

@@ -1,0 +1,10 @@
+//! Any octets into what `acklab serve`, `perf` and `proxy` read: SOCKS5, messages of measurements, known hosts, words of a command line.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/deploy/tests/properties/text.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::tools_read_or_refuse(octets));
