@@ -1,5 +1,6 @@
 """Points of studies that are emulated: their files, and the numbers side by side."""
 
+import json
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acklab.errors import StoreError, UsageError
+from acklab.errors import RunError, StoreError, UsageError
 from acklab.report.document import Section
 from acklab.report.render import render
 from acklab.report.sources import collect
@@ -17,7 +18,8 @@ from acklab.studies import Bench, discover, find, run_study
 from acklab.studies.emulated import Comparison, document, read
 from acklab.studies.emulated.comparison import _gain
 from acklab.studies.emulated.definition import FILE, GainFile
-from acklab.studies.emulated.runs import _seconds
+from acklab.studies.emulated.deployed import _flows
+from acklab.studies.emulated.durations import seconds_of
 from acklab.studies.metric import Metric
 from conftest import BUILT
 
@@ -33,6 +35,8 @@ def test_the_studies_that_are_emulated():
         "hack_clients",
         "hack_snr",
         "parity",
+        "tack_wan",
+        "tack_wlan",
     }
 
 
@@ -43,8 +47,16 @@ def test_the_points_of_each_study_are_scenarios_of_a_linux_kernel(name, tmp_path
     bench = Bench(study, tmp_path)
     for point in read(study).point:
         scenario = bench.source(point.scenario).load([*bench.sets(point.variants), *point.set])
-        assert {flow["transport"]["preset"] for flow in scenario["flow"]} == {"linux"}, point.name
-        metrics = [Metric.parse(text) for text in (*point.metrics, *(claim.metric for claim in point.chosen(study)))]
+        if not point.perf:
+            assert {flow["transport"]["preset"] for flow in scenario["flow"]} == {"linux"}, point.name
+        metrics = [
+            Metric.parse(text)
+            for text in (
+                *point.metrics,
+                *(claim.metric for claim in point.chosen(study)),
+                *(metric for metric, _ in point.beside(study)),
+            )
+        ]
         assert metrics, point.name
 
 
@@ -162,4 +174,25 @@ def test_a_folder_shows_the_emulated_study_in_the_chapter_of_the_simulated_one(t
 
 @pytest.mark.parametrize(("text", "seconds"), [("15s", 15.0), ("2500ms", 2.5), ("10min", 600.0), ("90us", 9e-5), ("5ns", 5e-9)])
 def test_durations_are_read(text, seconds):
-    assert _seconds(text) == pytest.approx(seconds)
+    assert seconds_of(text) == pytest.approx(seconds)
+
+
+def test_a_point_of_acklab_perf_yields_the_columns_of_a_simulation():
+    row = {"goodput": 23.5, "acks": 2300, "data_packets": 24000, "retransmissions": 12, "mean_rtt": None}
+    told = "a warning\n" + json.dumps({"measurements": [row]})
+    (flow,) = pl.DataFrame(_flows(told, "tack")).to_dicts()
+    assert flow["mean_throughput_l7"] == 23.5
+    assert flow["total_acks_sent_l4"] == 2300
+    assert flow["mean_srtt_l4"] is None
+    with pytest.raises(RunError, match=r"acklab perf --with tack: found 'error: refused', expected a measurement"):
+        _flows("error: refused\n", "tack")
+
+
+def test_published_numbers_stand_beside_what_measures_the_same():
+    study = find("tack_wan")
+    point = read(study).point[0]
+    ((metric, claim),) = point.beside(study)
+    assert metric == "flows.mean_throughput_l7"
+    assert claim.published == 20.21
+    with pytest.raises(UsageError, match=r"point 'case 1, TACK': published: found 'goodput', expected the id of a claim"):
+        point.model_copy(update={"published": {metric: "goodput"}}).beside(study)

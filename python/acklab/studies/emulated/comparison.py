@@ -10,7 +10,7 @@ from acklab.studies.bench import Bench
 from acklab.studies.definition import Study
 from acklab.studies.emulated.definition import EmulatedFile, GainFile
 from acklab.studies.emulated.report import Comparison, title_of, unit_of
-from acklab.studies.emulated.runs import emulate_points, is_trusted, seconds_of
+from acklab.studies.emulated.runs import Emulation, emulate_points, is_trusted, seconds_of
 from acklab.studies.metric import Metric
 from acklab.terminal import progress_bar, tell
 
@@ -21,12 +21,16 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path) -> list[Comparison]:
     `folder` keeps the emulations. Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
     """
     study = bench.study
-    claims = [point.chosen(study) for point in file.point]
+    claims = [(point.chosen(study), point.beside(study)) for point in file.point]
     wanted = [(point.scenario, [*bench.sets(point.variants), *point.set]) for point in file.point]
     repeats = file.quick_repeats if bench.quick else file.repeats
     replicas = bench.replicas(wanted, [max(repeats, bench.seeds)] * len(wanted))
     emulated = [points[:repeats] for points in replicas]
-    flat = [point for points in emulated for point in points]
+    flat = [
+        Emulation(run, point.perf, file.before if point.perf else "")
+        for point, runs in zip(file.point, emulated, strict=True)
+        for run in runs
+    ]
     if (seconds := seconds_of(flat, folder)) and not bench.quiet:
         tell(
             f"{study.name}: emulates for {_minutes(seconds)} in real time, one run after another; a run with late packets is repeated"
@@ -35,11 +39,12 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path) -> list[Comparison]:
         results = iter(emulate_points(flat, folder, bar))
     rows = []
     both: dict[str, tuple[list[Result], list[Result]]] = {}
-    for point, own, points, chosen in zip(file.point, replicas, emulated, claims, strict=True):
+    for point, own, points, (chosen, beside) in zip(file.point, replicas, emulated, claims, strict=True):
         simulations, emulations = bench.results(own), [next(results) for _ in points]
         both[point.name] = simulations, emulations
         trusted = [result for result in emulations if is_trusted(result)]
         read = [(claim.title, claim.metric, claim.unit, claim.published) for claim in chosen]
+        read += [(claim.title, metric, unit_of(metric), claim.published) for metric, claim in beside]
         read += [(title_of(metric), metric, unit_of(metric), math.nan) for metric in point.metrics]
         for title, text, unit, published in read:
             metric = Metric.parse(text)

@@ -2,6 +2,7 @@
 
 import math
 import tomllib
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Self
 
@@ -29,6 +30,10 @@ class PointFile(Strict):
     """Claims of the study, such as "reno.*": their metrics are read, and their published numbers stand beside them."""
     metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
     """Metrics without a published number."""
+    published: Mapping[Annotated[str, AfterValidator(metric_text)], str] = {}
+    """Metrics beside which the published number of a claim stands that measures the same by other means, such as a mean over runs."""
+    perf: str = ""
+    """What `acklab perf --with` measures over the path in the place of the flow, such as "tack:packet=1500B": what is deployed. The simulation has the flow."""
 
     def chosen(self, study: Study) -> list[Claim]:
         """The claims that are meant. Raises UsageError for a pattern that fits none."""
@@ -41,6 +46,10 @@ class PointFile(Strict):
                 )
             found += own
         return found
+
+    def beside(self, study: Study) -> list[tuple[str, Claim]]:
+        """Metrics, and the claims whose published numbers stand beside them. Raises UsageError if there is no such claim."""
+        return [(metric, claim_of(study, name, f"point {self.name!r}: published")) for metric, name in self.published.items()]
 
 
 class GainFile(Strict):
@@ -59,11 +68,7 @@ class GainFile(Strict):
         """The published ratio; NaN without a claim. Raises UsageError if there is no such claim."""
         if not self.claim:
             return math.nan
-        found = next((claim for claim in study.file.claim if claim.id == self.claim), None)
-        if found is None:
-            raise UsageError(
-                f"{study.folder / FILE}: gain {self.title!r}: claim: found {self.claim!r}, expected the id of a claim of the study"
-            )
+        found = claim_of(study, self.claim, f"gain {self.title!r}: claim")
         return 1 + found.published / 100 if found.unit == "%" else found.published
 
 
@@ -73,6 +78,8 @@ class EmulatedFile(Strict):
     repeats: Annotated[int, Field(ge=1)] = 3
     """Runs of each point, with the first seeds of the study."""
     quick_repeats: Annotated[int, Field(ge=1)] = 1
+    before: str = ""
+    """A shell command that both ends of `acklab perf` run first."""
     text: str = ""
     """What a reader of the report should know, in Markdown."""
     set: tuple[str, ...] = ()
@@ -91,6 +98,14 @@ class EmulatedFile(Strict):
                 if name not in names:
                     raise ValueError(f"gain {gain.title!r}: found the point {name!r}, expected one of: {', '.join(names)}")
         return self
+
+
+def claim_of(study: Study, name: str, place: str) -> Claim:
+    """The claim with this id. Raises UsageError, naming the place, if there is none."""
+    found = next((claim for claim in study.file.claim if claim.id == name), None)
+    if found is None:
+        raise UsageError(f"{study.folder / FILE}: {place}: found {name!r}, expected the id of a claim of the study")
+    return found
 
 
 def read(study: Study) -> EmulatedFile:

@@ -1,14 +1,19 @@
 """Emulations of points, one after another, because each has the machine for itself."""
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from acklab.emulator import emulate
+from acklab import core
+from acklab.emulator import Emulated, emulate
 from acklab.places import LocalPlace
 from acklab.result import Result, read_result
 from acklab.store import is_whole, write_tables_at_once
+from acklab.studies.emulated.deployed import REST, deploy
+from acklab.studies.emulated.durations import seconds_of as _seconds
 from acklab.sweeps import Point
 from acklab.sweeps.execution import Progress
 
@@ -16,9 +21,34 @@ ATTEMPTS = 3
 """How often a run is made until it may be trusted. The last one counts whatever became of it, and the report says so."""
 
 
-def folder_of(point: Point, store: Path) -> Path:
-    """Where the emulation of a point is kept: results of another kernel are others."""
-    return store / "emulated" / f"{point.digest}-{os.uname().release}"
+@dataclass(frozen=True)
+class Emulation:
+    """A point that is emulated."""
+
+    point: Point
+    perf: str = ""
+    """What `acklab perf` measures in the place of the flow; empty if the flow is that of the scenario."""
+    before: str = ""
+    """A shell command that both ends of such a measurement run first."""
+
+    def folder(self, store: Path) -> Path:
+        """Where its result is kept: results of another kernel are others, and so are those of another core where it is the core that sends."""
+        name = f"{self.point.digest}-{os.uname().release}"
+        if self.perf:
+            what = "\n".join((self.perf, self.before, core.revision()))
+            name += f"-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+        return store / "emulated" / name
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return _seconds(self.point.source.load(list(self.point.sets))["duration"]) + (REST if self.perf else 0.0)
+
+    def run(self) -> Emulated:
+        """Emulates it. Raises RunError."""
+        if self.perf:
+            return deploy(self.point, self.perf, self.before)
+        return emulate(self.point.source, seed=self.point.seed, set=list(self.point.sets))
 
 
 def is_trusted(result: Result) -> bool:
@@ -26,19 +56,18 @@ def is_trusted(result: Result) -> bool:
     return str(result.table("timing")["trusted"][0]) == "yes"
 
 
-def seconds_of(points: Sequence[Point], store: Path) -> float:
+def seconds_of(points: Sequence[Emulation], store: Path) -> float:
     """How long the emulations take that are not kept yet, if each may be trusted at once."""
-    missing = [point for point in points if not is_whole(folder_of(point, store))]
-    return sum(_seconds(point.source.load(list(point.sets))["duration"]) for point in missing)
+    return sum(point.seconds for point in points if not is_whole(point.folder(store)))
 
 
-def emulate_points(points: Sequence[Point], store: Path, watch: Callable[[Progress], None]) -> list[Result]:
+def emulate_points(points: Sequence[Emulation], store: Path, watch: Callable[[Progress], None]) -> list[Result]:
     """Emulates points that are not kept yet, in their order, and gives the results of all of them. Raises RunError, StoreError."""
-    kept = sum(is_whole(folder_of(point, store)) for point in points)
+    kept = sum(is_whole(point.folder(store)) for point in points)
     start, finished, results = time.monotonic(), 0, []
     watch(Progress(len(points), kept, 0, 0, 0.0))
     for point in points:
-        folder = folder_of(point, store)
+        folder = point.folder(store)
         if not is_whole(folder):
             _emulate(point, folder)
             finished += 1
@@ -47,18 +76,9 @@ def emulate_points(points: Sequence[Point], store: Path, watch: Callable[[Progre
     return results
 
 
-def _emulate(point: Point, folder: Path) -> None:
+def _emulate(one: Emulation, folder: Path) -> None:
     for _ in range(ATTEMPTS):
-        result = emulate(point.source, seed=point.seed, set=list(point.sets))
+        result = one.run()
         if result.is_trusted:
             break
     write_tables_at_once(folder, result.tables, result.provenance)
-
-
-_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0}
-
-
-def _seconds(duration: str) -> float:
-    """A duration as the core writes it, such as "12.5s"."""
-    unit = next(unit for unit in _UNITS if duration.endswith(unit))
-    return float(duration.removesuffix(unit)) * _UNITS[unit]
