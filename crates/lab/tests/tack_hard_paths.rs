@@ -158,6 +158,22 @@ fn a_fat_path_that_loses_data_and_acks_is_filled() {
     assert!(resent(&tables) < 0.05, "{} sent again", resent(&tables));
 }
 
+/// 50 Mbps and 200 ms, 5 % of the data and 2 % of the ACKs lost. TACKs that list no block of what has arrived leave this to IACKs (TACK-poor,
+/// Li et al., SIGCOMM 2020, §5.1). The sender takes the delivery rate from both, so that it is not lower than with lists.
+#[test]
+fn short_lists_cost_no_rate() {
+    let link = |loss: f64| {
+        format!(
+            r#"rate = "50Mbps", delay = "100ms", queue = {{ discipline = "fifo", limit = "2000packets" }}, loss = {{ model = "independent", probability = {loss} }}"#
+        )
+    };
+    let path = Path { forward: link(0.05), reverse: link(0.02), start: 10.0, seconds: 20.0 };
+    let [rich, poor] =
+        ["rich", "poor"].map(|lists| goodput(&path.alone(&TACK.replace("{ ", &format!("{{ lists = \"{lists}\", ")))));
+    println!("{rich:.1} Mbps with rich lists, {poor:.1} Mbps with poor ones");
+    assert!(poor > 0.9 * rich, "{poor} of {rich} Mbps");
+}
+
 /// As many flows on 100 Mbps and 40 ms with a queue of a product as make the least windows overflow it. TACK loses no larger share than TCP
 /// BBR and 1 %. Jain's index is at least half of that of TCP BBR: with both, the flow that ends its Startup last keeps most for some ten
 /// seconds, and which flow that is and how much it takes is chance. Every one of up to fifty flows is served; of a hundred, whose least

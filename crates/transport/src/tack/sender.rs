@@ -12,6 +12,7 @@ use super::timing::RoundTrips;
 use crate::ack::tack::Law;
 use crate::cc::{Controller, Window};
 use crate::congestion::{self, Congestion};
+use crate::recovery::delivery_rate::{Newest, Stamp};
 use crate::recovery::manager::Manager;
 use crate::recovery::packets::timeout::{Expiries, probe_timeout};
 use crate::recovery::packets::{Packet, Thresholds};
@@ -87,6 +88,8 @@ pub(super) struct Sender {
     believed: u64,
     /// The number of the newest packet whose TACK was taken.
     newest_tack: Option<u64>,
+    /// Of the packets that IACKs have acknowledged since that TACK, the one that left last.
+    newest_listed: Option<(Newest, Stamp)>,
     /// The receiver waits for numbers that this end has settled: it is owed a Forget frame.
     owes_forget: bool,
     /// The Forget frame may leave in a packet without data.
@@ -118,6 +121,7 @@ impl Sender {
             lists_all: false,
             believed: 0,
             newest_tack: None,
+            newest_listed: None,
             owes_forget: false,
             may_forget_alone: false,
             forgotten: (0, Instant::ZERO),
@@ -486,16 +490,49 @@ impl Sender {
 mod tests {
     use super::*;
     use acklab_base::random::Seed;
+    use acklab_wire::tack::{Loss, Timestamp};
+
+    fn sender() -> Sender {
+        let settings = Settings::default();
+        let controller = Controller::new(&settings.congestion, &settings.controller_start(Seed(1), "f"));
+        Sender::new(&settings, controller.expect("it is built in"))
+    }
 
     #[test]
     fn too_many_unlisted_packets_do_not_count_against_later_ones() {
-        let settings = Settings::default();
-        let controller = Controller::new(&settings.congestion, &settings.controller_start(Seed(1), "f"));
-        let mut sender = Sender::new(&settings, controller.expect("it is built in"));
+        let mut sender = sender();
         (sender.counters.bytes, sender.unlisted) = (100_000, 50_000);
         assert_eq!(sender.count_delivered(10_000), 60_000);
         sender.note_unlisted(0, &Tack::default());
         let delivered = [5000; 2].map(|listed| sender.count_delivered(listed));
         assert_eq!((delivered, sender.arrived()), ([0, 5000], 20_000), "the TACK after it lists all");
+    }
+
+    /// Of ten packets number 3 is lost. An IACK tells of those after it, and TACKs have no list.
+    #[test]
+    fn a_rate_is_of_the_newest_packet_that_iacks_have_acknowledged() {
+        let mut sender = sender();
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let content = Content {
+            piece: Some(Piece { id: 0, start: 0, length: 1000, is_end: false, is_again: false }),
+            control: None,
+        };
+        for ms in 0..10 {
+            sender.send(at(ms), content);
+        }
+        let tack = |next, unlisted| Tack { next: PktSeq(next), unlisted, ..Tack::default() };
+        let told = sender.on_tack(at(40), Timestamp(40_000), 0, &tack(3, 4)).unwrap();
+        assert_eq!(told.report.progress.newest.map(|(newest, _)| newest.number), Some(2), "its own");
+        let loss = Loss { after: PktSeq(2), before: PktSeq(4), arrived: 4 };
+        let told = sender.on_loss(at(45), &loss).unwrap();
+        assert!(told.report.progress.newest.is_none(), "an IACK tells no rate");
+        let overtaken = Tack { next: PktSeq(2), ..Tack::default() };
+        let mut newest = |number, tack: &Tack| {
+            let told = sender.on_tack(at(50), Timestamp(50_000), number, tack).unwrap();
+            told.report.progress.newest.map(|(newest, _)| newest.number)
+        };
+        assert_eq!(newest(2, &tack(3, 6)), Some(7), "that of the IACK");
+        assert_eq!([newest(1, &overtaken), newest(3, &tack(3, 6))], [None; 2], "once");
+        assert_eq!(newest(4, &tack(10, 0)), Some(9));
     }
 }

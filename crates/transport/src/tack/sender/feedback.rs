@@ -6,6 +6,7 @@
 use super::{Content, Control, SPACE, Sender};
 use crate::events::Events;
 use crate::mtu;
+use crate::recovery::delivery_rate::{Newest, Stamp};
 use crate::recovery::manager::{Context, PersistentCongestion, Report};
 use crate::recovery::packets::{Lost, Packet, Progress};
 use crate::tack::ecn::Validation;
@@ -77,7 +78,8 @@ impl Sender {
             self.note_unlisted(next, tack);
         }
         let rtt = is_newest.then_some(rtt);
-        let progress = Progress { rtt, spuriously_lost: late.into(), ..progress };
+        let newest = if is_newest { newer(progress.newest, self.newest_listed.take()) } else { progress.newest };
+        let progress = Progress { rtt, newest, spuriously_lost: late.into(), ..progress };
         let rate = rate.filter(|_| is_newest && self.settings.rate == RateSource::Receiver);
         Ok(Told { report: self.report(progress, prior_in_flight, marked, rate), next, rtt })
     }
@@ -112,7 +114,9 @@ impl Sender {
         self.recovery.lose(SPACE, range);
         self.recovery.space_mut(SPACE).settle();
         self.note_listed(progress.octets);
-        // An IACK carries no time, and rates are those of TACKs.
+        // An IACK carries no time, and rates are those of TACKs. What the next TACK does not list, it does not acknowledge again: its sample
+        // ends with the newest packet of all that was acknowledged since the last TACK.
+        self.newest_listed = newer(progress.newest, self.newest_listed);
         let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
         Ok(Told { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })
     }
@@ -157,6 +161,11 @@ impl Sender {
         self.recovery.space_mut(SPACE).forget_lost(Instant::FAR_FUTURE);
         self.refresh_timeout();
     }
+}
+
+/// The one that left last, of those acknowledged by two reports.
+fn newer(one: Option<(Newest, Stamp)>, other: Option<(Newest, Stamp)>) -> Option<(Newest, Stamp)> {
+    one.into_iter().chain(other).max_by_key(|(newest, _)| newest.number)
 }
 
 /// What the packets of a connection hold.
