@@ -374,7 +374,7 @@ fn compare(hosts: &Hosts, title: &str, size: usize, contenders: &[(&str, Contend
 
 fn main() {
     let megabytes = std::env::args().find_map(|text| text.parse::<usize>().ok()).unwrap_or(1000);
-    let only = std::env::args().find(|text| ["policies", "rivals", "paced", "flood"].contains(&text.as_str()));
+    let only = std::env::args().find(|text| ["policies", "rivals", "paced", "flood", "tack"].contains(&text.as_str()));
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
     let (hosts, size) = (Hosts::new(), megabytes * 1_000_000);
     let every = |packets| {
@@ -403,6 +403,10 @@ fn main() {
         }
     }
     hosts.set_mtu(1500);
+    // For profiles.
+    if only.as_deref() == Some("tack") {
+        tell("TACK", &tack_alone.transfer(&hosts, size));
+    }
     if wants("paced") {
         hosts.limit(Some("1gbit"));
         compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals);
