@@ -17,12 +17,12 @@ from acklab.scenario import overrides
 from acklab.studies.emulated.durations import seconds_of
 from acklab.sweeps import Point
 
-_START = 2.0
-"""When the client starts [s]: the server has begun to listen by then."""
 _FROM = 4.0
 """When the window of measurement begins, by whose packets and programs it is judged whether a run may be trusted: the client has loaded."""
 REST = 8.0
-"""What such a run takes beside the measurement [s]: start, handshake and result."""
+"""What such a run usually takes beside the measurement [s]: start, handshake and result."""
+_LONGEST = 60.0
+"""What it may take at most [s]: the result waits behind the data in queues."""
 _COLUMNS: Mapping[str, str] = {
     "mean_throughput_l7": "goodput",
     "total_acks_sent_l4": "acks",
@@ -45,17 +45,19 @@ def deploy(point: Point, contender: str, before: str) -> Emulated:
     with tempfile.TemporaryDirectory(prefix="acklab-") as folder:
         own = f"{shlex.quote(sys.executable)} -m acklab"
         serve = {"name": "serve", "node": flow["to"], "command": f"{first}exec {own} serve --json --state {folder}/state"}
+        # The server says when it listens. The run ends with the client.
         options = f"--time {seconds:g} --accept-new --json --with {shlex.quote(contender)}"
-        perf = {
-            "name": "perf",
-            "node": flow["from"],
-            "start": f"{_START:g}s",
-            "command": f"{first}exec {own} perf {{{flow['to']}}} {options}",
-            "environment": [f"XDG_STATE_HOME={folder}"],
-        }
-        changes = {"flow": [], "application": [serve, perf], "duration": f"{seconds + REST:g}s", "measure.from": f"{_FROM:g}s"}
-        result = emulate(point.source, seed=point.seed, set=[*point.sets, *overrides(changes)], outputs=folder)
-        told = (Path(folder) / "perf.out").read_text(encoding="utf-8", errors="replace")
+        client = f"until [ -s {folder}/serve.out ]; do sleep 0.1; done; {first}exec {own} perf $0 {options} >{folder}/perf 2>&1"
+        environment = ["env", f"XDG_STATE_HOME={folder}"]
+        changes = {"flow": [], "application": [serve], "duration": f"{seconds + _LONGEST:g}s", "measure.from": f"{_FROM:g}s"}
+        result = emulate(
+            point.source,
+            seed=point.seed,
+            set=[*point.sets, *overrides(changes)],
+            outputs=folder,
+            at=(flow["from"], [*environment, "sh", "-c", client, f"{{{flow['to']}}}"]),
+        )
+        told = (Path(folder) / "perf").read_text(encoding="utf-8", errors="replace")
     return dataclasses.replace(result, tables={**result.tables, "flows": _flows(told, contender)})
 
 
