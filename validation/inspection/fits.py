@@ -1,6 +1,6 @@
 """Fits scenarios to captures of simulated paths and tells how well they repeat them: `python validation/inspection/fits.py [FIRST [COUNT]]`.
 
-Numbers below 1000 are for building. `--kept` takes the paths that are kept aside, 20000 to 20039.
+Numbers below 1000 are for building. `--kept` takes the paths that are kept aside, 22000 to 22059.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ from acklab.errors import AcklabError
 from acklab.fitting import fit
 from validation.inspection import paths
 
-KEPT = (20_000, 40)
+KEPT = (22_000, 60)
 TOLERANCE = 0.10
 
 

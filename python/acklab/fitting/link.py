@@ -26,7 +26,7 @@ def scenario_of(parameters: Parameters, seed: int = 1) -> dict[str, Any]:
     if of.return_rate is not None:
         reverse |= {
             "rate": f"{round(of.return_rate * 1e6)}bps",
-            "queue": {"discipline": "cake-ack-filter", "limit": "100packets"},
+            "queue": {"discipline": of.ack_filter, "limit": "100packets"},
         }
     if of.gate is not None:
         acks = of.rate * 1e3 / (of.packet * 8) / of.segments * of.gate

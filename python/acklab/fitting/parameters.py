@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from acklab.errors import UsageError
 from acklab.inspection.model import Inspection, Way
 
-_ACK = 52
-"""Octets of a pure ACK with timestamps over IPv4."""
 _LONGEST, _SHORTEST = 30.0, 2.0
 """Seconds of a simulation: start-up weighs little in the one, and the other has some round trips."""
+_FEWEST = 200
+"""Segments of a transfer that is worth fitting although nothing tells the rate of its bottleneck."""
 _CONTROLLERS = {"reno": "newreno", "cubic": "cubic", "rate-based": "bbr", "delay-based": "bbr"}
 """A controller of each family."""
 
@@ -36,12 +36,16 @@ class Parameters:
     """Period in which ACKs are released, or None."""
     return_rate: float | None
     """Of a return path whose queue thins ACKs, or None."""
+    ack_filter: str
+    """The discipline of that queue."""
     receive_window: int | None
     """Octets, if the receive window limited the sender for most of the time."""
     application_rate: float | None
     """Mbps that the application wrote, if it limited the sender for most of the time."""
     duration: float
     """Seconds."""
+    is_behind: bool
+    """Whether the capture was taken behind the bottleneck."""
 
     def with_(self, **changes: object) -> "Parameters":
         """The same but for some."""
@@ -56,12 +60,14 @@ class Target:
     round_trip: float | None
     """The median under load."""
     ack_ratio: float | None
+    lost: float
+    """The share of segments that were lost. A simulation comes closer by it, but is not judged by it."""
 
     @classmethod
     def of(cls, way: Way) -> "Target":
         """That of a direction."""
         acks = way["acks"]
-        return cls(way["goodput"], way["round_trip"]["median"], acks["ratio"] if acks else None)
+        return cls(way["goodput"], way["round_trip"]["median"], acks["ratio"] if acks else None, way["losses"]["share"])
 
     def errors(self, other: "Target") -> dict[str, float]:
         """Relative errors of another one, by quantity."""
@@ -82,48 +88,58 @@ def largest(found: Inspection) -> Way:
     if not found.ways:
         raise UsageError(f"{found.path}: found no connection with data, expected a transfer over TCP or QUIC")
     way = found.ways[0]
-    for what, missing in (
-        ("the rate of the bottleneck", way["rate"] is None),
-        ("both sides of a round trip", way["round_trip"]["base"] is None),
-    ):
-        if missing:
-            raise UsageError(
-                f"{found.path}: found nothing that tells {what} of {way['from']} → {way['to']}, expected a transfer of some hundred packets, with "
-                "its handshake or with timestamps"
-            )
-    return way
+    if way["rate"] is None and way["data_segments"] < _FEWEST:
+        missing = "the rate of the bottleneck"
+    elif way["round_trip"]["base"] is None:
+        missing = "both sides of a round trip"
+    else:
+        return way
+    raise UsageError(
+        f"{found.path}: found nothing that tells {missing} of {way['from']} → {way['to']}, expected a transfer of some hundred packets, with "
+        "its handshake or with timestamps"
+    )
 
 
 def estimate(way: Way) -> Parameters:
-    """The first estimate, before any simulation."""
-    rate, base, acks, limits = way["rate"], way["round_trip"]["base"], way["acks"], way["limits"]
-    assert rate is not None
+    """The first estimate, before any simulation. A rate that nothing tells is that of the goodput; calibration raises it."""
+    base, acks, limits = way["round_trip"]["base"], way["acks"], way["limits"]
     assert base is not None
+    goodput = way["goodput"] * way["packet_octets"] / way["mss"]
+    rate = way["rate"] or {"value": goodput, "low": goodput, "high": goodput}
     packets_per_ms = rate["value"] * 1e3 / (way["packet_octets"] * 8)
     p95 = way["round_trip"]["p95"] or base
     usual = acks["usual"] if acks else 2
     thins = acks is not None and acks["thinning"] == "thinned"
     compressed = acks is not None and acks["period"] is not None and (acks["compressed"] is not False)
-    ack_rate = acks["count"] / max(way["duration"], 1e-3) if acks else 0.0
     limited_by_window = limits is not None and limits["receive_window"] > 0.5
     limited_by_application = limits is not None and limits["application"] > 0.5
     controller = way["controller"]
+    losses = way["losses"]
     return Parameters(
         rate=rate["value"],
         rate_low=rate["low"],
         rate_high=rate["high"],
         base=base,
         queue=max((p95 - base) * packets_per_ms, 4.0),
-        loss=way["losses"]["share"],
+        loss=losses["share"],
         mss=way["mss"],
         packet=way["packet_octets"],
         controller=_CONTROLLERS[controller["family"]] if controller else "cubic",
         segments=2 if thins or usual == 0 else usual,
         gate=acks["period"] if acks and compressed and not thins else None,
-        return_rate=ack_rate * _ACK * 8 / 1e6 if thins else None,
+        return_rate=ack_rate(way) if thins else None,
+        ack_filter="cake-ack-filter",
         receive_window=round(way["goodput"] * 1e6 / 8 * (way["round_trip"]["median"] or base) / 1e3)
         if limited_by_window
         else None,
         application_rate=way["goodput"] if limited_by_application else None,
         duration=min(max(way["duration"], _SHORTEST), _LONGEST),
+        is_behind=way["position"] == "receiver"
+        or (way["position"] == "middle" and losses["lost_before"] > losses["lost_behind"]),
     )
+
+
+def ack_rate(way: Way) -> float | None:
+    """The rate of the ACKs that came in, in Mbps."""
+    acks = way["acks"]
+    return acks["octets"] / max(way["duration"], 1e-3) * 8 / 1e6 if acks else None
