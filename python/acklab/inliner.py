@@ -38,13 +38,15 @@ def line(
     acks_first: bool = False,
     gate: str | None = None,
     thinner: str | None = None,
+    spacer: str | None = None,
     seed: int = 1,
 ) -> dict[str, Any]:
     """The scenario of one link, "line", between two interfaces: "east" and "west".
 
     Each text is a value for both directions, or two values with a slash between: from the first interface to the second, and back, such as "100Mbps/2Mbps".
     `queue` is the limit of the queue, such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a quota, such as "5ms:10";
-    `thinner` is one of `THINNERS`, a number of ACKs and the longest time to hold one, such as "4:10ms", or "none".
+    `thinner` is one of `THINNERS`, a number of ACKs and the longest time to hold one, such as "4:10ms", or "none"; `spacer` is "reconstruct", a rate of data such as
+    "16Mbps", a time between ACKs such as "1ms", or "none".
 
     Raises UsageError for three values, an unknown filter or thinner, and a filter without a rate or a gate, before which no ACK ever waits.
     """
@@ -54,8 +56,10 @@ def line(
             if value is not None:
                 direction[name] = {"model": "independent", "probability": _share(value)} if name == "loss" else value
     gates, limits, filters = _both("gate", gate), _both("queue", queue), _both("ack-filter", ack_filter)
-    thinners = _both("thinner", thinner)
-    for direction, interval_and_quota, limit, chosen, held in zip(directions, gates, limits, filters, thinners, strict=True):
+    thinners, spacers = _both("thinner", thinner), _both("spacer", spacer)
+    for direction, interval_and_quota, limit, chosen, held, spaced in zip(
+        directions, gates, limits, filters, thinners, spacers, strict=True
+    ):
         if interval_and_quota is not None:
             interval, _, quota = interval_and_quota.partition(":")
             if not quota.isdecimal():
@@ -63,6 +67,8 @@ def line(
             direction["gate"] = {"interval": interval, "quota": int(quota)}
         if held not in (None, "none"):
             direction["thinner"] = _thinner(held)
+        if spaced not in (None, "none"):
+            direction["spacer"] = _spacer(spaced)
         discipline = _discipline(chosen, acks_first)
         if discipline["discipline"] != "fifo" and not {"rate", "gate"} & direction.keys():
             what = "--acks-first" if acks_first else "--ack-filter"
@@ -107,6 +113,18 @@ def _thinner(text: str) -> dict[str, Any]:
             f"--thinner: found {text!r}, expected one of {', '.join(THINNERS)}, none, or a number of ACKs and a time such as 4:10ms"
         )
     return {"rule": "every", "acks": int(acks), "hold": hold}
+
+
+def _spacer(text: str) -> dict[str, Any]:
+    if text == "reconstruct":
+        return {"rule": "reconstruct"}
+    if text.endswith("bps"):
+        return {"rule": "rate", "rate": text}
+    if text.endswith("s"):
+        return {"rule": "interval", "interval": text}
+    raise UsageError(
+        f"--spacer: found {text!r}, expected reconstruct, none, a rate of data such as 16Mbps, or a time between ACKs such as 1ms"
+    )
 
 
 def _discipline(chosen: str | None, acks_first: bool) -> dict[str, Any]:

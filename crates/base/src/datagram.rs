@@ -39,6 +39,14 @@ pub trait Datagram {
         self.ack_header().filter(|header| header.is_pure)
     }
 
+    /// A copy of a pure ACK with another acknowledgment number. Returns `None` for any other packet.
+    fn with_ack_number(&self, _number: u32) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] where the type can avoid that.
     #[inline]
     fn is_pure_ack(&self) -> bool {

@@ -5,7 +5,7 @@ use acklab_measure::Observed;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
 use acklab_wire::rohc::Ack;
-use acklab_wire::tcp::Segment;
+use acklab_wire::tcp::{Segment, SeqNumber};
 use acklab_wire::{Endpoints, IpVersion};
 use std::any::{Any, TypeId};
 use std::sync::Arc;
@@ -173,6 +173,15 @@ impl Datagram for Packet {
 
     fn opening(&self) -> Option<Opening> {
         self.pdu::<Segment>()?.opening()
+    }
+
+    fn with_ack_number(&self, number: u32) -> Option<Self> {
+        if !self.is_pure_ack() {
+            return None;
+        }
+        let mut segment = *self.pdu::<Segment>()?;
+        segment.ack = SeqNumber(number);
+        Some(Self::new(segment, self.0.header.route, self.0.header.origin))
     }
 
     #[inline]

@@ -1,11 +1,11 @@
 //! Links: what happens to packets between two nodes.
 //!
-//! A [`Link`] is one direction of a link, a chain of five stages; the opposite direction is another `Link`.
+//! A [`Link`] is one direction of a link, a chain of six stages; the opposite direction is another `Link`.
 //!
 //! ```text
-//!            thinner       queue             gate            server              channel
-//! accept → [ every, ] → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → poll
-//!          [ scsc   ]   [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder, ]
+//!            thinner       queue             gate            server              channel               spacer
+//! accept → [ every, ] → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → [ rate, interval, ] → poll
+//!          [ scsc   ]   [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder, ]   [ reconstruct     ]
 //!                                                                          [ duplicate      ]
 //! ```
 //!
@@ -23,6 +23,7 @@
 //! | [`loss`] | models of packet loss |
 //! | [`duplicate`] | a model of packet duplication |
 //! | [`jitter`] | propagation delay, jitter and reordering |
+//! | [`spacer`] | spacers: ACKs are spread over time, and those that are missing put back |
 //! | [`counters`] | packets and octets in and out, drops, marks, and the queue's length over time |
 
 pub mod counters;
@@ -33,11 +34,14 @@ pub mod jitter;
 pub mod link;
 pub mod loss;
 pub mod mtu;
+mod numbers;
 pub mod queue;
 pub mod server;
+pub mod spacer;
 pub mod thinner;
 
 pub use counters::Counters;
 pub use link::Link;
 pub use queue::Buffer;
+pub use spacer::Spacer;
 pub use thinner::Thinner;

@@ -1,4 +1,4 @@
-//! One direction of a link: thinner, queue, device, gate, server and channel as one machine.
+//! One direction of a link: thinner, queue, device, gate, server, channel and spacer as one machine.
 
 mod assigned;
 mod channel;
@@ -13,6 +13,7 @@ use crate::gate::Gate;
 use crate::mtu::Mtu;
 use crate::queue::{PacketQueue, Queue, Verdict, Waiting, mark};
 use crate::server::Server;
+use crate::spacer::Spacer;
 use crate::thinner::Thinner;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, Machine};
@@ -38,6 +39,7 @@ pub struct Link<D> {
     /// When the server finishes the last packet that it has begun.
     free_at: Instant,
     channel: Channel<D>,
+    spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
     tally: Tally,
 }
@@ -64,6 +66,7 @@ impl<D: Datagram + Clone> Link<D> {
             server,
             free_at: Instant::ZERO,
             channel: Channel::new(config, |part| seed.stream(&format!("link/{name}/{part}"))),
+            spacer: config.spacer.map(|config| Box::new(Spacer::new(config))),
             overhead: config.overhead,
             tally: Tally::new(),
         }
@@ -108,10 +111,11 @@ impl<D: Datagram + Clone> Link<D> {
     /// Removes the packet that arrives first and returns it with the instant of its arrival, which lies in the future.
     ///
     /// The departures of a FIFO are known when packets enter it. If a link is the only one that feeds the next, its packets can
-    /// therefore be passed on at once. Returns `None` if the queue is no FIFO, or if packets may overtake each other or arrive twice.
+    /// therefore be passed on at once. Returns `None` if the queue is no FIFO, if there is a spacer, or if packets may overtake each other
+    /// or arrive twice.
     #[inline]
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
-        if !self.channel.is_in_order() || !matches!(self.queue, Queue::Precomputed(_)) {
+        if !self.channel.is_in_order() || self.spacer.is_some() || !matches!(self.queue, Queue::Precomputed(_)) {
             return None;
         }
         let (arrival, packet) = self.channel.in_flight.pop_front()?;
@@ -180,6 +184,19 @@ impl<D: Datagram + Clone> Link<D> {
         let removed = thinner.pass(now, packet, |packet| self.join(now, packet));
         self.tally.thins(now, removed);
         self.thinner = Some(thinner);
+    }
+
+    /// `poll` of a link with a spacer.
+    #[inline(never)]
+    fn poll_spaced(&mut self, now: Instant) -> Option<D> {
+        let spacer = self.spacer.as_mut()?;
+        while self.channel.in_flight.front().is_some_and(|(at, _)| *at <= now) {
+            self.channel.in_flight.pop_front().into_iter().for_each(|(_, packet)| spacer.accept(now, packet));
+        }
+        spacer.wake(now);
+        let packet = spacer.poll(now)?;
+        self.tally.delivers(now, packet.wire_len());
+        Some(packet)
     }
 
     /// Accepts a packet into the queue.
@@ -295,14 +312,21 @@ impl<D: Datagram + Clone> Machine for Link<D> {
             Queue::Precomputed(_) => arrival,
             Queue::Stored(packets) => self.deadline_with_queue(arrival, packets),
         };
-        match &self.thinner {
+        let departure = match &self.thinner {
             None => departure,
             Some(thinner) => Instant::earliest(departure, thinner.deadline()),
+        };
+        match &self.spacer {
+            None => departure,
+            Some(spacer) => Instant::earliest(departure, spacer.deadline()),
         }
     }
 
     #[inline]
     fn poll(&mut self, now: Instant) -> Option<D> {
+        if self.spacer.is_some() {
+            return self.poll_spaced(now);
+        }
         if self.channel.in_flight.front()?.0 > now {
             return None;
         }

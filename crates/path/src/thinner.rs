@@ -209,10 +209,5 @@ fn above_zero(name: &'static str, time: Duration) -> Result<(), (&'static str, &
     if time.is_zero() { Err((name, "a duration above zero")) } else { Ok(()) }
 }
 
-/// Returns `true` if acknowledgment number `a` is greater than `b` (RFC 9293, §3.4).
-const fn is_after(a: u32, b: u32) -> bool {
-    a.wrapping_sub(b).cast_signed() > 0
-}
-
 #[cfg(test)]
 mod tests;

@@ -230,6 +230,14 @@ impl Datagram for IpPacket {
         self.segment()?.opening()
     }
 
+    fn with_ack_number(&self, number: u32) -> Option<Self> {
+        let header = self.pure_ack()?;
+        let mut copy = self.clone();
+        ack::set_number(copy.octets.get_mut(self.carried.offset..)?, number)?;
+        copy.ack_header = Some(AckHeader { ack: number, ..header });
+        Some(copy)
+    }
+
     #[inline]
     fn is_pure_ack(&self) -> bool {
         self.ack_header.as_ref().is_some_and(|header| header.is_pure)

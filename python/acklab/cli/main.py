@@ -294,6 +294,14 @@ def inline(
             show_default=False,
         ),
     ] = None,
+    spacer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A[/B]",
+            help="Spread ACKs: reconstruct, none, a rate of data such as 16Mbps, or a time such as 1ms.",
+            show_default=False,
+        ),
+    ] = None,
     set_: Sets = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
     duration: Annotated[
@@ -344,6 +352,7 @@ def inline(
         "acks_first": acks_first,
         "gate": gate,
         "thinner": thinner,
+        "spacer": spacer,
     }
     inline_command(words, flags, set_ or [], seed, duration, out, capture or [], interval, json_, watch, port, may_halt, method)
 

@@ -131,6 +131,12 @@ impl Datagram for RealPacket {
         }
     }
 
+    fn with_ack_number(&self, number: u32) -> Option<Self> {
+        let Parts { packet, origin, note, link_header } = &*self.0;
+        let packet = packet.with_ack_number(number)?;
+        Some(Self(Box::new(Parts { packet, origin: *origin, note: *note, link_header: link_header.clone() })))
+    }
+
     #[inline]
     fn destination(&self) -> NodeId {
         self.0.packet.destination()

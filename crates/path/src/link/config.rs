@@ -2,7 +2,7 @@
 
 use crate::mtu::MtuStep;
 use crate::server::RateStep;
-use crate::{demand, duplicate, gate, jitter, loss, queue, thinner};
+use crate::{demand, duplicate, gate, jitter, loss, queue, spacer, thinner};
 use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ pub struct LinkConfig {
     /// Extra delay for some packets, so that later ones overtake them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<jitter::Reorder>,
+    /// Spreads ACKs over time at the far end, and puts back those that are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacer: Option<spacer::SpacerConfig>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

@@ -86,10 +86,5 @@ impl<D: Datagram, R: Rule> Discipline<D> for AckFilter<D, R> {
     }
 }
 
-/// Returns `true` if sequence number `a` is greater than `b` (RFC 9293, §3.4).
-const fn is_after(a: u32, b: u32) -> bool {
-    a.wrapping_sub(b).cast_signed() > 0
-}
-
 #[cfg(test)]
 mod tests;

@@ -63,4 +63,8 @@ impl Datagram for Packet {
     fn opening(&self) -> Option<Opening> {
         self.opening
     }
+
+    fn with_ack_number(&self, number: u32) -> Option<Self> {
+        self.is_pure_ack().then(|| self.with(|header| header.ack = number))
+    }
 }

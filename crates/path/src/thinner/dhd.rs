@@ -5,7 +5,8 @@
 //!
 //! The table has four entries. With a fifth flow the driver holds its ACK without keeping it, so that it is lost; here it goes on.
 
-use super::{Fate, Rule, Settings, is_after};
+use super::{Fate, Rule, Settings};
+use crate::numbers::is_after;
 use acklab_base::{AckHeader, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 //! An ACK is held only if a later one can say all that it says: it acknowledges new data, and has no SACK option, no other ECN flags than the
 //! ACK before it, and nothing that the thinner does not know. Everything else goes on at once.
 
-use super::{Fate, Rule, Settings, is_after};
+use super::{Fate, Rule, Settings};
+use crate::numbers::is_after;
 use acklab_base::{AckHeader, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

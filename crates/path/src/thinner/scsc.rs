@@ -7,7 +7,8 @@
 //!
 //! Not modelled: the limit of sixteen flows.
 
-use super::{Fate, Rule, Settings, is_after};
+use super::{Fate, Rule, Settings};
+use crate::numbers::is_after;
 use acklab_base::{AckHeader, Duration, Instant, Opening};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

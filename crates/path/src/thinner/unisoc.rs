@@ -6,7 +6,8 @@
 //! Not modelled: data with PSH that the station receives lets the ACK for it pass at once, which takes a look at the other direction; the
 //! driver has 32 entries for flows, and holds while an ACK of the flow waits in its own queue for the bus.
 
-use super::{Fate, Rule, Settings, is_after};
+use super::{Fate, Rule, Settings};
+use crate::numbers::is_after;
 use acklab_base::{AckHeader, Duration, Instant, Opening};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::scenario::refuse::Problem;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Duration, Rate};
 use acklab_path::server::ScheduleError;
-use acklab_path::{demand, jitter, link, queue, server, thinner};
+use acklab_path::{demand, jitter, link, queue, server, spacer, thinner};
 use std::collections::BTreeSet;
 
 /// The maximum rate of a link: 10 Tbps.
@@ -77,6 +77,12 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     }
     limit(&at("queue"), &config.queue)?;
     thinner(&at("thinner"), config.thinner.as_ref())?;
+    if let Some(spacer) = &config.spacer {
+        spacer.check().map_err(|(key, expected)| Problem::at(format!("{path}.spacer.{key}"), expected))?;
+        if let spacer::SpacerConfig::Rate { rate: speed } = spacer {
+            rate(&at("spacer.rate"), *speed)?;
+        }
+    }
     if config.demand.is_some() {
         unshaped(&at("queue"), &config.queue, "the assignment of capacity")?;
     }

@@ -6,7 +6,8 @@
 //! flow and has the same ECN flags.
 
 use super::chain::Chain;
-use super::{AckFilter, Rule, is_after};
+use super::{AckFilter, Rule};
+use crate::numbers::is_after;
 use crate::queue::Settings;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;

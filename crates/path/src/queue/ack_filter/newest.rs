@@ -10,7 +10,8 @@
 //! * **`nothing`** leaves one ACK of a flow.
 
 use super::chain::Chain;
-use super::{AckFilter, Rule, is_after};
+use super::{AckFilter, Rule};
+use crate::numbers::is_after;
 use crate::queue::Settings;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;

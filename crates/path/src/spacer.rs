@@ -1,0 +1,285 @@
+//! Spacers: boxes at the far end of a link that spread ACKs over time, and put back those that are missing.
+//!
+//! ACKs that arrive together, or one in place of many, make a sender that is clocked by ACKs send bursts, and let its window grow by too little. Partridge
+//! (*ACK Spacing for High Delay-Bandwidth Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) has ACKs leave as
+//! far apart as the data that they acknowledge take on the bottleneck. Balakrishnan, Padmanabhan and Katz (*The Effects of
+//! Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC 3449, "ACK Reconstruction") restore at the end of a thin link what an ACK filter has
+//! removed at its beginning. What is done here was read in the authors' own code in ns-2 (`tcp/ack-recons.cc` and `tcl/lib/ns-queue.tcl`).
+//!
+//! Only pure ACKs that acknowledge new data and say nothing else are spaced. Anything else, duplicates and SACK first of all, leaves at once behind what waits of its flow, and
+//! so does the ACK that ends a loss recovery: partial ACKs before it would look like further losses (RFC 6582, §3.2).
+
+use crate::numbers::is_after;
+use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// How ACKs are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SpacerConfig {
+    /// As far apart as the data that they acknowledge take at a rate.
+    Rate {
+        /// That of the bottleneck of the data, in octets of payload.
+        #[schemars(example = "16Mbps")]
+        rate: Rate,
+    },
+    /// At least so far apart.
+    Interval {
+        /// Above zero.
+        #[schemars(example = "1ms")]
+        interval: Duration,
+    },
+    /// An ACK for each `segments` segments, spread over the mean time between those that arrive.
+    Reconstruct(Reconstruct),
+}
+
+/// The settings of ACK reconstruction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reconstruct {
+    /// The paper's `ack_thresh`: ACKs that acknowledge more are preceded by others, one for so many segments.
+    #[schemars(range(min = 1))]
+    pub segments: u32,
+    /// The payload of a segment of flows whose SYN was not seen.
+    pub segment: Bytes,
+    /// The weight of the newest time between two ACKs in the mean of all, above 0 and at most 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub weight: f64,
+}
+
+impl Default for Reconstruct {
+    /// Two segments as for delayed ACKs (the paper), the weight of the examples of ns-2, and 1500 octets less the headers of IPv4, TCP and timestamps.
+    fn default() -> Self {
+        Self { segments: 2, segment: Bytes(1448), weight: 0.25 }
+    }
+}
+
+impl SpacerConfig {
+    /// All rules with default settings, or an example where there are none.
+    pub fn built_in() -> impl Iterator<Item = Self> {
+        let rate = Self::Rate { rate: Rate::from_mbps(16) };
+        [rate, Self::Interval { interval: Duration::from_millis(1) }, Self::Reconstruct(Reconstruct::default())]
+            .into_iter()
+    }
+
+    /// The name of the rule in scenarios.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Rate { .. } => "rate",
+            Self::Interval { .. } => "interval",
+            Self::Reconstruct(_) => "reconstruct",
+        }
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The name of a setting with an impossible value, and what was expected of it.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        match self {
+            Self::Interval { interval } if interval.is_zero() => Err(("interval", "a duration above zero")),
+            Self::Reconstruct(Reconstruct { segments: 0, .. }) => Err(("segments", "at least 1")),
+            Self::Reconstruct(Reconstruct { segment: Bytes(0), .. }) => Err(("segment", "at least one octet")),
+            Self::Reconstruct(Reconstruct { weight, .. }) if !(*weight > 0.0 && *weight <= 1.0) => {
+                Err(("weight", "a number above 0 and at most 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A flow that has been silent for so long is forgotten if there are many. Longer than a retransmission timeout at its largest (RFC 6298, §2.5).
+const SILENT: Duration = Duration::from_secs(60);
+/// ACKs that are put before one at most. One that acknowledges more passes alone: it is the first after a long gap, not the next of a stream.
+const MOST_MADE: u32 = 255;
+/// The octets by which timestamps shorten a segment (RFC 6691, §2; RFC 7323, §3.2).
+const TIMESTAMPS: u64 = 12;
+
+/// A spacer.
+#[derive(Clone, Debug)]
+pub struct Spacer<D> {
+    config: SpacerConfig,
+    flows: FlowTable<Flow<D>>,
+    /// When waiting ACKs leave. The first of the flow may have left already.
+    due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
+    leaving: VecDeque<D>,
+    made: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Flow<D> {
+    waiting: VecDeque<(Instant, D)>,
+    /// The highest number that was passed on or waits, and when it leaves or left.
+    last: Option<(u32, Instant)>,
+    /// When the newest ACK arrived.
+    arrived: Option<Instant>,
+    /// The mean time between ACKs in nanoseconds.
+    spacing: Option<f64>,
+    mss: Option<u16>,
+    /// A duplicate or SACK came last.
+    recovers: bool,
+    seen: Instant,
+}
+
+impl<D: Datagram> Spacer<D> {
+    /// A spacer with these settings.
+    #[must_use]
+    pub fn new(config: SpacerConfig) -> Self {
+        Self { config, flows: FlowTable::new(), due: BinaryHeap::new(), leaving: VecDeque::new(), made: 0 }
+    }
+
+    /// The number of ACKs that were put in between.
+    #[must_use]
+    pub const fn made(&self) -> u64 {
+        self.made
+    }
+
+    fn space(&mut self, now: Instant, packet: D, segment: AckHeader) {
+        self.flows.forget(|flow| !flow.waiting.is_empty() || now.since(flow.seen) < SILENT);
+        let key = packet.flow();
+        let flow = self.flows.entry(key, || Flow::new(now));
+        flow.seen = now;
+        let is_plain = segment.is_pure && segment.sack.is_empty() && !segment.has_other_content && segment.ecn == 0;
+        let last = flow.last.filter(|(number, _)| is_plain && is_after(segment.ack, *number) && !flow.recovers);
+        let Some((number, left)) = last else {
+            let is_news = flow.last.is_none_or(|(number, _)| is_after(segment.ack, number));
+            // Data with the number of the ACK before them tell nothing of losses.
+            flow.recovers = if is_plain { !is_news } else { flow.recovers || !segment.sack.is_empty() };
+            flow.arrived = Some(now);
+            flow.release(&mut self.leaving);
+            if is_news {
+                flow.last = Some((segment.ack, now));
+            }
+            return self.leaving.push_back(packet);
+        };
+        let octets = segment.ack.wrapping_sub(number);
+        match self.config {
+            SpacerConfig::Rate { rate } => {
+                let nanos = u128::from(octets) * 8_000_000_000 / u128::from(rate.bits_per_second());
+                let due = now.max(left + Duration::from_nanos(nanos as u64));
+                flow.wait(due, segment.ack, packet, key, &mut self.due);
+            }
+            SpacerConfig::Interval { interval } => {
+                flow.wait(now.max(left + interval), segment.ack, packet, key, &mut self.due);
+            }
+            SpacerConfig::Reconstruct(settings) => {
+                let spacing = flow.arrives(now, settings.weight);
+                let share = flow.share(&settings, segment.timestamps.is_some());
+                let missing = octets.div_ceil(share) - 1;
+                let interval = spacing * f64::from(share) / f64::from(octets);
+                let ahead = left + Duration::from_nanos(interval as u64);
+                // A whole interval behind, it would never catch up.
+                let is_behind = ahead > now + Duration::from_nanos(spacing as u64);
+                if is_behind {
+                    flow.release(&mut self.leaving);
+                }
+                let start = if is_behind || flow.waiting.is_empty() { now } else { now.max(ahead) };
+                let after = |count: u32| start + Duration::from_nanos((interval * f64::from(count)) as u64);
+                let missing = if missing > MOST_MADE { 0 } else { missing };
+                for count in 0..missing {
+                    let number = number.wrapping_add((count + 1) * share);
+                    let Some(made) = packet.with_ack_number(number) else { break };
+                    self.made += 1;
+                    flow.wait(after(count), number, made, key, &mut self.due);
+                }
+                flow.wait(after(missing), segment.ack, packet, key, &mut self.due);
+            }
+        }
+        self.wake(now);
+    }
+}
+
+impl<D> Flow<D> {
+    const fn new(now: Instant) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            last: None,
+            arrived: None,
+            spacing: None,
+            mss: None,
+            recovers: false,
+            seen: now,
+        }
+    }
+
+    /// An ACK arrives. Returns the mean time between ACKs in nanoseconds.
+    fn arrives(&mut self, now: Instant, weight: f64) -> f64 {
+        let sample = self.arrived.replace(now).map(|before| now.since(before).as_nanos() as f64);
+        if let Some(sample) = sample {
+            self.spacing = Some(self.spacing.map_or(sample, |mean| weight * sample + (1.0 - weight) * mean));
+        }
+        self.spacing.unwrap_or(0.0)
+    }
+
+    /// The octets for which there is one ACK.
+    fn share(&self, settings: &Reconstruct, has_timestamps: bool) -> u32 {
+        let options = if has_timestamps { TIMESTAMPS } else { 0 };
+        let segment = self.mss.map_or(settings.segment.get(), |mss| u64::from(mss).saturating_sub(options).max(1));
+        u32::try_from(segment).unwrap_or(u32::MAX).saturating_mul(settings.segments)
+    }
+
+    fn wait(
+        &mut self,
+        due: Instant,
+        number: u32,
+        packet: D,
+        key: FlowKey,
+        all: &mut BinaryHeap<Reverse<(Instant, FlowKey)>>,
+    ) {
+        self.last = Some((number, due));
+        self.waiting.push_back((due, packet));
+        all.push(Reverse((due, key)));
+    }
+
+    /// All that wait leave at once, in order.
+    fn release(&mut self, leaving: &mut VecDeque<D>) {
+        leaving.extend(self.waiting.drain(..).map(|(_, packet)| packet));
+    }
+}
+
+impl<D: Datagram> Machine for Spacer<D> {
+    type Datagram = D;
+    type Outcome = ();
+
+    fn accept(&mut self, now: Instant, packet: D) {
+        if let Some(segment) = packet.ack_header() {
+            return self.space(now, packet, segment);
+        }
+        if let Some(opening) = packet.opening() {
+            // A connection may follow another between the same ports.
+            let flow = self.flows.entry(packet.flow(), || Flow::new(now));
+            flow.release(&mut self.leaving);
+            *flow = Flow { mss: opening.mss, ..Flow::new(now) };
+        } else if let Some(flow) = self.flows.get_mut(packet.flow()) {
+            flow.release(&mut self.leaving);
+        }
+        self.leaving.push_back(packet);
+    }
+
+    fn wake(&mut self, now: Instant) {
+        while let Some(Reverse((at, key))) = self.due.peek().copied()
+            && at <= now
+        {
+            self.due.pop();
+            let Some(flow) = self.flows.get_mut(key) else { continue };
+            while flow.waiting.front().is_some_and(|(due, _)| *due <= now) {
+                self.leaving.extend(flow.waiting.pop_front().map(|(_, packet)| packet));
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.due.peek().map(|Reverse((at, _))| *at)
+    }
+
+    fn poll(&mut self, _now: Instant) -> Option<D> {
+        self.leaving.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests;
