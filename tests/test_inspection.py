@@ -57,6 +57,61 @@ def test_either_end_tells_the_path(captured, end, position):
     assert way["acks"]["count"] == pytest.approx(count, abs=2)
 
 
+@pytest.mark.parametrize("transport", ["quic", "quinn"])
+@pytest.mark.parametrize("version", ["0.3", "draft-13"])
+def test_a_log_of_either_end_tells_the_path(tmp_path, transport, version):
+    """What no capture of QUIC shows, ACKs and losses, is in qlog."""
+    flow = {"from": "src", "to": "dst", "transport": transport}
+    scenario = PATH | {"duration": "4s", "flow": [flow], "capture": []}
+    told = acklab.run(scenario, qlog=tmp_path, qlog_version=version).flows.row(0, named=True)
+    name = next(tmp_path.glob("*_client.sqlog")).name.removesuffix("_client.sqlog")
+    (sent,) = inspection.inspect(tmp_path / f"{name}_client.sqlog").ways
+    (received,) = inspection.inspect(tmp_path / f"{name}_server.sqlog").ways
+    assert (sent["position"], received["position"]) == ("sender", "receiver")
+    for way in (sent, received):
+        assert way["rate"] is not None and way["acks"] is not None  # noqa: PT018 - for the type checker
+        assert way["rate"]["value"] == pytest.approx(8, rel=0.01)
+        assert way["goodput"] == pytest.approx(told["mean_throughput_l4"], rel=0.03)
+        assert way["acks"]["count"] == pytest.approx(told["total_acks_sent_l4"], rel=0.03)
+    # A handshake, then packets of 1500 octets: 30 ms of propagation and their time on the link.
+    assert sent["round_trip"]["base"] == pytest.approx(told["min_rtt_l4"], rel=0.02)
+    assert sent["losses"]["share"] == pytest.approx(told["total_drops_l2"] / told["total_data_packets_l4"], abs=0.01)
+
+
+def test_a_log_in_one_piece_and_one_that_is_cut_off_are_read(tmp_path):
+    acklab.run(
+        PATH | {"duration": "2s", "flow": [{"from": "src", "to": "dst", "transport": "quic"}], "capture": []}, qlog=tmp_path
+    )
+    log = next(tmp_path.glob("*_client.sqlog"))
+    _, *records = log.read_text(encoding="utf-8").split("\x1e")
+    events = [json.loads(record) for record in records[1:]]
+    whole = tmp_path / "whole.qlog"
+    whole.write_text(json.dumps({"qlog_version": "0.3", "traces": [{"events": events}]}), encoding="utf-8")
+    expected = inspection.inspect(log)
+    assert inspection.inspect(whole).ways == expected.ways
+    cut = tmp_path / "cut.sqlog"
+    cut.write_bytes(log.read_bytes()[:-20])
+    found = inspection.inspect(cut)
+    assert found.cut is not None
+    assert found.ways[0]["data_segments"] == pytest.approx(expected.ways[0]["data_segments"], abs=2)
+
+
+def test_intervals_hold_what_is_true(captured):
+    folder, flow = captured
+    (way,) = inspection.inspect(folder / "src.pcapng").ways
+    assert way["acks"] is not None
+    for interval, value in [
+        (way["goodput_interval"], flow["mean_throughput_l4"]),
+        (way["acks"]["ratio_interval"], flow["total_data_packets_l4"] / flow["total_acks_delivered_l4"]),
+        (way["losses"]["share_interval"], flow["total_drops_l2"] / flow["total_data_packets_l4"]),
+        (way["round_trip"]["mean_interval"], way["round_trip"]["mean"]),
+    ]:
+        assert interval is not None
+        low, high = interval
+        assert low <= value <= high, (interval, value)
+        assert high - low < max(value, 0.02)
+
+
 def test_the_command_line_shows_a_table_and_writes_a_report(captured, tmp_path):
     folder, _ = captured
     done = command("inspect", folder / "src.pcapng", "--report", tmp_path / "report.html")
@@ -83,8 +138,13 @@ def test_a_capture_that_is_cut_off_is_read_up_to_there(captured, tmp_path):
 @pytest.mark.parametrize(
     ("octets", "told"),
     [
-        (b"", "found an empty file, expected a capture as pcap or pcapng"),
-        (b"hello there", "found a file that begins with [68, 65, 6c, 6c], expected a capture as pcap or pcapng"),
+        (b"", "found an empty file, expected a capture as pcap or pcapng, or a log in qlog"),
+        (
+            b"hello there",
+            "found a file that begins with [68, 65, 6c, 6c], expected a capture as pcap or pcapng, or a log in qlog",
+        ),
+        (b"\x1e[1, 2", "found no record of qlog"),
+        (b'{"traces": [{}, {}]}', "found a log of 2 traces, expected one of one connection"),
         # The header of a pcap file with frames of 802.15.4.
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 195), "found packets of link type 195"),
     ],

@@ -33,13 +33,16 @@ def judge(number: int) -> dict[str, Any]:
     flow = result.flows.row(0, named=True)
     acks = way["acks"]
     assert acks is not None
-    count = flow["total_acks_sent_l4"] if path.position in ("receiver", "behind") else flow["total_acks_delivered_l4"]
+    is_behind = path.position in ("receiver", "behind")
+    count = flow["total_acks_sent_l4"] if is_behind else flow["total_acks_delivered_l4"]
+    # What the path drops is lost on its one bottleneck, so that it is not seen behind it.
+    segments = flow["total_data_packets_l4"] - (flow["total_drops_l2"] if is_behind else 0)
     found: dict[str, Any] = {
         "number": number,
         "position": (path.position, way["position"]),
         "rate": (path.rate, way["rate"]["value"] if way["rate"] else None),
         "base RTT": (path.base, way["round_trip"]["base"]),
-        "ACK ratio": (flow["total_data_packets_l4"] / count, acks["ratio"]),
+        "ACK ratio": (segments / count, acks["ratio"]),
         "scenario": f"{path.scenario['flow'][0]['transport']['congestion']['algorithm']} {path.scenario['flow'][0]['transport']['ack']['policy']}",
     }
     if path.period is not None and path.position in ("sender", "before"):

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`link_layer`] | the IP packet in a captured frame |
 //! | [`table`] | the connections that are followed |
+//! | [`qlog`] | logs of endpoints in place of packets |
 //! | `connection` | both directions of a connection, and its handshake |
 //! | `way` | one direction: the data that is sent, and the acknowledgments that return |
 //! | `losses` | retransmissions, those that were spurious, and reordering |
@@ -20,15 +21,18 @@
 //! | `rate` | the rate of the bottleneck, by dispersion |
 //! | `bursts` | bursts of arrivals, and their period |
 //! | [`thinning`] | whether ACKs are thinned or compressed on their way |
+//! | `batches` | intervals of means and ratios |
 //! | `quantiles` | distributions in bounded memory |
 //! | [`report`] | the result |
 
+mod batches;
 mod bursts;
 mod connection;
 pub mod controller;
 mod limits;
 pub mod link_layer;
 mod losses;
+pub mod qlog;
 mod quantiles;
 mod rate;
 pub mod report;

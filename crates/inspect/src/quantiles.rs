@@ -32,6 +32,11 @@ impl Quantiles {
         self.count
     }
 
+    /// The sum of all values in nanoseconds.
+    pub(crate) const fn sum(&self) -> f64 {
+        self.sum
+    }
+
     /// The mean in nanoseconds, or `None` if there are no values.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)

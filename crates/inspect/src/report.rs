@@ -53,6 +53,8 @@ pub enum Protocol {
     Tcp,
     /// QUIC, of which the headers and the spin bit can be read.
     Quic,
+    /// The log of an endpoint in qlog: QUIC, or what maps itself to its terms.
+    Log,
 }
 
 /// A connection.
@@ -120,6 +122,8 @@ pub struct Way {
     pub packet_octets: u64,
     /// Octets that the receiver got, in order or not, in Mbps. Of QUIC, octets of payload that passed.
     pub goodput: f64,
+    /// Its interval of 95 %, by batch means, as those of other quantities.
+    pub goodput_interval: Option<[f64; 2]>,
     /// The rate of the bottleneck in IP octets, in Mbps.
     pub rate: Option<Estimate>,
     /// Whether the bottleneck may be faster, because something else limited the sender for most of the time.
@@ -157,6 +161,8 @@ pub struct RoundTrip {
     pub median: Option<f64>,
     /// See `median`.
     pub mean: Option<f64>,
+    /// The interval of the mean.
+    pub mean_interval: Option<[f64; 2]>,
     /// See `median`.
     pub p95: Option<f64>,
     /// Samples of data.
@@ -178,6 +184,8 @@ pub struct Losses {
     pub lost_behind: u64,
     /// Lost / sent.
     pub share: f64,
+    /// Its interval.
+    pub share_interval: Option<[f64; 2]>,
     /// Reordered before the point of capture.
     pub reordered: u64,
 }
@@ -193,6 +201,8 @@ pub struct Acks {
     pub octets: u64,
     /// Segments with data to a pure ACK.
     pub ratio: Option<f64>,
+    /// Its interval.
+    pub ratio_interval: Option<[f64; 2]>,
     /// The number of segments that most ACKs cover, and the share of ACKs that cover so many.
     pub usual: u32,
     /// See `usual`.
@@ -302,6 +312,7 @@ impl Way {
             packet_octets: u64::from(way.mss())
                 + (way.wire_octets.saturating_sub(way.data_octets)) / way.data_segments.max(1),
             goodput: if duration > 0.0 { carried as f64 * 8e-6 / duration } else { 0.0 },
+            goodput_interval: way.interval(|taken| (taken.carried as f64 * 8e-6, taken.at as f64 / 1e9)),
             rate: rate.map(|rate| Estimate::of(rate.estimate, overhead * 8e-6)),
             rate_is_lower_bound: limits.is_some_and(is_limited) || rate.is_some_and(|rate| rate.is_lower_bound),
             losses: Losses {
@@ -310,6 +321,10 @@ impl Way {
                 lost_before: losses.lost_before,
                 lost_behind: losses.repeated - losses.spurious(),
                 share: losses.lost() as f64 / (way.data_segments + losses.lost_before).max(1) as f64,
+                // Of a share below zero or above one nothing is to be said.
+                share_interval: way
+                    .interval(|taken| (taken.lost as f64, taken.segments as f64))
+                    .map(|both| both.map(|share| share.clamp(0.0, 1.0))),
                 reordered: losses.reordered,
             },
             acks: (!is_quic).then(|| {
@@ -327,6 +342,7 @@ impl Way {
                     duplicates: way.duplicate_acks,
                     octets: way.ack_octets,
                     ratio: (way.pure_acks > 0).then(|| way.data_segments as f64 / way.pure_acks as f64),
+                    ratio_interval: way.interval(|taken| (taken.segments as f64, taken.acks as f64)),
                     usual: evidence.usual,
                     agreement: evidence.agreement,
                     spacing: spacing(&ack_stretches),
@@ -395,15 +411,15 @@ impl RoundTrip {
         let (ahead, behind) = way.round_trip.least();
         let base =
             if by_spin_bit { way.round_trip.least_whole() } else { ahead.zip(behind).map(|(one, other)| one + other) };
-        let (samples, other) = if by_spin_bit {
-            (&way.round_trip.whole, 0.0)
+        let (samples, other, side) = if by_spin_bit {
+            (&way.round_trip.whole, 0.0, 2)
         } else {
             // Samples of the two sides do not belong together: those of the side that varies count with the median of the other.
             let sides = [&way.round_trip.ahead, &way.round_trip.behind];
             let spread = |side: &Quantiles| Some(side.quantile(0.95)? - side.quantile(0.05)?);
             let [varies, steady] = if spread(sides[1]) > spread(sides[0]) { [sides[1], sides[0]] } else { sides };
-            let least_of_other = if std::ptr::eq(steady, sides[0]) { ahead } else { behind };
-            (varies, steady.quantile(0.5).or(least_of_other.map(|nanos| nanos as f64)).unwrap_or(0.0))
+            let (least_of_other, side) = if std::ptr::eq(steady, sides[0]) { (ahead, 1) } else { (behind, 0) };
+            (varies, steady.quantile(0.5).or(least_of_other.map(|nanos| nanos as f64)).unwrap_or(0.0), side)
         };
         let of_samples = |nanos: Option<f64>| Some((nanos? + other) / 1e6);
         Self {
@@ -412,6 +428,9 @@ impl RoundTrip {
             behind: behind.map(millis),
             median: of_samples(samples.quantile(0.5)),
             mean: of_samples(samples.mean()),
+            mean_interval: way
+                .interval(|taken| (taken.times[side].0, taken.times[side].1 as f64))
+                .map(|both| both.map(|nanos| (nanos + other) / 1e6)),
             p95: of_samples(samples.quantile(0.95)),
             samples: samples.count(),
             by_spin_bit,
@@ -423,6 +442,8 @@ impl RoundTrip {
             (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,
             (Some(ahead), Some(behind)) if ahead < AT_END * (ahead + behind) => Position::Receiver,
             (Some(_), Some(_)) => Position::Middle,
+            // The log of a receiver that sends nothing whose round trip could be told.
+            (Some(0.0), None) => Position::Receiver,
             _ => Position::Unknown,
         }
     }

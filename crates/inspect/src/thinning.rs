@@ -41,7 +41,11 @@ pub(crate) struct Evidence {
     pub(crate) mean: f64,
     /// `usual` and `agreement` of the ACKs at the start, when a queue of ACKs grows and drains.
     pub(crate) early: (u32, f64),
-    count: usize,
+    /// The share of ACKs that cover more segments than a receiver acknowledges together by RFC 5681, §4.2.
+    pub(crate) beyond: f64,
+    /// Whether the start is complete.
+    pub(crate) starts: bool,
+    pub(crate) count: usize,
 }
 
 /// ACKs that are left out at the start of a connection, in which receivers acknowledge more often (Linux's quick ACKs) and windows are small.
@@ -56,6 +60,12 @@ const RULE: f64 = 0.95;
 const EARLY_RULE: f64 = 0.8;
 /// So many missing numbers are a thinner; fewer may be losses.
 const MISSING: f64 = 0.1;
+/// A receiver of two segments never covers more: so many ACKs that do are a thinner. Fitted, as the next two: 260 simulated paths without a thinner had none.
+const BEYOND: f64 = 0.005;
+/// So many ACKs that follow a rule follow that of the receiver, whatever its start was like: paths with a filter reached 0.98.
+const STRICT_RULE: f64 = 0.99;
+/// If there are few ACKs, those at the start decide if fewer than this follow a rule: receivers of simulated paths reached 0.62, paths with a filter at most 0.43.
+const NO_RULE: f64 = 0.5;
 
 /// Evidence from ACKs that acknowledged data in order, with segments of `mss` octets.
 pub(crate) fn evidence(stretches: &[Vec<Ack>], mss: u32) -> Evidence {
@@ -71,6 +81,8 @@ pub(crate) fn evidence(stretches: &[Vec<Ack>], mss: u32) -> Evidence {
         usual,
         mean: total as f64 / settled.len().max(1) as f64,
         early: (early, agree as f64 / start.len().max(1) as f64),
+        starts: start.len() == START,
+        beyond: settled.iter().filter(|&&count| count > 2).count() as f64 / settled.len().max(1) as f64,
         count: settled.len(),
     }
 }
@@ -88,12 +100,16 @@ pub(crate) fn verdict(evidence: &Evidence, missing: Option<f64>, is_at_receiver:
         return Thinning::NotVisible;
     }
     if evidence.count < LEAST {
-        return Thinning::Unknown;
+        let (usual, agreement) = evidence.early;
+        let is_thinned = evidence.starts && f64::from(usual) > STANDARD && agreement < NO_RULE;
+        return if is_thinned { Thinning::Thinned } else { Thinning::Unknown };
     }
     match missing {
         Some(missing) if missing >= MISSING => Thinning::Thinned,
+        None if evidence.mean <= STANDARD && evidence.beyond > BEYOND => Thinning::Thinned,
         _ if evidence.mean <= STANDARD => Thinning::None,
         Some(_) => Thinning::SparseReceiver,
+        None if evidence.agreement >= STRICT_RULE => Thinning::SparseReceiver,
         None if evidence.agreement >= RULE && evidence.early.0 == evidence.usual && evidence.early.1 >= EARLY_RULE => {
             Thinning::SparseReceiver
         }

@@ -1,8 +1,11 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgments that return.
 
+use crate::batches::{Batches, Snapshot};
 use crate::controller::Reactions;
 use crate::limits::Limits;
 use crate::losses::Losses;
+use crate::qlog::Acknowledged;
+use crate::quantiles::Quantiles;
 use crate::round_trip::RoundTrip;
 use crate::trace::Trace;
 use acklab_wire::tcp::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
@@ -122,6 +125,7 @@ pub(crate) struct Way {
     pub(crate) marked: u64,
     pub(crate) has_timestamps: bool,
     pub(crate) has_sack: bool,
+    pub(crate) batches: Batches,
 }
 
 impl Way {
@@ -157,6 +161,7 @@ impl Way {
             marked: 0,
             has_timestamps: false,
             has_sack: false,
+            batches: Batches::default(),
         }
     }
 
@@ -214,6 +219,9 @@ impl Way {
         self.marked += u64::from(segment.ecn == acklab_base::Ecn::Ce);
         self.first_data.get_or_insert(at);
         self.last_data = at;
+        if self.batches.ends_with(self.data_packets) {
+            self.snapshot(at);
+        }
         let is_new = start >= self.highest;
         if is_new {
             self.extend(at, start, end, clocks);
@@ -409,7 +417,65 @@ impl Way {
         self.wire_octets += wire;
         self.first_data.get_or_insert(at);
         self.last_data = at;
+        if self.batches.ends_with(self.data_packets) {
+            self.snapshot(at);
+        }
         self.data.push(Data { at, start: START + start, length, is_new: true });
+    }
+
+    /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever streams.
+    pub(crate) fn log_data(&mut self, at: u64, length: u64, wire: u64) {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        self.origin.get_or_insert(SeqNumber(0));
+        let start = self.highest - START;
+        self.highest += u64::from(length);
+        self.count_datagram(at, start, length, wire);
+    }
+
+    /// The log of an end has an acknowledgment.
+    pub(crate) fn log_ack(&mut self, at: u64, acknowledged: &Acknowledged) {
+        let Acknowledged { octets, flight, size, is_pure } = *acknowledged;
+        if is_pure {
+            self.pure_acks += 1;
+            self.ack_octets += size;
+        }
+        self.acknowledged += octets;
+        self.reactions.acknowledge(self.highest.saturating_sub(flight), self.highest);
+        let covers = octets.min(u32::MAX.into()) as u32;
+        self.acks.push(Ack { at, ack: self.acknowledged, delivered: self.delivered(), value: None, covers, is_pure });
+    }
+
+    /// The log of an end has declared a packet lost, whose data are sent again.
+    pub(crate) fn log_loss(&mut self) {
+        self.losses.counts.repeated += 1;
+        self.reactions.retransmit(self.highest);
+    }
+
+    #[cold]
+    fn snapshot(&mut self, at: u64) {
+        let snapshot = self.so_far(at);
+        self.batches.push(snapshot);
+    }
+
+    /// The interval of the ratio of two sums.
+    pub(crate) fn interval(&self, parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
+        let first = Snapshot { at: self.first_data?, ..Snapshot::default() };
+        self.batches.interval([first, self.so_far(self.last_data)], parts)
+    }
+
+    /// What was counted up to `at`.
+    fn so_far(&self, at: u64) -> Snapshot {
+        let of = |times: &Quantiles| (times.sum(), times.count());
+        let RoundTrip { ahead, behind, whole, .. } = &self.round_trip;
+        Snapshot {
+            at,
+            segments: self.data_segments,
+            acks: self.pure_acks,
+            lost: self.losses.counts.lost(),
+            // Nothing of QUIC is known to have arrived but what has passed.
+            carried: if self.origin.is_some() { self.delivered() } else { self.data_octets },
+            times: [of(ahead), of(behind), of(whole)],
+        }
     }
 
     /// The time until `at` has passed.

@@ -25,6 +25,7 @@ class RoundTrip(TypedDict):
     behind: float | None
     median: float | None
     mean: float | None
+    mean_interval: tuple[float, float] | None
     p95: float | None
     samples: int
     by_spin_bit: bool
@@ -38,6 +39,7 @@ class Losses(TypedDict):
     lost_before: int
     lost_behind: int
     share: float
+    share_interval: tuple[float, float] | None
     reordered: int
 
 
@@ -48,6 +50,7 @@ class Acks(TypedDict):
     duplicates: int
     octets: int
     ratio: float | None
+    ratio_interval: tuple[float, float] | None
     usual: int
     agreement: float
     spacing: float | None
@@ -93,6 +96,7 @@ Way = TypedDict(
         "mss": int,
         "packet_octets": int,
         "goodput": float,
+        "goodput_interval": tuple[float, float] | None,
         "rate": Estimate | None,
         "rate_is_lower_bound": bool,
         "round_trip": RoundTrip,
@@ -151,7 +155,7 @@ class Inspection:
         return sorted(ways, key=lambda way: -way["data_octets"])
 
     def protocol_of(self, way: Way) -> str:
-        """The protocol of the connection that a direction belongs to: tcp or quic."""
+        """The protocol of the connection that a direction belongs to: tcp, quic, or log."""
         return next(one["protocol"] for one in self.connections if any(other is way for other in one["ways"]))
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,9 +181,9 @@ class Inspection:
 def inspect(
     capture: str | Path, *, watch: Callable[[float], None] | None = None, cancel: core.Cancel | None = None
 ) -> Inspection:
-    """Reads a capture, pcap or pcapng, of any length, and returns what its packets tell.
+    """Reads a capture (pcap or pcapng) or the log of an endpoint (qlog) of any length, and returns what its packets tell.
 
-    `watch` is told now and then what share of the file is read. Raises UsageError for a file that cannot be read or is no capture, Cancelled once
+    `watch` is told now and then what share of the file is read. Raises UsageError for a file that cannot be read or is neither, Cancelled once
     `cancel` is cancelled. A file that ends in the midst of a packet is read up to there; `cut` says so.
     """
     path = path_of(capture, "capture")

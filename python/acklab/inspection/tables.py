@@ -61,6 +61,17 @@ def _rate(way: Way) -> str:
     return f"{sign}{written(rate['value'])} ± {written(half)}"
 
 
+def _within(value: float | None, interval: tuple[float, float] | None) -> str:
+    """A number with its interval."""
+    return _number(value) + ("" if interval is None else f" ({written(interval[0])} to {written(interval[1])})")
+
+
+def _lost(way: Way) -> str:
+    losses = way["losses"]
+    interval = losses["share_interval"]
+    return _share(losses["share"]) + ("" if interval is None else f" ({_share(interval[0])} to {_share(interval[1])})")
+
+
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.0f} %"
 
@@ -85,17 +96,22 @@ _ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
     ("captured at", "", lambda way: way["position"]),
     ("duration", "s", lambda way: written(way["duration"])),
     ("data", "segments", lambda way: written(way["data_segments"])),
-    ("goodput", "Mbps", lambda way: written(way["goodput"])),
+    ("goodput", "Mbps", lambda way: _within(way["goodput"], way["goodput_interval"])),
     ("rate of the bottleneck", "Mbps", _rate),
     ("base RTT", "ms", lambda way: _number(way["round_trip"]["base"])),
     ("… to the receiver and back", "ms", lambda way: _number(way["round_trip"]["ahead"])),
-    ("RTT under load, median", "ms", lambda way: _number(way["round_trip"]["median"])),
+    ("RTT under load, mean", "ms", lambda way: _within(way["round_trip"]["mean"], way["round_trip"]["mean_interval"])),
+    ("… median", "ms", lambda way: _number(way["round_trip"]["median"])),
     ("… 95th percentile", "ms", lambda way: _number(way["round_trip"]["p95"])),
     ("retransmitted", "segments", _acks(lambda way: written(way["losses"]["retransmitted"]))),
     ("… spurious", "segments", _acks(lambda way: written(way["losses"]["spurious"]))),
-    ("lost", "", _acks(lambda way: _share(way["losses"]["share"]))),
+    ("lost", "", _acks(_lost)),
     ("reordered", "segments", _acks(lambda way: written(way["losses"]["reordered"]))),
-    ("segments to an ACK", "", _acks(lambda way: _number(way["acks"]["ratio"] if way["acks"] else None))),
+    (
+        "segments to an ACK",
+        "",
+        _acks(lambda way: _within(way["acks"]["ratio"], way["acks"]["ratio_interval"]) if way["acks"] else "–"),
+    ),
     ("time between ACKs", "ms", _acks(lambda way: _number(way["acks"]["spacing"] if way["acks"] else None))),
     ("ACKs to a burst", "", _acks(lambda way: _number(way["acks"]["burst"] if way["acks"] else None))),
     ("period of bursts", "ms", _acks(lambda way: _number(way["acks"]["period"] if way["acks"] else None))),
