@@ -85,6 +85,18 @@ def test_nothing_wins_where_acks_cost_nothing(tmp_path):
     assert "Advice for wide.json" in (tmp_path / "advice.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("link", ["lte", "log"])
+def test_a_template_with_a_trace_and_a_log_of_quic_are_advised(link, tmp_path):
+    if link == "log":
+        flow = {"from": "server", "to": "laptop", "transport": "quic"}
+        acklab.run(WIDE | {"duration": "4s", "flow": [flow], "capture": []}, qlog=tmp_path)
+        link = next(tmp_path.glob("*_client.sqlog"))
+    done = command("advise", link, "--use", "bulk", "--time", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    (bulk,) = json.loads(done.stdout)["uses"]
+    assert len(bulk["standings"]) > 10
+
+
 def test_what_cannot_be_advised_is_refused():
     assert "expected one of bulk, page, call, upload" in command("advise", "vdsl", "--use", "video").stderr
     assert "found no file and no template 'nowhere'" in command("advise", "nowhere").stderr

@@ -3,8 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path as File
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from acklab import core
@@ -19,7 +21,7 @@ from acklab.scenario import Overrides, Source, overrides
 from acklab.statistics import Interval, ratio_interval
 from acklab.sweeps.grid import variations
 
-_CAPTURES = (".pcap", ".pcapng", ".cap")
+_CAPTURES = (".pcap", ".pcapng", ".cap", ".sqlog", ".qlog")
 _SHORTEST, _LONGEST = 4.0, 30.0
 """Seconds of a run in full: start-up must not decide, and a first answer takes a minute."""
 _EQUAL = 0.02
@@ -124,13 +126,27 @@ def advise(
 ) -> Advice:
     """Compares ACK policies, controllers and transports over a path, and says which serves which use best.
 
-    `link` is a scenario, whose first flow is the one that is advised, a capture, which is fitted first, or the name of a template. `set` changes the
+    `link` is a scenario, whose first flow is the one that is advised, a capture or a log in qlog, which is fitted first, or the name of a template. `set` changes the
     scenario; `vary` adds ranges of what is uncertain to those in the file. `uses` are of bulk, page, call and upload. The first answer comes within
     `seconds`, and gets better with more. Raises ScenarioError, UsageError.
     """
     began = time.monotonic()
     wanted = [_use(name) for name in uses]
-    source, name = _source(link)
+    with ExitStack() as stack:
+        return _advise(_source(link, stack), set, vary, wanted, seconds, jobs, watch, began)
+
+
+def _advise(
+    link: tuple[Source, str],
+    set: Overrides,
+    vary: Mapping[str, str] | None,
+    wanted: list[Use],
+    seconds: float,
+    jobs: int | None,
+    watch: Callable[[float], None] | None,
+    began: float,
+) -> Advice:
+    source, name = link
     changes = overrides(set)
     base = source.load(changes)
     if not base.get("flow"):
@@ -173,8 +189,8 @@ def _use(name: str) -> Use:
     return USES[name]
 
 
-def _source(link: str | File | Mapping[str, Any]) -> tuple[Source, str]:
-    """The scenario, and what to call it."""
+def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Source, str]:
+    """The scenario, and what to call it. Files that it needs last as long as the stack."""
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario"
     path = File(link)
@@ -183,9 +199,13 @@ def _source(link: str | File | Mapping[str, Any]) -> tuple[Source, str]:
 
         return Source(fit(path).toml, f"{path.name}.toml", path.parent), path.name
     if not path.exists() and path.suffix == "":
-        from acklab.templates import text_of
+        from acklab.templates import new, templates
 
-        return Source(text_of(str(link)), f"{link}.toml", File.cwd()), str(link)
+        if str(link) not in templates():
+            raise UsageError(f"found no file and no template {str(link)!r}, expected a file or one of: {', '.join(templates())}")
+        folder = File(stack.enter_context(TemporaryDirectory()))
+        scenario, *_ = new(str(link), folder / f"{link}.toml")
+        return Source.of(scenario), str(link)
     return Source.of(link), path.name
 
 

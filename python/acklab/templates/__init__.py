@@ -39,13 +39,6 @@ def new(kind: str, path: str | Path) -> list[Path]:
     return written
 
 
-def text_of(kind: str) -> str:
-    """The text of a template, without the trace that it may need. Raises UsageError for a kind that there is not."""
-    if kind not in _texts():
-        raise UsageError(f"found no file and no template {kind!r}, expected a file or one of: {', '.join(_texts())}")
-    return _texts()[kind]
-
-
 @cache
 def _texts() -> dict[str, str]:
     files = (entry for entry in resources.files(__name__).iterdir() if entry.name.endswith(".toml"))
