@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
+import acklab
 import between
+from acklab import inspection
 from between import EAST, MIDDLE, SIDES, WEST, bridge, ip, iperf3, links, standing, within
 from conftest import BUILT
 
@@ -170,6 +172,66 @@ def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     assert back["total_filtered_acks_l2"] > 0.6 * back["total_packets_in_l2"] > 3, back
 
 
+@needs_iperf3
+def test_acks_that_a_filter_removed_are_put_back(hosts):
+    """The hosts' TCP takes the ACKs that were made, so that their checksums and numbers are right."""
+    bridge()
+    words = ("--rate", "50Mbps/64kbps", "--delay", "2ms", "--queue", "100packets", "--ack-filter", "none/news")
+    with (
+        standing("east", "west", *words, "--spacer", "none/reconstruct") as path,
+        iperf3(3, "-b", "20M") as report,
+    ):
+        pass
+    row = rows(path.result, "links")["line_reverse"]
+    assert row["total_filtered_acks_l2"] > 100, row
+    assert row["total_packets_out_l2"] > 1.5 * (row["total_packets_in_l2"] - row["total_filtered_acks_l2"]), row
+    assert report["end"]["sum_received"]["bits_per_second"] > 10e6
+
+
+@needs_iperf3
+def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
+    """A line for each second, a page, captures before and after the filter, and tables that are kept."""
+    bridge()
+    ip("-n", MIDDLE, "link", "set", "lo", "up")
+    folder = tmp_path / "out"
+    words = ["east", "west", "--rate", "100Mbps/128kbps", "--queue", "1000packets", "--ack-filter", "none/news"]
+    words += ["--capture", "line_reverse=before.pcapng", "--capture", "line_reverse.out=after.pcapng"]
+    words += ["--interval", "1", "--watch", "--out", str(folder), "--duration", "4s"]
+    command = within(MIDDLE, sys.executable, "-m", "acklab", "inline", *words)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    told = ""
+    while "stands between" not in told:
+        line = process.stderr.readline()
+        assert line, told
+        told += line
+    address = re.search(r"http://127.0.0.1:\d+/", told)
+    assert address is not None, told
+    fetch = "import sys, urllib.request as r; [print(r.urlopen(u, timeout=9).readline().decode()) for u in sys.argv[1:]]"
+    with iperf3(2, "-b", "40M"):
+        fetched = subprocess.run(
+            within(MIDDLE, sys.executable, "-c", fetch, address[0], f"{address[0]}samples"),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "<!doctype html>" in fetched.lower()
+    assert '"line_reverse"' in fetched
+    seconds = [int(found) for found in re.findall(r"^(\d+) s  line_forward .* Mbps", output, re.MULTILINE)]
+    assert seconds in ([1, 2, 3], [1, 2, 3, 4]), output
+    for shown in ("Links", "Interfaces", "line_reverse"):
+        assert shown in output
+    kept = acklab.load_result(folder)
+    assert kept.arrow("interfaces").num_rows == 2
+    before, after = (inspection.inspect(folder / f"{name}.pcapng").counts["packets"] for name in ("before", "after"))
+    row = {link["link"]: link for link in kept.arrow("links").to_pylist()}["line_reverse"]
+    assert before == pytest.approx(row["total_packets_in_l2"], abs=5)
+    assert after == pytest.approx(before - row["total_filtered_acks_l2"], abs=5)
+    assert after < before / 2
+
+
 def test_frames_that_are_not_ip_and_tags_pass(hosts):
     """Tags of VLANs are kept, also around IP that takes the path; double tags and unknown protocols pass."""
     # Else the bridge itself drops malformed packets.
@@ -281,6 +343,7 @@ def test_between_routed_interfaces_the_host_routes(hosts):
         (("east", "west", "--ack-filter", "news"), "--ack-filter without --rate or --gate"),
         (("east", "west", "--rate", "1/2/3"), "--rate"),
         (("east", "west", "--thinner", "often"), "4:10ms"),
+        (("east", "west", "--spacer", "often"), "reconstruct"),
         (("east", "west", "--delay", "soon"), "delay"),
         (("east", "west", "--method", "magic"), "ring or tap"),
     ],

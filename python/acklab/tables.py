@@ -26,6 +26,19 @@ METRIC_TABLES = {
 _KIND = ("transport_protocol", "traffic_model", "src", "dst")
 """Columns that are equal for competing flows; nodes of one station entry differ in the number at the end of their name."""
 
+_OF_INTERFACES = {"interfaces": "Interfaces", "inline": "Between them"}
+"""Tables of a path between two interfaces, with their captions."""
+
+_BETWEEN = (
+    "mean_sending_rate_l1",
+    "total_packets_in_l2",
+    "total_packets_out_l2",
+    "total_filtered_acks_l2",
+    "total_qdisc_drops_l2",
+    "mean_qdisc_length_l2",
+)
+"""Columns of links that say what a path between two interfaces did."""
+
 PROGRAM = "program"
 """The traffic of connections of programs in an emulation."""
 
@@ -119,14 +132,20 @@ def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int 
     if "acks" in result.tables and result.arrow("acks").num_rows:
         shown.append(plain_table(_rows(result, "acks"), "Acknowledgements by reason"))
     if "interfaces" in result.tables:
-        shown.append(plain_table(_rows(result, "interfaces"), "Interfaces", result.units("interfaces")))
-        shown.append(plain_table(_rows(result, "inline"), "Between them", result.units("inline")))
+        for name, caption in _OF_INTERFACES.items():
+            shown.append(plain_table(_rows(result, name), caption, result.units(name)))
     if "timing" in result.tables:
         timing = [{name: row[name] for name in _TIMING if name in row} for row in _rows(result, "timing")]
         shown.append(plain_table(timing, "Lateness of deliveries", result.units("timing")))
     if "applications" in result.tables:
         shown.append(plain_table(_rows(result, "applications"), "Commands", result.units("applications")))
     return shown
+
+
+def tables_between(result: "Result") -> list[Table]:
+    """The short answer of a path between two interfaces, whose flows are those of others: what each link did, and what happened at the interfaces."""
+    links = chosen_tables(result, [column for column in _BETWEEN if column in result.arrow("links").column_names])
+    return [*links, *(table for table in tables_of(result) if table.caption in _OF_INTERFACES.values())]
 
 
 def metric_table(result: "Result", name: str, caption: str = "", commands: Sequence[str] = ()) -> Table:

@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 import acklab
 from acklab.inliner import line
-from between import ADDRESSES, EAST, WEST, Standing, bridge, hosts, iperf3, standing, within
+from between import ADDRESSES, EAST, WEST, Standing, bridge, hosts, ip, iperf3, standing, within
 
 LOAD = """
 import os, socket, sys, time
@@ -39,6 +39,10 @@ while (now := time.monotonic() - start) < seconds:
 print(sent / now)
 """
 """Datagrams of UDP at a rate, forty at a call, from the first processor."""
+
+
+NOBODY = "10.9.0.9"
+"""An address in the west that no host has."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,9 @@ def between() -> Iterator[Standing]:
 def carried(payload: int, rate: int, seconds: int) -> Carried:
     """What passes of packets with this payload at a rate."""
     with between() as path:
-        # A neighbor that is not resolved holds packets up.
-        round_trips(5)
-        load = within(EAST, sys.executable, "-c", LOAD, ADDRESSES[WEST], payload, seconds, rate)
+        # Frames for a host that is not there: the stack of one that is would work on the same processor, and answer with errors of ICMP.
+        ip("-n", EAST, "neigh", "replace", NOBODY, "lladdr", "02:00:00:00:00:09", "dev", "lan")
+        load = within(EAST, sys.executable, "-c", LOAD, NOBODY, payload, seconds, rate)
         before = path.processor_time()
         done = subprocess.run(load, capture_output=True, text=True, check=True)
         used = path.processor_time() - before

@@ -42,7 +42,7 @@ impl Batches {
     /// Does a batch end with packet number `packets`?
     #[inline]
     pub(crate) const fn ends_with(&self, packets: u64) -> bool {
-        packets % self.every == 0
+        packets.is_multiple_of(self.every)
     }
 
     pub(crate) fn push(&mut self, snapshot: Snapshot) {

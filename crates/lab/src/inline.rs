@@ -92,6 +92,7 @@ pub fn inline(
         here.map(|port| PortId(port as u32)).into_iter().collect()
     };
     let (mut world, _) = parts.connect(scenario, &options.run, hosts, nodes, port_at)?;
+    world.taps.ignore_drops();
     for node in nodes {
         world.attach_host(node).map_err(|why| refused("cannot attach an interface")(io::Error::other(why)))?;
     }

@@ -30,15 +30,15 @@ pub struct Observers<P> {
     failed: Option<Error>,
     /// By cell, the monitor of its air.
     pub(crate) air: Vec<AirMonitor<P>>,
-    /// By flow, the packets that queues have dropped.
-    drops: FlowTable<u64>,
+    /// By flow, the packets that queues have dropped, if anybody asks for them.
+    drops: Option<FlowTable<u64>>,
 }
 
 impl<P: Observed> Observers<P> {
     /// Observers without captures of packets, and with a monitor for each cell.
     #[must_use]
     pub fn new(air: Vec<AirMonitor<P>>) -> Self {
-        Self { air, captures: Vec::new(), points: Vec::new(), failed: None, drops: FlowTable::new() }
+        Self { air, captures: Vec::new(), points: Vec::new(), failed: None, drops: Some(FlowTable::new()) }
     }
 
     /// Adds a capture of these points.
@@ -57,7 +57,12 @@ impl<P: Observed> Observers<P> {
     /// The packets of this flow that queues have dropped in the window of measurement.
     #[must_use]
     pub fn drops(&self, flow: FlowKey) -> u64 {
-        self.drops.get(flow).copied().unwrap_or_default()
+        self.drops.as_ref().and_then(|drops| drops.get(flow)).copied().unwrap_or_default()
+    }
+
+    /// Counts the drops of no flow from now on: where there is no end of new flows, the counts would grow without bound.
+    pub fn ignore_drops(&mut self) {
+        self.drops = None;
     }
 
     /// Returns the first failure of a capture.
@@ -121,7 +126,9 @@ impl<P: Observed> Taps<P> for Observers<P> {
     }
 
     fn dropped(&mut self, flow: FlowKey) {
-        *self.drops.entry(flow, || 0) += 1;
+        if let Some(drops) = &mut self.drops {
+            *drops.entry(flow, || 0) += 1;
+        }
     }
 
     fn cell_woke(&mut self, index: usize, cell: &mut Cell<P>) {

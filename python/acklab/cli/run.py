@@ -18,7 +18,7 @@ from acklab.runner import run_source
 from acklab.scenario import Source, with_seed
 from acklab.strategies import Strategies
 from acklab.strategy_files import faults_named, refuse_unused
-from acklab.tables import chosen_tables, tables_of
+from acklab.tables import chosen_tables, tables_between, tables_of
 from acklab.terminal import run_bar, show_answers, show_table, tell
 
 
@@ -131,7 +131,12 @@ def show(result: Result, folder: str | None = None, view: View = DEFAULT_VIEW) -
 
     title = visible(str(result.scenario.get("title") or "run"))
     revision = result.provenance.revision if folder else core.revision()
-    tables = chosen_tables(result, view.only) if view.only else tables_of(result) if view.everything else []
+    if view.only:
+        tables = chosen_tables(result, view.only)
+    elif view.everything:
+        tables = tables_of(result)
+    else:
+        tables = tables_between(result) if "interfaces" in result.tables else []
     out.print(Text.assemble((title, "bold"), (f"  seed {result.seed}, revision {revision}", "dim")))
     where = f" (all of them: --json, or {printable(folder)})" if folder else " (all of them: --json, or --out DIR)"
     for table in tables:
