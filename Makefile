@@ -93,6 +93,8 @@ bench: SHELL := /bin/bash -o pipefail
 bench:
 	cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
 	cargo bench --package acklab-deploy --quiet
+	# s2n-quic brings other versions of crates, and so it has a workspace of its own.
+	cargo run --release --locked --quiet --manifest-path crates/deploy/benches/rivals/Cargo.toml
 
 growth: install
 	$(BIN)/python scripts/growth.py

@@ -1,0 +1,165 @@
+//! Two hosts on this machine, and what a transfer between them costs. Shared with `benches/rivals`, which has dependencies of its own.
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::time::{ClockId, clock_gettime};
+use std::fs::File;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::time::Instant;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+const REPEATS: usize = 3;
+pub(crate) const CHUNK: usize = 1 << 18;
+pub(crate) const HERE: &str = "10.200.0.1";
+pub(crate) const THERE: &str = "10.200.0.2";
+
+/// Processor time of this process, in seconds.
+pub(crate) fn processor_time() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Two hosts and the cable between them.
+pub(crate) struct Hosts {
+    names: [String; 2],
+}
+
+fn run(words: &str) {
+    let words: Vec<&str> = words.split(' ').collect();
+    let status = Command::new(words[0]).args(&words[1..]).status().unwrap();
+    assert!(status.success(), "{words:?}");
+}
+
+impl Hosts {
+    pub(crate) fn new() -> Self {
+        let names = ["here", "there"].map(|name| format!("acklab-{name}-{}", std::process::id()));
+        let [here, there] = &names;
+        names.iter().for_each(|name| run(&format!("ip netns add {name}")));
+        run(&format!("ip link add bench0 netns {here} type veth peer name bench1 netns {there}"));
+        for (name, device, address) in [(here, "bench0", HERE), (there, "bench1", THERE)] {
+            run(&format!("ip -n {name} address add {address}/24 dev {device}"));
+            run(&format!("ip -n {name} link set {device} up"));
+            run(&format!("ip -n {name} link set lo up"));
+        }
+        Self { names }
+    }
+
+    pub(crate) fn set_mtu(&self, mtu: u32) {
+        for (name, device) in self.names.iter().zip(["bench0", "bench1"]) {
+            run(&format!("ip -n {name} link set {device} mtu {mtu}"));
+        }
+    }
+
+    /// The first host sends no faster.
+    pub(crate) fn limit(&self, rate: Option<&str>) {
+        let name = &self.names[0];
+        match rate {
+            Some(rate) => {
+                run(&format!("tc -n {name} qdisc add dev bench0 root tbf rate {rate} burst 128k latency 20ms"));
+            }
+            None => run(&format!("tc -n {name} qdisc del dev bench0 root")),
+        }
+    }
+
+    /// Opens sockets on a host.
+    pub(crate) fn on<T>(&self, host: usize, open: impl FnOnce() -> T) -> T {
+        let own = File::open("/proc/thread-self/ns/net").unwrap();
+        let other = File::open(format!("/run/netns/{}", self.names[host])).unwrap();
+        move_into_link_name_space(other.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+        let opened = open();
+        move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+        opened
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        self.names.iter().for_each(|name| run(&format!("ip netns del {name}")));
+    }
+}
+
+pub(crate) fn address(host: &str, port: u16) -> SocketAddr {
+    SocketAddr::new(host.parse().unwrap(), port)
+}
+
+/// What one transfer took.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) gigabits_per_second: f64,
+    pub(crate) seconds_per_gigabyte: f64,
+    pub(crate) acknowledgments: Option<u64>,
+    pub(crate) packets: Option<u64>,
+}
+
+impl Cost {
+    pub(crate) fn of(size: usize, start: Instant, before: f64) -> Self {
+        let (took, spent, gigabytes) = (start.elapsed().as_secs_f64(), processor_time() - before, size as f64 / 1e9);
+        Self {
+            gigabits_per_second: gigabytes * 8.0 / took,
+            seconds_per_gigabyte: spent / gigabytes,
+            acknowledgments: None,
+            packets: None,
+        }
+    }
+}
+
+pub(crate) fn pattern() -> Vec<u8> {
+    (0..CHUNK).map(|place| (place * 131 % 251) as u8).collect()
+}
+
+/// Reads up to the end, and checks each octet.
+pub(crate) async fn read(mut from: impl AsyncRead + Unpin, size: usize) {
+    let (expected, mut buffer, mut count) = (pattern(), vec![0; CHUNK], 0);
+    while let read @ 1.. = from.read(&mut buffer[..CHUNK - count % CHUNK]).await.unwrap() {
+        let place = count % CHUNK;
+        assert!(buffer[..read] == expected[place..place + read], "as it was sent");
+        count += read;
+    }
+    assert_eq!(count, size);
+}
+
+pub(crate) async fn write(to: &mut (impl AsyncWrite + Unpin), size: usize) {
+    let pattern = pattern();
+    for start in (0..size).step_by(CHUNK) {
+        to.write_all(&pattern[..CHUNK.min(size - start)]).await.unwrap();
+    }
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+pub(crate) fn tell(name: &str, cost: &Cost) {
+    let Cost { gigabits_per_second, seconds_per_gigabyte, acknowledgments, packets } = *cost;
+    let count = |count: Option<u64>| count.map_or("–".to_owned(), |count| count.to_string());
+    let each = match (packets, acknowledgments) {
+        (Some(packets), Some(acks)) => format!("{:.1}", packets as f64 / acks.max(1) as f64),
+        _ => "–".to_owned(),
+    };
+    let acks = count(acknowledgments);
+    println!("{name:<34} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acks:>10} {each:>16}");
+}
+
+/// The cheapest of several runs of each contender, which take turns.
+pub(crate) fn compare<C>(
+    hosts: &Hosts,
+    title: &str,
+    size: usize,
+    contenders: &[(&str, C)],
+    transfer: impl Fn(&C, &Hosts, usize) -> Cost,
+) {
+    println!("\n{title:<34} {:>8} {:>10} {:>10} {:>16}", "Gbps", "CPU s/GB", "ACKs", "packets for one");
+    let mut best: Vec<Option<Cost>> = vec![None; contenders.len()];
+    for _ in 0..REPEATS {
+        for ((_, contender), best) in contenders.iter().zip(&mut best) {
+            let cost = transfer(contender, hosts, size);
+            if best.is_none_or(|best| cost.seconds_per_gigabyte < best.seconds_per_gigabyte) {
+                *best = Some(cost);
+            }
+        }
+    }
+    for ((name, _), cost) in contenders.iter().zip(best) {
+        cost.iter().for_each(|cost| tell(name, cost));
+    }
+}
