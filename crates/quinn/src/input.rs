@@ -93,6 +93,7 @@ impl Connection {
 
     pub(crate) fn expire(&mut self, now: Instant) {
         let at = self.epoch.to_std(now);
+        self.sender.wake_controller(now);
         if let Some((_, connection)) = &mut self.connection {
             if connection.poll_timeout().is_some_and(|due| due <= at) {
                 self.entropy.lend(|| connection.handle_timeout(at));

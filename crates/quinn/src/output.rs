@@ -52,7 +52,8 @@ impl Connection {
     fn next_deadline(&mut self, now: Instant, held: Option<Instant>) -> Option<Instant> {
         let (_, connection) = self.connection.as_mut()?;
         let due = connection.poll_timeout().map(|at| self.epoch.of_std(at).max(now));
-        Instant::earliest(due, held)
+        let controller = self.sender.controller_at().map(|at| at.max(now));
+        Instant::earliest(Instant::earliest(due, held), controller)
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Datagram> {

@@ -155,6 +155,21 @@ impl Sender {
         self.congestion().is_none_or(|congestion| congestion.has_room(self.in_flight(), octets))
     }
 
+    /// When the controller wants to be woken.
+    pub(crate) fn controller_at(&self) -> Option<Instant> {
+        self.congestion()?.deadline()
+    }
+
+    /// Wakes the controller if it is due.
+    pub(crate) fn wake_controller(&mut self, now: Instant) {
+        let in_flight = self.in_flight();
+        if let Some(congestion) = &mut self.recovery.congestion
+            && congestion.wake(now, in_flight)
+        {
+            self.control.set_window(allowed(congestion));
+        }
+    }
+
     /// The application has nothing more to send, and the window would let it.
     pub(crate) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();

@@ -2,10 +2,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`bbr`], [`bbr3`], [`copa`], [`pcc`] | one controller each |
+//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`] | one controller each |
 //! | [`slow_start`] | what ends slow start before a loss does |
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and what it grows and shrinks by |
+//! | `departures` | what Verus and Sprout record of each transmission |
 //! | `model` | parts that BBR 1 and BBR 3 share |
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
@@ -22,6 +23,7 @@ mod controlled_window;
 pub mod copa;
 pub mod cubic;
 pub mod dctcp;
+mod departures;
 mod input;
 mod model;
 pub mod newreno;
@@ -29,7 +31,9 @@ pub mod pcc;
 mod position;
 mod registry;
 pub mod slow_start;
+pub mod sprout;
 pub mod vegas;
+pub mod verus;
 mod window;
 
 pub(crate) use controlled_window::ControlledWindow;
@@ -85,7 +89,8 @@ pub struct Start {
 /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes the [`CongestionState`];
 /// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer marked lost;
 /// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then [`on_ack`](Self::on_ack) for every ACK;
-/// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves.
+/// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves;
+/// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that [keeps time](Self::keeps_time).
 ///
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
 /// [governs the window](Self::governs_window).
@@ -117,6 +122,19 @@ pub trait CongestionControl {
 
     /// The outcomes of transmissions that the ACK, or a timer since the ACK before it, has revealed.
     fn on_outcomes(&mut self, _fates: &[Transmission]) {}
+
+    /// Does the controller have a clock of its own? Only then is it asked for a [deadline](Self::deadline).
+    fn keeps_time(&self) -> bool {
+        false
+    }
+
+    /// Returns when the controller wants [`on_deadline`](Self::on_deadline) to be called, or `None`. Each other call may change it.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The deadline has come, with `in_flight` octets believed in flight. Afterwards the deadline must be later than `now`, or `None`.
+    fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
 
     /// Returns the pacing rate, or `None` if the controller sets none.
     fn pacing_rate(&self) -> Option<Rate> {

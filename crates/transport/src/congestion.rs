@@ -291,6 +291,18 @@ impl Congestion {
         self.control.controller.on_established(now, &mut self.control.window, rtt);
     }
 
+    /// When the controller wants to be [woken](Self::wake).
+    #[must_use]
+    #[inline]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.control.alarm().at()
+    }
+
+    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it was.
+    pub fn wake(&mut self, now: Instant, in_flight: u64) -> bool {
+        self.control.wake(now, in_flight)
+    }
+
     /// When pacing lets the next packet leave, if not now.
     #[must_use]
     #[inline]

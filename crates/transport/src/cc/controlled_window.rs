@@ -2,6 +2,7 @@
 
 use super::{Ack, Acked, CongestionControl, Controller, Lost, Position, Sent, Signal, Window};
 use crate::recovery::CongestionState;
+use crate::recovery::alarm::Alarm;
 use crate::recovery::delivery_rate::{Newest, Sampler, Stamp};
 use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
@@ -13,6 +14,7 @@ pub(crate) struct ControlledWindow {
     pub(crate) window: Window,
     pub(crate) controller: Controller,
     pub(crate) sampler: Option<Sampler>,
+    keeps_time: bool,
     /// Octets acknowledged that do not fill a packet.
     acked_remainder: u64,
 }
@@ -23,6 +25,7 @@ impl ControlledWindow {
         Self {
             window: Window { cwnd, ssthresh: u64::MAX, mss },
             sampler: controller.wants_delivery_rate().then(Sampler::default),
+            keeps_time: controller.keeps_time(),
             controller,
             acked_remainder: 0,
         }
@@ -55,6 +58,21 @@ impl ControlledWindow {
         self.set(self.window.cwnd.max(cwnd));
         self.window.ssthresh = self.window.ssthresh.max(ssthresh);
         self.controller.on_undo(now, &mut self.window);
+    }
+
+    /// When the controller wants to be woken.
+    #[inline]
+    pub(crate) fn alarm(&self) -> Alarm {
+        if self.keeps_time { self.controller.deadline().into() } else { Alarm::NEVER }
+    }
+
+    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it was.
+    pub(crate) fn wake(&mut self, now: Instant, in_flight: u64) -> bool {
+        let is_due = self.alarm().expire(now);
+        if is_due {
+            self.controller.on_deadline(now, &mut self.window, in_flight);
+        }
+        is_due
     }
 
     /// The octets and full-sized packets of `bytes` that were acknowledged. The remainder of a packet is carried to the next call.

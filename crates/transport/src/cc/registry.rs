@@ -59,6 +59,10 @@ registry! {
     "pcc-allegro" => PccAllegro(super::pcc::allegro::Config),
     /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
     "pcc-vivace" => PccVivace(super::pcc::vivace::Config),
+    /// A window from a learned profile of delays (Zaki et al., SIGCOMM '15).
+    "verus" => Verus(super::verus::Config) boxed,
+    /// A window from a cautious forecast of deliveries (Winstein et al., NSDI '13).
+    "sprout" => Sprout(super::sprout::Config) boxed,
 }
 
 impl ControllerConfig {
@@ -122,6 +126,18 @@ impl CongestionControl for Controller {
 
     fn on_outcomes(&mut self, outcomes: &[Transmission]) {
         each!(self, controller => controller.on_outcomes(outcomes));
+    }
+
+    fn keeps_time(&self) -> bool {
+        each!(self, controller => controller.keeps_time())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        each!(self, controller => controller.deadline())
+    }
+
+    fn on_deadline(&mut self, now: Instant, window: &mut Window, in_flight: u64) {
+        each!(self, controller => controller.on_deadline(now, window, in_flight));
     }
 
     #[inline]

@@ -74,6 +74,7 @@ impl Connection {
             return self.end(super::close::Ended::IdleTimeout);
         }
         self.acks.acknowledger.wake(now);
+        self.sender.wake_controller(now);
         while let Some((_, id)) = self.sender.loss_at().filter(|(at, _)| *at <= now) {
             self.on_loss_timer(now, id);
         }
@@ -108,6 +109,7 @@ impl Connection {
             Phase::Closed(_) => self.close.deadline(),
             Phase::Handshaking | Phase::Established => {
                 let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.recovery_at());
+                let owed = Instant::earliest(owed, self.sender.controller_at());
                 Instant::earliest(Instant::earliest(owed, self.idles_until()), self.departs_at())
             }
         }

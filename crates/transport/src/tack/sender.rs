@@ -256,6 +256,18 @@ impl Sender {
         self.recovery.congestion.holds_until(now)
     }
 
+    /// When the controller wants to be woken.
+    #[inline]
+    pub(super) fn controller_at(&self) -> Option<Instant> {
+        self.recovery.congestion.deadline()
+    }
+
+    /// Wakes the controller if it is due.
+    pub(super) fn wake_controller(&mut self, now: Instant) {
+        let in_flight = self.in_flight();
+        self.recovery.congestion.wake(now, in_flight);
+    }
+
     /// Nothing leaves for now, with `delayed` octets that only pacing keeps back.
     pub(super) fn note_limit(&mut self, delayed: u64) {
         let in_flight = self.in_flight();

@@ -19,6 +19,9 @@ impl Connection {
             return self.output.note_change();
         }
         self.receiver.wake(now);
+        if self.phase == Phase::Established {
+            self.sender.wake_controller(now);
+        }
         if self.probe_at().is_some_and(|at| at <= now) {
             self.on_probe_timeout();
         }
@@ -61,6 +64,7 @@ impl Connection {
                 let owed = Instant::earliest(self.receiver.deadline(), self.sender.probe_at());
                 let owed = Instant::earliest(owed, self.idle_deadline());
                 let awaited = Instant::earliest(self.sender.probe().persists_until(), self.streams.expires_at());
+                let owed = Instant::earliest(owed, self.sender.controller_at());
                 Instant::earliest(Instant::earliest(owed, awaited), self.departs_at())
             }
         }

@@ -13,6 +13,9 @@ impl Sender {
         if self.give_up(now) {
             return;
         }
+        if self.connection.phase == Phase::Established {
+            self.congestion.control.wake(now, self.board.pipe());
+        }
         if self.loss.rack.reordering_timer.expire(now) {
             self.reordering_timeout(now);
         }
@@ -38,7 +41,7 @@ impl Sender {
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let own = match self.connection.phase {
-            Phase::Established => self.transmission.paced_until,
+            Phase::Established => self.transmission.paced_until.earlier(self.congestion.control.alarm()),
             Phase::Closed | Phase::Listen | Phase::SynSent | Phase::SynReceived => Alarm::NEVER,
             Phase::Finished | Phase::Aborted => return None,
         };

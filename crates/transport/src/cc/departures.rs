@@ -1,0 +1,65 @@
+//! What a controller records of each transmission when it leaves, for when its outcome is known.
+
+use acklab_base::Instant;
+use std::collections::VecDeque;
+
+/// Records of the transmissions whose outcome is not known yet, in the order in which they left.
+#[derive(Clone, Debug)]
+pub(super) struct Departures<T> {
+    /// A record that was taken leaves a gap until it is the oldest.
+    records: VecDeque<(Instant, Option<T>)>,
+}
+
+impl<T> Default for Departures<T> {
+    fn default() -> Self {
+        Self { records: VecDeque::new() }
+    }
+}
+
+impl<T> Departures<T> {
+    /// A transmission leaves.
+    pub(super) fn push(&mut self, now: Instant, record: T) {
+        self.records.push_back((now, Some(record)));
+    }
+
+    /// Takes the record of a transmission that left at `sent_at`: the oldest of those that left at the same instant.
+    pub(super) fn take(&mut self, sent_at: Instant) -> Option<T> {
+        let first = self.records.partition_point(|(at, _)| *at < sent_at);
+        let record =
+            self.records.range_mut(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.take());
+        while self.records.front().is_some_and(|(_, record)| record.is_none()) {
+            self.records.pop_front();
+        }
+        record
+    }
+
+    /// Takes all records of transmissions that left before `sent_at`.
+    pub(super) fn take_before(&mut self, sent_at: Instant, mut take: impl FnMut(T)) {
+        while let Some((_, record)) = self.records.pop_front_if(|(at, _)| *at < sent_at) {
+            record.into_iter().for_each(&mut take);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_found_by_the_time_of_departure() {
+        let at = Instant::from_nanos;
+        let mut departures = Departures::default();
+        for (now, record) in [(1, 'a'), (2, 'b'), (2, 'c'), (3, 'd'), (4, 'e')] {
+            departures.push(at(now), record);
+        }
+        assert_eq!(departures.take(at(2)), Some('b'));
+        assert_eq!(departures.take(at(2)), Some('c'));
+        assert_eq!(departures.take(at(2)), None);
+        assert_eq!(departures.take(at(9)), None);
+        let mut taken = Vec::new();
+        departures.take_before(at(4), |record| taken.push(record));
+        assert_eq!(taken, ['a', 'd']);
+        assert_eq!(departures.take(at(4)), Some('e'));
+        assert!(departures.records.is_empty());
+    }
+}
