@@ -1,9 +1,12 @@
-"""The figure."""
+"""The figures."""
+
+from collections.abc import Mapping
 
 import plotly.graph_objects as go
 import polars as pl
 
 from acklab.figures.theme import COLOURS, OPTIMUM, faded, finish
+from acklab.statistics import Interval
 
 
 def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
@@ -21,8 +24,26 @@ def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
         )  # fmt: skip
     known = [scheme for scheme in order if scheme in published]
     figure.add_scatter(
-        x=known, y=[published[scheme] for scheme in known], mode="markers", name="published median, of eleven schemes",
+        x=known, y=[published[scheme] for scheme in known], mode="markers", name="published median",
         marker={"symbol": "star", "size": 12, "color": OPTIMUM}, hovertemplate="%{x}: %{y}<extra>published</extra>",
     )  # fmt: skip
     figure.update_yaxes(title_text="rank (1 is best)", autorange="reversed", dtick=1)
     return finish(figure, 480)
+
+
+def by_ensemble(means: Mapping[str, Mapping[str, Interval]], published: Mapping[str, float]) -> go.Figure:
+    """A map of mean ranks: a row for each ensemble, and one for the published medians; a column for each scheme in their order."""
+    schemes = list(published)
+    rows = {"published (medians)": [published[scheme] for scheme in schemes]} | {
+        name: [of[scheme].mean for scheme in schemes] for name, of in means.items()
+    }
+    figure = go.Figure(
+        go.Heatmap(
+            x=schemes, y=list(rows), z=list(rows.values()), zmin=1, zmax=len(schemes), colorscale=[[0, faded(COLOURS[0], 0.9)], [1, "#FFFFFF"]],
+            text=[[f"{rank:.1f}" for rank in row] for row in rows.values()], texttemplate="%{text}", xgap=2, ygap=2,
+            colorbar={"title": {"text": "rank"}}, hovertemplate="%{y}, %{x}: %{z:.2f}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", ticks="")
+    figure.update_xaxes(side="top", ticks="", tickangle=-30)
+    return finish(figure, 620)

@@ -1,9 +1,10 @@
-"""Paths drawn at random, always the same."""
+"""Paths drawn at random, always the same; and what is added to other paths: cross traffic."""
 
 import math
 import random
+from dataclasses import dataclass
 
-PATHS = 120
+PATHS = 200
 SEED = 2020
 """Of the draws."""
 
@@ -19,6 +20,8 @@ CROSS_RATES = (0.1, 0.5)
 LEAST_QUEUE = 10
 """[packets]"""
 
+Overrides = dict[str, object]
+
 _RANKED = {
     "name": "ranked",
     "from": "src",
@@ -27,44 +30,84 @@ _RANKED = {
 }
 _KERNEL_BUFFERS = {"send_buffer": "16MiB", "receive_buffer": "16MiB"}
 """The limits that Pantheon sets for the kernel's TCP, as in schemes.toml."""
+NONE, POISSON, CUBIC = "", "Poisson", "CUBIC"
+"""The kinds of cross traffic."""
 
 
-def paths(count: int) -> dict[str, dict[str, object]]:
-    """The first paths of the ensemble: overrides by name.
+@dataclass(frozen=True)
+class Path:
+    """A path of the ensemble."""
+
+    number: int
+    rate: float
+    """[Mbps]"""
+    round_trip: float
+    """[ms]"""
+    queue: float
+    """[bandwidth-delay products]"""
+    loss: float
+    """Share of packets that is lost at random."""
+    cross: str
+    """The kind of cross traffic."""
+    cross_rate: float
+    """Of a Poisson sender, relative to the rate."""
+    cross_start: float
+    """Of a flow of CUBIC [s]."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        lossy = f" {100 * self.loss:.2g} % lost" if self.loss else ""
+        with_what = f" + {self.cross}" if self.cross else ""
+        return f"{self.number:02d}: {self.rate:.3g} Mbps {self.round_trip:.0f} ms {self.queue:.1f} bdp{lossy}{with_what}"
+
+    @property
+    def set(self) -> Overrides:
+        """What is laid over path.toml."""
+        packets = max(LEAST_QUEUE, round(self.queue * self.rate * 1e3 * self.round_trip / 8 / 1500))
+        link: Overrides = {
+            "rate": f"{round(1000 * self.rate)}kbps",
+            "delay": f"{round(500 * self.round_trip)}us",
+            "queue": {"discipline": "fifo", "limit": f"{packets}packets"},
+        }
+        losses = {"loss": {"model": "independent", "probability": round(self.loss, 6)}} if self.loss else {}
+        spread = max(1, round(12000 / self.rate))
+        set_to: Overrides = {
+            "link.btl.forward": link | losses,
+            "link.btl.reverse": link,
+            "link.access.forward.jitter.spread": f"{spread}us",
+        }
+        return set_to | cross_traffic(self.cross, self.rate * self.cross_rate, self.cross_start)
+
+
+def cross_traffic(kind: str, rate: float, start: float) -> Overrides:
+    """A flow beside the one that is ranked: a Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that begins at `start` seconds."""
+    flow: Overrides = {"name": "cross", "from": "src", "to": "dst"}
+    if kind == POISSON:
+        traffic = {"model": "poisson", "rate": f"{round(1000 * rate)}kbps"}
+        return {"flow": [_RANKED, flow | {"transport": {"protocol": "udp"}, "traffic": traffic}]}
+    if kind == CUBIC:
+        tcp = {"protocol": "tcp", "preset": "linux", "congestion": "cubic", **_KERNEL_BUFFERS}
+        return {"flow": [_RANKED, flow | {"transport": tcp, "start": f"{round(1000 * start)}ms"}]}
+    return {}
+
+
+def draw(count: int) -> list[Path]:
+    """The first paths of the ensemble.
 
     Rate, round trip, queue and loss are log-uniform. A half of the paths loses packets at random. A third has no cross traffic, a third
     a Poisson sender of UDP, and a third a flow of TCP CUBIC, which starts after a few seconds.
     """
     chance = random.Random(SEED)
-    return dict(_path(chance, index) for index in range(count))
+    return [_path(chance, number) for number in range(1, count + 1)]
 
 
-def _path(chance: random.Random, index: int) -> tuple[str, dict[str, object]]:
+def _path(chance: random.Random, number: int) -> Path:
     rate, round_trip, queue = (_log_uniform(chance, bounds) for bounds in (RATES, ROUND_TRIPS, QUEUES))
     loss, cross_rate = _log_uniform(chance, LOSSES), _log_uniform(chance, CROSS_RATES)
     is_lossy, kind, start = chance.random() < 0.5, chance.randrange(3), chance.uniform(1.0, 10.0)
-    packets = max(LEAST_QUEUE, round(queue * rate * 1e3 * round_trip / 8 / 1500))
-    link: dict[str, object] = {
-        "rate": f"{round(1000 * rate)}kbps",
-        "delay": f"{round(500 * round_trip)}us",
-        "queue": {"discipline": "fifo", "limit": f"{packets}packets"},
-    }
-    losses = {"loss": {"model": "independent", "probability": round(loss, 6)}} if is_lossy else {}
-    set_to: dict[str, object] = {
-        "link.btl.forward": link | losses,
-        "link.btl.reverse": link,
-        "link.access.forward.jitter.spread": f"{max(1, round(12000 / rate))}us",
-    }
-    cross: dict[str, object] = {"name": "cross", "from": "src", "to": "dst"}
-    if kind == 1:
-        traffic = {"model": "poisson", "rate": f"{round(1000 * rate * cross_rate)}kbps"}
-        set_to["flow"] = [_RANKED, cross | {"transport": {"protocol": "udp"}, "traffic": traffic}]
-    elif kind == 2:
-        tcp = {"protocol": "tcp", "preset": "linux", "congestion": "cubic", **_KERNEL_BUFFERS}
-        set_to["flow"] = [_RANKED, cross | {"transport": tcp, "start": f"{round(1000 * start)}ms"}]
-    with_what = ("", " + Poisson", " + CUBIC")[kind]
-    lossy = f" {100 * loss:.2g} % lost" if is_lossy else ""
-    return f"{index + 1:02d}: {rate:.3g} Mbps {round_trip:.0f} ms {queue:.1f} bdp{lossy}{with_what}", set_to
+    cross = (NONE, POISSON, CUBIC)[kind]
+    return Path(number, rate, round_trip, queue, loss if is_lossy else 0.0, cross, cross_rate, start)
 
 
 def _log_uniform(chance: random.Random, bounds: tuple[float, float]) -> float:

@@ -184,7 +184,9 @@ fn without_ecn_no_packet_is_marked_as_capable() {
 
 #[test]
 fn every_controller_of_the_shelf_carries_a_transfer() {
-    for name in ["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace"] {
+    for name in
+        ["newreno", "cubic", "vegas", "bbr", "bbr3", "copa", "pcc-allegro", "pcc-vivace", "verus", "sprout", "indigo"]
+    {
         let mut pair = Pair::new(&congestion(name), 1);
         pair.transfer(1_000_000, LONG, |end, number, _| end == 1 || number % 101 != 100);
         assert_eq!(pair.ends[1].vitals().read, Some(1_000_000), "{name}");

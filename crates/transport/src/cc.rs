@@ -2,11 +2,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`] | one controller each |
+//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
 //! | [`slow_start`] | what ends slow start before a loss does |
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and what it grows and shrinks by |
-//! | `departures` | what Verus and Sprout record of each transmission |
+//! | `departures` | what Verus, Sprout and Indigo record of each transmission |
 //! | `model` | parts that BBR 1 and BBR 3 share |
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
@@ -24,6 +24,7 @@ pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 mod departures;
+pub mod indigo;
 mod input;
 mod model;
 pub mod newreno;

@@ -55,6 +55,13 @@ def _complete_figures(incomplete: str) -> list[tuple[str, str]]:
     return [(name, caption) for name, (_, caption) in FIGURES.items() if name.startswith(incomplete)]
 
 
+def _complete_traces(incomplete: str) -> list[tuple[str, str]]:
+    """Models of traces."""
+    from acklab.cli.trace import MODELS
+
+    return [(name, title) for name, title in MODELS.items() if name.startswith(incomplete)]
+
+
 def _complete_explained(incomplete: str) -> list[str]:
     """Keys of any scenario."""
     from acklab.cli.completion import paths
@@ -880,6 +887,31 @@ def new(
     from acklab.cli.new import new_command
 
     new_command(template, out)
+
+
+@app.command(
+    epilog=_examples("trace", "trace verizon-lte --seed 2 --out lte.trace", "trace poisson --rate 2.64", "trace lte.trace")
+)
+def trace(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|FILE",
+            help="What to generate, or a trace to describe; none lists the models.",
+            autocompletion=_complete_traces,
+        ),
+    ] = "",
+    rate: Annotated[float | None, typer.Option(metavar="MBPS", help="Mean rate of poisson.", show_default=False)] = None,
+    seconds: Annotated[int, typer.Option(metavar="S", help="Length of the trace, which links repeat.")] = 60,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same trace.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write it there (default: standard output).", show_default=False)
+    ] = None,
+) -> None:
+    """Generate the trace of a link in mahimahi's format, or tell how the rate of one varies."""
+    from acklab.cli.trace import trace_command
+
+    trace_command(what, rate, seconds, seed, out)
 
 
 @app.command(epilog=_examples("check cell.toml", "check cell.toml --json | jq .flow"))

@@ -1,15 +1,15 @@
-"""Trace files that a study generates: when a link may deliver, as mahimahi's traces tell it."""
+"""Trace files that a study generates: when a link may deliver, as mahimahi's traces tell it. The same values give the same file on every machine."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from acklab.studies.claim import Strict
-from acklab.traces import poisson
+from acklab.traces import NETWORKS, network, poisson
 
 
-class Trace(Strict):
-    """A trace whose opportunities to deliver a packet are a Poisson process. The same values give the same file on every machine."""
+class Poisson(Strict):
+    """A trace whose opportunities to deliver a packet are a Poisson process."""
 
     model: Literal["poisson"]
     rate: Annotated[float, Field(gt=0)]
@@ -22,3 +22,30 @@ class Trace(Strict):
     def text(self) -> str:
         """The file: a line for each opportunity, with its millisecond."""
         return poisson(self.rate, self.seconds, self.seed)
+
+
+class Cellular(Strict):
+    """A trace with the statistics of a recorded cellular network."""
+
+    model: Literal["cellular"]
+    network: str
+    """One of `acklab.traces.NETWORKS`."""
+    seconds: Annotated[int, Field(gt=0)]
+    """Length of the trace, which links repeat."""
+    seed: int
+
+    @field_validator("network")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in NETWORKS:
+            raise ValueError(f"expected one of {', '.join(NETWORKS)}")
+        return name
+
+    @property
+    def text(self) -> str:
+        """The file: a line for each opportunity, with its millisecond."""
+        return network(self.network, self.seconds, self.seed)
+
+
+Trace = Annotated[Poisson | Cellular, Field(discriminator="model")]
+"""A generated trace, by its model."""

@@ -33,6 +33,12 @@ impl<T> Departures<T> {
         record
     }
 
+    /// The record of a transmission that left at `sent_at`: the oldest of those that left at the same instant.
+    pub(super) fn get(&self, sent_at: Instant) -> Option<&T> {
+        let first = self.records.partition_point(|(at, _)| *at < sent_at);
+        self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
+    }
+
     /// Takes all records of transmissions that left before `sent_at`.
     pub(super) fn take_before(&mut self, sent_at: Instant, mut take: impl FnMut(T)) {
         while let Some((_, record)) = self.records.pop_front_if(|(at, _)| *at < sent_at) {
@@ -52,6 +58,7 @@ mod tests {
         for (now, record) in [(1, 'a'), (2, 'b'), (2, 'c'), (3, 'd'), (4, 'e')] {
             departures.push(at(now), record);
         }
+        assert_eq!(departures.get(at(2)), Some(&'b'));
         assert_eq!(departures.take(at(2)), Some('b'));
         assert_eq!(departures.take(at(2)), Some('c'));
         assert_eq!(departures.take(at(2)), None);

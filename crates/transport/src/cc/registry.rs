@@ -63,6 +63,8 @@ registry! {
     "verus" => Verus(super::verus::Config) boxed,
     /// A window from a cautious forecast of deliveries (Winstein et al., NSDI '13).
     "sprout" => Sprout(super::sprout::Config) boxed,
+    /// A network that imitates an oracle of the bandwidth-delay product (Yan et al., USENIX ATC '18), trained here.
+    "indigo" => Indigo(super::indigo::Config) boxed,
 }
 
 impl ControllerConfig {
