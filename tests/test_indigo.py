@@ -1,16 +1,11 @@
 """The network in Rust decides as the one in Python that was trained; training repeats."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import acklab
 from conftest import BUILT
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
-import train_indigo as indigo
+from scripts import train_indigo as indigo
 
 
 def scenario(congestion, loss=0.0):

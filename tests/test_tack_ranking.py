@@ -53,7 +53,11 @@ def test_thinning_decides_where_the_better_one_changes():
         {"path": ["a"] * 5, "scheme": ["TACK", "CUBIC", "Copa", "BBR", "Vegas"], "utility": [3.0, 2.0, 4.0, 1.0, 3.5]},
     )
     thinned = pl.DataFrame(
-        {"path": ["a"] * 3, "scheme": ["TACK, every second", "CUBIC, thinned", "Vegas, thinned"], "utility": [1.5, 2.5, 2.0]},
+        {
+            "path": ["a"] * 3,
+            "scheme": ["TACK with every second ACK", "CUBIC thinned", "Vegas thinned"],
+            "utility": [1.5, 2.5, 2.0],
+        },
     )
     found = {
         (row["changed"], row["other"]): (row["decides"], row["better"]) for row in STUDY.runs.decided(own, thinned).to_dicts()
@@ -83,7 +87,7 @@ def test_cellular_ratios_are_of_the_same_link():
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(monkeypatch, tmp_path):
     monkeypatch.setattr(STUDY.runs, "QUICK_PATHS", 2)
-    monkeypatch.setattr(STUDY.study, "QUICK_PATHS", 2)
+    monkeypatch.setattr(STUDY, "QUICK_PATHS", 2)
     bench = Bench(find("tack_ranking"), tmp_path, quick=True, quiet=True)
     found = STUDY.measures(bench)
     assert all(len(measure.values) == 2 for name, measure in found.items() if name.startswith("ahead")), "a value for each path"

@@ -92,7 +92,7 @@ def sections(bench: Bench) -> list[Section]:
 
 
 def _key(scheme: str) -> str:
-    return f"ahead_of_{scheme.split(',', maxsplit=1)[0].lower().replace(' ', '_')}"
+    return f"ahead_of_{scheme.split(' (', maxsplit=1)[0].lower().replace(' ', '_')}"
 
 
 def _above_propagation(cells: pl.DataFrame) -> pl.DataFrame:
@@ -188,14 +188,7 @@ def _thinning(drawn: pl.DataFrame, thinned: pl.DataFrame, commands: list[str], q
 
 
 def _cells(cells: pl.DataFrame, commands: list[str]) -> Table:
-    rows = []
-    for (path, scheme), own in cells.group_by(["path", "scheme"], maintain_order=True):
-        rows.append(
-            [str(path), str(scheme), f"{own['throughput'].mean():.2f}", f"{own['delay'].mean():.0f}", f"{own['rank'].mean():.1f}"]
-        )
-    return Table(
-        ["link", "scheme", "throughput [Mbps]", "95th percentile of delay [ms]", "rank"],
-        rows,
-        "Cellular links",
-        commands=commands,
-    )
+    means = cells.group_by("path", "scheme", maintain_order=True).agg(pl.col("throughput", "delay", "rank").mean())
+    rows = [[path, scheme, f"{rate:.2f}", f"{delay:.0f}", f"{rank:.1f}"] for path, scheme, rate, delay, rank in means.rows()]
+    head = ["link", "scheme", "throughput [Mbps]", "95th percentile of delay [ms]", "rank"]
+    return Table(head, rows, "Cellular links", commands=commands)
