@@ -1,4 +1,4 @@
-//! Indigo (Yan et al., "Pantheon: the training ground for Internet congestion-control research", USENIX ATC 2018, §6): a recurrent network that was trained to
+//! Indigo (Yan et al., "Pantheon: the training ground for Internet congestion-control research", USENIX ATC 2018): a recurrent network that was trained to
 //! imitate an oracle that knows the bandwidth-delay product.
 //!
 //! The method is the paper's and the network is our own: `scripts/train_indigo.py` trains it on acklab's paths and writes `indigo/weights.rs`. Names are those of

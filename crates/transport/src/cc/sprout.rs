@@ -87,7 +87,7 @@ pub struct Sprout {
     began: Instant,
     /// The end of the present tick, unless nothing is to be sent.
     next_tick: Option<Instant>,
-    /// Ticks without arrivals that begin before this are no observation: nothing was sent for them (§3.2, "time-to-next").
+    /// Ticks without arrivals that begin before this are no observation: nothing was sent for them (§3.4, "time-to-next").
     silent_until: Instant,
     /// Octets that arrived in the present tick.
     arrived: u64,
