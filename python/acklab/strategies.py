@@ -99,7 +99,7 @@ class CongestionController(ABC):
     `window.ssthresh`. In a recovery and after a timeout the sender itself moves the window to the threshold, unless `governs_window` is
     true. Methods that a class does not define cost nothing. A class need not inherit from this one if it has the same methods.
 
-    The outcome of each single transmission (`on_outcomes` of a controller in Rust) is not available here, only sent and lost segments.
+    The outcome of each single transmission and a clock (`on_outcomes` and `deadline` of a controller in Rust) are not available here.
     """
 
     governs_window: ClassVar[bool] = False
