@@ -19,6 +19,10 @@ CROSS_RATES = (0.1, 0.5)
 """Of the rate of the path."""
 LEAST_QUEUE = 10
 """[packets]"""
+LONGEST, SHORTEST = 30.0, 10.0
+"""Of a run [s]: Pantheon's 30 s, and less on paths so fast that a run would carry more than WORK."""
+WORK = 3000.0
+"""[Mb]"""
 
 Overrides = dict[str, object]
 
@@ -72,7 +76,9 @@ class Path:
         }
         losses = {"loss": {"model": "independent", "probability": round(self.loss, 6)}} if self.loss else {}
         spread = max(1, round(12000 / self.rate))
+        duration = min(LONGEST, max(SHORTEST, WORK / self.rate))
         set_to: Overrides = {
+            "duration": f"{round(1000 * duration)}ms",
             "link.btl.forward": link | losses,
             "link.btl.reverse": link,
             "link.access.forward.jitter.spread": f"{spread}us",
