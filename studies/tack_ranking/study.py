@@ -105,7 +105,7 @@ def _summary(runs: pl.DataFrame, commands: list[str]) -> Table:
     for (scheme,), own in runs.group_by(["scheme"], maintain_order=True):
         by_path = own.group_by("path").agg(pl.col("rank", "throughput", "delay").mean())
         throughput, delay = (mean_interval(by_path[column]).mean for column in ("throughput", "delay"))
-        quartiles = [own["rank"].quantile(share) for share in (0.25, 0.5, 0.75)]
+        quartiles = [own["rank"].quantile(share, "linear") for share in (0.25, 0.5, 0.75)]
         published = PUBLISHED.get(str(scheme))
         rows.append([
             str(scheme), *(f"{rank:g}" for rank in quartiles), mean_interval(by_path["rank"]).text(2),

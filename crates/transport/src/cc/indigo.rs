@@ -11,6 +11,7 @@
 //! | `weights` | their weights |
 
 mod network;
+#[allow(clippy::approx_constant, reason = "a weight may lie next to one")]
 mod weights;
 
 use super::constants::constants;
