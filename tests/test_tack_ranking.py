@@ -1,5 +1,7 @@
 """The study of ranks runs: a share of it that takes seconds; and the ensemble of paths."""
 
+import sys
+
 import polars as pl
 import pytest
 
@@ -88,6 +90,9 @@ def test_cellular_ratios_are_of_the_same_link():
 def test_a_share_of_the_study(monkeypatch, tmp_path):
     monkeypatch.setattr(STUDY.runs, "QUICK_PATHS", 2)
     monkeypatch.setattr(STUDY, "QUICK_PATHS", 2)
+    ensemble = sys.modules[STUDY.runs.Path.__module__]
+    for bound in ("LONGEST", "SHORTEST"):
+        monkeypatch.setattr(ensemble, bound, 4.0)
     bench = Bench(find("tack_ranking"), tmp_path, quick=True, quiet=True)
     found = STUDY.measures(bench)
     assert all(len(measure.values) == 2 for name, measure in found.items() if name.startswith("ahead")), "a value for each path"
