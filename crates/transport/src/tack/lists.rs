@@ -21,7 +21,7 @@ pub(super) const GROWTH: u64 = 7;
 #[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum Lists {
-    /// One gap, and of what has arrived no more than the cumulative number says: TACK-poor.
+    /// The first gap, and of what has arrived the block of the largest numbers: TACK-poor.
     Poor,
     /// As many as fit: TACK-rich.
     Rich,
@@ -45,8 +45,8 @@ pub(super) struct Losses {
 }
 
 impl Lists {
-    /// Returns `true` if the acked list is not empty.
-    pub(super) const fn lists_acked(self) -> bool {
+    /// Returns `true` if the acked list holds as many blocks as fit, `false` if it holds one.
+    pub(super) const fn fills_acked(self) -> bool {
         !matches!(self, Self::Poor)
     }
 
@@ -99,9 +99,12 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
 }
 
-/// No list: all packets of these ranges are left out.
-pub(super) fn none_acked(beyond: &[Range<u64>]) -> Acked {
-    Acked { unlisted: beyond.iter().map(|range| range.end - range.start).sum(), ..Acked::default() }
+/// The acked list of the last of the ranges `beyond` the number `next`. From it the sender knows the newest packet that has arrived, and with it
+/// the send rate of what has.
+pub(super) fn last_acked(next: u64, beyond: &[Range<u64>]) -> Acked {
+    let Some((last, others)) = beyond.split_last() else { return Acked::default() };
+    let unlisted = others.iter().map(|range| range.end - range.start).sum();
+    Acked { runs: runs(next, std::iter::once(last.clone())).collect(), unlisted, upto: None }
 }
 
 /// The unacked list: the ranges of the smallest numbers beyond `next`, in at most `most` blocks and `room` octets. Also returns the start of

@@ -274,10 +274,10 @@ impl Receiver {
         let newest = if self.sweep.is_quiet(arrived) { 0 } else { room / 2 };
         let from = self.sweep.from(next);
         let beyond = self.numbers.beyond();
-        let acked = if is_asked || self.settings.lists.lists_acked() {
+        let acked = if is_asked || self.settings.lists.fills_acked() {
             lists::acked(next, from, beyond, room, newest)
         } else {
-            lists::none_acked(beyond)
+            lists::last_acked(next, beyond)
         };
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
         tack.acked = acked.runs;
