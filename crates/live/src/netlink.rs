@@ -215,12 +215,15 @@ impl Netlink {
         let is_made = |found: &Interface| found.name.starts_with(prefix) && !before.contains(&found.index);
         let made = self.interfaces()?.into_iter().find(is_made);
         let made = made.ok_or_else(|| io::Error::other("the new bridge has gone"))?;
-        without_ipv6(&made.name)?;
         let mut message = LinkMessage::default();
         message.header.index = made.index;
         message.attributes = vec![LinkAttribute::IfAlias(alias.to_owned())];
-        self.request(RouteNetlinkMessage::SetLink(message), 0)?;
-        Ok(made.index)
+        let prepared = without_ipv6(&made.name).and_then(|()| self.request(RouteNetlinkMessage::SetLink(message), 0));
+        if prepared.is_err() {
+            // Without its alias, no later process would know it and take it over.
+            let _ = self.remove(made.index);
+        }
+        prepared.map(|()| made.index)
     }
 
     /// Makes the device with this index a port of a bridge.
