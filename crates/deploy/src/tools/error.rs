@@ -1,5 +1,6 @@
 //! What can go wrong with a tool.
 
+use std::error::Error;
 use std::fmt::Display;
 
 /// Why a tool has ended. Messages name the place, what was found and what was expected.
@@ -19,6 +20,16 @@ pub enum ToolError {
     Stopped,
 }
 
+/// An error and what has caused it: QUIC's "connection lost" tells its reason only so.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let (mut text, mut cause) = (error.to_string(), error.source());
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
 impl ToolError {
     pub(crate) fn failed(place: impl Display, why: impl Display) -> Self {
         Self::Failed(format!("{place}: {why}"))
@@ -26,5 +37,16 @@ impl ToolError {
 
     pub(crate) fn usage(place: impl Display, found: impl Display, expected: impl Display) -> Self {
         Self::Usage(format!("{place}: found {found}, expected {expected}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_follow_each_other() {
+        let error = quinn::ReadError::from(quinn::ConnectionError::TimedOut);
+        assert_eq!(with_causes(&std::io::Error::from(error)), "connection lost: timed out");
     }
 }

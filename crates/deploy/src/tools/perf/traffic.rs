@@ -3,6 +3,7 @@
 use super::channel::{Carrier, Counted, Receiving, Sending};
 use super::protocol::{Plan, Report, Side};
 use crate::tools::ToolError;
+use crate::tools::error::with_causes;
 use ring::rand::{SecureRandom, SystemRandom};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
@@ -233,7 +234,7 @@ impl Sink {
                         };
                     }
                     Some(Ok(Ok(()))) => {}
-                    Some(Ok(Err(error))) => return Err(ToolError::failed("the connection is lost while it receives", error)),
+                    Some(Ok(Err(error))) => return Err(ToolError::failed("the connection is lost while it receives", with_causes(&error))),
                     Some(Err(error)) => return Err(ToolError::failed("receiver", error)),
                 },
                 () = sleep_until(wake) => {
