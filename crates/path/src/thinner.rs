@@ -40,7 +40,7 @@ pub(crate) trait Rule {
     fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate;
 
     /// The time of the held ACK has come, and it leaves.
-    fn releases(&mut self) {}
+    fn releases(&mut self, _now: Instant) {}
 }
 
 /// The settings of a rule.
@@ -187,7 +187,7 @@ impl<D: Datagram> Machine for Thinner<D> {
             self.due.pop();
             let Some(flow) = self.flows.get_mut(key).filter(|flow| flow.due == Some(at)) else { continue };
             flow.due = None;
-            flow.rule.releases();
+            flow.rule.releases(now);
             if let Some(packet) = flow.held.take() {
                 self.held -= 1;
                 self.leaving.push_back(packet);

@@ -84,9 +84,9 @@ macro_rules! rules {
                 }
             }
 
-            fn releases(&mut self) {
+            fn releases(&mut self, now: Instant) {
                 match self {
-                    $(Self::$Variant(rule) => rule.releases(),)*
+                    $(Self::$Variant(rule) => rule.releases(now),)*
                 }
             }
         }

@@ -1,15 +1,16 @@
-//! ACK suppression in Samsung's driver for SCSC: `slsi_netif_tcp_ack_suppression_pkt` in `drivers/net/wireless/scsc/netif.c` (2022), with its
-//! monitor of throughput, which is on by default.
+//! ACK suppression in Samsung's driver for SCSC: `slsi_netif_tcp_ack_suppression_pkt` in `drivers/net/wireless/scsc/netif.c` (2020 and 2022).
 //!
-//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured anew every 500 ms. Never held are duplicates, SACK, ECE,
+//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured anew every 500 ms. Without this monitor of throughput
+//! (`tcp_ack_suppression_monitor`, on by default), one of 16 ACKs goes on, or what comes 16 ms after the last that went on, and only where the
+//! receive window is large. Never held are duplicates, SACK, ECE,
 //! PSH and data; what acknowledges more than two segments at once, as delayed ACKs do; and the first 512 ACKs, also after each SACK, so that
-//! slow start and recovery are clocked by all of them. The timer starts again with each ACK that is held.
+//! slow start and recovery are clocked by all of them. With the monitor, the timer starts again with each ACK that is held.
 //!
 //! Not modelled: the limit of sixteen flows.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;
-use acklab_base::{AckHeader, Duration, Instant, Opening};
+use acklab_base::{AckHeader, Bytes, Duration, Instant, Opening};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// Suppress by the rate (`tcp_ack_suppression_monitor`).
+    pub monitor: bool,
+    /// Without the monitor, one of so many ACKs goes on (`tcp_ack_suppression_max`).
+    #[schemars(range(min = 1))]
+    pub acks: u32,
+    /// Without the monitor, no ACK is held that comes this long after the last that went on, and none is held for longer
+    /// (`tcp_ack_suppression_timeout`).
+    pub hold: Duration,
+    /// Without the monitor, nothing is held while the receive window is smaller (`tcp_ack_suppression_rcv_window`).
+    pub least_window: Bytes,
     /// One of so many ACKs goes on above 100 Mbps (`tcp_ack_suppression_rate_very_high_acks`).
     #[schemars(range(min = 1))]
     pub very_high_acks: u32,
@@ -37,6 +48,10 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            monitor: true,
+            acks: 16,
+            hold: Duration::from_millis(16),
+            least_window: Bytes(128 << 10),
             very_high_acks: 20,
             high_acks: 16,
             low_acks: 10,
@@ -57,20 +72,25 @@ impl Settings for Config {
             newest: None,
             held: 0,
             passes_first: Some(0),
-            most: 0,
+            passed_at: None,
+            most: if self.monitor { 0 } else { self.acks },
             monitor: Monitor { since: None, octets: 0, counted_to: None, last: 0, hysteresis: 0 },
         }
     }
 
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        for (name, acks) in
-            [("very_high_acks", self.very_high_acks), ("high_acks", self.high_acks), ("low_acks", self.low_acks)]
-        {
+        for (name, acks) in [
+            ("acks", self.acks),
+            ("very_high_acks", self.very_high_acks),
+            ("high_acks", self.high_acks),
+            ("low_acks", self.low_acks),
+        ] {
             if acks == 0 {
                 return Err((name, "at least 1"));
             }
         }
         super::above_zero("timeout", self.timeout)?;
+        super::above_zero("hold", self.hold)?;
         // The driver divides by the interval in milliseconds.
         if self.interval < Duration::from_millis(1) { Err(("interval", "at least 1ms")) } else { Ok(()) }
     }
@@ -93,6 +113,8 @@ pub(crate) struct Scsc {
     held: u32,
     /// The number of ACKs that have passed since the start or a SACK, while all pass.
     passes_first: Option<u32>,
+    /// When an ACK last went on.
+    passed_at: Option<Instant>,
     /// One of so many ACKs goes on; at zero, all.
     most: u32,
     monitor: Monitor,
@@ -124,6 +146,14 @@ impl Monitor {
     }
 }
 
+/// The receive window as the driver computes it: twice what it is, if it is scaled at all.
+fn receive_window(window: u16, opening: Opening) -> u64 {
+    match opening.window_scale.filter(|shift| *shift <= MAX_SHIFT) {
+        None | Some(0) => u64::from(window),
+        Some(shift) => u64::from(window) * (2 << shift),
+    }
+}
+
 impl Scsc {
     /// How many ACKs one stands for at this rate: no more than a fifth of the receive window is acknowledged by.
     fn most_at(&self, rate: u64, window: u16, opening: Opening) -> u32 {
@@ -133,13 +163,8 @@ impl Scsc {
             LOW.. => self.config.low_acks,
             _ => 0,
         };
-        // As the driver computes it: twice the window, if it is scaled at all.
-        let window = match opening.window_scale.filter(|shift| *shift <= MAX_SHIFT) {
-            None | Some(0) => u64::from(window),
-            Some(shift) => u64::from(window) * (2 << shift),
-        };
         let two_segments = 2 * u64::from(opening.mss.unwrap_or(0));
-        let most = (window / 5).checked_div(two_segments).unwrap_or(u64::MAX);
+        let most = (receive_window(window, opening) / 5).checked_div(two_segments).unwrap_or(u64::MAX);
         acks.min(u32::try_from(most).unwrap_or(u32::MAX))
     }
 
@@ -149,7 +174,9 @@ impl Scsc {
         if !segment.is_pure || segment.has_other_content || segment.ecn & 1 != 0 {
             return false;
         }
-        if let Some(rate) = self.monitor.counts(now, segment.ack, self.config.interval) {
+        if self.config.monitor
+            && let Some(rate) = self.monitor.counts(now, segment.ack, self.config.interval)
+        {
             self.most = self.most_at(rate, segment.window, opening);
         }
         if !segment.sack.is_empty() {
@@ -167,7 +194,13 @@ impl Scsc {
             return false;
         }
         let octets = segment.ack.wrapping_sub(self.newest.unwrap_or(0));
-        self.most > 0 && octets <= 2 * u32::from(opening.mss.unwrap_or(0))
+        if self.most == 0 || octets > 2 * u32::from(opening.mss.unwrap_or(0)) {
+            return false;
+        }
+        let Config { monitor, hold, least_window, .. } = self.config;
+        monitor
+            || receive_window(segment.window, opening) >= least_window.get()
+                && self.passed_at.is_some_and(|at| now.since(at) < hold)
     }
 }
 
@@ -186,8 +219,18 @@ impl Rule for Scsc {
         self.held = if holds { self.held + 1 } else { 1 };
         // The first ACK that is held never counts as enough.
         if !may_hold || holds && self.held >= self.most {
+            self.passed_at = Some(now);
             return Fate::Passes;
         }
-        Fate::IsHeld { until: Some(now + self.config.timeout) }
+        let until = match (self.config.monitor, holds) {
+            (true, _) => Some(now + self.config.timeout),
+            (false, false) => Some(now + self.config.hold),
+            (false, true) => None,
+        };
+        Fate::IsHeld { until }
+    }
+
+    fn releases(&mut self, now: Instant) {
+        self.passed_at = Some(now);
     }
 }

@@ -172,6 +172,26 @@ fn scsc_passes_what_it_does_not_know() {
     assert_eq!(left.last(), Some(&(500, 198_000)));
 }
 
+/// Without the monitor of throughput, one of 16 goes on, none that comes 16 ms after the last that did, and all where the window is small.
+#[test]
+fn scsc_without_its_monitor_counts_to_sixteen() {
+    let config = scsc::Config { monitor: false, slow_start_acks: 0, ..scsc::Config::default() };
+    let mut run = Run::of(config);
+    let mut goes_on = |spacing: u64, octets: u32, window: u16| {
+        run.opens(Opening { mss: Some(1000), window_scale: Some(7) });
+        for number in 1..40 {
+            let number = number as u32;
+            run.accepts(1000 + u64::from(number) * spacing, ack(0, octets * number).with(|header| header.window = window));
+        }
+        run.left().iter().map(|(at, number)| (*at - 1000, number / octets)).collect::<Vec<_>>()
+    };
+    assert_eq!(goes_on(0, 2000, u16::MAX), [(0, 1), (0, 17), (0, 33), (16, 39)], "the count");
+    assert_eq!(goes_on(5, 2000, u16::MAX)[..4], [(5, 1), (25, 5), (45, 9), (65, 13)], "the time since the last");
+    // Twice 511 · 2⁷ octets are less than 128 KB.
+    assert_eq!(goes_on(0, 2000, 511).len(), 39, "a small window");
+    assert_eq!(goes_on(0, 3000, u16::MAX).len(), 39, "delayed ACKs");
+}
+
 /// A receive window of 20 segments: no more than two ACKs stand for one, a fifth of it.
 #[test]
 fn scsc_keeps_to_a_fifth_of_the_window() {

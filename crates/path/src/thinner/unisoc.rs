@@ -92,7 +92,7 @@ impl Rule for Unisoc {
         Fate::IsHeld { until: (!holds).then(|| now + self.config.hold) }
     }
 
-    fn releases(&mut self) {
+    fn releases(&mut self, _now: Instant) {
         self.held = 0;
     }
 }
