@@ -2,11 +2,12 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
+//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`prague`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
 //! | [`slow_start`] | what ends slow start before a loss does |
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and what it grows and shrinks by |
 //! | `departures` | what Verus, Sprout and Indigo record of each transmission |
+//! | `phase` | what a controller needs feedback for |
 //! | `model` | parts that BBR 1 and BBR 3 share |
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
@@ -29,7 +30,9 @@ mod input;
 mod model;
 pub mod newreno;
 pub mod pcc;
+mod phase;
 mod position;
+pub mod prague;
 mod registry;
 pub mod slow_start;
 pub mod sprout;
@@ -40,6 +43,7 @@ mod window;
 pub(crate) use controlled_window::ControlledWindow;
 pub use input::{Ack, Lost, Sent, Signal};
 pub use model::gain::Gain;
+pub use phase::Phase;
 pub use position::Position;
 pub use registry::{Controller, ControllerConfig, Settings};
 pub use slow_start::SlowStart;
@@ -161,6 +165,11 @@ pub trait CongestionControl {
     /// marked application-limited.
     fn limits_itself(&self) -> bool {
         false
+    }
+
+    /// Returns what the controller needs feedback for at present, or `None` if it makes no difference to it.
+    fn phase(&self) -> Option<Phase> {
+        None
     }
 
     /// Does the controller need the outcome of each transmission?

@@ -4,6 +4,9 @@
 //! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out to
 //! have been none are undone.
 
+pub mod careful_resume;
+
+use self::careful_resume::{CarefulResume, Saved, View};
 use crate::ack::tack::Law;
 use crate::cc::{self, CongestionControl, ControlledWindow, Controller, FlightMeasure, Position, Signal, Window};
 use crate::limit::Limit;
@@ -193,6 +196,7 @@ pub struct Congestion {
     /// Octets reported as marked that the controller has yet to be told of.
     marked: u64,
     limit: Limit,
+    careful_resume: Option<CarefulResume>,
     /// What it counts.
     pub counters: Counters,
 }
@@ -213,8 +217,16 @@ impl Congestion {
             reduction: None,
             marked: 0,
             limit: Limit::default(),
+            careful_resume: None,
             counters: Counters::default(),
         }
+    }
+
+    /// Resumes with what was saved of the path, unless the controller moves the window by itself.
+    #[must_use]
+    pub fn resuming(self, saved: Option<Saved>) -> Self {
+        let saved = saved.filter(|_| !self.control.controller.governs_window());
+        Self { careful_resume: saved.map(|saved| CarefulResume::new(saved, self.control.window.cwnd)), ..self }
     }
 
     /// Paces those that `pacing` says; where the controller names no rate, it spreads the window by `spread`.
@@ -240,6 +252,7 @@ impl Congestion {
             self.set_state(now, CongestionState::Open);
         }
         (self.reduction, self.marked, self.limit) = (None, 0, Limit::default());
+        self.careful_resume = None;
     }
 
     /// Halves `reduces` on a loss or a mark. Otherwise what is in flight is halved.
@@ -279,6 +292,12 @@ impl Congestion {
     #[must_use]
     pub fn wants_outcomes(&self) -> bool {
         self.control.controller.wants_outcomes()
+    }
+
+    /// What the controller needs feedback for at present.
+    #[must_use]
+    pub fn phase(&self) -> Option<cc::Phase> {
+        self.control.controller.phase()
     }
 
     /// TACK's receiver acknowledges by this law from now on.
@@ -427,7 +446,22 @@ impl Congestion {
         if feedback.is_persistent {
             self.collapse(feedback);
         }
+        let cwnd = self.control.window.cwnd;
         self.tell(feedback);
+        if let Some(resume) = &mut self.careful_resume {
+            let view = View {
+                now: feedback.now,
+                delivered: feedback.delivered,
+                total_delivered: feedback.total_delivered,
+                in_flight: feedback.in_flight,
+                largest_acknowledged: feedback.largest_acknowledged,
+                next_number: feedback.next_number,
+                min_rtt: feedback.min_rtt,
+                is_congested: !feedback.lost.is_empty() || feedback.marked.is_some(),
+                is_limited: self.limit.uses_window(),
+            };
+            resume.update(&mut self.control.window, cwnd, &view);
+        }
         transitions.into_iter().flatten()
     }
 

@@ -34,7 +34,7 @@ use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::ProbeRttTimer;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Lost, Sent, Settings, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Phase, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
@@ -314,6 +314,15 @@ impl CongestionControl for Bbr {
 
     fn limits_itself(&self) -> bool {
         self.limits_itself
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        Some(match self.mode {
+            Mode::Startup => Phase::Probes,
+            Mode::ProbeBw if self.cycle.probes() => Phase::Probes,
+            Mode::Drain | Mode::ProbeBw => Phase::Cruises,
+            Mode::ProbeRtt => Phase::ProbesRtt,
+        })
     }
 }
 

@@ -32,7 +32,7 @@ use super::model::gain::Gain;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::ProbeRttTimer;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Lost, Position, Sent, Settings, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Phase, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
@@ -312,6 +312,14 @@ impl CongestionControl for Bbr3 {
 
     fn limits_itself(&self) -> bool {
         self.limits_itself
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        Some(match self.state {
+            State::ProbeRtt => Phase::ProbesRtt,
+            state if state.probes() => Phase::Probes,
+            _ => Phase::Cruises,
+        })
     }
 }
 

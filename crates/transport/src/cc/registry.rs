@@ -4,7 +4,7 @@
 //! [`ControllerConfig`] and [`Controller`] are made.
 
 use super::constants::Constants;
-use super::{Ack, CongestionControl, Lost, Sent, Signal, Start, Window, newreno};
+use super::{Ack, CongestionControl, Lost, Phase, Sent, Signal, Start, Window, newreno};
 use crate::ack::tack::Law;
 use crate::fault::Fault;
 use crate::recovery::CongestionState;
@@ -22,6 +22,11 @@ pub trait Settings: Constants + Copy + Default {
 
     /// Must the receiver report how much was marked?
     fn counts_marks(&self) -> bool {
+        false
+    }
+
+    /// Is the controller one of L4S, whose packets leave as ECT(1) (RFC 9331, §2)?
+    fn is_scalable(&self) -> bool {
         false
     }
 
@@ -53,6 +58,8 @@ registry! {
     "bbr-tack" => BbrTack(super::bbr_tack::Config) boxed,
     /// RFC 8257: Reno, but marks reduce the window in proportion to their share.
     "dctcp" => Dctcp(super::dctcp::Config),
+    /// Prague: scalable congestion control for L4S.
+    "prague" => Prague(super::prague::Config),
     /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
     "copa" => Copa(super::copa::Config),
     /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
@@ -81,6 +88,12 @@ impl ControllerConfig {
     #[must_use]
     pub fn counts_marks(&self) -> bool {
         each_settings!(self, constants => constants.counts_marks(), else false)
+    }
+
+    /// Is it a controller of L4S, whose packets leave as ECT(1)?
+    #[must_use]
+    pub fn is_scalable(&self) -> bool {
+        each_settings!(self, constants => constants.is_scalable(), else false)
     }
 
     /// Checks what the schema cannot express.
@@ -161,6 +174,10 @@ impl CongestionControl for Controller {
 
     fn limits_itself(&self) -> bool {
         each!(self, controller => controller.limits_itself())
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        each!(self, controller => controller.phase())
     }
 
     fn wants_outcomes(&self) -> bool {

@@ -11,18 +11,23 @@
 //! | [`picoquic`] | four ACKs in a round trip, with bounds that depend on rate and round trip |
 //! | [`quicly`] | an ACK for a share of the window |
 //! | [`tack`] | the law of TACK |
+//! | [`round_trip`] | a number of ACKs in a round trip, without bounds |
+//! | [`bbr`] | what BBR needs in its present phase |
 //! | [`ack_congestion`] | fewer ACKs while ACKs are lost |
 //!
 //! A rule of the user is an [`AskRule`].
 
 pub mod ack_congestion;
+pub mod bbr;
 pub mod fixed;
 pub mod neqo;
 pub mod picoquic;
 pub mod quicly;
+pub mod round_trip;
 pub mod tack;
 
 use crate::ack::Delivery;
+use crate::cc::Phase;
 use crate::custom::{Custom, Name};
 use crate::fault::Fault;
 use acklab_base::random::Stream;
@@ -51,6 +56,10 @@ pub enum AskConfig {
     Quicly(quicly::Quicly),
     /// By the law of TACK.
     Tack(tack::Tack),
+    /// A number of ACKs in a round trip.
+    RoundTrip(round_trip::RoundTrip),
+    /// By the phase of BBR.
+    Bbr(bbr::Bbr),
     /// Fewer ACKs while ACKs are lost, after RFC 5690.
     AckCongestion(ack_congestion::AckCongestion),
     /// A rule of the user, which must be added to the run.
@@ -88,6 +97,8 @@ impl AskConfig {
             Self::Picoquic(_) => "picoquic",
             Self::Quicly(_) => "quicly",
             Self::Tack(_) => "tack",
+            Self::RoundTrip(_) => "round-trip",
+            Self::Bbr(_) => "bbr",
             Self::AckCongestion(_) => "ack-congestion",
             Self::Custom { name } => name.as_str(),
         }
@@ -118,6 +129,8 @@ pub struct Path {
     pub in_slow_start: bool,
     /// Whether the controller is NewReno.
     pub is_reno: bool,
+    /// What the controller needs feedback for, if it says so.
+    pub phase: Option<Phase>,
     /// Smoothed round-trip time.
     pub srtt: Duration,
     /// The shortest round-trip time.
@@ -175,6 +188,8 @@ enum Rule {
     Picoquic(picoquic::State),
     Quicly(quicly::Quicly),
     Tack(tack::Tack),
+    RoundTrip(round_trip::RoundTrip),
+    Bbr(bbr::Bbr),
     AckCongestion(ack_congestion::State),
     Custom(Custom<dyn AskRule + Send>),
 }
@@ -188,6 +203,8 @@ impl Rule {
             Self::Picoquic(picoquic) => Some(picoquic.request(path)),
             Self::Quicly(quicly) => quicly.request(path),
             Self::Tack(tack) => Some(tack.request(path)),
+            Self::RoundTrip(rule) => Some(rule.request(path)),
+            Self::Bbr(bbr) => Some(bbr.request(path)),
             Self::AckCongestion(state) => Some(state.request(now, path)),
             Self::Custom(rule) => rule.request(now, path),
         }
@@ -207,6 +224,8 @@ pub(super) struct Asker {
     /// A frame that is under way: its sequence number and what it asks for.
     under_way: Option<(u64, Request)>,
     next_sequence: u64,
+    /// The end of each flight asks for an ACK at once.
+    demands_acks: bool,
     /// The rate of delivery, by which some rules ask.
     delivery: Delivery,
     /// Frames sent.
@@ -224,6 +243,8 @@ impl Asker {
             AskConfig::Picoquic(_) => Rule::Picoquic(picoquic::State::new()),
             AskConfig::Quicly(quicly) => Rule::Quicly(quicly),
             AskConfig::Tack(tack) => Rule::Tack(tack),
+            AskConfig::RoundTrip(rule) => Rule::RoundTrip(rule),
+            AskConfig::Bbr(bbr) => Rule::Bbr(bbr),
             AskConfig::AckCongestion(settings) => Rule::AckCongestion(ack_congestion::State::new(settings)),
         };
         let unknown = Request { threshold: 1, max_ack_delay: Duration::ZERO, reordering: 1 };
@@ -234,6 +255,7 @@ impl Asker {
             target: unknown,
             under_way: None,
             next_sequence: 0,
+            demands_acks: false,
             delivery: Delivery::new(1, 10),
             sent: 0,
         }
@@ -256,13 +278,21 @@ impl Asker {
         self.delivery.rate()
     }
 
-    /// An ACK has come.
-    pub(super) fn update(&mut self, now: Instant, path: &Path) {
+    /// An ACK has come. Losses are detected by the `packet_threshold`, if that adapts: a gap is then to be reported when it lies back by as
+    /// much, unless it is never to be (draft-ietf-quic-ack-frequency, section on the value of the Reordering Threshold).
+    pub(super) fn update(&mut self, now: Instant, path: &Path, packet_threshold: Option<u64>) {
         let Some(least) = self.least_delay else { return };
+        self.demands_acks = matches!(self.rule, Rule::Bbr(_)) && path.phase == Some(Phase::ProbesRtt);
         if let Some(request) = self.rule.request(now, path) {
             let max_ack_delay = request.max_ack_delay.max(least).min(LONGEST_DELAY);
-            self.target = Request { max_ack_delay, ..request };
+            let reordering = packet_threshold.filter(|_| request.reordering > 0).unwrap_or(request.reordering);
+            self.target = Request { max_ack_delay, reordering, ..request };
         }
+    }
+
+    /// Returns `true` if the last packet of each flight is to bring `IMMEDIATE_ACK`.
+    pub(super) const fn demands_acks(&self) -> bool {
+        self.demands_acks
     }
 
     /// Returns `true` if the peer has the extension.
@@ -323,6 +353,7 @@ mod tests {
             cwnd: cwnd_packets * 1000,
             in_slow_start: false,
             is_reno: true,
+            phase: None,
             srtt: MS * rtt_ms,
             min_rtt: MS * rtt_ms,
             rate: Some(cwnd_packets * 1_000_000 / rtt_ms),
@@ -340,10 +371,10 @@ mod tests {
     #[test]
     fn one_frame_is_under_way_at_a_time_and_a_lost_one_is_replaced() {
         let mut asker = asker(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
-        asker.update(Instant::ZERO, &path(40, 100));
+        asker.update(Instant::ZERO, &path(40, 100), None);
         let first = asker.take().unwrap();
         assert_eq!((first.sequence, first.threshold, first.max_ack_delay), (0, 9, 25_000));
-        asker.update(Instant::ZERO, &path(80, 200));
+        asker.update(Instant::ZERO, &path(80, 200), None);
         assert!(asker.take().is_none());
         assert_eq!(asker.max_ack_delay(), MS * 25);
         asker.on_lost(0);
@@ -352,7 +383,7 @@ mod tests {
         assert_eq!(asker.max_ack_delay(), MS * 50, "it may be in force already");
         asker.on_acked(1);
         assert!(asker.take().is_none());
-        asker.update(Instant::ZERO, &path(80, 190));
+        asker.update(Instant::ZERO, &path(80, 190), None);
         assert!(!asker.is_due(), "a delay that differs little");
     }
 
@@ -370,24 +401,38 @@ mod tests {
         let name = Name::from("mine").unwrap();
         let mut asker = asker(AskConfig::Custom { name }, Some(1));
         asker.set_rule(Custom::new(name, Box::new(EachWindow)));
-        asker.update(Instant::ZERO, &Path { in_slow_start: true, ..path(40, 100) });
+        asker.update(Instant::ZERO, &Path { in_slow_start: true, ..path(40, 100) }, None);
         assert!(asker.take().is_none(), "the peer is left as it is");
-        asker.update(Instant::ZERO, &path(40, 100));
+        asker.update(Instant::ZERO, &path(40, 100), None);
         let frame = asker.take().unwrap();
         assert_eq!((frame.threshold, frame.max_ack_delay, frame.reordering), (39, 100_000, 1));
     }
 
     #[test]
+    fn a_packet_threshold_that_adapts_is_what_gaps_are_reported_by() {
+        let mut asker = asker(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
+        asker.update(Instant::ZERO, &path(40, 100), Some(3));
+        assert_eq!(asker.take().unwrap().reordering, 3);
+        asker.on_acked(0);
+        asker.update(Instant::ZERO, &path(40, 100), Some(9));
+        assert_eq!(asker.take().unwrap().reordering, 9, "the peer learns of a change");
+        let never = fixed::Fixed { reordering_threshold: 0, ..fixed::Fixed::default() };
+        let mut asker = super::tests::asker(AskConfig::Fixed(never), Some(1));
+        asker.update(Instant::ZERO, &path(40, 100), Some(9));
+        assert_eq!(asker.take().unwrap().reordering, 0, "never stays never");
+    }
+
+    #[test]
     fn nothing_is_asked_of_a_peer_without_the_extension() {
         let mut asker = asker(AskConfig::Fixed(fixed::Fixed::default()), None);
-        asker.update(Instant::ZERO, &path(40, 100));
+        asker.update(Instant::ZERO, &path(40, 100), None);
         assert!(asker.take().is_none());
     }
 
     #[test]
     fn the_least_delay_of_the_peer_bounds_what_is_asked() {
         let mut asker = asker(AskConfig::Picoquic(picoquic::Picoquic::default()), Some(5));
-        asker.update(Instant::ZERO, &path(40, 8));
+        asker.update(Instant::ZERO, &path(40, 8), None);
         assert_eq!(asker.take().unwrap().max_ack_delay, 5000);
     }
 }

@@ -101,7 +101,7 @@ impl Connection {
             asker: Asker::new(&config.ask),
             data: Data::new(side, config),
             sender: Sender::new(config, controller),
-            ecn: Validation::new(config.ecn),
+            ecn: Validation::new(config.codepoint()),
             output: Output::new(),
             mtu: PathMtu::new(config),
             idle: Idle::new(),

@@ -6,43 +6,47 @@ use acklab_wire::quic::EcnCounts;
 /// The sender's part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Validation {
-    /// Packets leave with ECT(0), until validation fails (§13.4.2).
-    is_capable: bool,
+    /// What packets leave with, until validation fails (§13.4.2).
+    codepoint: Ecn,
     /// Packets by their codepoint, as the peer has reported them.
     reported: EcnCounts,
 }
 
 impl Validation {
-    pub(super) fn new(is_capable: bool) -> Self {
-        Self { is_capable, reported: EcnCounts::default() }
+    /// Packets leave with this codepoint.
+    pub(super) fn new(codepoint: Ecn) -> Self {
+        Self { codepoint, reported: EcnCounts::default() }
     }
 
     /// The codepoint of what leaves.
     #[inline]
     pub(super) const fn codepoint(&self) -> Ecn {
-        if self.is_capable { Ecn::Ect0 } else { Ecn::NotEct }
+        self.codepoint
     }
 
     /// An ACK frame has come that acknowledges a larger number than any before it, `acknowledged` packets that were not acknowledged before,
     /// and has these counts. `sent` packets have left. Returns how many more were marked.
     ///
     /// Marking is given up if the counts cannot be true (§13.4.2.1): they are absent, fall, grow by less than was acknowledged, exceed what
-    /// was sent, or name ECT(1).
+    /// was sent, or name the other ECT codepoint.
     pub(super) fn on_ack(&mut self, counts: Option<&EcnCounts>, acknowledged: u64, sent: u64) -> u64 {
-        if !self.is_capable {
+        if self.codepoint == Ecn::NotEct {
             return 0;
         }
         let before = self.reported;
+        let is_l4s = self.codepoint == Ecn::Ect1;
+        let of = |counts: &EcnCounts| if is_l4s { (counts.ect1, counts.ect0) } else { (counts.ect0, counts.ect1) };
         let is_true = |counts: &&EcnCounts| {
-            let (total, least) = (counts.ect0.saturating_add(counts.ce), before.ect0 + before.ce + acknowledged);
-            counts.ce >= before.ce && counts.ect0 >= before.ect0 && counts.ect1 == 0 && (least..=sent).contains(&total)
+            let ((own, other), (own_before, _)) = (of(counts), of(&before));
+            let (total, least) = (own.saturating_add(counts.ce), own_before + before.ce + acknowledged);
+            counts.ce >= before.ce && own >= own_before && other == 0 && (least..=sent).contains(&total)
         };
         let counts = match counts {
             None if acknowledged == 0 => return 0,
             counts => counts.filter(is_true),
         };
         let Some(counts) = counts else {
-            self.is_capable = false;
+            self.codepoint = Ecn::NotEct;
             return 0;
         };
         self.reported = *counts;
@@ -60,7 +64,7 @@ mod tests {
 
     #[test]
     fn marks_are_counted_once() {
-        let mut validation = Validation::new(true);
+        let mut validation = Validation::new(Ecn::Ect0);
         let marked =
             [(10, 0), (17, 3), (17, 3), (25, 5)].map(|(ect0, ce)| validation.on_ack(Some(&counts(ect0, ce)), 0, 30));
         assert_eq!((marked, validation.codepoint()), ([0, 3, 0, 2], Ecn::Ect0));
@@ -72,7 +76,7 @@ mod tests {
         for (told, acknowledged) in
             [(None, 1), (Some(counts(9, 0)), 0), (Some(counts(10, 0)), 1), (Some(counts(30, 1)), 1), (Some(ect1), 0)]
         {
-            let mut validation = Validation::new(true);
+            let mut validation = Validation::new(Ecn::Ect0);
             validation.on_ack(Some(&counts(10, 0)), 10, 30);
             assert_eq!(validation.on_ack(told.as_ref(), acknowledged, 30), 0);
             assert_eq!(validation.codepoint(), Ecn::NotEct, "{told:?}");
@@ -81,8 +85,17 @@ mod tests {
     }
 
     #[test]
+    fn l4s_is_counted_as_ect1() {
+        let mut validation = Validation::new(Ecn::Ect1);
+        let l4s = EcnCounts { ect0: 0, ect1: 17, ce: 3 };
+        assert_eq!((validation.on_ack(Some(&l4s), 20, 30), validation.codepoint()), (3, Ecn::Ect1));
+        assert_eq!(validation.on_ack(Some(&EcnCounts { ect0: 1, ..l4s }), 0, 30), 0);
+        assert_eq!(validation.codepoint(), Ecn::NotEct, "another codepoint than was sent");
+    }
+
+    #[test]
     fn an_ack_of_nothing_new_needs_no_counts() {
-        let mut validation = Validation::new(true);
+        let mut validation = Validation::new(Ecn::Ect0);
         assert_eq!((validation.on_ack(None, 0, 30), validation.codepoint()), (0, Ecn::Ect0));
     }
 }

@@ -88,12 +88,13 @@ impl Connection {
             cwnd: window.cwnd,
             in_slow_start: window.in_slow_start(),
             is_reno: matches!(self.config.congestion, cc::ControllerConfig::NewReno(_)),
+            phase: self.sender.phase(),
             srtt,
             min_rtt,
             rate: self.asker.rate(now, self.sender.delivered(), srtt),
             recoveries: self.sender.recoveries().recoveries,
             lost_acks: numbers.end().saturating_sub(numbers.received()),
         };
-        self.asker.update(now, &path);
+        self.asker.update(now, &path, self.sender.adaptive_threshold());
     }
 }

@@ -209,7 +209,9 @@ impl Connection {
         let sends = may_send && self.has_due(id);
         let mut content = Content::default();
         let reason = self.ack(now, id, sends || is_probe, &mut room, &mut packet.frames, &mut content);
-        if is_probe && id == space::Id::Application && self.config.probes_demand_acks && self.asker.is_supported() {
+        let ends_flight = sends && self.asker.demands_acks() && self.sender.room() < 2 * self.sender.window().mss;
+        let demands = ends_flight || is_probe && self.config.probes_demand_acks && self.asker.is_supported();
+        if demands && id == space::Id::Application {
             room = room.saturating_sub(Frame::ImmediateAck.wire_len());
             packet.frames.push(Frame::ImmediateAck);
         }

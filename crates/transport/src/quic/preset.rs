@@ -76,6 +76,8 @@ pub(super) struct Stack {
     /// Probes ask for an ACK at once, if the peer knows `IMMEDIATE_ACK`.
     pub(super) probes_demand_acks: bool,
     pub(super) thresholds: Thresholds,
+    /// The packet threshold rises with reordering.
+    pub(super) adaptive_packet_threshold: bool,
     pub(super) flow_control: FlowControl,
     pub(super) updates_per_window: u32,
 }
@@ -150,6 +152,7 @@ fn rfc() -> Stack {
         burst: None,
         probes_demand_acks: false,
         thresholds: Thresholds::RFC,
+        adaptive_packet_threshold: false,
         // No RFC has a number. Half of a window as in quiche and quicly.
         flow_control: fixed(4 * MIB, 6 * MIB),
         updates_per_window: 2,
@@ -169,6 +172,8 @@ fn chrome() -> Stack {
         initial_window: Some(Segments(32)),
         // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`: a quarter; `kInitialRttMs`.
         thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 100 },
+        // `use_adaptive_reordering_threshold_` of `GeneralLossAlgorithm`.
+        adaptive_packet_threshold: true,
         // `kQuicStreamMaxRecvWindowSize` and `kQuicSessionMaxRecvWindowSize` (Chromium, `net/quic/quic_context.cc`);
         // `kStreamReceiveWindowLimit` and `kSessionReceiveWindowLimit`.
         flow_control: auto(Growth::Quiche, [6 * MIB, 15 * MIB], [16 * MIB, 24 * MIB]),

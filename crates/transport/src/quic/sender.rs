@@ -22,6 +22,8 @@ use acklab_wire::quic::Ack;
 #[derive(Debug)]
 pub(super) struct Sender {
     thresholds: Thresholds,
+    /// The packet threshold rises with reordering.
+    adapts_threshold: bool,
     /// Reductions for losses that were none are undone.
     undoes: bool,
     recovery: Manager<Content, Estimator, Congestion, 3>,
@@ -36,9 +38,11 @@ impl Sender {
         let congestion = Congestion::new(controller, config.initial_window, config.first_datagram())
             .with_pacing(config.pacing, Spread::QUIC)
             .with_burst(config.burst)
-            .with_reduction(cc::FlightMeasure::Window);
+            .with_reduction(cc::FlightMeasure::Window)
+            .resuming(config.careful_resume);
         Self {
             thresholds: config.thresholds,
+            adapts_threshold: config.adaptive_packet_threshold,
             undoes: config.undo,
             // A window that was never used up by the handshake says nothing about it.
             recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),
@@ -55,6 +59,11 @@ impl Sender {
     #[inline]
     const fn space_mut(&mut self, id: Id) -> &mut Packets<Content> {
         self.recovery.space_mut(id as usize)
+    }
+
+    /// The packet threshold in force, if it adapts.
+    pub(super) fn adaptive_threshold(&self) -> Option<u64> {
+        self.adapts_threshold.then_some(self.thresholds.packets)
     }
 
     /// Octets in flight.
@@ -169,6 +178,11 @@ impl Sender {
     #[inline]
     pub(super) const fn window(&self) -> &Window {
         self.recovery.congestion.window()
+    }
+
+    /// What the controller needs feedback for at present.
+    pub(super) fn phase(&self) -> Option<cc::Phase> {
+        self.recovery.congestion.phase()
     }
 
     /// Octets that the window has room for.

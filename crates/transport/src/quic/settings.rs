@@ -4,12 +4,13 @@ use super::ask;
 use super::flow::FlowControl;
 use super::handshake::Tls;
 use super::preset::Preset;
+use crate::congestion::careful_resume::Saved;
 use crate::fault::{Fault, above_zero};
 use crate::recovery::packets::Thresholds;
 use crate::{ack, cc, pacing};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
-use acklab_base::{Bytes, Duration};
+use acklab_base::{Bytes, Duration, Ecn};
 use acklab_wire::quic::{Frame, LEAST_INITIAL, OUTER_HEADERS, TAG};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,10 +73,19 @@ pub struct Settings {
     /// Initial window. Default: that of the preset, or ten packets, at most 14720 octets or two packets (RFC 9002, §7.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<Segments>,
+    /// What an earlier connection has learnt of the path, by which slow start is shortened (draft-ietf-tsvwg-careful-resume). Controllers that
+    /// set the window themselves, such as BBR, take no notice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub careful_resume: Option<Saved>,
     /// A packet is lost if one was acknowledged whose number is larger by this (RFC 9002, §6.1.1). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub packet_threshold: Option<u32>,
+    /// Raise the packet threshold when a packet that counted as lost is acknowledged after all, to what would have waited for it, and ask a
+    /// peer that is [asked](Self::ask) for ACKs for the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its value).
+    /// Default: as with the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive_packet_threshold: Option<bool>,
     /// Round trips after which a packet before an acknowledged one is lost (RFC 9002, §6.1.2). Default: as many as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 8.0))]
@@ -130,7 +140,9 @@ impl Default for Settings {
             packet: None,
             mtu_discovery: false,
             initial_window: None,
+            careful_resume: None,
             packet_threshold: None,
+            adaptive_packet_threshold: None,
             time_threshold: None,
             initial_rtt: None,
             send_buffer: Bytes(4 << 20),
@@ -170,8 +182,12 @@ pub struct ConnectionConfig {
     pub mtu_discovery: bool,
     /// Initial window, in octets.
     pub initial_window: u64,
+    /// What is known of the path.
+    pub careful_resume: Option<Saved>,
     /// What counts as lost, and the round trip before the first sample.
     pub thresholds: Thresholds,
+    /// `Settings::adaptive_packet_threshold`.
+    pub adaptive_packet_threshold: bool,
     /// Send buffer of a stream.
     pub send_buffer: Bytes,
     /// Windows offered.
@@ -186,7 +202,7 @@ pub struct ConnectionConfig {
     pub burst: Option<pacing::Burst>,
     /// Whether probes ask for an ACK at once.
     pub probes_demand_acks: bool,
-    /// Whether packets leave as ECT(0).
+    /// Whether packets are ECN-capable.
     pub ecn: bool,
     /// Whether spurious reductions are undone.
     pub undo: bool,
@@ -221,11 +237,13 @@ impl Settings {
             datagram,
             mtu_discovery: self.mtu_discovery,
             initial_window: initial_window.map_or(recommended, |Segments(packets)| u64::from(packets) * first),
+            careful_resume: self.careful_resume,
             thresholds: Thresholds {
                 packets: self.packet_threshold.map_or(stack.thresholds.packets, u64::from),
                 time: self.time_threshold.unwrap_or(stack.thresholds.time),
                 initial_rtt: self.initial_rtt.unwrap_or(stack.thresholds.initial_rtt),
             },
+            adaptive_packet_threshold: self.adaptive_packet_threshold.unwrap_or(stack.adaptive_packet_threshold),
             send_buffer: self.send_buffer,
             flow_control: self.flow_control.unwrap_or(stack.flow_control),
             updates_per_window: self.updates_per_window.unwrap_or(stack.updates_per_window).into(),
@@ -257,6 +275,7 @@ impl Settings {
             // The recommendation is no number of packets.
             initial_window: self.initial_window.or(stack.initial_window),
             packet_threshold: self.packet_threshold.or(u32::try_from(stack.thresholds.packets).ok()),
+            adaptive_packet_threshold: Some(config.adaptive_packet_threshold),
             time_threshold: Some(time),
             initial_rtt: Some(initial_rtt),
             flow_control: Some(config.flow_control),
@@ -291,6 +310,9 @@ impl Settings {
         if self.packet.is_some_and(|packet| !(LEAST_PACKET..=MOST_PACKET).contains(&packet.get())) {
             return Err(Fault::expected("packet", format!("{LEAST_PACKET}B to {MOST_PACKET}B")));
         }
+        if let Some(saved) = &config.careful_resume {
+            above_zero("rtt", saved.rtt).map_err(|fault| fault.within("careful_resume"))?;
+        }
         if let Some(burst) = config.burst {
             burst.check().map_err(|fault| fault.within("burst"))?;
         }
@@ -306,6 +328,16 @@ impl Settings {
 }
 
 impl ConnectionConfig {
+    /// What packets leave with (RFC 9000, §13.4; RFC 9331, §4.1).
+    #[must_use]
+    pub fn codepoint(&self) -> Ecn {
+        match (self.ecn, self.congestion.is_scalable()) {
+            (false, _) => Ecn::NotEct,
+            (true, false) => Ecn::Ect0,
+            (true, true) => Ecn::Ect1,
+        }
+    }
+
     /// Octets of a stream in a full-sized packet, far into the stream.
     #[must_use]
     pub const fn mss(&self) -> u64 {

@@ -69,6 +69,8 @@ pub struct Progress {
     pub late_octets: u64,
     /// Packets that had been declared lost spuriously (RFC 9002, §6.1).
     pub spuriously_lost: u64,
+    /// By how many numbers the farthest of those lay behind the largest acknowledged before.
+    pub displacement: u64,
     /// A packet was acknowledged after one with a larger number.
     pub is_reordered: bool,
     /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
@@ -80,9 +82,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A packet that had been taken for lost was acknowledged; `octets` of it counted as in flight.
-    const fn count_late(&mut self, octets: u64) {
+    /// Packet `number`, which had been taken for lost, was acknowledged; `octets` of it counted as in flight, and `largest` was the largest
+    /// acknowledged before.
+    fn count_late(&mut self, number: u64, octets: u64, largest: Option<u64>) {
         self.spuriously_lost += 1;
+        self.displacement = self.displacement.max(largest.map_or(0, |largest| largest.saturating_sub(number)));
         self.octets += octets;
         self.late_octets += octets;
     }
@@ -241,7 +245,7 @@ impl<T> Packets<T> {
                 match std::mem::replace(&mut self.states[index], State::Acknowledged) {
                     State::Acknowledged | State::Skipped => {}
                     State::Lost { octets, .. } => {
-                        progress.count_late(octets);
+                        progress.count_late(number, octets, before);
                     }
                     State::Outstanding(packet) => {
                         self.uncount(&packet);
@@ -274,7 +278,7 @@ impl<T> Packets<T> {
             self.lost.remove(from);
             let state = &mut self.states[(number - self.first) as usize];
             if let State::Lost { octets, .. } = std::mem::replace(state, State::Acknowledged) {
-                progress.count_late(octets);
+                progress.count_late(number, octets, largest);
                 progress.packets += 1;
                 progress.is_reordered |= largest.is_some_and(|largest| number < largest);
             }

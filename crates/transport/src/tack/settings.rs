@@ -156,6 +156,11 @@ impl Settings {
     /// If a setting makes no sense: the first one.
     pub fn check_behind(&self, longer: u64) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
+        if self.congestion.is_scalable() {
+            // The counts of a TACK are those of ECT(0) and CE.
+            let found = self.congestion.name();
+            return Err(Fault::misplaced("congestion", format!("\"{found}\" is for L4S, and TACK sends no ECT(1)")));
+        }
         self.ack.check().map_err(|fault| fault.within("ack"))?;
         above_zero("rtt_window", self.rtt_window)?;
         let least = LEAST_PACKET + longer;

@@ -198,7 +198,11 @@ impl Settings {
         TcpConfig {
             slow_start: self.preset.slow_start(&congestion),
             // Linux's tcp_ca_needs_ecn.
-            ecn: if congestion.counts_marks() { ecn::EcnConfig::Dctcp } else { preset.ecn },
+            ecn: match (congestion.is_scalable(), congestion.counts_marks()) {
+                (true, _) => ecn::EcnConfig::Accurate,
+                (false, true) => ecn::EcnConfig::Dctcp,
+                (false, false) => preset.ecn,
+            },
             dsack: preset.dsack && self.sack.unwrap_or(preset.sack),
             timestamps: timestamps.map(|tick| self.timestamp_tick.unwrap_or(tick)),
             rtt_clock: if timestamps.is_none() { RttClock::SendTimes } else { preset.rtt_clock },

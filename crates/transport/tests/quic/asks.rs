@@ -1,7 +1,9 @@
 //! What connections of the tests ask of their peer's ACKs.
 
 use acklab_base::Duration;
-use acklab_transport::quic::ask::{AskConfig, ack_congestion, fixed::Fixed, neqo, picoquic, quicly, tack};
+use acklab_transport::quic::ask::{
+    AskConfig, ack_congestion, bbr, fixed::Fixed, neqo, picoquic, quicly, round_trip, tack,
+};
 
 /// Each rule, and a request that leaves nearly all to a late timer.
 pub(crate) fn asks() -> Vec<AskConfig> {
@@ -15,6 +17,8 @@ pub(crate) fn asks() -> Vec<AskConfig> {
         AskConfig::Picoquic(picoquic::Picoquic::default()),
         AskConfig::Quicly(quicly::Quicly::default()),
         AskConfig::Tack(tack::Tack::default()),
+        AskConfig::RoundTrip(round_trip::RoundTrip::default()),
+        AskConfig::Bbr(bbr::Bbr::default()),
         AskConfig::AckCongestion(ack_congestion::AckCongestion::default()),
     ]
 }

@@ -35,6 +35,9 @@ impl Sender {
         let spurious = if is_application { progress.spuriously_lost } else { 0 };
         self.counters.spurious += spurious;
         self.counters.marked += marks;
+        if self.adapts_threshold && is_application {
+            self.thresholds.adapt(progress.displacement);
+        }
         let max_ack_delay = owners.asker.max_ack_delay();
         let report = Report {
             progress: Progress { spuriously_lost: if self.undoes { spurious } else { 0 }, ..*progress },

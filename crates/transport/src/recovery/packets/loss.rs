@@ -20,6 +20,12 @@ impl Thresholds {
     /// What RFC 9002 recommends.
     pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333) };
 
+    /// Raises the packet threshold to what would have waited for a packet that was `displacement` numbers late (§6.1.1: an endpoint may raise
+    /// it with what it learns of reordering; `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche). It never falls.
+    pub fn adapt(&mut self, displacement: u64) {
+        self.packets = self.packets.max(displacement + 1);
+    }
+
     /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity).
     #[must_use]
     pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
@@ -111,6 +117,18 @@ impl<T> Packets<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threshold_that_adapts_waits_for_what_was_late() {
+        let mut thresholds = Thresholds::RFC;
+        thresholds.adapt(0);
+        assert_eq!(thresholds.packets, 3, "never below what RFC 9002 recommends");
+        thresholds.adapt(7);
+        let verdict = Verdict::on(Instant::ZERO, (0, Instant::ZERO), 7, thresholds.packets, Duration::from_secs(1));
+        assert_eq!(verdict, Verdict::LostAt(Instant::ZERO + Duration::from_secs(1)), "seven behind waits now");
+        thresholds.adapt(5);
+        assert_eq!(thresholds.packets, 8);
+    }
 
     #[test]
     fn a_verdict_follows_from_either_threshold() {

@@ -117,10 +117,11 @@ impl Marks {
         let is_accurate = agreed == ecn::EcnConfig::Accurate;
         self.agreed = agreed;
         self.report = OctetReport::new(rules, is_accurate && config.ecn_option);
-        // RFC 3168, §5: ECT(0) where one codepoint is used.
-        self.codepoint = if agreed == ecn::EcnConfig::Off { Ecn::NotEct } else { Ecn::Ect0 };
+        // RFC 3168, §5: ECT(0) where one codepoint is used; RFC 9331, §4.1: ECT(1) for L4S.
+        let capable = if config.congestion.is_scalable() { Ecn::Ect1 } else { Ecn::Ect0 };
+        self.codepoint = if agreed == ecn::EcnConfig::Off { Ecn::NotEct } else { capable };
         let others_are_capable = is_accurate && self.ect_packets == EctPackets::All;
-        self.codepoint_of_others = if others_are_capable { Ecn::Ect0 } else { Ecn::NotEct };
+        self.codepoint_of_others = if others_are_capable { capable } else { Ecn::NotEct };
     }
 
     /// No packet is ECN-capable from now on.

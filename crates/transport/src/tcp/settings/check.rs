@@ -92,6 +92,14 @@ impl Settings {
             );
             return Err(Fault::misplaced("ecn", reason));
         }
+        if config.congestion.is_scalable() && ecn != ecn::EcnConfig::Accurate {
+            let name = config.congestion.name();
+            let reason = format!(
+                "\"{name}\" is for L4S (RFC 9331, section 4.2): expected \"accurate\", found \"{}\"",
+                ecn.name()
+            );
+            return Err(Fault::misplaced("ecn", reason));
+        }
         if self.ecn_option == Some(true) && ecn != ecn::EcnConfig::Accurate {
             let reason = format!("only `ecn = \"accurate\"` has an option, and `ecn` is \"{}\"", ecn.name());
             return Err(Fault::misplaced("ecn_option", reason));

@@ -1,0 +1,64 @@
+//! What BBR should ask for, by its phase (draft-ietf-ccwg-bbr, section "Impact of changing ACK frequency", editors' copy of August 2026).
+//!
+//! While it probes for bandwidth, and with controllers that have no phases, four ACKs in a round trip. While it cruises, an ACK for a
+//! quarter of the window or after half a round trip. In `ProbeRTT` the last packet that the window has room for brings `IMMEDIATE_ACK`.
+//!
+//! Not modelled: more ACKs where the window is often exhausted before the next one, for which the draft has no number.
+
+use super::round_trip::RoundTrip;
+use super::{Path, Request};
+use crate::cc::Phase;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bbr {
+    /// ACKs in a round trip while the controller probes.
+    #[schemars(range(min = 1))]
+    pub acks: u32,
+    /// While it cruises, an ACK for the window divided by this.
+    #[schemars(range(min = 1))]
+    pub window_divisor: u32,
+    /// While it cruises, an ACK after the smoothed round trip divided by this.
+    #[schemars(range(min = 1))]
+    pub rtt_divisor: u32,
+}
+
+impl Default for Bbr {
+    /// "at least 4 acknowledgments per round trip"; "up to 0.5 * C.srtt" and "roughly a quarter of the current congestion window".
+    fn default() -> Self {
+        Self { acks: 4, window_divisor: 4, rtt_divisor: 2 }
+    }
+}
+
+impl Bbr {
+    pub(super) fn request(self, path: &Path) -> Request {
+        if path.phase != Some(Phase::Cruises) {
+            return RoundTrip { acks: self.acks }.request(path);
+        }
+        let (window, rtt) = (u64::from(self.window_divisor.max(1)), u64::from(self.rtt_divisor.max(1)));
+        Request::after((path.packets() / window).max(1), path.srtt / rtt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::path;
+    use super::*;
+    use acklab_base::Duration;
+
+    #[test]
+    fn fewer_are_asked_for_while_it_cruises() {
+        let asked = |phase| {
+            let request = Bbr::default().request(&Path { phase, ..path(100, 40) });
+            (request.threshold + 1, request.max_ack_delay)
+        };
+        let ms = Duration::from_millis;
+        assert_eq!(asked(None), (25, ms(10)));
+        assert_eq!(asked(Some(Phase::Probes)), (25, ms(10)));
+        assert_eq!(asked(Some(Phase::Cruises)), (25, ms(20)));
+        assert_eq!(asked(Some(Phase::ProbesRtt)), (25, ms(10)));
+    }
+}

@@ -1,0 +1,128 @@
+"""How few ACKs a round trip a QUIC sender may ask for: by controller, condition, loss and delay."""
+
+from collections.abc import Mapping
+
+import polars as pl
+from polars import selectors
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, ratio_interval, ratios
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult
+
+from .runs import BASELINE, BY, COMMAND, EVERY_2, MATRIX, PHASES, RATES, WHERE, again, run_matrix, run_rates, summary
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Goodput with few ACKs over that with an ACK for two packets, on the clean path."""
+    result = run_rates(bench)
+    run_matrix(bench)
+    runs = summary(result, BY)
+
+    def goodput(controller: str, request: str) -> list[float]:
+        own = runs.filter(pl.col("condition") == "clean", pl.col("controller") == controller, pl.col("request") == request)
+        return own.sort("seed")["goodput"].to_list()
+
+    wanted = {"cubic_4": ("CUBIC", "4"), "bbr_4": ("BBR", "4"), "cubic_1": ("CUBIC", "1"), "bbr_phases": ("BBR", PHASES)}
+    return {
+        name: Measure.of(ratio_interval(goodput(controller, request), goodput(controller, EVERY_2)), [result.rerun])
+        for name, (controller, request) in wanted.items()
+    }
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    return [*_rates(bench), _matrix(bench)]
+
+
+def _against(runs: pl.DataFrame, by: list[str], value: str, result: SweepResult) -> pl.DataFrame:
+    found = ratios(runs, by, value, BASELINE).filter(pl.col("request") != EVERY_2)
+    found = found.join(runs.group_by(by, maintain_order=True).agg(pl.col("point").first()), on=by, maintain_order="left")
+    return found.with_columns(command=pl.Series([list(result.commands)[point] for point in found["point"]], dtype=pl.String))
+
+
+def _rates(bench: Bench) -> list[Section]:
+    result = again(bench, RATES)
+    runs = summary(result, BY)
+    over = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds, each compared with its own; grey where the interval includes 1"
+    listed = [[name, of.title, of.source] for name, of in bench.variants("requests.toml").chosen.items()]
+    conditions = [[name, of.title] for name, of in bench.variants("conditions.toml").chosen.items()]
+    commands = [COMMAND, result.rerun]
+    goodput = figures.ratio_map(
+        _against(runs, BY, "goodput", result), "request", "controller", "goodput ÷ an ACK for two", "condition",
+        x_title="ACKs a round trip", most=2.0, commands="command",
+    )  # fmt: skip
+    delay = figures.ratio_map(
+        _against(runs, BY, "srtt", result), "request", "controller", "sRTT ÷ an ACK for two", "condition",
+        x_title="ACKs a round trip", less_is_better=True, most=2.0, commands="command",
+    )  # fmt: skip
+    rows = []
+    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
+    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
+        where = tuple(mean[name] for name in BY)
+        rows.append(
+            [
+                *(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where),
+                Interval.of_row(goodputs[where]).text(2),
+                f"{mean['acks']:.1f}",
+                f"{mean['per_packet']:.1f}",
+                f"{mean['srtt']:.1f}",
+                f"{mean['again']:.2f}",
+                f"{mean['spurious']:.2f}",
+                f"{mean['frames']:.0f}",
+            ]
+        )
+    head = [
+        *BY,
+        "goodput [Mbps]",
+        "ACKs a round trip",
+        "÷ data [%]",
+        "sRTT [ms]",
+        "sent again [%]",
+        "needless losses [%]",
+        "frames",
+    ]
+    return [
+        Section(
+            "How few ACKs a round trip",
+            "20 Mbps, a round trip of 40 ms, a queue of one bandwidth-delay product.",
+            items=[
+                Figure(goodput, f"Goodput: {over}", commands),
+                Figure(delay, f"Smoothed RTT: {over}", commands),
+                Table(["", "asked for", "source"], listed, "Requests", numeric_from=3),
+                Table(["", ""], conditions, "Conditions", numeric_from=2),
+            ],
+        ),
+        Section(
+            "In numbers",
+            "ACKs a round trip are those that were sent in a smoothed round trip; ACK_FREQUENCY frames that left.",
+            items=[Table(head, rows, "Rates of ACKs", commands=[COMMAND], numeric_from=3)],
+        ),
+    ]  # fmt: skip
+
+
+def _matrix(bench: Bench) -> Section:
+    result = again(bench, MATRIX)
+    runs = summary(result, WHERE)
+    found = _against(runs, WHERE, "goodput", result)
+    place = pl.col("grid").str.split_exact(" ms ", 1)
+    found = found.with_columns(
+        rtt=place.struct.field("field_0") + " ms", loss=place.struct.field("field_1").str.strip_suffix(" %")
+    )
+    figure = figures.ratio_map(
+        found, "loss", "rtt", "goodput ÷ an ACK for two", "controller", x_title="data lost [%]", most=1.5,
+        commands="command",
+    )  # fmt: skip
+    rows = []
+    goodputs = {tuple(row[name] for name in WHERE): row for row in intervals(runs, WHERE, "goodput").to_dicts()}
+    for where, row in goodputs.items():
+        rows.append([*(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where), Interval.of_row(row).text(2)])
+    return Section(
+        "Loss and delay",
+        "The same with other round trips and losses; the queue holds a bandwidth-delay product.",
+        items=[
+            Figure(figure, f"Goodput with four ACKs a round trip over that with an ACK for two: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1", [COMMAND, result.rerun]),
+            Table([*WHERE, "goodput [Mbps]"], rows, "In numbers", commands=[COMMAND], numeric_from=3),
+        ],
+    )  # fmt: skip

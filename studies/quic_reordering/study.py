@@ -1,0 +1,127 @@
+"""What a packet threshold of three costs on a path that reorders, and what one that adapts gives back."""
+
+from collections.abc import Mapping
+
+import polars as pl
+from polars import selectors
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, ratio_interval, ratios
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study quic_reordering"
+SCENARIO, SWEEP = "path.toml", "thresholds"
+BY = ["controller", "request", "late", "threshold"]
+FILES = {"controller": "controllers.toml", "request": "requests.toml", "late": "lateness.toml", "threshold": "thresholds.toml"}
+QUICK = {
+    "controller": "CUBIC",
+    "request": "every 2,4 a round trip",
+    "late": "1,2,10",
+    "threshold": "3,adaptive,adaptive 2 RTT",
+}
+BASELINE = {"threshold": "3"}
+PANEL = "path"
+
+
+def run(bench: Bench) -> SweepResult:
+    """Each threshold with each request and controller, by lateness."""
+    axes = {axis: bench.variants(f"{file}:{QUICK[axis]}" if bench.quick else file) for axis, file in FILES.items()}
+    return bench.sweep(SCENARIO, SWEEP, axes)
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row a run: the axes, `point`, `seed`; goodput [Mbps], needless losses and ACKs by data packet [%], smoothed round trip [ms]."""
+    return result.flows.select(
+        "point",
+        "seed",
+        *(pl.col(result.columns[axis]).alias(axis) for axis in BY),
+        goodput="mean_throughput_l7",
+        needless=100 * pl.col("total_spurious_losses_l4") / pl.col("total_data_packets_l4"),
+        acks=100 * pl.col("total_acks_sent_l4") / pl.col("total_data_packets_l4"),
+        srtt="mean_srtt_l4",
+    )
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """CUBIC's goodput with one packet in a hundred late over that with one that is overtaken by two at most; needless losses."""
+    result = run(bench)
+    runs = summary(result)
+
+    def values(late: str, threshold: str, column: str = "goodput") -> list[float]:
+        own = runs.filter(
+            pl.col("controller") == "CUBIC",
+            pl.col("request") == "every 2",
+            pl.col("late") == late,
+            pl.col("threshold") == threshold,
+        )
+        return own.sort("seed")[column].to_list()
+
+    wanted = {
+        "fixed_2": ("2", "3"),
+        "adaptive_2": ("2", "adaptive"),
+        "fixed_10": ("10", "3"),
+        "adaptive_10": ("10", "adaptive"),
+        "both_10": ("10", "adaptive 2 RTT"),
+    }
+    found = {
+        name: Measure.of(ratio_interval(values(late, threshold), values("1", "3")), [result.rerun])
+        for name, (late, threshold) in wanted.items()
+    }
+    return found | {"needless": Measure(values("10", "adaptive 2 RTT", "needless"), [result.rerun])}
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    result = load_sweep(bench.folder / SWEEP)
+    runs = summary(result)
+    found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("threshold") != "3")
+    found = found.join(runs.group_by(BY, maintain_order=True).agg(pl.col("point").first()), on=BY, maintain_order="left")
+    found = found.with_columns(
+        pl.concat_str("controller", "request", separator=", ").alias(PANEL),
+        command=pl.Series([list(result.commands)[point] for point in found["point"]], dtype=pl.String),
+    )
+    figure = figures.ratio_map(
+        found, "late", "threshold", "goodput ÷ a threshold of three", PANEL, x_title="late by [ms]", most=4.0,
+        commands="command",
+    )  # fmt: skip
+    rows = []
+    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
+    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
+        where = tuple(mean[name] for name in BY)
+        rows.append(
+            [
+                *(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where),
+                Interval.of_row(goodputs[where]).text(2),
+                f"{mean['needless']:.3f}",
+                f"{mean['acks']:.1f}",
+                f"{mean['srtt']:.1f}",
+            ]
+        )
+    listed = [
+        [name, of.title, of.source]
+        for axis in ("threshold", "request")
+        for name, of in bench.variants(FILES[axis]).chosen.items()
+    ]
+    over = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    head = [*BY, "goodput [Mbps]", "needless losses [%]", "ACKs [%]", "sRTT [ms]"]
+    return [
+        Section(
+            "A threshold that adapts",
+            "20 Mbps and a round trip of 40 ms.",
+            items=[
+                Figure(
+                    figure,
+                    f"Goodput over that with a threshold of three, one packet in a hundred late: {over}",
+                    [COMMAND, result.rerun],
+                ),
+                Table(["", "", "source"], listed, "Thresholds and requests", numeric_from=3),
+            ],
+        ),
+        Section(
+            "In numbers",
+            "Needless losses are packets that counted as lost and came, by data packet; so are ACKs.",
+            items=[Table(head, rows, "By lateness", commands=[COMMAND], numeric_from=4)],
+        ),
+    ]
