@@ -80,6 +80,8 @@ pub struct AckHeader {
     pub is_pure: bool,
     /// Whether the segment has content that the other fields do not hold: PSH, or an option besides timestamps and SACK.
     pub has_other_content: bool,
+    /// The length of the AccECN option (RFC 9768, §3.2.3), if that is all of that other content, else zero.
+    pub accurate_ecn: u8,
 }
 
 /// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence number after the last of the block.

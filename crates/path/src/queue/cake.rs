@@ -121,8 +121,8 @@ impl Settings for Config {
         };
         let filter = match self.ack_filter {
             Filter::Off => None,
-            Filter::On => Some(ack_filter::cake::Cake { aggressive: false }),
-            Filter::Aggressive => Some(ack_filter::cake::Cake { aggressive: true }),
+            Filter::On => Some(ack_filter::cake::Cake { aggressive: false, accurate_ecn: false }),
+            Filter::Aggressive => Some(ack_filter::cake::Cake { aggressive: true, accurate_ecn: false }),
         };
         Cake {
             config: self,

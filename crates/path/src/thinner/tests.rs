@@ -181,7 +181,10 @@ fn scsc_without_its_monitor_counts_to_sixteen() {
         run.opens(Opening { mss: Some(1000), window_scale: Some(7) });
         for number in 1..40 {
             let number = number as u32;
-            run.accepts(1000 + u64::from(number) * spacing, ack(0, octets * number).with(|header| header.window = window));
+            run.accepts(
+                1000 + u64::from(number) * spacing,
+                ack(0, octets * number).with(|header| header.window = window),
+            );
         }
         run.left().iter().map(|(at, number)| (*at - 1000, number / octets)).collect::<Vec<_>>()
     };

@@ -2,7 +2,7 @@
 
 use super::traffic_class::updated;
 use crate::tcp::Options;
-use crate::tcp::octets::{flags_of, has_others, read_options, segment_of};
+use crate::tcp::octets::{KIND_ACCURATE_ECN, flags_of, has_others, read_options, segment_of};
 use acklab_base::{AckHeader, Ecn};
 use etherparse::TcpHeaderSlice;
 
@@ -12,11 +12,16 @@ use etherparse::TcpHeaderSlice;
 pub(super) fn header_of(segment: &[u8], length: usize) -> Option<AckHeader> {
     let tcp = TcpHeaderSlice::from_slice(segment).ok()?;
     let options = read_options(tcp.options(), flags_of(&tcp));
-    let has_other_content = options.is_err() || has_others(tcp.options());
+    let has_others = |besides: &[u8]| options.is_err() || has_others(tcp.options(), besides);
+    let (has_other_content, has_unknown_content) = (has_others(&[]), has_others(&KIND_ACCURATE_ECN));
     // The result does not depend on the ECN field of the IP header.
     let segment = segment_of(&tcp, Ecn::NotEct, options.unwrap_or_else(|_| Options::default()), length);
     let header = segment.ack_header()?;
-    Some(AckHeader { has_other_content: header.has_other_content || has_other_content, ..header })
+    Some(AckHeader {
+        has_other_content: header.has_other_content || has_other_content,
+        accurate_ecn: if has_unknown_content { 0 } else { header.accurate_ecn },
+        ..header
+    })
 }
 
 /// The positions of the acknowledgment number and of the checksum in a TCP header (RFC 9293, §3.1).

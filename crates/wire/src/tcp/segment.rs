@@ -151,7 +151,9 @@ impl Segment {
         if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
             return None;
         }
-        let Options { timestamps, sack, .. } = self.options;
+        let Options { timestamps, sack, accurate_ecn, .. } = self.options;
+        let is_pushed = self.flags.contains(Flags::PSH);
+        let has_others = self.options != (Options { timestamps, sack, accurate_ecn, ..Options::default() });
         Some(AckHeader {
             ack: self.ack.0,
             window: self.window,
@@ -159,8 +161,8 @@ impl Segment {
             timestamps: timestamps.map(|clocks| (clocks.value, clocks.echo)),
             sack: sack.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect(),
             is_pure: self.is_pure_ack(),
-            has_other_content: self.flags.contains(Flags::PSH)
-                || self.options != (Options { timestamps, sack, ..Options::default() }),
+            has_other_content: is_pushed || has_others || accurate_ecn.is_some(),
+            accurate_ecn: accurate_ecn.filter(|_| !is_pushed && !has_others).map_or(0, |option| option.len() as u8),
         })
     }
 

@@ -4,6 +4,10 @@
 //! to the head is removed, provided that another superseded one stands behind it. Two ACKs of a flow thus remain, so that the loss of
 //! one does not stop the feedback. The aggressive filter leaves one: it also removes the only superseded ACK, if that is the last of its
 //! flow and has the same ECN flags.
+//!
+//! The kernel's filter takes ECE and CWR for those of RFC 3168, keeps every ACK with AE, and every ACK with an AccECN option. A filter that
+//! knows Accurate ECN (RFC 9768), which no kernel has, removes what loses no information: of ACKs with the option, whose counters are those
+//! of the connection so far, all that a newer one with as many counters follows; without it, those whose counter ACE the next one repeats.
 
 use super::chain::Chain;
 use super::{AckFilter, Rule};
@@ -24,13 +28,15 @@ pub struct Config {
     pub limit: Option<Limit>,
     /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
     pub aggressive: bool,
+    /// Read AE, CWR and ECE as the counter ACE, and AccECN options as counters (RFC 9768). Only for flows that all use Accurate ECN.
+    pub accurate_ecn: bool,
 }
 
 impl Settings for Config {
     type Discipline<D> = AckFilter<D, Cake>;
 
     fn discipline<D: Datagram>(self, _draws: Stream) -> AckFilter<D, Cake> {
-        AckFilter::new(self.limit, Cake { aggressive: self.aggressive })
+        AckFilter::new(self.limit, Cake { aggressive: self.aggressive, accurate_ecn: self.accurate_ecn })
     }
 }
 
@@ -40,6 +46,41 @@ const ECE_CWR: u8 = 0b011;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cake {
     pub(in crate::queue) aggressive: bool,
+    pub(in crate::queue) accurate_ecn: bool,
+}
+
+impl Cake {
+    /// What must not change behind an ACK that is removed.
+    const fn flags(&self, header: AckHeader) -> u8 {
+        match (self.accurate_ecn, header.accurate_ecn) {
+            (false, _) => header.ecn & ECE_CWR,
+            (true, 0) => header.ecn,
+            (true, _) => 0,
+        }
+    }
+
+    /// Returns `true` if `older` may be dropped and `newer` acknowledges more: by a larger acknowledgment number, or by SACK with the same
+    /// number.
+    fn supersedes(&self, newer: AckHeader, older: AckHeader) -> bool {
+        if !self.may_drop(older, newer) || is_after(older.ack, newer.ack) {
+            return false;
+        }
+        match compare(older, newer) {
+            Sacked::Less => true,
+            Sacked::Same => older.ack != newer.ack,
+            Sacked::More => false,
+        }
+    }
+
+    /// `cake_tcph_may_drop`, and the check for payload: the segment has no flags but ACK, ECE and CWR (AE is not allowed), no unknown
+    /// options, and neither timestamp is ahead of the newer segment's, which count as zero if it has none.
+    fn may_drop(&self, older: AckHeader, newer: AckHeader) -> bool {
+        let (value, echo) = newer.timestamps.unwrap_or_default();
+        let is_ahead = older.timestamps.is_some_and(|older| is_after(older.0, value) || is_after(older.1, echo));
+        let counts_on = self.accurate_ecn && (1..=newer.accurate_ecn).contains(&older.accurate_ecn);
+        let is_known = counts_on || !older.has_other_content;
+        older.is_pure && is_known && (self.accurate_ecn || older.ecn & !ECE_CWR == 0) && !is_ahead
+    }
 }
 
 impl Rule for Cake {
@@ -47,10 +88,10 @@ impl Rule for Cake {
         let mut first: Option<(usize, u8)> = None;
         for at in chain.of_flow(flow) {
             let Some(older) = chain.packet(at).and_then(Datagram::ack_header) else { continue };
-            let flags = older.ecn & ECE_CWR;
+            let flags = self.flags(older);
             // If the flags change behind an ACK, it is the last one with its flags and must stay.
             first = first.filter(|(_, before)| *before == flags);
-            if supersedes(newer, older) {
+            if self.supersedes(newer, older) {
                 if let Some((first, _)) = first {
                     return Some(first);
                 }
@@ -58,29 +99,8 @@ impl Rule for Cake {
             }
         }
         let (only, flags) = first?;
-        (self.aggressive && chain.is_last_of_flow(only) && flags == newer.ecn & ECE_CWR).then_some(only)
+        (self.aggressive && chain.is_last_of_flow(only) && flags == self.flags(newer)).then_some(only)
     }
-}
-
-/// Returns `true` if `older` may be dropped and `newer` acknowledges more: by a larger acknowledgment number, or by SACK with the same
-/// number.
-fn supersedes(newer: AckHeader, older: AckHeader) -> bool {
-    if !may_drop(older, newer.timestamps) || is_after(older.ack, newer.ack) {
-        return false;
-    }
-    match compare(older, newer) {
-        Sacked::Less => true,
-        Sacked::Same => older.ack != newer.ack,
-        Sacked::More => false,
-    }
-}
-
-/// `cake_tcph_may_drop`, and the check for payload: the segment has no flags but ACK, ECE and CWR (AE is not allowed), no unknown
-/// options, and neither timestamp is ahead of the newer segment's, which count as zero if it has none.
-fn may_drop(older: AckHeader, newer: Option<(u32, u32)>) -> bool {
-    let (value, echo) = newer.unwrap_or_default();
-    let is_ahead = older.timestamps.is_some_and(|older| is_after(older.0, value) || is_after(older.1, echo));
-    older.is_pure && !older.has_other_content && older.ecn & !ECE_CWR == 0 && !is_ahead
 }
 
 /// The SACK blocks of an older ACK compared with those of a newer one.

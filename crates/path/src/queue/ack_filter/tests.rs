@@ -143,8 +143,8 @@ fn news_is_blocks_and_flags_and_duplicates() {
     assert_eq!(Bench::with(news, &[ack(1, 10)]).removed(ack(1, 20).with(|header| header.is_pure = false)), None);
 }
 
-const CAKE: Cake = Cake { aggressive: false };
-const AGGRESSIVE: Cake = Cake { aggressive: true };
+const CAKE: Cake = Cake { aggressive: false, accurate_ecn: false };
+const AGGRESSIVE: Cake = Cake { aggressive: true, accurate_ecn: false };
 
 #[test]
 fn cake_leaves_two_acks_and_the_aggressive_one_leaves_one() {
@@ -231,6 +231,27 @@ fn cake_keeps_the_last_ack_before_the_flags_change() {
         Some(ack(1, 10)),
         "the last of its flow"
     );
+}
+
+#[test]
+fn a_filter_that_knows_accurate_ecn_removes_what_the_next_ack_repeats() {
+    const KNOWS: Cake = Cake { aggressive: true, accurate_ecn: true };
+    let counter = |number, ace| ack(1, number).with(|header| header.ecn = ace);
+    let option = |number, ace, length| {
+        ack(1, number).with(|header| {
+            (header.ecn, header.has_other_content, header.accurate_ecn) = (ace, true, length);
+        })
+    };
+    assert_eq!(Bench::with(AGGRESSIVE, &[counter(10, 5)]).removed(counter(20, 5)), None, "the kernel's keeps AE");
+    assert_eq!(Bench::with(KNOWS, &[counter(10, 5)]).removed(counter(20, 5)), Some(counter(10, 5)));
+    assert_eq!(Bench::with(KNOWS, &[counter(10, 5)]).removed(counter(20, 6)), None, "the counter may wrap");
+    assert_eq!(Bench::with(KNOWS, &[counter(10, 5), counter(20, 5)]).removed(counter(30, 6)), Some(counter(10, 5)));
+    assert_eq!(Bench::with(AGGRESSIVE, &[option(10, 5, 11)]).removed(option(20, 5, 11)), None);
+    assert_eq!(Bench::with(KNOWS, &[option(10, 5, 8)]).removed(option(20, 2, 11)), Some(option(10, 5, 8)));
+    assert_eq!(Bench::with(KNOWS, &[option(10, 5, 11)]).removed(option(20, 6, 8)), None, "a counter is missing");
+    assert_eq!(Bench::with(KNOWS, &[option(10, 5, 8)]).removed(counter(20, 5)), None, "all are missing");
+    let other = option(10, 5, 0);
+    assert_eq!(Bench::with(KNOWS, &[other]).removed(option(20, 5, 8)), None, "another option");
 }
 
 proptest! {

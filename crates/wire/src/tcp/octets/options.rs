@@ -149,9 +149,13 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     })
 }
 
-/// Is there an option other than timestamps and SACK, or one that cannot be decoded?
-pub(crate) fn has_others(octets: &[u8]) -> bool {
-    each(octets).any(|option| !matches!(option, Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _))))
+/// Is there an option other than timestamps, SACK and those of the kinds `besides`, or one that cannot be decoded?
+pub(crate) fn has_others(octets: &[u8], besides: &[u8]) -> bool {
+    each(octets).any(|option| match option {
+        Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _)) => false,
+        Ok((kind, _)) => !besides.contains(&kind),
+        Err(_) => true,
+    })
 }
 
 /// Iterates over the kinds and values of the options in these octets. An error ends the iteration.

@@ -1,0 +1,112 @@
+"""How far ACK filters stop to thin since each ACK counts marks, and what a filter that knows Accurate ECN saves."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import polars as pl
+from polars import selectors
+
+from acklab.figures.error_bars import error_bars, half_widths
+from acklab.figures.theme import COLOURS, finish
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study accecn_filtering"
+SCENARIO, SWEEP = "path.toml", "filters"
+BY = ["echo", "filter"]
+QUICK = {"echo": "echoes.toml:classic,Prague ACE + option", "filter": "filters.toml:CAKE,knows"}
+FULL = {"echo": "echoes.toml", "filter": "filters.toml"}
+
+
+def run(bench: Bench) -> SweepResult:
+    """Each filter with each echo."""
+    chosen = QUICK if bench.quick else FULL
+    return bench.sweep(SCENARIO, SWEEP, {axis: bench.variants(chosen[axis]) for axis in BY})
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row a run: the axes, `seed`; goodput [Mbps], ACKs that the filter removes [%] and that its queue drops [%], marked packets [%], wait of ACKs and smoothed round trip [ms]."""
+    back = result.links.filter(pl.col("link") == "btl_reverse").select(
+        "point",
+        removed=100 * pl.col("total_filtered_acks_l2") / pl.col("total_packets_in_l2"),
+        dropped=100 * pl.col("total_qdisc_drops_l2") / pl.col("total_packets_in_l2"),
+        wait="mean_qdisc_delay_l2",
+    )
+    flows = result.flows.select(
+        "point",
+        "seed",
+        *(pl.col(result.columns[axis]).alias(axis) for axis in BY),
+        goodput="mean_throughput_l7",
+        marked=100 * pl.col("total_marked_l4") / pl.col("total_data_packets_l4"),
+        srtt="mean_srtt_l4",
+    )
+    return flows.join(back, on="point", maintain_order="left")
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """What the filters remove of the ACKs of Prague and of CUBIC with classic ECN."""
+    result = run(bench)
+    runs = summary(result)
+
+    def removed(echo: str, chosen: str) -> Measure:
+        own = runs.filter(pl.col("echo") == echo, pl.col("filter") == chosen).sort("seed")
+        return Measure(own["removed"].to_list(), [result.rerun])
+
+    return {
+        "classic": removed("classic", "CAKE"),
+        "option": removed("Prague ACE + option", "CAKE"),
+        "knows": removed("Prague ACE + option", "knows"),
+    }
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    result = load_sweep(bench.folder / SWEEP)
+    runs = summary(result)
+    rows = []
+    goodputs, shares = (
+        {tuple(row[name] for name in BY): row for row in intervals(runs, BY, value).to_dicts()}
+        for value in ("goodput", "removed")
+    )
+    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
+        where = tuple(mean[name] for name in BY)
+        rows.append(
+            [
+                *where,
+                Interval.of_row(goodputs[where]).text(1),
+                Interval.of_row(shares[where]).text(1),
+                f"{mean['dropped']:.1f}",
+                f"{mean['wait']:.1f}",
+                f"{mean['marked']:.2f}",
+                f"{mean['srtt']:.0f}",
+            ]
+        )
+    head = ["", "filter", "goodput [Mbps]", "removed [%]", "dropped [%]", "wait [ms]", "marked [%]", "sRTT [ms]"]
+    listed = [[name, of.title, of.source] for axis in BY for name, of in bench.variants(FULL[axis]).chosen.items()]
+    return [
+        Section(
+            "What filters remove",
+            "50 Mbps forth and 500 kbps back, of which an ACK for two segments would need 0.9 to 1.1 Mbps.",
+            items=[
+                Figure(_bars(runs), f"ACKs that the filter removes; intervals of 95 % over {len(result.seeds)} seeds", [COMMAND, result.rerun]),
+                Table(head, rows, "In numbers", commands=[COMMAND], numeric_from=2),
+                Table(["", "", "source"], listed, "Echoes and filters", numeric_from=3),
+            ],
+        )
+    ]  # fmt: skip
+
+
+def _bars(runs: pl.DataFrame) -> go.Figure:
+    figure = go.Figure()
+    filters = [name for name in runs["filter"].unique(maintain_order=True) if name != "FIFO"]
+    for name, ink in zip(filters, COLOURS, strict=False):
+        own = intervals(runs.filter(pl.col("filter") == name), BY, "removed")
+        figure.add_bar(
+            x=own["echo"], y=own["mean"], name=name, marker={"color": ink}, error_y=error_bars(half_widths(own)),
+            hovertemplate="%{x}: %{y:.1f} %",
+        )  # fmt: skip
+    figure.update_yaxes(title_text="ACKs removed [%]", rangemode="tozero")
+    figure.update_layout(barmode="group", bargap=0.25)
+    return finish(figure, 360)

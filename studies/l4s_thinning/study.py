@@ -1,0 +1,121 @@
+"""What thinning of ACKs does to the marks of L4S: goodput, queue and share of a Prague flow over DualPI2."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import polars as pl
+from polars import selectors
+
+from acklab.figures.error_bars import error_bars, half_widths
+from acklab.figures.theme import COLOURS, finish
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, ratio_interval
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study l4s_thinning"
+SCENARIO, SWEEP = "path.toml", "thinning"
+BY = ["company", "thinning"]
+ALONE, BESIDE, EVERY_2 = "alone", "beside CUBIC", "every 2"
+QUICK = "thinning.toml:every 2,TACK"
+SHORTER = {"duration": "12s", "measure.from": "6s"}
+
+
+def run(bench: Bench) -> SweepResult:
+    """Each way to thin, alone and beside CUBIC."""
+    axes = {"company": bench.variants("company.toml"), "thinning": bench.variants(QUICK if bench.quick else "thinning.toml")}
+    return bench.sweep(SCENARIO, SWEEP, axes, set=SHORTER if bench.quick else {})
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row a run: the axes, `seed`; of Prague the goodput [Mbps], ACKs that arrive and marked packets by data packet [%], smoothed round trip [ms] and p·W/2.
+
+    p·W/2 is the share of marked packets times the mean window in packets, over two: one for a window that grows by a packet a round trip and falls by half of
+    the share of marks. `cubic` is CUBIC's goodput, `queue` the mean time in the queue [ms], of both classes.
+    """
+    key = ["point", *(result.columns[axis] for axis in BY), "seed"]
+    prague, cubic = (pl.col("cca") == name for name in ("prague", "cubic"))
+
+    def of(column: str, who: pl.Expr = prague) -> pl.Expr:
+        return pl.col(column).filter(who).first().cast(pl.Float64)
+
+    marked = of("total_marked_l4") / of("total_data_packets_l4")
+    flows = result.flows.group_by(key, maintain_order=True).agg(
+        goodput=of("mean_throughput_l7"),
+        cubic=of("mean_throughput_l7", cubic),
+        arrived=100 * of("total_acks_delivered_l4") / of("total_data_packets_l4"),
+        marked=100 * marked,
+        law=marked * of("mean_cwnd_l4") / 2,
+        srtt=of("mean_srtt_l4"),
+    )
+    queue = result.links.filter(pl.col("link") == "btl_forward").select("point", queue="mean_qdisc_delay_l2")
+    table = flows.join(queue, on="point", maintain_order="left")
+    return table.rename({result.columns[axis]: axis for axis in BY}, strict=False)
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """The law of the window, the coupling with CUBIC, and what TACK's ACKs change."""
+    result = run(bench)
+    runs = summary(result)
+
+    def values(column: str, company: str, thinning: str) -> list[float]:
+        return runs.filter(pl.col("company") == company, pl.col("thinning") == thinning).sort("seed")[column].to_list()
+
+    beside = ratio_interval(values("goodput", BESIDE, EVERY_2), values("cubic", BESIDE, EVERY_2))
+    tack = ratio_interval(values("goodput", ALONE, "TACK"), values("goodput", ALONE, EVERY_2))
+    rerun = [result.rerun]
+    return {
+        "law": Measure(values("law", BESIDE, EVERY_2), rerun),
+        "coupling": Measure.of(beside, rerun),
+        "queue": Measure(values("queue", ALONE, EVERY_2), rerun),
+        "tack": Measure.of(tack, rerun),
+    }
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    result = load_sweep(bench.folder / SWEEP)
+    runs = summary(result)
+    commands = [COMMAND, result.rerun]
+    rows = []
+    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
+    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
+        where = tuple(mean[name] for name in BY)
+        rows.append(
+            [
+                *where,
+                Interval.of_row(goodputs[where]).text(2),
+                "" if mean["company"] == ALONE else f"{mean['cubic']:.2f}",
+                f"{mean['queue']:.2f}",
+                f"{mean['arrived']:.1f}",
+                f"{mean['marked']:.2f}",
+                f"{mean['law']:.2f}",
+                f"{mean['srtt']:.1f}",
+            ]
+        )
+    head = ["", "ACKs", "goodput [Mbps]", "CUBIC's", "queue [ms]", "ACKs ÷ data [%]", "marked [%]", "p·W/2", "sRTT [ms]"]
+    listed = [[name, of.title, of.source] for name, of in bench.variants("thinning.toml").chosen.items()]
+    return [
+        Section(
+            "What thinning does to Prague",
+            "40 Mbps, a round trip of 40 ms, DualPI2.",
+            items=[
+                Figure(_bars(runs), f"Goodput of Prague, and time in the queue; intervals of 95 % over {len(result.seeds)} seeds", commands),
+                Table(head, rows, "In numbers", commands=[COMMAND], numeric_from=2),
+                Table(["", "", "source"], listed, "Ways to thin", numeric_from=3),
+            ],
+        )
+    ]  # fmt: skip
+
+
+def _bars(runs: pl.DataFrame) -> go.Figure:
+    figure = go.Figure()
+    for company, ink in zip((ALONE, BESIDE), COLOURS, strict=False):
+        own = intervals(runs.filter(pl.col("company") == company), BY, "goodput")
+        figure.add_bar(
+            x=own["thinning"], y=own["mean"], name=company, marker={"color": ink}, error_y=error_bars(half_widths(own)),
+            hovertemplate="%{x}: %{y:.2f} Mbps",
+        )  # fmt: skip
+    figure.update_yaxes(title_text="goodput of Prague [Mbps]", rangemode="tozero")
+    figure.update_layout(barmode="group", bargap=0.25)
+    return finish(figure, 360)
