@@ -1,0 +1,142 @@
+"""What fewer ACKs still gain over stations whose drivers thin them: the headline of TACK asked again, and cells with each scheme."""
+
+from collections.abc import Mapping
+
+import polars as pl
+from polars import selectors
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, mean_interval, ratios
+from acklab.studies import Bench, Measure
+
+from . import drawing
+from .runs import (
+    CELLS,
+    COMMAND,
+    HEADLINE,
+    LINKS,
+    PHONES,
+    PLAIN,
+    SENDERS,
+    TACK,
+    again,
+    arm,
+    lead,
+    run_cells,
+    run_headline,
+    summary,
+)
+
+PUBLISHED = {"802.11b": 20.0, "802.11g": 26.3, "802.11n": 27.7, "802.11ac": 28.1}
+"""Li et al., SIGCOMM 2020, Figures 1 and 10(a): TACK's gain over TCP BBR [%]."""
+BASELINE = {"scheme": PLAIN}
+PANEL = "controller"
+BY = ["cell", "controller", "scheme"]
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """TACK's gain over TCP BBR on a station with each thinner, by link."""
+    result = run_headline(bench)
+    run_cells(bench)
+    runs = summary(result, "link", "sender")
+    present = set(runs["sender"].unique())
+    found = {}
+    for link in LINKS:
+        for phone in PHONES:
+            if arm(SENDERS[0], phone) in present:
+                name = f"gain_{phone.lower()}_{link.removeprefix('802.11')}"
+                found[name] = Measure.of(lead(runs, link, arm(SENDERS[0], phone)), [result.rerun])
+    return found
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    return [_headline(bench), *_cells(bench)]
+
+
+def _headline(bench: Bench) -> Section:
+    result = again(bench, HEADLINE)
+    runs = summary(result, "link", "sender")
+    commands = [COMMAND, result.rerun]
+    present = set(runs["sender"])
+    found = {
+        phone: {link: lead(runs, link, arm(SENDERS[0], phone)) for link in LINKS}
+        for phone in PHONES
+        if arm(SENDERS[0], phone) in present
+    }
+    rows = []
+    for (link, sender), own in runs.group_by(["link", "sender"], maintain_order=True):
+        means = own.select(selectors.numeric().mean()).row(0, named=True)
+        shown = "" if sender == TACK else lead(runs, str(link), str(sender)).text(1, signed=True)
+        rows.append(
+            [
+                link,
+                sender,
+                mean_interval(own["goodput"]).text(),
+                shown,
+                f"{means['sent']:.1f}",
+                f"{means['arrived']:.1f}",
+                f"{means['air']:.1f}",
+                f"{means['srtt']:.0f}",
+                f"{means['again']:.0f}",
+            ]
+        )
+    head = ["link", "", "goodput [Mbps]", "TACK gains [%]", "ACKs [%]", "that arrive [%]", "air [%]", "sRTT [ms]", "sent again"]
+    return Section(
+        "The headline of TACK",
+        "The links of the paper's Figure 10(a) with its round trip of 100 ms. ACKs of TCP, those that arrive, are counted by data packet; the air is that of PPDUs that hold nothing "
+        "but ACKs of TCP.",
+        items=[
+            Figure(drawing.leads(found, PUBLISHED), f"TACK's goodput over that of TCP BBR by what the driver of the station does; intervals of 95 % over {bench.seeds} seeds", commands),
+            Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=2),
+        ],
+    )  # fmt: skip
+
+
+def _cells(bench: Bench) -> list[Section]:
+    result = again(bench, CELLS)
+    runs = summary(result, *BY)
+    schemes, cells = (bench.variants(f"{name}.toml").chosen for name in ("schemes", "cells"))
+    listed = [[name, scheme.title, scheme.source] for name, scheme in schemes.items()]
+    titles = [[name, cell.title] for name, cell in cells.items()]
+    found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("scheme") != PLAIN)
+    first = runs.group_by(BY, maintain_order=True).agg(pl.col("point").first())
+    found = found.join(first, on=BY, maintain_order="left")
+    found = found.with_columns(command=pl.Series([list(result.commands)[point] for point in found["point"]], dtype=pl.String))
+    caption = f"Goodput of all flows over that of plain stations: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    figure = figures.ratio_map(found, "cell", "scheme", "goodput ÷ plain", PANEL, most=1.25, commands="command")
+    rows = []
+    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
+    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
+        where = tuple(mean[name] for name in BY)
+        rows.append(
+            [
+                *(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where),
+                Interval.of_row(goodputs[where]).text(1),
+                f"{mean['arrived']:.1f}",
+                f"{mean['air']:.2f}",
+                f"{mean['burst']:.1f}",
+                f"{mean['srtt']:.1f}",
+                f"{mean['again']:.0f}",
+                f"{mean['jain']:.3f}",
+            ]
+        )
+    head = [*BY, "goodput [Mbps]", "ACKs [%]", "air [%]", "burst", "sRTT [ms]", "sent again", "Jain"]
+    return [
+        Section(
+            "Cells with thinners, filters and HACK",
+            "A wire with a round trip of 20 ms, and a cell.",
+            items=[
+                Figure(figure, caption, [COMMAND, result.rerun]),
+                Table(["", "an ACK", "source"], listed, "Schemes", numeric_from=3),
+                Table(["", ""], titles, "Cells", numeric_from=2),
+            ],
+        ),
+        Section(
+            "Cells in numbers",
+            "Goodput of all flows; ACKs of TCP that arrive, by data packet; the share of the air in PPDUs that hold nothing but ACKs of TCP; segments let go at once by a run of ACKs; "
+            "smoothed RTT; packets sent again; Jain's index.",
+            items=[Table(head, rows, "Cells", commands=[COMMAND], numeric_from=3)],
+        ),
+    ]  # fmt: skip
