@@ -1,4 +1,5 @@
-//! The cost of runs: `make bench`. With `--stations`, the cost of a frame on the air in cells of one to 500 stations.
+//! The cost of runs: `make bench`. With `--stations`, the cost of a frame on the air in cells of one to 500 stations; with `--instructions`,
+//! the instructions for each segment that is delivered, which are the same on a busy machine, counted by valgrind.
 //!
 //! Each scenario runs eleven times, each in its own process, and the cheapest run counts. The ns-3 column is the time of ns-3.37 (profile
 //! `optimized`) for the same work, measured on one core of another machine of the same kind; the ratio matters, not the absolute
@@ -44,7 +45,11 @@ const TACK: &[&str] = &[r#"flow.0.transport={protocol="tack", send_buffer="32MiB
 const TACK_BBR: &[&str] =
     &[r#"flow.0.transport={protocol="tack", congestion="bbr", send_buffer="32MiB", receive_buffer="32MiB"}"#];
 
-const WORK: [Work; 15] = [
+const QUIC_BBR: &[&str] = &[
+    r#"flow.0.transport={protocol="quic", congestion="bbr", send_buffer="32MiB", flow_control={model="fixed", stream="32MiB", connection="32MiB"}}"#,
+];
+
+const WORK: [Work; 16] = [
     work("dumbbell, gate 5 ms / 10, access links", include_str!("cost/gated_dumbbell.toml"), &[], Against::Ns3(0.026)),
     work(
         "dumbbell, gate 5 ms / 10, bottleneck alone",
@@ -85,6 +90,7 @@ const WORK: [Work; 15] = [
     work("TCP BBR, 590 Mbps, RTT 80 ms", AC_CAPACITY, &[], Against::Nothing),
     work("the same over TACK with BBR", AC_CAPACITY, TACK_BBR, Against::Tcp(12)),
     work("the same over TACK with its own BBR", AC_CAPACITY, TACK, Against::Tcp(12)),
+    work("the same over QUIC with BBR", AC_CAPACITY, QUIC_BBR, Against::Tcp(12)),
 ];
 
 const WIFI_N_DOWNLOAD: &str = include_str!("cost/wifi_n_download.toml");
@@ -123,6 +129,14 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "--stations") {
         return SWEPT.into_iter().for_each(sweep);
+    }
+    if arguments.iter().any(|argument| argument == "--instructions") {
+        println!("{:<48} {:>22}", "scenario", "instructions/segment");
+        for (index, work) in WORK.iter().enumerate() {
+            let told = instructions(index).map_or_else(|| "failed".to_owned(), |each| format!("{each:.0}"));
+            println!("{:<48} {told:>22}", work.name);
+        }
+        return;
     }
     println!(
         "{:<48} {:>8} {:>8} {:>12} {:>14} {:>14} {:>9}",
@@ -237,6 +251,31 @@ fn in_a_process(index: usize, sets: &[String]) -> Option<Cost> {
     let [cpu_seconds, simulated_seconds, hops, wakes, frames, delivered, peak_megabytes] = numbers.try_into().ok()?;
     Some(Cost { cpu_seconds, simulated_seconds, hops, wakes, frames, delivered, peak_megabytes })
 }
+
+/// The octets of a segment of TCP that fills 1500 octets with a timestamp.
+const SEGMENT: f64 = 1448.0;
+
+/// Instructions for each [`SEGMENT`] that is delivered, without what a run costs once: between a tenth and a fifth of the duration.
+fn instructions(index: usize) -> Option<f64> {
+    let scenario = scenario::load(WORK[index].text, "benchmark", &[], None).ok()?;
+    let counted = |share: f64| {
+        let duration = format!("duration={}s", scenario.duration.as_secs_f64() * share);
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
+        command.arg(std::env::current_exe().ok()?).args(["--only", &index.to_string(), &duration]);
+        let output = command.output().ok()?;
+        let (told, log) = (String::from_utf8(output.stdout).ok()?, String::from_utf8(output.stderr).ok()?);
+        let octets: f64 = told.split_whitespace().nth(DELIVERED)?.parse().ok()?;
+        let refs = log.lines().find_map(|line| line.split_once("refs:"))?.1;
+        let refs: f64 = refs.trim().replace(',', "").parse().ok()?;
+        Some((refs, octets))
+    };
+    let ((refs, octets), (more_refs, more_octets)) = (counted(0.1)?, counted(0.2)?);
+    Some((more_refs - refs) / ((more_octets - octets) / SEGMENT))
+}
+
+/// The place of the delivered octets in what [`measure`] prints.
+const DELIVERED: usize = 5;
 
 fn measure(work: &Work, sets: &[String]) {
     let sets: Vec<String> = work.sets.iter().map(|set| (*set).to_owned()).chain(sets.iter().cloned()).collect();
