@@ -35,7 +35,7 @@ def judge(number: int) -> dict[str, Any]:
     assert acks is not None
     is_behind = path.position in ("receiver", "behind")
     count = flow["total_acks_sent_l4"] if is_behind else flow["total_acks_delivered_l4"]
-    # What the path drops is lost on its one bottleneck, so that it is not seen behind it.
+    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have it.
     segments = flow["total_data_packets_l4"] - (flow["total_drops_l2"] if is_behind else 0)
     found: dict[str, Any] = {
         "number": number,

@@ -53,11 +53,12 @@ impl Kind {
         properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
     }
 
-    /// The overrides that choose it, and then give one of its constants a value.
+    /// The overrides that choose it, with the ECN that it needs, and then give one of its constants a value.
     fn sets(&self, constant: Option<(&str, &Value)>) -> Vec<String> {
+        let ecn = if self.name == "prague" { "accurate" } else { "dctcp" };
         let chosen = format!("flow.0.{}={}", self.key, self.name);
         let set = constant.map(|(constant, value)| format!("flow.0.{}.{constant}={value}", self.key));
-        std::iter::once(chosen).chain(set).collect()
+        [format!("flow.0.transport.ecn={ecn}"), chosen].into_iter().chain(set).collect()
     }
 }
 
