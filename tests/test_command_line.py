@@ -257,7 +257,7 @@ def test_commands_that_write_no_logs_say_what_does():
 
 def test_studies_are_listed_and_unknown_ones_refused():
     assert "ack_compression" in acklab("studies").stdout
-    assert "expected one of: ack_compression" in refused("study", "nonsense")
+    assert "expected one of: accecn_filtering, ack_compression" in refused("study", "nonsense")
     refused("study")
 
 
