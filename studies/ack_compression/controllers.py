@@ -84,9 +84,7 @@ def _costs(frame: pl.DataFrame, result: SweepResult, commands: Sequence[str], se
         ("mean_srtt_l4", "smoothed RTT ÷ that without a gate", True),
     ):
         cells = ratios(frame, by, metric, {"gate": NO_GATE}).filter(pl.col("gate") != NO_GATE)
-        first = frame.group_by(by, maintain_order=True).agg(pl.col("point").first())
-        cells = cells.join(first, on=by, maintain_order="left")
-        cells = cells.with_columns(command=pl.Series([result.commands[point] for point in cells["point"]], dtype=pl.String))
+        cells = result.with_commands(cells, frame, by)
         drawn = figures.ratio_map(cells, "gate", "controller", title, "preset_", wrap=3, less_is_better=less, commands="command")
         caption = f"{title[:1].upper()}{title[1:]}: geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
         items.append(Figure(drawn, caption, commands))

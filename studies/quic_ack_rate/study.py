@@ -38,8 +38,7 @@ def sections(bench: Bench) -> list[Section]:
 
 def _against(runs: pl.DataFrame, by: list[str], value: str, result: SweepResult) -> pl.DataFrame:
     found = ratios(runs, by, value, BASELINE).filter(pl.col("request") != EVERY_2)
-    found = found.join(runs.group_by(by, maintain_order=True).agg(pl.col("point").first()), on=by, maintain_order="left")
-    return found.with_columns(command=pl.Series([list(result.commands)[point] for point in found["point"]], dtype=pl.String))
+    return result.with_commands(found, runs, by)
 
 
 def _rates(bench: Bench) -> list[Section]:

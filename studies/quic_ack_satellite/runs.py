@@ -55,20 +55,16 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
              "handshake_time_l4", "mean_srtt_l4", "total_retransmissions_l4", "total_capacity_requests_l2", "total_bytes_assigned_l1", "total_bytes_unused_l1")  # fmt: skip
 
 
-def gains(found: pl.DataFrame, by: Sequence[str], value: str, commands: Sequence[str]) -> pl.DataFrame:
+def gains(found: pl.DataFrame, by: Sequence[str], value: str, result: SweepResult) -> pl.DataFrame:
     """`value` with an ACK for every tenth packet over that with an ACK for every second, seed by seed."""
     cells = ratios(found, [*by, POLICY], value, BASELINE).filter(pl.col(POLICY) == THINNED)
-    first = found.group_by([*by, POLICY], maintain_order=True).agg(pl.col("point").first())
-    cells = cells.join(first, on=[*by, POLICY], maintain_order="left")
-    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+    return result.with_commands(cells, found, [*by, POLICY])
 
 
-def relative(found: pl.DataFrame, by: str, value: str, baseline: str, commands: Sequence[str]) -> pl.DataFrame:
+def relative(found: pl.DataFrame, by: str, value: str, baseline: str, result: SweepResult) -> pl.DataFrame:
     """`value` of each stack under each policy over that of the arm `baseline`, seed by seed, for each value of `by`."""
     keys = [by, ARM]
-    first = found.group_by(keys, maintain_order=True).agg(pl.col("point").first())
-    cells = ratios(found, keys, value, {ARM: baseline}).join(first, on=keys, maintain_order="left")
-    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+    return result.with_commands(ratios(found, keys, value, {ARM: baseline}), found, keys)
 
 
 def rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:

@@ -75,8 +75,8 @@ def _ten_megabytes(bench: Bench) -> list[Section]:
 def _all(reference: str, over_channels: SweepResult, over_paths: SweepResult) -> Section:
     """Every stack under either policy over every path, in one picture, against one of them."""
     cells = [
-        relative(downloads(over_channels, ["channel"]), "channel", "throughput", reference, _commands(over_channels)).rename({"channel": "path"}),
-        relative(downloads(over_paths, ["path"]), "path", "throughput", reference, _commands(over_paths)),
+        relative(downloads(over_channels, ["channel"]), "channel", "throughput", reference, over_channels).rename({"channel": "path"}),
+        relative(downloads(over_paths, ["path"]), "path", "throughput", reference, over_paths),
     ]  # fmt: skip
     # The satellite among the paths is the pipe among the channels.
     together = pl.concat([cells[0], cells[1].filter(pl.col("path") != "satellite")])
@@ -98,8 +98,8 @@ def _channels(result: SweepResult) -> list[Section]:
     found = downloads(result, ["channel"])
     again = [COMMAND, result.rerun]
     of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
-    cells = gains(found, ["channel", "stack"], "throughput", _commands(result))
-    acks = gains(found, ["channel", "stack"], "acks", _commands(result))
+    cells = gains(found, ["channel", "stack"], "throughput", result)
+    acks = gains(found, ["channel", "stack"], "acks", result)
     tables = [
         Table(["channel", *HEAD], rows(part.drop("stack"), ["channel"]), str(stack))
         for (stack,), part in found.group_by(["stack"], maintain_order=True)
@@ -125,10 +125,6 @@ def _channels(result: SweepResult) -> list[Section]:
         ),
         Section("In numbers", OF_TABLE, items=tables),
     ]  # fmt: skip
-
-
-def _commands(result: SweepResult) -> list[str]:
-    return list(result.commands)
 
 
 def _queues(bench: Bench) -> Section:

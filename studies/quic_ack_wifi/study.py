@@ -7,6 +7,7 @@ from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals, ratios
 from acklab.studies import Bench
+from acklab.sweeps import SweepResult
 
 from .runs import AXES, BASELINE, summary
 
@@ -38,7 +39,7 @@ def sections(bench: Bench) -> list[Section]:
         ("per_packet", "ACKs a packet ÷ those with an ACK for 2", True, 10.0),
         ("air", "air of ACKs ÷ that with an ACK for 2", True, 4.0),
     ):
-        cells = _cells(found, value, list(result.commands))
+        cells = _cells(found, value, result)
         figure = figures.ratio_map(
             cells, "stations", "policy", title, PANEL, x_title="stations", less_is_better=is_cost, most=most, commands="command"
         )
@@ -55,14 +56,11 @@ def sections(bench: Bench) -> list[Section]:
     ]  # fmt: skip
 
 
-def _cells(found: pl.DataFrame, value: str, commands: list[str]) -> pl.DataFrame:
+def _cells(found: pl.DataFrame, value: str, result: SweepResult) -> pl.DataFrame:
     by = list(AXES)
     cells = ratios(found, by, value, BASELINE).filter(pl.col("policy") != BASELINE["policy"])
-    first = found.group_by(by, maintain_order=True).agg(pl.col("point").first())
-    cells = cells.join(first, on=by, maintain_order="left").with_columns(
-        pl.concat_str("generation", "stack", separator=", ").alias(PANEL)
-    )
-    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+    cells = cells.with_columns(pl.concat_str("generation", "stack", separator=", ").alias(PANEL))
+    return result.with_commands(cells, found, by)
 
 
 def _numbers(part: pl.DataFrame, cell: str, stack: str) -> Table:

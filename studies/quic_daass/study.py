@@ -6,6 +6,7 @@ from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals, ratios
 from acklab.studies import Bench
+from acklab.sweeps import SweepResult
 
 SCENARIO = "path.toml"
 COMMAND = "acklab study quic_daass"
@@ -27,7 +28,7 @@ def sections(bench: Bench) -> list[Section]:
     of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
     items = []
     for value, title, most in (("seconds", "time to completion", 2.0), ("acks", "ACKs", 4.0)):
-        cells = _cells(found, value, list(result.commands))
+        cells = _cells(found, value, result)
         figure = figures.ratio_map(
             cells,
             "path",
@@ -66,16 +67,14 @@ def sections(bench: Bench) -> list[Section]:
     ]  # fmt: skip
 
 
-def _cells(found: pl.DataFrame, value: str, commands: list[str]) -> pl.DataFrame:
+def _cells(found: pl.DataFrame, value: str, result: SweepResult) -> pl.DataFrame:
     by = list(AXES)
     parts = []
     for policy, without in PAIRS.items():
         pair = found.filter(pl.col("policy").is_in([policy, without]))
-        cells = ratios(pair, by, value, {"policy": without}).filter(pl.col("policy") == policy)
-        first = pair.group_by(by, maintain_order=True).agg(pl.col("point").first())
-        parts.append(cells.join(first, on=by, maintain_order="left"))
+        parts.append(ratios(pair, by, value, {"policy": without}).filter(pl.col("policy") == policy))
     cells = pl.concat(parts).with_columns(where=pl.concat_str("policy", "size", separator=", "))
-    return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+    return result.with_commands(cells, found, by)
 
 
 def _numbers(part: pl.DataFrame, path: str) -> Table:

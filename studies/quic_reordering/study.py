@@ -77,10 +77,8 @@ def sections(bench: Bench) -> list[Section]:
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("threshold") != "3")
-    found = found.join(runs.group_by(BY, maintain_order=True).agg(pl.col("point").first()), on=BY, maintain_order="left")
-    found = found.with_columns(
-        pl.concat_str("controller", "request", separator=", ").alias(PANEL),
-        command=pl.Series([list(result.commands)[point] for point in found["point"]], dtype=pl.String),
+    found = result.with_commands(found, runs, BY).with_columns(
+        pl.concat_str("controller", "request", separator=", ").alias(PANEL)
     )
     figure = figures.ratio_map(
         found, "late", "threshold", "goodput ÷ a threshold of three", PANEL, x_title="late by [ms]", most=4.0,

@@ -101,9 +101,7 @@ def _cells(bench: Bench) -> list[Section]:
     listed = [[name, scheme.title, scheme.source] for name, scheme in schemes.items()]
     titles = [[name, cell.title] for name, cell in cells.items()]
     found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("scheme") != PLAIN)
-    first = runs.group_by(BY, maintain_order=True).agg(pl.col("point").first())
-    found = found.join(first, on=BY, maintain_order="left")
-    found = found.with_columns(command=pl.Series([list(result.commands)[point] for point in found["point"]], dtype=pl.String))
+    found = result.with_commands(found, runs, BY)
     caption = f"Goodput of all flows over that of plain stations: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
     figure = figures.ratio_map(found, "cell", "scheme", "goodput ÷ plain", PANEL, most=1.25, commands="command")
     rows = []

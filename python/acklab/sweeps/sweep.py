@@ -115,6 +115,15 @@ class SweepResult(NamedTables):
         self._refuse_unknown(name)
         return self.place.schema(f"{name}.parquet")
 
+    def with_commands(self, cells: "pl.DataFrame", runs: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
+        """`cells`, each with the `command` that repeats the first `point` of `runs` that has its values in the columns `by`. Raises StoreError."""
+        import polars as pl
+
+        first = runs.group_by(by, maintain_order=True).agg(pl.col("point").first())
+        cells = cells.join(first, on=by, maintain_order="left")
+        commands = self.commands
+        return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
+
     def result(self, point: int) -> Result:
         """All tables of one point, as `acklab.run` returns them. Raises UsageError for a point that there is not, StoreError."""
         if not 0 <= point < self.count:
