@@ -83,6 +83,10 @@ class Standing:
     result: dict[str, Any] = field(default_factory=dict)
     """Its tables, once it has ended in order."""
 
+    def stalls(self) -> int:
+        """How often it stood still, once it has ended in order."""
+        return int(self.result["inline"][0]["stalls"]) if self.result else 0
+
     def processor_time(self) -> float:
         """Its processor time in seconds."""
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
@@ -90,9 +94,22 @@ class Standing:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def _end(path: Standing) -> None:
+    if path.process.poll() is None:
+        path.process.send_signal(signal.SIGTERM)
+    output, errors = path.process.communicate(timeout=60)
+    assert path.process.returncode in (0, -signal.SIGKILL), errors
+    if path.process.returncode == 0:
+        path.result = json.loads(output)
+
+
+class Stalled(AssertionError):
+    """The machine stopped `acklab inline` for so long that traffic went past it, so that what was found says nothing about it."""
+
+
 @contextlib.contextmanager
-def standing(*words: object) -> Iterator[Standing]:
-    """Starts `acklab inline`, and ends it in order unless it was killed."""
+def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
+    """Starts `acklab inline`, and ends it in order unless it was killed. Raises `Stalled` if it stood still, unless it may."""
     command = within(MIDDLE, sys.executable, "-m", "acklab", "inline", *words, "--json")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     path = Standing(process)
@@ -102,13 +119,16 @@ def standing(*words: object) -> Iterator[Standing]:
             line = process.stderr.readline()
             assert line, path.told
             path.told += line
-        yield path
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        output, errors = process.communicate(timeout=60)
-        assert process.returncode in (0, -signal.SIGKILL), errors
-        if process.returncode == 0:
-            path.result = json.loads(output)
+        try:
+            yield path
+        except AssertionError as error:
+            _end(path)
+            if path.stalls() > 0:
+                raise Stalled from error
+            raise
+        _end(path)
+        if path.stalls() > 0 and not may_stall:
+            raise Stalled
     finally:
         if process.poll() is None:
             process.kill()

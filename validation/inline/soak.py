@@ -43,7 +43,7 @@ def main() -> int:
     with hosts():
         bridge()
         flows = iperf3(seconds, "-C", "cubic", "-P", "3"), iperf3(seconds, "-C", "bbr", sender=WEST)
-        with standing(*WORDS) as path, flows[0] as upward, flows[1] as downward:
+        with standing(*WORDS, may_stall=True) as path, flows[0] as upward, flows[1] as downward:
             time.sleep(min(60, seconds / 4))
             before, prints = footprint(path.process.pid), []
             end = time.monotonic() + seconds * 0.7

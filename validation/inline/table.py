@@ -69,7 +69,7 @@ def between() -> Iterator[Standing]:
     """A path that does nothing between two hosts, in a bridge."""
     with hosts():
         bridge()
-        with standing("east", "west") as path:
+        with standing("east", "west", may_stall=True) as path:
             yield path
 
 
@@ -114,7 +114,7 @@ def latency(count: int) -> tuple[list[float], list[float]]:
         bridge()
         round_trips(100)
         without = round_trips(count)
-        with standing("east", "west"):
+        with standing("east", "west", may_stall=True):
             round_trips(100)
             return without, round_trips(count)
 
@@ -240,7 +240,10 @@ def stood_between(case: Case, congestion: str, seconds: int, from_: int) -> tupl
         bridge()
         file = Path(folder) / "scenario.json"
         file.write_text(json.dumps(case.scenario), encoding="utf-8")
-        with standing(file) as path, iperf3(seconds - from_, "-C", congestion, "-O", from_, sender=case.sender) as report:
+        with (
+            standing(file, may_stall=True) as path,
+            iperf3(seconds - from_, "-C", congestion, "-O", from_, sender=case.sender) as report,
+        ):
             pass
     return report["end"]["sum_received"]["bits_per_second"] / 1e6, path.result
 
