@@ -78,9 +78,26 @@ def test_filters_and_accurate_ecn(tmp_path):
     assert measured["knows"] > 30
 
 
+def test_connections_that_resume(tmp_path):
+    module, bench, measured = a_share("quic_careful_resume", tmp_path)
+    # Two round trips of slow start at least are left out of eight.
+    assert measured["satellite_same"] < 0.75
+    assert max(measured["satellite_4"], measured["satellite_16"]) < 0
+    runs = module.summary(module.load_sweep(bench.folder / module.SATELLITE))
+    times = {saved: mean(runs, "time", saved=saved) for saved in ("nothing", "other path")}
+    assert times["nothing"] == times["other path"], "a round trip that is not confirmed lets nobody jump"
+    # More than two bandwidth-delay products do not fit path and queue.
+    assert mean(runs, "lost", saved="16 BDP") > 100 > mean(runs, "lost", saved="nothing")
+    beside = module.summary(module.load_sweep(bench.folder / module.COMPANY))
+    assert mean(beside, "lost", company="beside BBR", saved="4 BDP") > mean(beside, "lost", company="beside BBR", saved="nothing")
+
+
 def test_every_variant_is_a_scenario():
     load_every_variant("thinner_stations", "cell.toml", ("cells.toml", "controllers.toml", "schemes.toml"))
     load_every_variant("quic_ack_rate", "path.toml", ("conditions.toml", "controllers.toml", "requests.toml", "grid.toml"))
     load_every_variant("quic_reordering", "path.toml", ("controllers.toml", "requests.toml", "lateness.toml", "thresholds.toml"))
+    load_every_variant(
+        "quic_careful_resume", "path.toml", ("paths.toml", "sizes.toml", "company.toml", "satellite.toml", "vdsl.toml")
+    )
     load_every_variant("l4s_thinning", "path.toml", ("company.toml", "thinning.toml"))
     load_every_variant("accecn_filtering", "path.toml", ("echoes.toml", "filters.toml"))

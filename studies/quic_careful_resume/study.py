@@ -1,0 +1,146 @@
+"""What a QUIC connection gains that resumes with an earlier one's window, and what it costs when the path has become slower."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from acklab import figures
+from acklab.report import Figure, Section, Table
+from acklab.statistics import Interval, intervals, mean_interval, ratio_interval, ratios
+from acklab.studies import Bench, Measure
+from acklab.sweeps import SweepResult, load_sweep
+
+COMMAND = "acklab study quic_careful_resume"
+SCENARIO = "path.toml"
+SATELLITE, VDSL, COMPANY = "satellite", "vdsl", "company"
+ROUND_TRIP = {SATELLITE: 0.630, VDSL: 0.020}
+"""Of the empty path, in seconds."""
+NOTHING, SAME, QUARTER, SIXTEENTH = "nothing", "1 BDP", "4 BDP", "16 BDP"
+SIZE = "1 MB"
+ALONE, BESIDE = "alone", ("beside CUBIC", "beside BBR")
+BY = ["path", "size", "saved", "company"]
+BASELINE = {"saved": NOTHING}
+
+
+def run(bench: Bench) -> dict[str, SweepResult]:
+    """Each size with what was saved, over both paths; and a download of 1 MB beside another over the satellite."""
+    sizes = bench.variants(f"sizes.toml:{SIZE}" if bench.quick else "sizes.toml")
+
+    def sweep(name: str, path: str, company: str) -> SweepResult:
+        axes = {
+            "path": bench.variants(f"paths.toml:{path}"),
+            "saved": bench.variants(f"{path}.toml"),
+            "size": sizes if company == ALONE else bench.variants(f"sizes.toml:{SIZE}"),
+            "company": bench.variants(f"company.toml:{company}"),
+        }
+        return bench.sweep(SCENARIO, name, axes)
+
+    return {
+        SATELLITE: sweep(SATELLITE, SATELLITE, ALONE),
+        VDSL: sweep(VDSL, VDSL, ALONE),
+        COMPANY: sweep(COMPANY, SATELLITE, ",".join(BESIDE)),
+    }
+
+
+def summary(result: SweepResult) -> pl.DataFrame:
+    """One row a run: the axes, `point`, `seed`; time until the download is delivered [s], packets of it that were lost, and the goodput of the other [Mbps]."""
+    flows = result.flows
+    run = ["point", "seed"]
+    other = flows.filter(pl.col("flow") == "company").select(*run, other="mean_throughput_l7")
+    own = flows.filter(pl.col("flow") == "down").select(
+        *run,
+        *(pl.col(result.columns[axis]).alias(axis) for axis in BY),
+        time="delivery_time_l7",
+        lost=pl.col("total_retransmissions_l4").cast(pl.Float64),
+    )
+    return own.join(other, on=run, how="left")
+
+
+def measures(bench: Bench) -> Mapping[str, Measure]:
+    """Gains, what a retreat costs in round trips, and what others lose, for 1 MB."""
+    results = run(bench)
+
+    def values(sweep: str, saved: str, column: str = "time", company: str = ALONE) -> list[float]:
+        own = summary(results[sweep]).filter(pl.col("size") == SIZE, pl.col("saved") == saved, pl.col("company") == company)
+        return own.sort("seed")[column].to_list()
+
+    found = {}
+    for path in (SATELLITE, VDSL):
+        command = [results[path].rerun]
+        found[f"{path}_same"] = Measure.of(ratio_interval(values(path, SAME), values(path, NOTHING)), command)
+        for factor, saved in (("4", QUARTER), ("16", SIXTEENTH)):
+            pairs = zip(values(path, saved), values(path, NOTHING), strict=True)
+            found[f"{path}_{factor}"] = Measure([(own - other) / ROUND_TRIP[path] for own, other in pairs], command)
+    for company in BESIDE:
+        for factor, saved in (("1", SAME), ("4", QUARTER), ("16", SIXTEENTH)):
+            resumed, fresh = (values(COMPANY, one, "other", company) for one in (saved, NOTHING))
+            name = f"{company.removeprefix('beside ').lower()}_{factor}"
+            found[name] = Measure.of(ratio_interval(resumed, fresh), [results[COMPANY].rerun])
+    return found
+
+
+def sections(bench: Bench) -> list[Section]:
+    """What the report shows after the claims."""
+    paths = [load_sweep(bench.folder / name) for name in (SATELLITE, VDSL)]
+    cells = []
+    for result in paths:
+        runs = summary(result)
+        found = ratios(runs, BY, "time", BASELINE).filter(pl.col("saved") != NOTHING)
+        cells.append(result.with_commands(found, runs, BY))
+    seeds = len(paths[0].seeds)
+    figure = figures.ratio_map(
+        pl.concat(cells),
+        "size",
+        "saved",
+        "time ÷ without resuming",
+        "path",
+        wrap=1,
+        less_is_better=True,
+        most=2.0,
+        commands="command",
+    )
+    caption = f"Time until a download is delivered, over that without resuming: geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
+    head = ["path", "size", "saved", "time [s]", "packets lost"]
+    rows = [
+        [*(str(row[name]) for name in head[:3]), Interval.of_row(row).text(2), f"{_mean(summary(result), row, 'lost'):.0f}"]
+        for result in paths
+        for row in intervals(summary(result), BY, "time").to_dicts()
+    ]
+    beside = summary(load_sweep(bench.folder / COMPANY))
+    others = [
+        [
+            str(row["company"]),
+            str(row["saved"]),
+            Interval.of_row(row).text(2),
+            f"{_mean(beside, row, 'time'):.1f}",
+            f"{_mean(beside, row, 'lost'):.0f}",
+        ]
+        for row in intervals(beside, BY, "other").to_dicts()
+    ]
+    listed = [
+        [path, name, of.title, of.source]
+        for path in (SATELLITE, VDSL)
+        for name, of in bench.variants(f"{path}.toml").chosen.items()
+    ]
+    return [
+        Section(
+            "Resuming",
+            "QUIC by CUBIC of the preset rfc. The queue holds one bandwidth-delay product.",
+            items=[
+                Figure(figure, caption, [COMMAND, *(result.rerun for result in paths)]),
+                Table(["path", "saved", "", "source"], listed, "What was saved, in bandwidth-delay products of the path as it is now", numeric_from=4),
+            ],
+        ),
+        Section("In numbers", "Means over seeds.", items=[Table(head, rows, "Alone", commands=[COMMAND], numeric_from=3)]),
+        Section(
+            "Beside an established download",
+            f"{SIZE} over the satellite, beside a download that began half a minute before.",
+            items=[Table(["", "saved", "goodput of the other [Mbps]", "time [s]", "packets lost"], others, "Beside a download", commands=[COMMAND], numeric_from=2)],
+        ),
+    ]  # fmt: skip
+
+
+def _mean(runs: pl.DataFrame, where: Mapping[str, object], column: str) -> float:
+    """The mean of the runs in one cell."""
+    own = runs.filter(*(pl.col(name) == where[name] for name in BY))
+    return mean_interval(own[column].to_list()).mean
