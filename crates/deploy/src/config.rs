@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The packets that leave in one system call, or what the pacing rate sends in this time: timers of hosts are coarser than the spacing of packets at high rates. RFC 9002, §7.7, allows the
 /// initial window of ten packets; the time is that of Linux's TCP, whose autosized segments hold what the rate sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
-const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1) };
+const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1), catches_up: true };
 
 /// The largest IP packet that is searched for: a jumbo frame, as interfaces usually have it. What an interface takes less counts.
 const JUMBO: Bytes = Bytes(9000);

@@ -67,11 +67,15 @@ pub struct Burst {
     /// What the pacing rate sends in this time fits as well, up to 256 packets.
     #[schemars(example = "1600us")]
     pub time: Duration,
+    /// Whether a sender that wakes late makes up for it, by at most half of what fits, as Linux does for a segment
+    /// (`tcp_update_skb_after_send`). Without it, timers that are late lower the rate.
+    #[serde(default)]
+    pub catches_up: bool,
 }
 
 impl Burst {
     /// quinn-proto's `MIN_BURST_SIZE`, and its `BURST_INTERVAL_NANOS` of 2 ms at a rate of cwnd / SRTT, which is 4/5 of the pacing rate.
-    pub const QUINN: Self = Self { packets: 10, time: Duration::from_micros(1600) };
+    pub const QUINN: Self = Self { packets: 10, time: Duration::from_micros(1600), catches_up: false };
     /// quinn-proto's `MAX_BURST_SIZE`.
     pub const MOST_PACKETS: u64 = 256;
 
@@ -88,6 +92,12 @@ impl Burst {
 
     fn capacity(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MOST_PACKETS * packet)
+    }
+
+    /// What may leave at once when the sender comes late.
+    fn most(self, packet: u64, rate: Rate) -> u64 {
+        let capacity = self.capacity(packet, rate);
+        if self.catches_up { capacity + capacity / 2 } else { capacity }
     }
 }
 
@@ -118,12 +128,12 @@ struct Bucket {
 impl Bucket {
     fn content(&self, now: Instant, rate: Rate) -> u64 {
         let more = octets_in(now.since(self.filled_at), rate);
-        self.tokens.saturating_add(more).min(self.burst.capacity(self.packet, rate))
+        self.tokens.saturating_add(more).min(self.burst.most(self.packet, rate))
     }
 
     /// quinn-proto looks at the clock only if there is too little for a packet.
     fn on_sent(&mut self, now: Instant, octets: u64, rate: Rate) {
-        self.tokens = self.tokens.min(self.burst.capacity(self.packet, rate));
+        self.tokens = self.tokens.min(self.burst.most(self.packet, rate));
         if self.tokens < self.packet {
             (self.tokens, self.filled_at) = (self.content(now, rate), now);
         }
@@ -223,7 +233,7 @@ mod tests {
     #[test]
     fn a_bucket_empties_at_once_and_then_fills() {
         let rate = Rate::from_mbps(8);
-        let burst = Burst { packets: 3, time: Duration::ZERO };
+        let burst = Burst { packets: 3, time: Duration::ZERO, catches_up: false };
         let mut pacer = Pacer::bursting(burst, 1000);
         for _ in 0..3 {
             assert_eq!(pacer.holds_until(at(0)), None);
@@ -240,8 +250,35 @@ mod tests {
     }
 
     #[test]
+    fn a_sender_whose_timers_are_late_keeps_the_rate() {
+        let rate = Rate::from_mbps(8);
+        let burst = |catches_up| Burst { packets: 4, time: Duration::ZERO, catches_up };
+        // Each timer is a quarter of a packet's time late.
+        let sent = |burst| {
+            let mut pacer = Pacer::bursting(burst, 1000);
+            let (mut now, mut packets) = (at(0), 0);
+            while now < at(1_000_000) {
+                match pacer.holds_until(now) {
+                    Some(until) => now = until + Duration::from_micros(250),
+                    None => {
+                        pacer.on_sent(now, 1000, rate);
+                        packets += 1;
+                    }
+                }
+            }
+            packets
+        };
+        assert_eq!(sent(burst(true)), 1000);
+        assert_eq!(sent(burst(false)), 944, "four packets in 4.25 ms");
+        let mut pacer = Pacer::bursting(burst(true), 1000);
+        (0..4).for_each(|_| pacer.on_sent(at(0), 1000, rate));
+        (0..6).for_each(|_| pacer.on_sent(at(50_000), 1000, rate));
+        assert_eq!(pacer.holds_until(at(50_000)), Some(at(54_000)), "a silence earns half a burst more");
+    }
+
+    #[test]
     fn a_bucket_holds_what_the_rate_sends_in_its_time() {
-        let burst = Burst { packets: 10, time: Duration::from_millis(2) };
+        let burst = Burst { packets: 10, time: Duration::from_millis(2), catches_up: false };
         let capacity = |mbps| burst.capacity(1000, Rate::from_mbps(mbps));
         assert_eq!((capacity(8), capacity(80), capacity(8000)), (10_000, 20_000, 256_000));
     }
