@@ -107,6 +107,8 @@ pub struct Spacer<D> {
     /// When waiting ACKs leave. The first of the flow may have left already.
     due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
     leaving: VecDeque<D>,
+    /// Since when the first packets of `leaving` may leave.
+    leaving_since: Instant,
     made: u64,
 }
 
@@ -129,7 +131,14 @@ impl<D: Datagram> Spacer<D> {
     /// A spacer with these settings.
     #[must_use]
     pub fn new(config: SpacerConfig) -> Self {
-        Self { config, flows: FlowTable::new(), due: BinaryHeap::new(), leaving: VecDeque::new(), made: 0 }
+        Self {
+            config,
+            flows: FlowTable::new(),
+            due: BinaryHeap::new(),
+            leaving: VecDeque::new(),
+            leaving_since: Instant::ZERO,
+            made: 0,
+        }
     }
 
     /// The number of ACKs that were put in between.
@@ -246,6 +255,7 @@ impl<D: Datagram> Machine for Spacer<D> {
     type Outcome = ();
 
     fn accept(&mut self, now: Instant, packet: D) {
+        self.leaving_since = now;
         if let Some(segment) = packet.ack_header() {
             return self.space(now, packet, segment);
         }
@@ -261,6 +271,7 @@ impl<D: Datagram> Machine for Spacer<D> {
     }
 
     fn wake(&mut self, now: Instant) {
+        self.leaving_since = now;
         while let Some(Reverse((at, key))) = self.due.peek().copied()
             && at <= now
         {
@@ -272,8 +283,10 @@ impl<D: Datagram> Machine for Spacer<D> {
         }
     }
 
+    /// Packets that may leave now are a deadline, too, so that whoever polls goes on.
     fn deadline(&self) -> Option<Instant> {
-        self.due.peek().map(|Reverse((at, _))| *at)
+        let waits = self.due.peek().map(|Reverse((at, _))| *at);
+        if self.leaving.is_empty() { waits } else { Some(self.leaving_since) }
     }
 
     fn poll(&mut self, _now: Instant) -> Option<D> {

@@ -78,6 +78,22 @@ fn missing_acks_are_put_back() {
     assert_eq!(run.spacer.made(), 3);
 }
 
+/// A gate passes duplicates together: whoever polls for the first must know that there are more.
+#[test]
+fn what_may_leave_now_is_due_now() {
+    let mut spacer = Spacer::new(SpacerConfig::Interval { interval: Duration::from_millis(2) });
+    for number in [1_000, 2_000, 1_000, 1_000] {
+        spacer.accept(at(5), ack(0, number));
+    }
+    for left in [1_000, 2_000, 1_000, 1_000] {
+        assert_eq!(spacer.deadline(), Some(at(5)));
+        assert_eq!(spacer.poll(at(5)).and_then(|packet| packet.header).map(|header| header.ack), Some(left));
+    }
+    // The second was released by the third. Its deadline is over without it.
+    spacer.wake(at(7));
+    assert_eq!((spacer.poll(at(7)), spacer.deadline()), (None, None));
+}
+
 #[test]
 fn acks_for_two_segments_pass() {
     let mut run = Run::of(reconstruct());
