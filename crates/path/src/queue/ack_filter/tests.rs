@@ -7,6 +7,8 @@ use crate::queue::sample::{Packet, ack, data};
 use acklab_base::{Bytes, Duration};
 use proptest::prelude::*;
 
+mod kernel;
+
 /// A queue with one event per millisecond.
 struct Bench<R> {
     filter: AckFilter<Packet, R>,
