@@ -52,7 +52,7 @@ pub enum Error {
     Configure(io::Error),
     /// The kernel refuses a program.
     #[error(
-        "cannot load a program into the kernel: {0}; it takes root (CAP_BPF and CAP_NET_ADMIN, which no user namespace gives)"
+        "cannot load a program into the kernel: {0}; it takes root (CAP_BPF and CAP_NET_ADMIN, which no user namespace gives), and in a container a seccomp profile that lets bpf() pass"
     )]
     Program(io::Error),
     /// The kernel refuses the classifier.
@@ -118,7 +118,7 @@ impl Diversion {
         let netlink = Netlink::here().map_err(Error::Configure)?;
         let device = Device { mtu, queue_len: 1_000, gso_max_segs: u16::MAX.into() };
         netlink.configure(tap.index(), device).map_err(Error::Configure)?;
-        without_ipv6(tap.name()).map_err(Error::Configure)?;
+        netlink.give_no_address(tap.index()).map_err(Error::Configure)?;
         // A packet socket that is bound to a device that is down has an error, and would never let the driver sleep.
         netlink.bring_up(tap.index()).map_err(Error::Configure)?;
         let words = SharedWords::new(word::COUNT).map_err(Error::Program)?;
@@ -231,6 +231,8 @@ impl Source {
                 Err(_) => {}
             }
         }
+        // Nothing keeps apart what the host itself sends through the device.
+        without_ipv6(tap.name()).map_err(Error::Configure)?;
         Ok(Self::Tap { tap, frame: Vec::with_capacity(ETHERNET + TAG + mtu as usize) })
     }
 

@@ -144,7 +144,8 @@ impl Drop for Forwarding {
 
 /// A new bridge of these devices.
 fn bridge(netlink: &Netlink, ports: [u32; 2]) -> Result<u32, Error> {
-    let bridge = netlink.add_bridge(BRIDGE, ALIAS).map_err(refused("create a bridge"))?;
+    let making = "make a bridge, which takes more than to use one that is there";
+    let bridge = netlink.add_bridge(BRIDGE, ALIAS).map_err(refused(making))?;
     let connect = || {
         ports.into_iter().try_for_each(|port| netlink.set_bridge(port, bridge))?;
         netlink.bring_up(bridge)

@@ -6,8 +6,8 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::{
-    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType,
-    LinkMessage,
+    AfSpecInet6, AfSpecUnspec, BridgeStpState, In6AddrGenMode, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute,
+    LinkFlags, LinkInfo, LinkLayerType, LinkMessage,
 };
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -297,6 +297,23 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
+    /// Keeps the device with this index from giving itself an address of IPv6, without which it asks for no routers either. What it sends of its own
+    /// accord then are at most reports of multicast groups. It takes no more than `CAP_NET_ADMIN`, and no file in `/proc/sys`.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn give_no_address(&self, index: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        let mode = vec![AfSpecInet6::AddrGenMode(In6AddrGenMode::None)];
+        message.attributes = vec![LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(mode)])];
+        match self.request(RouteNetlinkMessage::SetLink(message), 0) {
+            // A kernel without IPv6.
+            Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => Ok(()),
+            result => result,
+        }
+    }
+
     /// Brings the device with this index up.
     ///
     /// # Errors
@@ -351,16 +368,23 @@ impl Netlink {
     }
 }
 
-/// Keeps the host from sending through the device `name` of its own accord, as it does with IPv6.
+/// Keeps the host from using IPv6 on the device `name`, and so from sending through it of its own accord and from taking part in its network.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system refuses, as it does in most containers.
 pub fn without_ipv6(name: &str) -> io::Result<()> {
-    match std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1") {
+    let file = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
+    std::fs::write(&file, "1").or_else(|error| match error.kind() {
         // A kernel without IPv6.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
+        io::ErrorKind::NotFound => Ok(()),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Err(io::Error::new(
+            error.kind(),
+            format!(
+                "{file}: {error}; a container may write it with `--security-opt unmask=/proc/sys` (podman) or `--security-opt systempaths=unconfined` (Docker)"
+            ),
+        )),
+        _ => Err(error),
+    })
 }
 
 const fn family_of(address: IpAddr) -> (AddressFamily, u8) {
