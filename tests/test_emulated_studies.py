@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -15,7 +15,7 @@ from acklab.report.render import render
 from acklab.report.sources import collect
 from acklab.statistics import Interval
 from acklab.studies import Bench, discover, find, run_study
-from acklab.studies.emulated import Comparison, document, read
+from acklab.studies.emulated import Comparison, document, read, runs
 from acklab.studies.emulated.comparison import _gain
 from acklab.studies.emulated.definition import FILE, GainFile
 from acklab.studies.emulated.deployed import _flows
@@ -123,6 +123,44 @@ def test_a_gain_is_a_geometric_mean_of_ratios_run_by_run():
     assert found.simulated.mean == pytest.approx(math.sqrt(1.2 * 1.25))
     assert found.emulated.mean == pytest.approx(math.sqrt(1.5 * 1.1))
     assert (found.trusted, found.emulated.count) == (1, 2)
+
+
+class Emulated(Ran):
+    """A run in which the hypervisor took too much of processors that were awake, unless they halted."""
+
+    def __init__(self, processors):
+        super().__init__(20.0, "yes" if processors == "halt" else "no")
+        self.tables["timing"]["halting_time"] = [2.0 if processors == "auto" else None]
+        self.is_trusted = processors == "halt"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "used"),
+    [
+        # From the first run on that has shown that this machine does not bear it, also of other points.
+        ("auto", ["auto", "halt", "halt"]),
+        ("awake", ["awake"] * 6),
+        ("halt", ["halt", "halt"]),
+    ],
+)
+def test_processors_halt_in_runs_after_one_from_which_the_hypervisor_took_time(tmp_path, monkeypatch, chosen, used):
+    ran: list[str] = []
+    kept: set[Any] = set()
+
+    def run(_emulation, processors):
+        ran.append(processors)
+        return Emulated(processors)
+
+    monkeypatch.setattr(runs.Emulation, "run", run)
+    monkeypatch.setattr(runs, "write_tables_at_once", lambda folder, tables, provenance: kept.add(folder))
+    monkeypatch.setattr(runs, "read_result", lambda place: None)
+    points = [runs.Emulation(cast(Any, SimpleNamespace(digest=digest)), processors=chosen) for digest in ("one", "other")]
+    runs.emulate_points(points, tmp_path, lambda progress: None)
+    assert ran == used
+    assert len(kept) == 2
+    assert {folder.name.endswith(f"-{chosen}") for folder in kept} == {chosen != "auto"}, (
+        "chosen processors have runs of their own"
+    )
 
 
 def comparison(**changes: Any) -> Comparison:

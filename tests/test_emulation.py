@@ -141,6 +141,30 @@ def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
     assert times("departure") == times("arrival")
 
 
+@pytest.mark.parametrize(
+    ("reverse", "spacer"),
+    [
+        ('rate = "64kbps", queue = { discipline = "ack-filter", limit = "100packets" }', '{ rule = "reconstruct" }'),
+        ('gate = { interval = "20ms", quota = 40 }', '{ rule = "interval", interval = "500us" }'),
+    ],
+)
+def test_the_kernel_takes_acks_that_a_spacer_made_or_spread(tmp_path, reverse, spacer):
+    """Made ACKs have checksums and numbers that the kernel accepts; spread ones arrive one by one."""
+    text = PATH.format(duration="6s") + FLOW.format(congestion="reno") + '[measure]\nfrom = "1s"\n'
+    before, behind = 'reverse = { delay = "7.5ms" }', f'reverse = {{ delay = "7.5ms", {reverse}, spacer = {spacer} }}'
+    assert before in text
+    done = document(emulate(tmp_path, text.replace(before, behind), "--json"))
+    (flow,) = done["flows"]
+    row = next(link for link in done["links"] if link["link"] == "btl_reverse")
+    assert flow["mean_throughput_l4"] > 0.5 * 16
+    if "reconstruct" in spacer:
+        assert row["total_filtered_acks_l2"] > 100, row
+        assert row["total_packets_out_l2"] > 1.5 * (row["total_packets_in_l2"] - row["total_filtered_acks_l2"]), row
+    else:
+        assert row["total_packets_out_l2"] == pytest.approx(row["total_packets_in_l2"], abs=40)
+        assert flow["mean_ack_burst_l4"] < 3, flow
+
+
 @pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
 def test_no_processor_halts_while_it_lasts(tmp_path):
     """The largest wake-up latency that the kernel may leave to idle processors is zero, and a command inherits no request for it."""
@@ -148,8 +172,18 @@ def test_no_processor_halts_while_it_lasts(tmp_path):
     done = emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", look)
     assert done.stdout.splitlines()[0].strip() == "0", done.stderr
     assert "cpu_dma_latency" not in done.stdout
-    measured = document(emulate(tmp_path, ALONE.format(duration="1s") + SINK, "--json", "--may-halt"))
-    assert measured["timing"][0]["processors"] == "may halt"
+    for chosen, expected in (("halt", "may halt"), ("awake", "awake")):
+        (timing,) = document(emulate(tmp_path, ALONE.format(duration="1s") + SINK, "--json", "--processors", chosen))["timing"]
+        assert timing["processors"] == expected
+        assert timing["halting_time"] is None
+        assert 0 <= timing["worst_second_stolen"] <= 1
+        assert timing["bound_second_stolen"] == 0.01
+
+
+def test_unknown_ways_of_idling_are_refused_by_name(tmp_path):
+    done = emulate(tmp_path, ALONE.format(duration="1s"), "--processors", "asleep")
+    assert done.returncode == 2
+    assert "processors: found 'asleep', expected one of: auto, awake, halt" in done.stderr
 
 
 def test_a_calibration_tells_what_the_machine_carries():

@@ -201,6 +201,7 @@ COMMANDS = [
     ("a version of qlog", ["run", "good.toml", "--qlog-version", "9"], 'found "9", expected "0.3" or "draft-13"'),
     ("no study", ["study", "magic"], "found no study 'magic' in"),
     ("no study at all", ["study"], "expected the names of studies or --all"),
+    ("no time", ["study", "ack_compression", "--processors", "halt"], "found --processors halt without --way emulate"),
     ("no way", ["study", "ack_compression", "--way", "magic"], "found the way 'magic', expected 'simulate' or 'emulate'"),
     ("no template", ["new", "magic"], "found no template 'magic', expected one of: cable"),
     ("a template over a file", ["new", "cell", "--out", "file"], "file: is there already, expected a new name"),

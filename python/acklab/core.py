@@ -235,13 +235,13 @@ def emulate(
     at: tuple[str, Sequence[str]] | None = None,
     cancel: Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
-    may_halt: bool = False,
+    processors: str = "auto",
     internet: str | None = None,
 ) -> Emulation:
     """Runs a scenario in real time.
 
     `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal; `watch` is called with a sample
-    of each second; `may_halt` lets idle processors halt; `internet` is the node that leads to the networks of this machine.
+    of each second; `processors` is what idle processors do, "auto", "awake" or "halt"; `internet` is the node that leads to the networks of this machine.
 
     Once `cancel` is cancelled, returns what was measured by then, or raises Cancelled if the window of measurement had not begun. Raises
     ScenarioError and RunError.
@@ -257,7 +257,7 @@ def emulate(
         words=None if at is None else list(at[1]),
         cancel=cancel,
         watch=None if watch is None else lambda text: watch(json.loads(text)),
-        may_halt=may_halt,
+        processors=processors,
         internet=internet,
     )
     return Emulation(json.loads(result.scenario), _arrow(result.tables), result.reasons, result.exit_status, result.stopped)
@@ -272,7 +272,7 @@ def inline(
     cancel: Cancel | None = None,
     stands: Callable[[str, str, str], None] | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
-    may_halt: bool = False,
+    processors: str = "auto",
     method: str | None = None,
 ) -> "tuple[dict[str, Any], dict[str, pa.Table]]":
     """Puts the path of a scenario between its two interfaces until its end or `cancel`. Gives the scenario in full and the tables.
@@ -289,7 +289,7 @@ def inline(
         cancel=cancel,
         stands=stands,
         watch=None if watch is None else lambda text: watch(json.loads(text)),
-        may_halt=may_halt,
+        processors=processors,
         method=method,
     )
     return json.loads(result.scenario), _arrow(result.tables)
@@ -311,9 +311,9 @@ def acquire_permission() -> bool:
     return _core.acquire_permission()
 
 
-def calibrate(may_halt: bool = False) -> dict[str, Any]:
-    """Measures for five seconds what this machine can carry; with `may_halt`, idle processors may halt meanwhile. Raises RunError."""
-    return cast(dict[str, Any], json.loads(_core.calibrate(may_halt)))
+def calibrate(processors: str = "auto") -> dict[str, Any]:
+    """Measures for five seconds what this machine can carry, with idle processors as in `emulate`. Raises RunError."""
+    return cast(dict[str, Any], json.loads(_core.calibrate(processors)))
 
 
 def serve(

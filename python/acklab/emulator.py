@@ -12,6 +12,16 @@ from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
+PROCESSORS = ("auto", "awake", "halt")
+"""What idle processors may do during an emulation."""
+
+
+def idle_processors(name: str) -> str:
+    """One of `PROCESSORS`. Raises UsageError for another text."""
+    if name not in PROCESSORS:
+        raise UsageError(f"processors: found {name!r}, expected one of: {', '.join(PROCESSORS)}")
+    return name
+
 
 @dataclass(frozen=True)
 class Emulated(Result):
@@ -45,7 +55,7 @@ def emulate(
     at: tuple[str, Sequence[str]] | None = None,
     cancel: core.Cancel | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
-    may_halt: bool = False,
+    processors: str = "auto",
     internet: str | None = None,
 ) -> Emulated:
     """Runs a scenario in real time and returns its tables.
@@ -57,8 +67,8 @@ def emulate(
 
     The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
     command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends. `watch` is given a sample of each second: rates, queues, round trips, ACKs,
-    airtime and lateness. While it lasts, no processor halts where root may ask for that; with `may_halt` they do, which saves power and makes
-    packets later. `internet` is a node that leads to the networks of this machine: packets of IPv4 to addresses that no node has leave there, with
+    airtime and lateness. `processors` is what idle processors do while it lasts: "awake" keeps them from halting where root may ask for that, "halt" lets them
+    halt, which saves power and makes packets later, and "auto" keeps them awake until the hypervisor takes more than 1 % of a second of one of them. `internet` is a node that leads to the networks of this machine: packets of IPv4 to addresses that no node has leave there, with
     their addresses translated. It needs root, `nft`, and a machine that forwards packets.
 
     Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
@@ -66,13 +76,14 @@ def emulate(
     """
     if at is not None and not (isinstance(at, Sequence) and len(at) == 2 and isinstance(at[0], str)):
         raise UsageError(f'at: found {at!r}, expected a node and a command such as ("client", ["ping", "-c", "3", "{{server}}"])')
+    processors = idle_processors(processors)
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     sets = with_seed(overrides(set), seed)
     foreground = None if at is None else (at[0], texts_of(at[1], "at: the command", "ping"))
     folders = _folder(captures, "captures"), _folder(outputs, "outputs")
     done = core.emulate(
         source.text, source.name, sets, source.base, *folders,
-        at=foreground, cancel=cancel, watch=watch, may_halt=may_halt, internet=internet,
+        at=foreground, cancel=cancel, watch=watch, processors=processors, internet=internet,
     )  # fmt: skip
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate")

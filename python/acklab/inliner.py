@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.emulator import idle_processors
 from acklab.errors import UsageError
 from acklab.files import path_of
 from acklab.provenance import Provenance
@@ -148,7 +149,7 @@ def inline(
     cancel: core.Cancel | None = None,
     stands: Callable[[str, str, str], None] | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
-    may_halt: bool = False,
+    processors: str = "auto",
     method: str | None = None,
 ) -> Result:
     """Puts the path of a scenario between two interfaces of this host, until the scenario's end or `cancel`, and returns its tables.
@@ -162,6 +163,7 @@ def inline(
 
     Raises ScenarioError for a scenario that is refused or has no interfaces, RunError for a missing interface or permission.
     """
+    processors = idle_processors(processors)
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     sets = with_seed(overrides(set), seed)
     if interfaces is not None:
@@ -171,6 +173,6 @@ def inline(
         from acklab.store import make_folder
 
         folder = make_folder(path_of(captures, "captures"))
-    full, tables = core.inline(source.text, source.name, sets, source.base, folder, cancel, stands, watch, may_halt, method)
+    full, tables = core.inline(source.text, source.name, sets, source.base, folder, cancel, stands, watch, processors, method)
     used = int(full["seed"])
     return Result(tables, Provenance(full, used, core.revision(), core.version(), source.command(overrides(set), used, "inline")))

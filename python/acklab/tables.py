@@ -63,6 +63,7 @@ _TIMING = (
     "max_lateness",
     "worst_second_p999_lateness",
     "worst_second_waiting",
+    "worst_second_stolen",
     "priority",
     "processors",
     "trusted",

@@ -41,6 +41,8 @@ use crate::error::Error;
 use crate::scenario::Scenario;
 use crate::{Results, RunOptions};
 use acklab_base::Instant;
+pub use acklab_live::idling::IdleProcessors;
+use acklab_live::idling::Wakefulness;
 pub use acklab_live::permission;
 use acklab_live::realtime::Privileges;
 use acklab_live::{WallClock, realtime};
@@ -72,8 +74,8 @@ pub struct EmulateOptions {
     pub foreground: Option<Foreground>,
     /// Where a sample of each second goes, for whoever watches the run.
     pub live: Option<Sender<Sample>>,
-    /// Whether idle processors may halt, which saves power and makes packets later.
-    pub may_halt: bool,
+    /// What idle processors shall do.
+    pub processors: IdleProcessors,
 }
 
 /// A command that uses the terminal.
@@ -129,12 +131,13 @@ pub fn emulate(
     } else {
         None
     };
+    let wakefulness = Wakefulness::keep(options.processors, clock);
     // Commands have processes of their own, which the system places as it likes.
     if !has_jobs {
         realtime::share_a_processor();
     }
-    let privileges = Privileges::of_carrier(options.may_halt);
-    let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
+    let privileges = Privileges::of_carrier(wakefulness);
+    let driver = hosts::driver_of(&mut world, clock, &privileges)?;
     let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, Some(scenario.duration)));
     let mut runner = Runner::new(driver, hosts::read, subjects, monitor);
     let mut goes_on = || goes_on() && !commands.as_ref().is_some_and(Commands::has_foreground_ended);
@@ -146,6 +149,7 @@ pub fn emulate(
     let from = from.min(runner.now(from));
     world.hosts.open(from);
     world.hosts.outlet.reset();
+    privileges.wakefulness().open(from);
     runner.run_until(&mut world, until, clock, &mut goes_on)?;
     let until = runner.now(until);
     let found = world.hosts.settle(until);
@@ -154,7 +158,7 @@ pub fn emulate(
         acklab_measure::tables(&mut world, runner.subjects(), &scenario.measure.series, from..until);
     let mut timing = {
         let hosts = &world.hosts;
-        trust::Timing::of(&hosts.outlet, hosts.ignored, scenario, privileges.granted(), stage.overruns()? - before)
+        trust::Timing::of(&hosts.outlet, hosts.ignored, scenario, &privileges, stage.overruns()? - before)
     };
     runner.run_until(&mut world, end, clock, &mut goes_on)?;
     world.taps.finish()?;

@@ -22,6 +22,7 @@ use crate::{Results, RunOptions};
 use acklab_base::{Duration, Instant, NodeId, PortId};
 pub use acklab_live::diversion::Method;
 use acklab_live::forwarding::Forwarding;
+use acklab_live::idling::{IdleProcessors, Wakefulness};
 use acklab_live::realtime::Privileges;
 use acklab_live::{Driver, Outlet, WallClock};
 use acklab_measure::flow::Measured;
@@ -39,8 +40,8 @@ pub struct InlineOptions {
     pub run: RunOptions,
     /// Where a sample of each second goes, for whoever watches.
     pub live: Option<Sender<Sample>>,
-    /// Whether idle processors may halt, which saves power and makes packets later.
-    pub may_halt: bool,
+    /// What idle processors shall do.
+    pub processors: IdleProcessors,
     /// How frames come from the kernel; the best that the system allows by default.
     pub method: Option<Method>,
 }
@@ -97,9 +98,8 @@ pub fn inline(
         world.attach_host(node).map_err(|why| refused("cannot attach an interface")(io::Error::other(why)))?;
     }
     let subjects = assemble::subjects(scenario, Vec::new());
-    let privileges = Privileges::of_carrier(options.may_halt);
-    let driver =
-        watching(&mut world, clock, privileges.granted().is_awake).map_err(refused("cannot wait for frames"))?;
+    let privileges = Privileges::of_carrier(Wakefulness::keep(options.processors, clock));
+    let driver = watching(&mut world, clock, &privileges).map_err(refused("cannot wait for frames"))?;
     let duration = (!scenario.is_endless()).then_some(scenario.duration);
     let monitor = options.live.clone().map(|to| Monitor::new(to, &mut world, duration));
     let mut runner = Runner::new(driver, Interfaces, subjects.clone(), monitor);
@@ -114,6 +114,7 @@ pub fn inline(
     let from = window.start.min(runner.now(window.start));
     world.hosts.open(from);
     world.hosts.outlet.reset();
+    privileges.wakefulness().open(from);
     runner.run_until(&mut world, window.end, clock, &mut goes_on)?;
     let until = runner.now(window.end);
     let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
@@ -125,7 +126,7 @@ pub fn inline(
     world.taps.finish()?;
     let hosts = &world.hosts;
     let overruns = hosts.overruns();
-    let timing = Timing::of(&hosts.outlet, 0, scenario, privileges.granted(), overruns);
+    let timing = Timing::of(&hosts.outlet, 0, scenario, &privileges, overruns);
     let verdict = timing.verdict(Vec::new());
     tables.extend(hosts.tables(scenario, forwarding.kind().name()));
     tables.push(timing.table(&verdict));
@@ -133,11 +134,9 @@ pub fn inline(
 }
 
 /// The driver of `world`, which watches both diversions.
-fn watching(world: &mut hosts::InlineWorld, clock: WallClock, is_awake: bool) -> io::Result<Driver> {
+fn watching(world: &mut hosts::InlineWorld, clock: WallClock, privileges: &Privileges) -> io::Result<Driver> {
     let mut driver = Driver::new(world, clock)?;
     world.hosts.outlet.devices().iter().try_for_each(|boundary| driver.watch(boundary))?;
-    if is_awake {
-        driver.wake_early();
-    }
+    driver.wake_early_while(privileges.wakefulness().is_awake());
     Ok(driver)
 }

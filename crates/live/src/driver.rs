@@ -8,6 +8,8 @@ use rustix::event::epoll;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The interval of calls of the callback that may stop a run: short for a person, and rare enough to cost nothing.
 const CALL_INTERVAL: Duration = Duration::from_millis(20);
@@ -53,7 +55,7 @@ impl<W, F: FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>> Devic
 ///
 /// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the time, not with the later time of the
 /// clock, so that delays do not accumulate along a path. Packets enter the world at the time at which they are read, after all machines
-/// whose deadlines lie before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early).
+/// whose deadlines lie before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early_while).
 #[derive(Debug)]
 pub struct Driver {
     clock: WallClock,
@@ -66,7 +68,7 @@ pub struct Driver {
     next_call: Instant,
     wakes: u64,
     wake_latency: WakeLatency,
-    wakes_early: bool,
+    wakes_early: Arc<AtomicBool>,
 }
 
 impl Driver {
@@ -79,14 +81,15 @@ impl Driver {
         let now = Instant::ZERO;
         let agenda = Agenda::new(world, now);
         let wake_latency = WakeLatency::default();
-        Ok(Self { clock, agenda, epoll, devices: 0, now, next_call: now, wakes: 0, wake_latency, wakes_early: false })
+        let wakes_early = Arc::default();
+        Ok(Self { clock, agenda, epoll, devices: 0, now, next_call: now, wakes: 0, wake_latency, wakes_early })
     }
 
     /// Makes the driver set its timers earlier than deadlines by the usual latency of wake-ups, and poll its devices for the rest of the
-    /// time, some microseconds. Deliveries are less late by this latency. It costs nothing more where an idle processor polls as well
-    /// ([`AwakeProcessors`](crate::AwakeProcessors)).
-    pub const fn wake_early(&mut self) {
-        self.wakes_early = true;
+    /// time, some microseconds, as long as `is_awake`. Deliveries are less late by this latency. It costs nothing more where an idle processor polls as
+    /// well ([`AwakeProcessors`](crate::AwakeProcessors)).
+    pub fn wake_early_while(&mut self, is_awake: Arc<AtomicBool>) {
+        self.wakes_early = is_awake;
     }
 
     /// Adds a device. Devices are numbered from zero.
@@ -167,12 +170,13 @@ impl Driver {
             wake = wake.min(at);
         }
         let now = self.clock.now();
-        let early = if self.wakes_early { self.wake_latency.usual() } else { Duration::ZERO };
+        let wakes_early = self.wakes_early.load(Ordering::Relaxed);
+        let early = if wakes_early { self.wake_latency.usual() } else { Duration::ZERO };
         let time = wake.since(now).saturating_sub(early);
         let nanos = time.as_nanos();
         let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
-            Ok(0) if self.wakes_early && !time.is_zero() => {
+            Ok(0) if wakes_early && !time.is_zero() => {
                 self.wake_latency.add(self.clock.now().since(now + time));
                 Ok(())
             }

@@ -21,6 +21,9 @@
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
 //! | [`realtime`] | [`Privileges`](realtime::Privileges): real-time priority, locked memory, and processors that do not halt |
 //! | [`cpu_latency`] | [`AwakeProcessors`]: processors that do not halt while they are idle |
+//! | [`steal`] | [`Steal`]: the time that the hypervisor takes of processors |
+//! | [`idling`] | [`Wakefulness`](idling::Wakefulness): processors stay awake, or halt once the hypervisor takes too much of them |
+//! | [`wait`] | [`Wait`]: how long something that could run waited for a processor |
 //! | [`run_delay`] | [`RunDelays`]: how long threads that could run wait for a processor |
 //! | [`standstill`] | [`Standstill`]: how long a processor stands still, whatever this process does |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
@@ -34,6 +37,7 @@ pub mod driver;
 pub mod exit;
 pub mod forwarding;
 pub mod household;
+pub mod idling;
 pub mod lateness;
 pub mod namespace;
 pub mod netlink;
@@ -43,9 +47,11 @@ pub mod realtime;
 pub mod run_delay;
 pub mod socket;
 pub mod standstill;
+pub mod steal;
 mod sys;
 pub mod tun;
 pub mod udp;
+pub mod wait;
 pub mod wake_latency;
 
 pub use clock::WallClock;
@@ -61,5 +67,7 @@ pub use outlet::Outlet;
 pub use run_delay::RunDelays;
 pub use socket::TcpInfo;
 pub use standstill::Standstill;
+pub use steal::Steal;
 pub use tun::Tun;
+pub use wait::Wait;
 pub use wake_latency::WakeLatency;

@@ -1,6 +1,7 @@
 //! What makes a thread run in time: real-time priority, locked memory and processors that do not halt.
 
-use crate::{AwakeProcessors, sys};
+use crate::idling::{Idling, Wakefulness};
+use crate::sys;
 use acklab_base::Duration;
 use rustix::mm::MlockAllFlags;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -57,24 +58,28 @@ impl Drop for LockedMemory {
 #[derive(Debug)]
 pub struct Privileges {
     is_realtime: bool,
-    awake: Option<AwakeProcessors>,
+    wakefulness: Wakefulness,
     _memory: LockedMemory,
 }
 
 impl Privileges {
-    /// Asks for all that makes the calling thread carry packets in time. With `may_halt`, idle processors may halt, which saves power.
+    /// Asks for all that makes the calling thread carry packets in time, beside what idle processors do.
     #[must_use]
-    pub fn of_carrier(may_halt: bool) -> Self {
+    pub fn of_carrier(wakefulness: Wakefulness) -> Self {
         let memory = LockedMemory::lock();
-        // Without it, delays are larger, and they show in the lateness of deliveries.
-        let awake = if may_halt { None } else { AwakeProcessors::request().ok() };
-        Self { is_realtime: enter(CARRIER), awake, _memory: memory }
+        Self { is_realtime: enter(CARRIER), wakefulness, _memory: memory }
     }
 
-    /// What was granted.
+    /// What idle processors do, and what the hypervisor takes of them.
     #[must_use]
-    pub const fn granted(&self) -> Granted {
-        Granted { is_realtime: self.is_realtime, is_awake: self.awake.is_some() }
+    pub const fn wakefulness(&self) -> &Wakefulness {
+        &self.wakefulness
+    }
+
+    /// What is granted now.
+    #[must_use]
+    pub fn granted(&self) -> Granted {
+        Granted { is_realtime: self.is_realtime, idling: self.wakefulness.idling() }
     }
 }
 
@@ -83,8 +88,8 @@ impl Privileges {
 pub struct Granted {
     /// Whether the thread has real-time priority.
     pub is_realtime: bool,
-    /// Whether the processors stay awake.
-    pub is_awake: bool,
+    /// What idle processors do.
+    pub idling: Idling,
 }
 
 impl Granted {
@@ -92,12 +97,6 @@ impl Granted {
     #[must_use]
     pub const fn priority(self) -> &'static str {
         if self.is_realtime { "real-time" } else { "normal" }
-    }
-
-    /// What idle processors do, for people.
-    #[must_use]
-    pub const fn processors(self) -> &'static str {
-        if self.is_awake { "awake" } else { "may halt" }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The kernel counts for each thread the nanoseconds in which it was ready and no processor ran it (the second number of
 //! `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst), a virtual processor that its host has stopped not included.
 
+use crate::wait::Wait;
 use acklab_base::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,17 +11,6 @@ use std::path::{Path, PathBuf};
 
 /// The time over which waiting is summed, in which lateness is judged as well.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// The waiting of the thread that waited longest in an interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wait {
-    /// The beginning of the interval.
-    pub began: Instant,
-    /// Its end.
-    pub ended: Instant,
-    /// The share of the interval that the thread waited.
-    pub share: f64,
-}
 
 /// The waiting of some threads, second by second.
 ///

@@ -13,6 +13,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 const DELAY: Duration = Duration::from_millis(5);
 
@@ -98,7 +100,7 @@ fn cross(wakes_early: bool) {
     let mut wire = Wire { outlet, clock, flying: [VecDeque::new(), VecDeque::new()] };
     let mut driver = Driver::new(&mut wire, clock).unwrap();
     if wakes_early {
-        driver.wake_early();
+        driver.wake_early_while(Arc::new(AtomicBool::new(true)));
     }
     wire.outlet.devices().iter().for_each(|tun| driver.watch(tun).unwrap());
     connects.connect(at(1, 7_000)).unwrap();

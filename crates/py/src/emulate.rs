@@ -5,8 +5,9 @@ use crate::errors::{RunError, failed, refused};
 use crate::run::arrow_tables;
 use crate::threads::in_a_thread;
 use acklab_lab::emulate::permission::{self, Permission};
-use acklab_lab::emulate::{Calibration, EmulateOptions, Foreground};
+use acklab_lab::emulate::{Calibration, EmulateOptions, Foreground, IdleProcessors};
 use acklab_lab::{RunOptions, scenario};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -30,11 +31,12 @@ pub(crate) struct EmulationResult {
     stopped: Option<f64>,
 }
 
-/// Measures what this machine can carry, as JSON; with `may_halt`, idle processors may halt meanwhile. Raises `RunError`. Ctrl-C stops it.
+/// Measures what this machine can carry, as JSON; `processors` is as of `emulate`. Raises `ValueError` and `RunError`. Ctrl-C stops it.
 #[pyfunction]
-#[pyo3(signature = (may_halt=false))]
-pub(crate) fn calibrate(py: Python<'_>, may_halt: bool) -> PyResult<String> {
-    let calibrate = |goes_on: &mut dyn FnMut() -> bool| acklab_lab::emulate::calibrate(may_halt, goes_on);
+#[pyo3(signature = (processors="auto"))]
+pub(crate) fn calibrate(py: Python<'_>, processors: &str) -> PyResult<String> {
+    let processors = idle_processors(processors)?;
+    let calibrate = |goes_on: &mut dyn FnMut() -> bool| acklab_lab::emulate::calibrate(processors, goes_on);
     let measured = in_a_thread(py, true, &AtomicBool::new(false), calibrate, |_| Ok(()))?;
     let Calibration {
         packets_per_second,
@@ -43,6 +45,7 @@ pub(crate) fn calibrate(py: Python<'_>, may_halt: bool) -> PyResult<String> {
         p50_lateness_us,
         p99_lateness_us,
         standstill,
+        stolen,
         granted,
     } = measured.map_err(|why| failed("calibration", &why))?;
     let micros = |time: acklab_base::Duration| time.as_secs_f64() * 1e6;
@@ -52,10 +55,16 @@ pub(crate) fn calibrate(py: Python<'_>, may_halt: bool) -> PyResult<String> {
         "cpu_us_per_packet": cpu_us_per_packet,
         "lateness_us": { "p50": p50_lateness_us, "p99": p99_lateness_us },
         "standstill_us": { "longest": micros(standstill.longest), "total": micros(standstill.total) },
+        "worst_second_stolen": stolen,
         "priority": granted.priority(),
-        "processors": granted.processors(),
+        "processors": granted.idling.name(),
     });
     Ok(document.to_string())
+}
+
+/// What idle processors shall do, by its name.
+pub(crate) fn idle_processors(name: &str) -> PyResult<IdleProcessors> {
+    name.parse().map_err(|why| PyValueError::new_err(format!("processors: {why}")))
 }
 
 /// Acquires the permission to emulate, before the process has more than one thread: without root, it enters a user namespace for good.
@@ -69,11 +78,11 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 /// Runs a scenario in real time, in a thread of its own.
 ///
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal; `watch` is called each
-/// second with a sample of the run as JSON; `may_halt` lets idle processors halt; `internet` is the node that
+/// second with a sample of the run as JSON; `processors` is what idle processors do: "auto", "awake" or "halt"; `internet` is the node that
 /// leads to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError` and `RunError`. After `cancel` is cancelled it
 /// returns what was measured by then, or raises `Cancelled` if that is nothing. Ctrl-C stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, may_halt=false, internet=None))]
+#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn emulate(
     py: Python<'_>,
@@ -87,17 +96,19 @@ pub(crate) fn emulate(
     words: Option<Vec<String>>,
     cancel: Option<&Cancel>,
     watch: Option<Py<PyAny>>,
-    may_halt: bool,
+    processors: &str,
     internet: Option<String>,
 ) -> PyResult<EmulationResult> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
+    let processors = idle_processors(processors)?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let run = RunOptions { base, captures, ..RunOptions::default() };
     let foreground = node.zip(words).map(|(node, words)| Foreground { node, words });
     // While a command has the terminal, Ctrl-C is meant for it.
     let has_terminal = foreground.is_some();
     let (to, samples) = mpsc::channel();
-    let options = EmulateOptions { run, outputs, internet, foreground, live: watch.is_some().then_some(to), may_halt };
+    let options =
+        EmulateOptions { run, outputs, internet, foreground, live: watch.is_some().then_some(to), processors };
     let show = move |py: Python<'_>| {
         let Some(watch) = &watch else { return Ok(()) };
         samples.try_iter().try_for_each(|sample| {

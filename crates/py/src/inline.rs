@@ -1,6 +1,7 @@
 //! The path of a scenario between two interfaces.
 
 use crate::cancel::Cancel;
+use crate::emulate::idle_processors;
 use crate::errors::{failed, refused};
 use crate::run::RunResult;
 use crate::threads::in_a_thread;
@@ -16,7 +17,7 @@ use std::sync::mpsc;
 /// `stands` is called once traffic takes the path, with how it is forwarded, how frames come from the kernel, and the priority; `watch` is called each second
 /// with a sample as JSON; `method` is `ring` or `tap`. The other arguments are those of `emulate`. Raises `ScenarioError` and `RunError`.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, captures=None, cancel=None, stands=None, watch=None, may_halt=false, method=None))]
+#[pyo3(signature = (text, name, sets, base, captures=None, cancel=None, stands=None, watch=None, processors="auto", method=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn inline(
     py: Python<'_>,
@@ -28,10 +29,11 @@ pub(crate) fn inline(
     cancel: Option<&Cancel>,
     stands: Option<Py<PyAny>>,
     watch: Option<Py<PyAny>>,
-    may_halt: bool,
+    processors: &str,
     method: Option<&str>,
 ) -> PyResult<RunResult> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
+    let processors = idle_processors(processors)?;
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let method = match method {
         None => None,
@@ -42,7 +44,7 @@ pub(crate) fn inline(
     let run = RunOptions { base, captures, ..RunOptions::default() };
     let (to, samples) = mpsc::channel();
     let (tell, told) = mpsc::channel();
-    let options = InlineOptions { run, live: watch.is_some().then_some(to), may_halt, method };
+    let options = InlineOptions { run, live: watch.is_some().then_some(to), processors, method };
     let show = move |py: Python<'_>| {
         if let (Some(stands), Ok((forwarding, method, priority))) = (&stands, told.try_recv()) {
             stands.call1(py, (forwarding, method, priority))?;

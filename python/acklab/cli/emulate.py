@@ -14,7 +14,7 @@ from rich.markup import escape
 from acklab import core
 from acklab.cli.run import DEFAULT_VIEW, View, finite, show
 from acklab.cli.signals import stopped_by_signals
-from acklab.emulator import Emulated, emulate
+from acklab.emulator import Emulated, emulate, idle_processors
 from acklab.errors import Cancelled, UsageError
 from acklab.terminal import err, out, tell
 
@@ -33,7 +33,7 @@ def emulate_command(
     words: list[str],
     page: bool,
     port: int,
-    may_halt: bool,
+    processors: str,
     internet: str | None = None,
     view: View = DEFAULT_VIEW,
 ) -> None:
@@ -62,7 +62,7 @@ def emulate_command(
                 at=foreground,
                 cancel=cancel,
                 watch=watch,
-                may_halt=may_halt,
+                processors=processors,
                 internet=internet,
             )
         if as_json:
@@ -81,10 +81,11 @@ def emulate_command(
         raise typer.Exit(status)
 
 
-def calibrate_command(as_json: bool, may_halt: bool) -> None:
+def calibrate_command(as_json: bool, processors: str) -> None:
     """Measures what this machine can carry."""
+    processors = idle_processors(processors)
     core.acquire_permission()
-    measured = core.calibrate(may_halt)
+    measured = core.calibrate(processors)
     if as_json:
         print(json.dumps(measured))
         return
@@ -98,6 +99,9 @@ def calibrate_command(as_json: bool, may_halt: bool) -> None:
     out.print(
         f"without load, the processor stood still for {still['total']:,.0f} us of 900 ms, {still['longest']:,.0f} us at most"
     )
+    stolen = measured["worst_second_stolen"]
+    if stolen is not None:
+        out.print(f"the hypervisor took {stolen:.1%} of a processor in the worst second, expected at most 1 %")
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ def inline_command(
     as_json: bool,
     page: bool,
     port: int,
-    may_halt: bool,
+    processors: str,
     method: str | None,
 ) -> None:
     """Puts a path between two interfaces until it is stopped, and shows its tables."""
@@ -64,7 +64,7 @@ def inline_command(
             cancel=cancel,
             stands=stands,
             watch=both if watch or lines else None,
-            may_halt=may_halt,
+            processors=processors,
             method=method,
         )
     if as_json:

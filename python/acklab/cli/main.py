@@ -62,6 +62,12 @@ def _complete_traces(incomplete: str) -> list[tuple[str, str]]:
     return [(name, title) for name, title in MODELS.items() if name.startswith(incomplete)]
 
 
+def _complete_processors(incomplete: str) -> list[str]:
+    from acklab.emulator import PROCESSORS
+
+    return [name for name in PROCESSORS if name.startswith(incomplete)]
+
+
 def _complete_explained(incomplete: str) -> list[str]:
     """Keys of any scenario."""
     from acklab.cli.completion import paths
@@ -112,6 +118,15 @@ Jobs = Annotated[
 On = Annotated[
     str | None,
     typer.Option("--on", metavar="WHERE", help="Run points on a Ray cluster: ray, or ray://HOST:PORT.", show_default=False),
+]
+Processors = Annotated[
+    str,
+    typer.Option(
+        "--processors",
+        metavar="auto|awake|halt",
+        help="In real time, idle processors stay awake until the hypervisor takes too much of them (auto), stay awake, or halt: it saves power, and packets are later.",
+        autocompletion=_complete_processors,
+    ),
 ]
 DryRun = Annotated[
     bool,
@@ -222,9 +237,7 @@ def emulate_(
     ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows the run while it lasts.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
-    may_halt: Annotated[
-        bool, typer.Option("--may-halt", help="Let idle processors halt: it saves power, and packets are later.")
-    ] = False,
+    processors: Processors = "auto",
     qlog: NoQlog = None,
     all_: Everything = False,
     only: Only = None,
@@ -241,14 +254,14 @@ def emulate_(
             "found --qlog, but the kernel's endpoints write no logs; a [[capture]] in the scenario keeps their packets"
         )
     if calibrate:
-        calibrate_command(json_, may_halt)
+        calibrate_command(json_, processors)
         return
     if file is None:
         raise UsageError("found no scenario, expected a file, or --calibrate")
     from acklab.cli.run import View
 
     view = View.of(all_, only or [])
-    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, may_halt, internet, view)
+    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, processors, internet, view)
 
 
 @app.command(
@@ -330,9 +343,7 @@ def inline(
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows it while it lasts.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
-    may_halt: Annotated[
-        bool, typer.Option("--may-halt", help="Let idle processors halt: it saves power, and packets are later.")
-    ] = False,
+    processors: Processors = "auto",
     method: Annotated[
         str | None,
         typer.Option(
@@ -361,7 +372,7 @@ def inline(
         "thinner": thinner,
         "spacer": spacer,
     }
-    inline_command(words, flags, set_ or [], seed, duration, out, capture or [], interval, json_, watch, port, may_halt, method)
+    inline_command(words, flags, set_ or [], seed, duration, out, capture or [], interval, json_, watch, port, processors, method)
 
 
 @app.command(
@@ -447,6 +458,7 @@ def study(
             help="simulate, or emulate: real time and the kernel's TCP, for the points in the study's emulated.toml; needs root or a user namespace.",
         ),
     ] = "simulate",
+    processors: Processors = "auto",
     dry_run: DryRun = False,
     json_: Json = False,
 ) -> None:
@@ -458,7 +470,7 @@ def study(
         core.acquire_permission()
     from acklab.cli.study import study_command
 
-    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run)
+    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run, processors)
 
 
 @app.command(

@@ -36,10 +36,13 @@ def study_command(
     on: str | None,
     most_seeds: int | None,
     dry_run: bool,
+    processors: str = "auto",
 ) -> None:
     """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
     if everything == bool(names):
         raise UsageError("expected the names of studies or --all; `acklab studies` lists them")
+    if processors != "auto" and way != EMULATE:
+        raise UsageError(f"found --processors {processors} without --way emulate: a simulation has no time to be in")
     started, began = time.process_time(), time.monotonic()
     chosen = discover() if everything else [find(name) for name in names]
     if dry_run:
@@ -54,7 +57,15 @@ def study_command(
         try:
             results.append(
                 run_study(
-                    study, folder, quick=quick, jobs=jobs, quiet=as_json, way=way, on=executor_of(on), most_seeds=most_seeds
+                    study,
+                    folder,
+                    quick=quick,
+                    jobs=jobs,
+                    quiet=as_json,
+                    way=way,
+                    on=executor_of(on),
+                    most_seeds=most_seeds,
+                    processors=processors,
                 )
             )
         except Cancelled as error:

@@ -83,13 +83,14 @@ def run_study(
     way: str = SIMULATE,
     on: Executor | None = None,
     most_seeds: int | None = None,
+    processors: str = "auto",
 ) -> StudyResult:
     """Runs every scenario of a study, given by itself or by its name, over its seeds, judges its claims, and draws its figures.
 
     Results go to the folder of that name in `out`, which may be the URL of a store; runs that are there already are not repeated. `on` says where points run (default: in
     threads, `jobs` at a time). With `most_seeds`, claims on scenarios that are undecided get more seeds, up to as many, by the rule of
     `acklab.sequential`; those that study.py measures keep their seeds. With the way "emulate" it runs the points
-    in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side.
+    in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side; `processors` is as of `acklab.emulate`.
 
     Raises RunError if a run fails, UsageError if a claim asks for what the tables do not have, StoreError, Cancelled.
     """
@@ -102,7 +103,7 @@ def run_study(
     place = top / study.name
     bench = Bench(study, place.path or place, quick, jobs, quiet, on=on, most_seeds=most_seeds)
     refuse_others(place, Contents.STUDY)
-    return _simulate(bench, place) if top.path is None or way == SIMULATE else _emulate(bench, top.path)
+    return _simulate(bench, place) if top.path is None or way == SIMULATE else _emulate(bench, top.path, processors)
 
 
 def estimate_study(
@@ -146,12 +147,12 @@ def _simulate(bench: Bench, place: Place) -> StudyResult:
     return StudyResult(study, bench.folder, findings, document)
 
 
-def _emulate(bench: Bench, out: Path) -> StudyResult:
+def _emulate(bench: Bench, out: Path, processors: str) -> StudyResult:
     study = bench.study
     file = emulated.read(study)
     folder = out / emulated.name_of(study)
     refuse_others(LocalPlace(folder), Contents.STUDY)
-    rows = emulated.compare(bench, file, out / study.name)
+    rows = emulated.compare(bench, file, out / study.name, processors)
     document = emulated.document(study, file.text, rows)
     document.write(folder)
     store.write_json(folder / "emulated.json", {"emulated": [row.row() for row in rows]})

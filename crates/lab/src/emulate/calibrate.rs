@@ -7,6 +7,7 @@ use crate::assemble::Parts;
 use crate::error::Error;
 use crate::scenario;
 use acklab_base::{Duration, Instant};
+use acklab_live::idling::{IdleProcessors, Wakefulness};
 use acklab_live::realtime::{Granted, Privileges};
 use acklab_live::socket::Udp;
 use acklab_live::{Driver, Outcome, Standstill, WallClock, realtime};
@@ -58,16 +59,18 @@ pub struct Calibration {
     pub p99_lateness_us: f64,
     /// How long the processor stood still in the last 900 ms, without any load.
     pub standstill: Standstill,
-    /// The privileges that the thread which carries packets had.
+    /// The share of a processor that the hypervisor took in the worst second, if the kernel tells.
+    pub stolen: Option<f64>,
+    /// The privileges that the thread which carries packets had at the end.
     pub granted: Granted,
 }
 
-/// Measures this machine for five seconds. With `may_halt`, idle processors may halt. Calls `goes_on` from time to time, and stops if it
+/// Measures this machine for five seconds, with idle processors as in an emulation. Calls `goes_on` from time to time, and stops if it
 /// returns `false`. The calling thread carries the packets and should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.
-pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
+pub fn calibrate(processors: IdleProcessors, goes_on: impl FnMut() -> bool) -> Result<Calibration, Error> {
     let scenario = scenario::load(SCENARIO, "calibration", &[], None).map_err(|refusal| {
         host_error("cannot read the scenario of the calibration")(io::Error::other(refusal.to_string()))
     })?;
@@ -88,8 +91,8 @@ pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibr
 
     let pace = Arc::new(AtomicU64::new(MODERATE));
     let source = Source::start(sender, Arc::clone(&pace)).map_err(host_error("cannot start the sender"))?;
-    let privileges = Privileges::of_carrier(may_halt);
-    let driver = hosts::driver_of(&mut world, clock, privileges.granted())?;
+    let privileges = Privileges::of_carrier(Wakefulness::keep(processors, clock));
+    let driver = hosts::driver_of(&mut world, clock, &privileges)?;
     let mut bench = Bench { driver, world, goes_on, until: Instant::ZERO };
     bench.run()?;
     bench.run()?;
@@ -104,13 +107,15 @@ pub fn calibrate(may_halt: bool, goes_on: impl FnMut() -> bool) -> Result<Calibr
     drop(source);
     let packets = bench.world.hosts.outlet.lateness().count() as f64;
     let packets_per_second = packets / PHASE.as_secs_f64();
+    let standstill = Standstill::measure(WATCH);
     Ok(Calibration {
         packets_per_second,
         mbps: packets_per_second * 1500.0 * 8.0 / 1e6,
         cpu_us_per_packet: cpu * 1e6 / packets.max(1.0),
         p50_lateness_us,
         p99_lateness_us,
-        standstill: Standstill::measure(WATCH),
+        standstill,
+        stolen: privileges.wakefulness().worst_second().map(|second| second.share),
         granted: privileges.granted(),
     })
 }

@@ -3,7 +3,7 @@
 use super::addresses;
 use crate::error::Error;
 use acklab_base::{Duration, Instant, NodeId};
-use acklab_live::run_delay::Wait;
+use acklab_live::Wait;
 use acklab_live::{Household, Namespace, RunDelays, WallClock};
 use acklab_wire::IpVersion;
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::packet::{Packet, Pool};
 use crate::socket::{Pattern, Socket};
 use acklab_base::{Datagram, FlowKey, FlowTable, Instant, MachineId, NodeId, PortId};
-use acklab_live::realtime::Granted;
+use acklab_live::realtime::Privileges;
 use acklab_live::{Driver, Lateness, Outlet, WallClock};
 use acklab_measure::flow::{Flow, Measured};
 use acklab_measure::{FlowInfo, Observed, Probes};
@@ -329,13 +329,11 @@ impl Measured for RealHosts {
 }
 
 /// The driver of `world`, which watches all of its devices.
-pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, granted: Granted) -> Result<Driver, Error> {
+pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, privileges: &Privileges) -> Result<Driver, Error> {
     let watching = |world: &mut RealWorld| -> io::Result<Driver> {
         let mut driver = Driver::new(world, clock)?;
         world.hosts.outlet.devices().iter().try_for_each(|tun| driver.watch(tun))?;
-        if granted.is_awake {
-            driver.wake_early();
-        }
+        driver.wake_early_while(privileges.wakefulness().is_awake());
         Ok(driver)
     };
     watching(world).map_err(host_error("cannot wait for packets"))

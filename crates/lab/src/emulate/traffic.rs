@@ -12,7 +12,7 @@ pub(super) mod datagrams;
 pub(super) mod stream;
 
 use acklab_base::{Duration, Instant};
-use acklab_live::run_delay::Wait;
+use acklab_live::Wait;
 use acklab_live::socket::Watch;
 use acklab_live::{RunDelays, WallClock, realtime};
 use datagrams::DatagramWorker;

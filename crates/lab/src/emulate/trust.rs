@@ -2,9 +2,9 @@
 
 use crate::scenario::Scenario;
 use acklab_base::{Duration, Instant};
-use acklab_live::realtime::Granted;
-use acklab_live::run_delay::Wait;
-use acklab_live::{Lateness, Outlet};
+use acklab_live::idling::{BOUND_OF_STEAL, Idling};
+use acklab_live::realtime::{Granted, Privileges};
+use acklab_live::{Lateness, Outlet, Wait};
 use acklab_measure::Table;
 use std::ops::Range;
 
@@ -49,6 +49,8 @@ pub(crate) struct Timing {
     ignored: u64,
     /// The program that waited longest for a processor in one second.
     starved: Option<Starved>,
+    /// The second in which the hypervisor took most of a processor.
+    stolen: Option<Wait>,
     /// When the run was stopped before its end.
     stopped: Option<Instant>,
 }
@@ -70,23 +72,25 @@ fn time_constant(scenario: &Scenario) -> Duration {
 }
 
 impl Timing {
-    /// The timing up to now.
+    /// The timing up to now, with the privileges of the thread that carries packets.
     pub(crate) fn of<D>(
         outlet: &Outlet<D>,
         ignored: u64,
         scenario: &Scenario,
-        granted: Granted,
+        privileges: &Privileges,
         overruns: u64,
     ) -> Self {
+        let stolen = privileges.wakefulness().worst_second();
         Self {
             lateness: outlet.lateness().clone(),
             longest_handover: outlet.longest_handover(),
             constant: time_constant(scenario),
-            granted,
+            granted: privileges.granted(),
             refused: outlet.refused(),
             overruns,
             ignored,
             starved: None,
+            stolen,
             stopped: None,
         }
     }
@@ -154,6 +158,24 @@ impl Timing {
                 100.0 * SHARE_OF_WAITING
             ));
         }
+        if let Some(stolen) = self.stolen.filter(|stolen| stolen.share > BOUND_OF_STEAL) {
+            let remedy = match self.granted.idling {
+                Idling::MayHalt => String::new(),
+                Idling::Awake => {
+                    "; idle processors may use it up: without `--processors awake` they halt then".to_owned()
+                }
+                Idling::MayHaltSince(at) => format!(
+                    "; idle processors have halted since second {:.0}, and do from the start with `--processors halt`",
+                    at.as_secs_f64()
+                ),
+            };
+            reasons.push(format!(
+                "in second {} of the run, the hypervisor took {:.1} % of a processor, expected at most {:.0} %{remedy}",
+                stolen.began.as_secs_f64() as u64,
+                100.0 * stolen.share,
+                100.0 * BOUND_OF_STEAL
+            ));
+        }
         Verdict { reasons }
     }
 
@@ -178,9 +200,12 @@ impl Timing {
             .number("worst_second_waiting", "", [self.starved.as_ref().map(|starved| starved.wait.share)])
             .number("bound_second_waiting", "", [Some(SHARE_OF_WAITING)])
             .text("waiting_program", [self.starved.as_ref().map(|starved| starved.program.clone())])
+            .number("worst_second_stolen", "", [self.stolen.map(|stolen| stolen.share)])
+            .number("bound_second_stolen", "", [Some(BOUND_OF_STEAL)])
+            .number("halting_time", "s", [self.granted.idling.halting_since().map(Instant::as_secs_f64)])
             .number("stopped_time", "s", [self.stopped.map(Instant::as_secs_f64)])
             .text("priority", [self.granted.priority().to_owned()])
-            .text("processors", [self.granted.processors().to_owned()])
+            .text("processors", [self.granted.idling.name().to_owned()])
             .text("trusted", [if verdict.is_good() { "yes" } else { "no" }.to_owned()])
             .text("reasons", [(!verdict.is_good()).then(|| verdict.reasons.join("; "))])
     }
@@ -225,7 +250,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         }
         let constant = Duration::from_millis(2);
         let longest_handover = Duration::ZERO;
-        let granted = Granted { is_realtime: true, is_awake: true };
+        let granted = Granted { is_realtime: true, idling: Idling::Awake };
         Timing {
             lateness,
             longest_handover,
@@ -235,6 +260,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
             overruns: 0,
             ignored: 0,
             starved: None,
+            stolen: None,
             stopped: None,
         }
     }
@@ -265,6 +291,25 @@ reverse = {{ delay = "7.5ms"{gate} }}
             reasons[0].starts_with("in second 3 of the run, source waited for a processor 4.6 % of the time"),
             "{reasons:?}"
         );
+    }
+
+    /// A hundredth of a second, the least that the kernel counts, may be taken.
+    #[test]
+    fn a_processor_that_the_hypervisor_takes_spoils_the_run() {
+        let taken = |share, idling| {
+            let second = |number: u64| Instant::ZERO + Duration::from_secs(number);
+            let stolen = Some(Wait { began: second(4), ended: second(5), share });
+            let granted = Granted { is_realtime: true, idling };
+            Timing { stolen, granted, ..timing(100, 1, 0..0) }.verdict(Vec::new()).reasons
+        };
+        assert!(taken(0.01, Idling::Awake).is_empty());
+        let since = Idling::MayHaltSince(Instant::ZERO + Duration::from_secs(5));
+        assert_eq!(
+            taken(0.13, since),
+            ["in second 4 of the run, the hypervisor took 13.0 % of a processor, expected at most 1 %; \
+              idle processors have halted since second 5, and do from the start with `--processors halt`"]
+        );
+        assert!(taken(0.02, Idling::MayHalt)[0].ends_with("expected at most 1 %"));
     }
 
     /// A stall of 5 ms in ten seconds is one packet of two thousand, and enough to fill a queue.

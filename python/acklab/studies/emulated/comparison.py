@@ -15,10 +15,10 @@ from acklab.studies.metric import Metric
 from acklab.terminal import progress_bar, tell
 
 
-def compare(bench: Bench, file: EmulatedFile, folder: Path) -> list[Comparison]:
+def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> list[Comparison]:
     """The metrics of all points, simulated over the seeds of the study and emulated with the first of them.
 
-    `folder` keeps the emulations. Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
+    `folder` keeps the emulations; `processors` is as of `acklab.emulate`. Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
     """
     study = bench.study
     claims = [(point.chosen(study), point.beside(study)) for point in file.point]
@@ -27,7 +27,7 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path) -> list[Comparison]:
     replicas = bench.replicas(wanted, [max(repeats, bench.seeds)] * len(wanted))
     emulated = [points[:repeats] for points in replicas]
     flat = [
-        Emulation(run, point.perf, file.before if point.perf else "")
+        Emulation(run, point.perf, file.before if point.perf else "", processors)
         for point, runs in zip(file.point, emulated, strict=True)
         for run in runs
     ]

@@ -33,10 +33,10 @@ _COLUMNS: Mapping[str, str] = {
 """Columns of `flows`, and what `acklab perf` calls them."""
 
 
-def deploy(point: Point, contender: str, before: str) -> Emulated:
+def deploy(point: Point, contender: str, before: str, processors: str) -> Emulated:
     """Emulates a point whose one flow is what `acklab perf --with CONTENDER` measures, for as long as the scenario lasts.
 
-    `before` is a shell command that each end runs first. The table `flows` holds what `acklab perf` has told. Raises RunError.
+    `before` is a shell command that each end runs first; `processors` is as of `acklab.emulate`. The table `flows` holds what `acklab perf` has told. Raises RunError.
     """
     scenario = point.source.load(list(point.sets))
     (flow,) = scenario["flow"]
@@ -55,6 +55,7 @@ def deploy(point: Point, contender: str, before: str) -> Emulated:
             seed=point.seed,
             set=[*point.sets, *overrides(changes)],
             outputs=folder,
+            processors=processors,
             at=(flow["from"], [*environment, "sh", "-c", client, f"{{{flow['to']}}}"]),
         )
         told = (Path(folder) / "perf").read_text(encoding="utf-8", errors="replace")

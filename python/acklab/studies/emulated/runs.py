@@ -30,13 +30,20 @@ class Emulation:
     """What `acklab perf` measures in the place of the flow; empty if the flow is that of the scenario."""
     before: str = ""
     """A shell command that both ends of such a measurement run first."""
+    processors: str = "auto"
+    """What idle processors do, as of `acklab.emulate`."""
 
     def folder(self, store: Path) -> Path:
-        """Where its result is kept: results of another kernel are others, and so are those of another core where it is the core that sends."""
+        """Where its result is kept.
+
+        Results of another kernel are others, those of another core where it is the core that sends, and those of other processors where they were chosen.
+        """
         name = f"{self.point.digest}-{os.uname().release}"
         if self.perf:
             what = "\n".join((self.perf, self.before, core.revision()))
             name += f"-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+        if self.processors != "auto":
+            name += f"-{self.processors}"
         return store / "emulated" / name
 
     @property
@@ -44,16 +51,21 @@ class Emulation:
         """How long it takes."""
         return _seconds(self.point.source.load(list(self.point.sets))["duration"]) + (REST if self.perf else 0.0)
 
-    def run(self) -> Emulated:
-        """Emulates it. Raises RunError."""
+    def run(self, processors: str) -> Emulated:
+        """Emulates it with these processors. Raises RunError."""
         if self.perf:
-            return deploy(self.point, self.perf, self.before)
-        return emulate(self.point.source, seed=self.point.seed, set=list(self.point.sets))
+            return deploy(self.point, self.perf, self.before, processors)
+        return emulate(self.point.source, seed=self.point.seed, set=list(self.point.sets), processors=processors)
 
 
 def is_trusted(result: Result) -> bool:
     """Whether the packets of an emulation were in time."""
     return str(result.table("timing")["trusted"][0]) == "yes"
+
+
+def has_halted(result: Result) -> bool:
+    """Whether processors were awake until the hypervisor took too much of them."""
+    return result.table("timing")["halting_time"][0] is not None
 
 
 def seconds_of(points: Sequence[Emulation], store: Path) -> float:
@@ -62,23 +74,36 @@ def seconds_of(points: Sequence[Emulation], store: Path) -> float:
 
 
 def emulate_points(points: Sequence[Emulation], store: Path, watch: Callable[[Progress], None]) -> list[Result]:
-    """Emulates points that are not kept yet, in their order, and gives the results of all of them. Raises RunError, StoreError."""
+    """Emulates points that are not kept yet, in their order, and gives the results of all of them. Raises RunError, StoreError.
+
+    Once the hypervisor has taken too much of processors that were awake, those of the runs that follow halt from the beginning.
+    """
     kept = sum(is_whole(point.folder(store)) for point in points)
     start, finished, results = time.monotonic(), 0, []
     watch(Progress(len(points), kept, 0, 0, 0.0))
+    processors = _Processors()
     for point in points:
         folder = point.folder(store)
         if not is_whole(folder):
-            _emulate(point, folder)
+            _emulate(point, folder, processors)
             finished += 1
             watch(Progress(len(points), kept, finished, 0, time.monotonic() - start))
         results.append(read_result(LocalPlace(folder)))
     return results
 
 
-def _emulate(one: Emulation, folder: Path) -> None:
+@dataclass
+class _Processors:
+    """What is known of the processors of this machine."""
+
+    shall_halt: bool = False
+    """Whether the hypervisor took too much of them when they were awake."""
+
+
+def _emulate(one: Emulation, folder: Path, known: _Processors) -> None:
     for _ in range(ATTEMPTS):
-        result = one.run()
+        result = one.run("halt" if known.shall_halt and one.processors == "auto" else one.processors)
+        known.shall_halt |= has_halted(result)
         if result.is_trusted:
             break
     write_tables_at_once(folder, result.tables, result.provenance)

@@ -1,0 +1,279 @@
+//! What idle processors do while packets are carried: they stay awake unless a hypervisor makes that worse than halting.
+
+use crate::steal::Steal;
+use crate::wait::Wait;
+use crate::{AwakeProcessors, WallClock};
+use acklab_base::Instant;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// The share of a second that the hypervisor may take of a processor. A thread of a program may wait as long for a processor.
+pub const BOUND_OF_STEAL: f64 = 0.01;
+
+/// What idle processors shall do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleProcessors {
+    /// They stay awake, where the system allows that, until the hypervisor takes more than 1 % of a second of one of them; then they halt. A virtual
+    /// machine may have a quota of processor time, which processors that never halt use up.
+    #[default]
+    Auto,
+    /// They stay awake, where the system allows that.
+    Awake,
+    /// They halt, which saves power and makes packets later.
+    Halt,
+}
+
+impl IdleProcessors {
+    /// The names, for people.
+    pub const NAMES: [&str; 3] = ["auto", "awake", "halt"];
+}
+
+impl FromStr for IdleProcessors {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "awake" => Ok(Self::Awake),
+            "halt" => Ok(Self::Halt),
+            other => Err(format!("found {other:?}, expected one of: {}", Self::NAMES.join(", "))),
+        }
+    }
+}
+
+/// What idle processors do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idling {
+    /// They stay awake.
+    Awake,
+    /// They may halt, as was asked for, or because the system does not let this process keep them awake.
+    MayHalt,
+    /// They stayed awake until this instant, at which the hypervisor had taken too much of them.
+    MayHaltSince(Instant),
+}
+
+impl Idling {
+    /// What they do, for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Awake => "awake",
+            Self::MayHalt => "may halt",
+            Self::MayHaltSince(_) => "awake, then may halt",
+        }
+    }
+
+    /// When they began to halt, if they were awake before.
+    #[must_use]
+    pub const fn halting_since(self) -> Option<Instant> {
+        if let Self::MayHaltSince(at) = self { Some(at) } else { None }
+    }
+}
+
+/// The processors and what the hypervisor takes of them, second by second, until this is dropped.
+#[derive(Debug)]
+pub struct Wakefulness {
+    shared: Arc<Shared>,
+    clock: WallClock,
+    watcher: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    is_over: Condvar,
+    is_awake: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct State {
+    request: Option<AwakeProcessors>,
+    idling: Idling,
+    /// Whether the request is withdrawn once too much is taken.
+    gives_way: bool,
+    steal: Option<Steal>,
+    /// When the window of measurement began.
+    from: Instant,
+    /// The second of the window in which most was taken.
+    worst: Option<Wait>,
+    is_over: bool,
+}
+
+impl Wakefulness {
+    /// Keeps processors awake or not, and begins to watch what the hypervisor takes of those that the calling thread may use.
+    ///
+    /// A thread with normal priority watches, because what the kernel tells of a large machine takes it a while to write. So this is called before
+    /// the calling thread has real-time priority.
+    #[must_use]
+    pub fn keep(wanted: IdleProcessors, clock: WallClock) -> Self {
+        // Without it, delays are larger, and they show in the lateness of deliveries.
+        let request = if wanted == IdleProcessors::Halt { None } else { AwakeProcessors::request().ok() };
+        let idling = if request.is_some() { Idling::Awake } else { Idling::MayHalt };
+        let now = clock.now();
+        let state = State {
+            request,
+            idling,
+            gives_way: wanted == IdleProcessors::Auto,
+            steal: Steal::watch(now),
+            from: now,
+            worst: None,
+            is_over: false,
+        };
+        let is_known = state.steal.is_some();
+        let is_awake = Arc::new(AtomicBool::new(idling == Idling::Awake));
+        let shared = Arc::new(Shared { state: Mutex::new(state), is_over: Condvar::new(), is_awake });
+        let watched = Arc::clone(&shared);
+        let watch = move || watched.watch(clock);
+        let builder = Builder::new().name("steal".to_owned());
+        // Without a thread, processors stay as they are, and what is taken shows in the lateness of deliveries.
+        let watcher = if is_known { builder.spawn(watch).ok() } else { None };
+        Self { shared, clock, watcher }
+    }
+
+    /// Whether processors are awake at this moment.
+    #[must_use]
+    pub fn is_awake(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.shared.is_awake)
+    }
+
+    /// What processors do now.
+    #[must_use]
+    pub fn idling(&self) -> Idling {
+        self.shared.state().idling
+    }
+
+    /// The window of measurement begins at `now`: what was taken before does not count.
+    pub fn open(&self, now: Instant) {
+        let mut state = self.shared.state();
+        (state.from, state.worst) = (now, None);
+    }
+
+    /// The second since the window of measurement began in which the hypervisor took most of a processor, if it is known.
+    #[must_use]
+    pub fn worst_second(&self) -> Option<Wait> {
+        let mut state = self.shared.state();
+        self.shared.end_interval(&mut state, self.clock.now());
+        state.worst
+    }
+}
+
+impl Drop for Wakefulness {
+    fn drop(&mut self) {
+        self.shared.state().is_over = true;
+        self.shared.is_over.notify_all();
+        if let Some(watcher) = self.watcher.take() {
+            let _ = watcher.join();
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watch(&self, clock: WallClock) {
+        let mut state = self.state();
+        while !state.is_over {
+            let waited = self.is_over.wait_timeout(state, Duration::from_secs(1));
+            let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            if timeout.timed_out() {
+                self.end_interval(&mut state, clock.now());
+            }
+        }
+    }
+
+    fn end_interval(&self, state: &mut State, now: Instant) {
+        let Some(wait) = state.steal.as_mut().map(|steal| steal.end_interval(now)) else { return };
+        state.add(wait);
+        self.is_awake.store(state.idling == Idling::Awake, Ordering::Relaxed);
+    }
+}
+
+impl State {
+    /// Adds what was taken in a second.
+    fn add(&mut self, wait: Wait) {
+        let within = wait.ended.since(wait.began.max(self.from));
+        let is_within = !within.is_zero() && within >= wait.ended.since(wait.began) / 2;
+        if is_within && self.worst.is_none_or(|worst| worst.share < wait.share) {
+            self.worst = Some(wait);
+        }
+        if self.gives_way && self.idling == Idling::Awake && wait.share > BOUND_OF_STEAL {
+            self.request = None;
+            self.idling = Idling::MayHaltSince(wait.ended);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: u64) -> Instant {
+        Instant::ZERO + acklab_base::Duration::from_secs(second)
+    }
+
+    fn second(number: u64, share: f64) -> Wait {
+        Wait { began: at(number), ended: at(number + 1), share }
+    }
+
+    /// As if the system had granted the request.
+    fn awake(gives_way: bool) -> State {
+        let idling = Idling::Awake;
+        State { request: None, idling, gives_way, steal: None, from: at(0), worst: None, is_over: false }
+    }
+
+    /// A tick of a hundredth of a second, the least that is counted, is not more than 1 %.
+    #[test]
+    fn processors_halt_once_more_than_one_percent_of_a_second_was_taken() {
+        let mut state = awake(true);
+        state.add(second(0, 0.0));
+        state.add(second(1, 0.01));
+        assert_eq!(state.idling, Idling::Awake);
+        state.add(second(2, 0.02));
+        assert_eq!(state.idling, Idling::MayHaltSince(at(3)));
+        state.add(second(3, 0.5));
+        assert_eq!(state.idling.halting_since(), Some(at(3)));
+        assert_eq!(state.worst, Some(second(3, 0.5)));
+    }
+
+    #[test]
+    fn processors_that_shall_stay_awake_do() {
+        let mut state = awake(false);
+        state.add(second(0, 0.9));
+        assert_eq!((state.idling, state.worst), (Idling::Awake, Some(second(0, 0.9))));
+    }
+
+    #[test]
+    fn what_was_taken_before_the_window_does_not_count() {
+        let mut state = awake(true);
+        state.add(second(0, 0.9));
+        (state.from, state.worst) = (at(1) + acklab_base::Duration::from_millis(600), None);
+        // Less than half of it lies in the window.
+        state.add(second(1, 0.8));
+        state.add(second(2, 0.3));
+        assert_eq!(state.worst, Some(second(2, 0.3)));
+    }
+
+    #[test]
+    fn names_are_read() {
+        let read: Vec<_> = IdleProcessors::NAMES.iter().map(|name| name.parse()).collect();
+        assert_eq!(read, [Ok(IdleProcessors::Auto), Ok(IdleProcessors::Awake), Ok(IdleProcessors::Halt)]);
+        let refused = "asleep".parse::<IdleProcessors>();
+        assert_eq!(refused, Err("found \"asleep\", expected one of: auto, awake, halt".to_owned()));
+    }
+
+    #[test]
+    fn it_ends_at_once() {
+        let clock = WallClock::start();
+        let kept = Wakefulness::keep(IdleProcessors::Halt, clock);
+        assert_eq!((kept.idling(), kept.is_awake().load(Ordering::Relaxed)), (Idling::MayHalt, false));
+        kept.open(clock.now());
+        drop(kept);
+        assert!(clock.now() < at(1), "the thread that watches does not wait for its second");
+    }
+}
