@@ -180,6 +180,36 @@ def test_no_processor_halts_while_it_lasts(tmp_path):
         assert timing["bound_second_stolen"] == 0.01
 
 
+STOLEN = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu{processor} 0 0 0 0 0 0 0 {ticks:06} 0 0\n"
+"""What `/proc/stat` tells of a processor, as long whatever was taken of it."""
+
+
+@pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
+@needs("unshare", "mount")
+def test_processors_halt_once_the_hypervisor_takes_too_much(tmp_path):
+    """A hypervisor that takes a fifth of a second once, by a `/proc/stat` of our own."""
+    file = tmp_path / "stat"
+    processor = min(os.sched_getaffinity(0))
+    file.write_text(STOLEN.format(processor=processor, ticks=7), encoding="utf-8")
+    instead = ("unshare", "--mount", "sh", "-c", 'mount --bind "$0" /proc/stat && exec "$@"', str(file))
+    with started(tmp_path, ALONE.format(duration="7s"), "--json", prefix=instead) as process:
+        assert "/dev/cpu_dma_latency" in holds(str(process.pid))
+        time.sleep(1.5)
+        ticks = 7 + os.sysconf("SC_CLK_TCK") // 5
+        with file.open("r+", encoding="utf-8") as opened:
+            opened.write(STOLEN.format(processor=processor, ticks=ticks))
+        time.sleep(2.5)
+        assert "/dev/cpu_dma_latency" not in holds(str(process.pid)), "the request is withdrawn while it runs"
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    (timing,) = json.loads(output)["timing"]
+    assert timing["processors"] == "awake, then may halt"
+    assert 1 < timing["halting_time"] < 5
+    assert timing["worst_second_stolen"] == pytest.approx(0.2, rel=0.2), "a busy machine stretches the second"
+    assert "the hypervisor took" in timing["reasons"]
+    assert "--processors halt" in errors
+
+
 def test_unknown_ways_of_idling_are_refused_by_name(tmp_path):
     done = emulate(tmp_path, ALONE.format(duration="1s"), "--processors", "asleep")
     assert done.returncode == 2
