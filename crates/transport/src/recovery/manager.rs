@@ -337,7 +337,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.counters.delivered += report.progress.octets;
         let is_persistent = match report.persistent {
             PersistentCongestion::Detected { max_ack_delay } => {
-                !self.signals.is_empty() && self.is_persistent(space, max_ack_delay)
+                self.signals.first().is_some_and(|first| self.is_persistent(space, first.number, max_ack_delay))
             }
             PersistentCongestion::Reported(is_persistent) => is_persistent,
         };
@@ -373,12 +373,12 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         is_persistent
     }
 
-    /// RFC 9002, §7.6.
-    fn is_persistent(&self, space: usize, max_ack_delay: Duration) -> bool {
-        let (Some(since), Some(longest)) = (self.measured_at, self.persistent_duration(max_ack_delay)) else {
+    /// Are the losses of a space from the number `since` on persistent congestion (RFC 9002, §7.6)?
+    fn is_persistent(&self, space: usize, since: u64, max_ack_delay: Duration) -> bool {
+        let (Some(measured_at), Some(longest)) = (self.measured_at, self.persistent_duration(max_ack_delay)) else {
             return false;
         };
-        self.spaces[space].longest_loss(since) >= longest
+        self.spaces[space].longest_loss(measured_at, since) >= longest
     }
 
     /// For how long everything must be lost to be [persistent congestion](persistent), if the round-trip time was measured here.

@@ -46,7 +46,11 @@ enum State<T> {
     /// It was skipped, so that a receiver cannot guess what to acknowledge (RFC 9000, §21.4).
     Skipped,
     Outstanding(Packet<T>),
-    Acknowledged,
+    /// It was acknowledged, and so was every number between it and `until` that was not skipped. Feedback may list the same ranges again and
+    /// again, of which all but the new numbers are passed over in one step.
+    Acknowledged {
+        until: u64,
+    },
     Lost {
         at: Instant,
         octets: u64,
@@ -231,19 +235,27 @@ impl<T> Packets<T> {
             largest = largest.max(Some(range.end - 1));
         }
         let (before, mut progress, mut brings_ack_eliciting) = (self.largest_acknowledged, Progress::default(), false);
-        let mut largest_left_at = None;
+        let (mut largest_left_at, mut newest): (_, Option<(u64, Instant)>) = (None, None);
         self.largest_acknowledged = before.max(largest);
         for range in ranges {
-            if range.start < self.settled && !self.lost.is_empty() {
+            if self.lost.front().is_some_and(|first| *first < range.end) && range.start < self.settled {
                 self.refute(&range, before, &mut progress);
             }
-            for number in range.start.max(self.settled)..range.end {
-                let index = (number - self.first) as usize;
-                if matches!(self.states[index], State::Acknowledged | State::Skipped) {
-                    continue;
+            let start = range.start.max(self.settled);
+            let mut next = start;
+            while next < range.end {
+                let (number, index) = (next, (next - self.first) as usize);
+                next += 1;
+                match self.states[index] {
+                    State::Acknowledged { until } => {
+                        next = next.max(until);
+                        continue;
+                    }
+                    State::Skipped => continue,
+                    State::Outstanding(_) | State::Lost { .. } => {}
                 }
-                match std::mem::replace(&mut self.states[index], State::Acknowledged) {
-                    State::Acknowledged | State::Skipped => {}
+                match std::mem::replace(&mut self.states[index], State::Acknowledged { until: next }) {
+                    State::Acknowledged { .. } | State::Skipped => {}
                     State::Lost { octets, .. } => {
                         progress.count_late(number, octets, before);
                     }
@@ -254,9 +266,8 @@ impl<T> Packets<T> {
                         if Some(number) == largest {
                             largest_left_at = Some(packet.at);
                         }
-                        if packet.is_in_flight && progress.newest.is_none_or(|(before, _)| number > before.number) {
-                            let newest = Newest { at: packet.at, number, is_retransmission: false };
-                            progress.newest = Some((newest, self.stamps.get(index).copied().unwrap_or_default()));
+                        if packet.is_in_flight && newest.is_none_or(|(before, _)| number > before) {
+                            newest = Some((number, packet.at));
                         }
                         acknowledged.push((number, packet));
                     }
@@ -264,8 +275,17 @@ impl<T> Packets<T> {
                 progress.packets += 1;
                 progress.is_reordered |= before.is_some_and(|before| number < before);
             }
+            if start < range.end
+                && let State::Acknowledged { until } = &mut self.states[(start - self.first) as usize]
+            {
+                *until = next;
+            }
         }
         self.acknowledged += progress.packets;
+        progress.newest = newest.map(|(number, at)| {
+            let stamp = self.stamps.get((number - self.first) as usize).copied().unwrap_or_default();
+            (Newest { at, number, is_retransmission: false }, stamp)
+        });
         let is_measured = largest > before && brings_ack_eliciting;
         progress.rtt = largest_left_at.filter(|_| is_measured).map(|at| now.since(at));
         Ok(progress)
@@ -277,7 +297,7 @@ impl<T> Packets<T> {
         while let Some(number) = self.lost.get(from).copied().filter(|number| *number < range.end) {
             self.lost.remove(from);
             let state = &mut self.states[(number - self.first) as usize];
-            if let State::Lost { octets, .. } = std::mem::replace(state, State::Acknowledged) {
+            if let State::Lost { octets, .. } = std::mem::replace(state, State::Acknowledged { until: number + 1 }) {
                 progress.count_late(number, octets, largest);
                 progress.packets += 1;
                 progress.is_reordered |= largest.is_some_and(|largest| number < largest);
@@ -298,11 +318,18 @@ impl<T> Packets<T> {
         if range.end > self.next_number() {
             return Err(NeverSent(range.end - 1));
         }
-        let next = self.skipped.partition_point(|number| *number < range.start);
-        match self.skipped.get(next) {
-            Some(number) if *number < range.end => Err(NeverSent(*number)),
-            _ => Ok(()),
+        // Those that are skipped lie near the newest numbers, and few ranges do.
+        if self.skipped.back().is_none_or(|last| *last < range.start) {
+            return Ok(());
         }
+        let skipped = self.skipped_in(range);
+        if skipped.is_empty() { Ok(()) } else { Err(NeverSent(self.skipped[skipped.start])) }
+    }
+
+    /// The places among those that were skipped of the numbers of `range`.
+    fn skipped_in(&self, range: &Range<u64>) -> Range<usize> {
+        let place = |end: u64| self.skipped.partition_point(|number| *number < end);
+        place(range.start)..place(range.end)
     }
 
     /// The packet is no longer outstanding.
@@ -342,7 +369,7 @@ impl<T> Packets<T> {
 
     fn pop(&mut self) {
         match self.states.pop_front() {
-            Some(State::Acknowledged) => self.acknowledged -= 1,
+            Some(State::Acknowledged { .. }) => self.acknowledged -= 1,
             Some(State::Skipped) => _ = self.skipped.pop_front(),
             Some(State::Lost { .. }) => _ = self.lost.pop_front(),
             Some(State::Outstanding(_)) | None => {}

@@ -3,6 +3,7 @@
 use super::{GRANULARITY, Packets, State};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
+use std::ops::Range;
 
 /// kPersistentCongestionThreshold (§7.6.1).
 const THRESHOLD: u64 = 3;
@@ -17,20 +18,31 @@ pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
 
 impl<T> Packets<T> {
     /// The longest time between the departures of two lost packets that had to be acknowledged, between which nothing was acknowledged
-    /// (§7.6.2). Only what left after `measured_at` counts, when the round-trip time was first measured. What was
-    /// [forgotten](Self::forget_lost) no longer counts, so an owner that has reacted forgets, and does not react twice.
+    /// (§7.6.2). Only runs of losses that reach the number `since` count, for what was lost before was judged when it was lost; and only
+    /// what left after `measured_at`, when the round-trip time was first measured. What was [forgotten](Self::forget_lost) no longer counts,
+    /// so an owner that has reacted forgets, and does not react twice.
     #[must_use]
-    pub fn longest_loss(&self, measured_at: Instant) -> Duration {
-        let (mut began, mut longest) = (None, Duration::ZERO);
-        for state in self.states.iter().take((self.settled - self.first) as usize) {
-            match state {
-                State::Acknowledged => began = None,
-                State::Lost { at, is_ack_eliciting: true, .. } if *at > measured_at => {
-                    longest = longest.max(at.since(*began.get_or_insert(*at)));
+    pub fn longest_loss(&self, measured_at: Instant, since: u64) -> Duration {
+        let (mut above, mut newest, mut longest) = (None, None, Duration::ZERO);
+        for number in self.lost.iter().rev().copied() {
+            if above.is_none_or(|above| self.has_acknowledged_in(number + 1..above)) {
+                if number < since {
+                    break;
                 }
-                _ => {}
+                newest = None;
+            }
+            above = Some(number);
+            if let State::Lost { at, is_ack_eliciting: true, .. } = self.states[(number - self.first) as usize]
+                && at > measured_at
+            {
+                longest = longest.max(newest.get_or_insert(at).since(at));
             }
         }
         longest
+    }
+
+    /// Returns `true` if a number of `range`, of which none is outstanding or lost, was acknowledged: the others were skipped.
+    fn has_acknowledged_in(&self, range: Range<u64>) -> bool {
+        !range.is_empty() && self.skipped_in(&range).len() as u64 != range.end - range.start
     }
 }

@@ -8,7 +8,7 @@ impl<T> Packets<T> {
     /// A packet leaves that nobody has to acknowledge, and that nothing is remembered of. Returns its number.
     pub fn pass(&mut self) -> u64 {
         let number = self.next_number();
-        self.push(State::Acknowledged, Stamp::default());
+        self.push(State::Acknowledged { until: number + 1 }, Stamp::default());
         self.acknowledged += 1;
         if self.settled == number {
             self.settle();
@@ -30,7 +30,8 @@ impl<T> Packets<T> {
         if !matches!(state, State::Outstanding(_)) {
             return None;
         }
-        let State::Outstanding(packet) = std::mem::replace(state, State::Acknowledged) else { return None };
+        let acknowledged = State::Acknowledged { until: number + 1 };
+        let State::Outstanding(packet) = std::mem::replace(state, acknowledged) else { return None };
         self.uncount(&packet);
         self.acknowledged += 1;
         Some(packet)

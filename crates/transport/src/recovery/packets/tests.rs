@@ -154,12 +154,14 @@ fn the_example_of_persistent_congestion() {
     lost(&mut board, 1200);
     acknowledge(&mut board, 12_200, &[(8, 8)]);
     assert_eq!(lost(&mut board, 12_200), [1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(board.longest_loss(at(0)), MS(7000));
-    assert_eq!(board.longest_loss(at(1000)), MS(6000), "what left before the first measurement does not count");
+    assert_eq!(board.longest_loss(at(0), 0), MS(7000));
+    assert_eq!(board.longest_loss(at(1000), 0), MS(6000), "what left before the first measurement does not count");
+    assert_eq!(board.longest_loss(at(0), 7), MS(7000), "the last of them makes the run as long");
     acknowledge(&mut board, 12_300, &[(4, 4)]);
-    assert_eq!(board.longest_loss(at(0)), MS(3000), "5 s to 8 s: something between came in after all");
+    assert_eq!(board.longest_loss(at(0), 0), MS(3000), "5 s to 8 s: something between came in after all");
+    assert_eq!(board.longest_loss(at(0), 4), MS(3000), "the run from 1 s to 3 s is not looked at again");
     board.forget_lost(at(20_000));
-    assert_eq!(board.longest_loss(at(0)), Duration::ZERO);
+    assert_eq!(board.longest_loss(at(0), 0), Duration::ZERO);
     let base = 600 + 4 * 300 + 200;
     assert_eq!(duration(&measured(600), MS(200)), Some(MS(3 * base)), "the example: 2 * 3 = 6");
     assert_eq!(duration(&Estimator::default(), MS(25)), None, "§7.6.2: not before a round trip was measured");
@@ -233,7 +235,8 @@ impl Plain {
         lost
     }
 
-    fn longest(&self) -> u64 {
+    /// The longest run of losses that reaches the number `since`.
+    fn longest(&self, since: usize) -> u64 {
         let lost = |number: usize| {
             self.packets[number].1 && self.packets[number].2 == State::Lost && self.packets[number].0 > 50
         };
@@ -241,7 +244,9 @@ impl Plain {
         for first in (0..self.packets.len()).filter(|number| lost(*number)) {
             let until = self.packets[first..].iter().take_while(|(.., state)| *state != State::Acknowledged).count();
             let last = (first..first + until).rfind(|number| lost(*number)).unwrap_or(first);
-            longest = longest.max(self.packets[last].0 - self.packets[first].0);
+            if (first..first + until).any(|number| number >= since && self.packets[number].2 == State::Lost) {
+                longest = longest.max(self.packets[last].0 - self.packets[first].0);
+            }
         }
         longest
     }
@@ -271,7 +276,8 @@ proptest! {
             }
             let out = plain.packets.iter().filter(|(_, counts, state)| *counts && *state == State::Out).count() as u64;
             prop_assert_eq!((board.in_flight(), board.has_ack_eliciting()), (out * 1200, out > 0));
-            prop_assert_eq!(board.longest_loss(at(50)), MS(plain.longest()));
+            prop_assert_eq!(board.longest_loss(at(50), 0), MS(plain.longest(0)));
+            prop_assert_eq!(board.longest_loss(at(50), place as u64), MS(plain.longest(place)));
             prop_assert_eq!(board.outstanding().count(), plain.packets.iter().filter(|(.., state)| *state == State::Out).count());
         }
     }
