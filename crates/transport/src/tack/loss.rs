@@ -153,9 +153,11 @@ impl LossDetector {
         while self.unreported.pop_front_if(|range| range.end <= number).is_some() {}
     }
 
-    /// All that is lost, the lowest first: the unacked list.
-    pub(super) fn lost<'a>(&self, numbers: &'a Ranges) -> impl Iterator<Item = Range<u64>> + use<'a> {
-        missing(numbers, 0..self.declared)
+    /// What is lost and does not lie below `from`, the lowest first: the unacked list, or a part of it.
+    pub(super) fn lost<'a>(&self, numbers: &'a Ranges, from: u64) -> impl Iterator<Item = Range<u64>> + use<'a> {
+        let below = numbers.beyond().partition_point(|held| held.start <= from);
+        let start = below.checked_sub(1).map_or(0, |last| numbers.beyond()[last].end);
+        missing(numbers, start..self.declared).skip_while(move |range| range.end <= from)
     }
 }
 
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!((receiver.reported(10), receiver.detector.deadline()), (vec![], Some(at(11))));
         receiver.arrives(10, 2);
         assert_eq!(receiver.reported(11), [1..2]);
-        assert_eq!(receiver.detector.lost(&receiver.numbers).collect::<Vec<_>>(), [1..2], "the other is not due");
+        assert_eq!(receiver.detector.lost(&receiver.numbers, 0).collect::<Vec<_>>(), [1..2], "the other is not due");
         assert_eq!((receiver.reported(13), receiver.reported(99)), (vec![5..7], vec![]), "each is reported once");
         assert_eq!(receiver.detector.counters(), &Counters { lost: 3, late: 0 });
     }
@@ -259,6 +261,9 @@ mod tests {
             let found: Vec<u64> = missing(&numbers, start..end).flatten().collect();
             let expected: Vec<u64> = (start..end).filter(|number| !held.contains(number)).collect();
             prop_assert_eq!(found, expected);
+            let detector = LossDetector { declared: end, ..LossDetector::new(0.25, true, true) };
+            let all = missing(&numbers, 0..end);
+            prop_assert!(detector.lost(&numbers, start).eq(all.filter(|range| range.end > start)));
         }
     }
 }

@@ -283,7 +283,7 @@ impl Receiver {
         tack.acked = acked.runs;
         // A limited number of blocks are those of the lowest numbers. Lists without a limit take turns with the acked list.
         let lost_from = if most == usize::MAX && acked.unlisted > 0 { from } else { next };
-        let lost = self.loss.lost(&self.numbers).skip_while(|range| range.end <= lost_from);
+        let lost = self.loss.lost(&self.numbers, lost_from);
         let (lost, left_from) = lists::lost(next, lost, most, room);
         tack.lost = lost;
         let lists_all = acked.unlisted == 0 || (acked.upto.is_none() && from == next);
