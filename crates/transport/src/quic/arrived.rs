@@ -71,8 +71,8 @@ impl Arrived {
     /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers. Returns `None` if nothing is to be reported.
     pub(super) fn ack(&self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
         let reported = |range: std::ops::Range<u64>| range.start.max(self.floor)..range.end;
-        let ranges: Vec<_> =
-            self.numbers.acked().map(reported).take_while(|range| !range.is_empty()).take(most).collect();
+        let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len() + 1));
+        ranges.extend(self.numbers.acked().map(reported).take_while(|range| !range.is_empty()).take(most));
         if ranges.is_empty() {
             return None;
         }

@@ -155,6 +155,7 @@ impl Connection {
             packets.push(self.packet(id, number, frame.into()));
         }
         self.pad_initial(&mut packets, true);
-        Some(self.datagram(now, packets))
+        let octets = packets.iter().map(quic::Packet::wire_len).sum();
+        Some(self.datagram(now, packets, octets))
     }
 }

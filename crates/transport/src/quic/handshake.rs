@@ -22,6 +22,7 @@ use super::space::{self, Keys};
 use crate::fault::Fault;
 use crate::streams::Side;
 use acklab_base::{Bytes, Duration, Event, Instant};
+use acklab_wire::quic::Datagram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -187,16 +188,31 @@ impl Connection {
     /// Octets that may be sent before the client's address is validated.
     #[inline]
     pub(super) fn unvalidated_room(&self) -> u64 {
-        if self.side == Side::Client || self.handshake.is_validated {
+        if !self.is_unvalidated() {
             return u64::MAX;
         }
         (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent)
     }
 
-    pub(super) const fn count_unvalidated(&mut self, received: u64, sent: u64) {
-        if !self.handshake.is_validated {
-            self.handshake.received += received;
-            self.handshake.sent += sent;
+    /// Returns `true` if this end is a server that does not know yet that the client's address is its own (RFC 9000, §8.1).
+    #[inline]
+    const fn is_unvalidated(&self) -> bool {
+        matches!(self.side, Side::Server) && !self.handshake.is_validated
+    }
+
+    /// A datagram has arrived.
+    #[inline]
+    pub(super) fn count_arrived(&mut self, datagram: &Datagram) {
+        if self.is_unvalidated() {
+            self.handshake.received += datagram.udp_payload();
+        }
+    }
+
+    /// A datagram of `octets` leaves.
+    #[inline]
+    pub(super) const fn count_departed(&mut self, octets: u64) {
+        if self.is_unvalidated() {
+            self.handshake.sent += octets;
         }
     }
 

@@ -36,7 +36,7 @@ impl Connection {
             return Fate::Refused(STRANGER);
         }
         let was_confirmed = self.is_confirmed();
-        self.count_unvalidated(datagram.udp_payload(), 0);
+        self.count_arrived(datagram);
         if datagram.acknowledges() {
             self.sender.count_ack();
         }

@@ -8,7 +8,6 @@ use super::space;
 use crate::mtu::Search;
 use acklab_base::Instant;
 use acklab_wire::quic::{Datagram, Frame, Frames, LEAST_INITIAL};
-use acklab_wire::sequence::Sequence;
 
 /// The sizes of datagrams.
 #[derive(Debug)]
@@ -114,10 +113,9 @@ impl Connection {
         let mut packet = self.packet(id, number, frames);
         let missing = octets.saturating_sub(packet.wire_len());
         pad_by(&mut packet, missing);
-        let content = Content::default();
-        let draft = Draft { id, number, packet, content, reason: None, octets_of_streams: 0, repeats: false };
-        let mut packets = Sequence::default();
-        packets.push(self.commit(now, draft));
-        Some(self.datagram(now, packets))
+        let (content, octets) = (Content::default(), packet.wire_len());
+        let draft = Draft { id, number, packet, content, reason: None, octets_of_streams: 0, repeats: false, octets };
+        let packet = self.commit(now, draft);
+        Some(self.datagram(now, packet.into(), octets))
     }
 }

@@ -86,6 +86,8 @@ pub(super) struct Draft {
     pub(super) reason: Option<Reason>,
     pub(super) octets_of_streams: u64,
     pub(super) repeats: bool,
+    /// Octets of the packet.
+    pub(super) octets: u64,
 }
 
 impl Connection {
@@ -99,8 +101,21 @@ impl Connection {
             Phase::Handshaking | Phase::Established => self.build(now),
             Phase::Closed(_) => self.close_datagram(now),
         };
-        self.output.is_idle = datagram.is_none();
+        self.output.is_idle = datagram.is_none() || self.is_held_by_pacing(now);
         datagram
+    }
+
+    /// A datagram has left. Returns `true` if pacing holds back the next one and nothing else is to leave, so that nobody need ask for it.
+    #[inline]
+    fn is_held_by_pacing(&mut self, now: Instant) -> bool {
+        let is_held = self.phase == Phase::Established
+            && self.spaces.are_settled()
+            && self.acks.acknowledger.due().is_none()
+            && self.sender.holds_until(now).is_some();
+        if is_held {
+            self.note_limit(false);
+        }
+        is_held
     }
 
     fn build(&mut self, now: Instant) -> Option<Datagram> {
@@ -108,7 +123,19 @@ impl Connection {
             return Some(probe);
         }
         let unvalidated = self.unvalidated_room();
-        let mut room = self.room_of_datagram().min(unvalidated);
+        let room = self.room_of_datagram().min(unvalidated);
+        if self.spaces.are_settled() {
+            let draft = self.draft(now, space::Id::Application, room)?;
+            let octets = draft.octets;
+            let packet = self.commit(now, draft);
+            return Some(self.datagram(now, packet.into(), octets));
+        }
+        self.build_coalesced(now, unvalidated, room)
+    }
+
+    /// A datagram with a packet of each space.
+    #[inline(never)]
+    fn build_coalesced(&mut self, now: Instant, unvalidated: u64, mut room: u64) -> Option<Datagram> {
         let mut drafts: Sequence<Draft> = Sequence::default();
         for id in space::Id::ALL {
             // An Initial packet of a server may need a datagram of full size.
@@ -117,15 +144,15 @@ impl Connection {
                 continue;
             }
             if let Some(draft) = self.draft(now, id, room) {
-                room -= draft.packet.wire_len();
+                room -= draft.octets;
                 drafts.push(draft);
             }
         }
         if drafts.is_empty() {
             return None;
         }
-        let total: u64 = drafts.iter().map(|draft| draft.packet.wire_len()).sum();
-        self.pad(&mut drafts, total);
+        self.pad(&mut drafts);
+        let total = drafts.iter().map(|draft| draft.octets).sum();
         let sends_handshake = drafts.iter().any(|draft| draft.id == space::Id::Handshake);
         let mut packets = Sequence::default();
         for draft in drafts {
@@ -135,12 +162,13 @@ impl Connection {
             // RFC 9001, §4.9.1.
             self.discard(now, space::Id::Initial);
         }
-        Some(self.datagram(now, packets))
+        Some(self.datagram(now, packets, total))
     }
 
     /// Pads a datagram with an Initial packet to 1200 octets: a client's always, a server's if it elicits an acknowledgment (RFC 9000,
     /// §14.1).
-    fn pad(&self, drafts: &mut Sequence<Draft>, total: u64) {
+    fn pad(&self, drafts: &mut Sequence<Draft>) {
+        let total: u64 = drafts.iter().map(|draft| draft.octets).sum();
         let needs = |draft: &Draft| {
             draft.id == space::Id::Initial && (self.side == Side::Client || draft.packet.frames.is_ack_eliciting())
         };
@@ -149,6 +177,7 @@ impl Connection {
             && let Some(last) = drafts.last_mut()
         {
             pad_by(&mut last.packet, LEAST_INITIAL - total);
+            last.octets = last.packet.wire_len();
         }
     }
 
@@ -165,15 +194,15 @@ impl Connection {
         }
     }
 
-    /// The datagram of these packets, which leaves now.
-    pub(super) fn datagram(&mut self, now: Instant, packets: Sequence<Packet>) -> Datagram {
+    /// The datagram of these packets of `octets` together, which leaves now.
+    #[inline]
+    pub(super) fn datagram(&mut self, now: Instant, packets: Sequence<Packet>, octets: u64) -> Datagram {
         let datagram = Datagram { ecn: self.ecn.codepoint(), packets };
-        self.count_unvalidated(0, datagram.udp_payload());
+        self.count_departed(octets);
         self.output.datagrams += 1;
-        let payload: u32 = datagram.packets.iter().map(|packet| packet.frames.payload()).sum();
-        let acknowledges = datagram.acknowledges();
-        self.output.acks += u64::from(acknowledges && payload == 0);
-        let is_ack = acknowledges && payload == 0;
+        let carries = |frame: &Frame| matches!(frame, Frame::Stream(stream) if stream.length > 0);
+        let is_ack = datagram.acknowledges() && !datagram.frames().any(carries);
+        self.output.acks += u64::from(is_ack);
         self.output.told = if is_ack { self.acks.acknowledger.newest_reported() } else { now };
         datagram
     }
@@ -187,6 +216,12 @@ impl Connection {
 
     /// What a space has to say in `room` octets.
     fn draft(&mut self, now: Instant, id: space::Id, room: u64) -> Option<Draft> {
+        let is_probe = self.spaces[id].probes > 0;
+        let mut may_send = is_probe || self.sender.may_send(now);
+        if id == space::Id::Application && !is_probe && !self.has_to_say(may_send) {
+            self.note_limit(may_send);
+            return None;
+        }
         let number = self.sender.next_number(id);
         let mut packet = self.packet(id, number, Frames::default());
         let overhead = packet.header.wire_len() + u64::from(packet.number.length()) + TAG;
@@ -194,8 +229,6 @@ impl Connection {
         if room < LEAST_ROOM {
             return None;
         }
-        let is_probe = self.spaces[id].probes > 0;
-        let mut may_send = is_probe || self.sender.may_send(now);
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
             // The end of the handshake may be smaller than a full packet, and must not wait for a window with room for one: until it is
             // confirmed, no timer repairs what application data hold of the window (RFC 9002, §6.2.1).
@@ -231,11 +264,21 @@ impl Connection {
         if packet.frames.is_empty() {
             return None;
         }
-        let sampled = u64::from(packet.number.length()) + packet.frames.wire_len();
+        let mut frames = packet.frames.wire_len();
+        let sampled = u64::from(packet.number.length()) + frames;
         if sampled < LEAST_SAMPLED {
             packet.frames.push(Frame::Padding((LEAST_SAMPLED - sampled) as u16));
+            frames += LEAST_SAMPLED - sampled;
         }
-        Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats })
+        let octets = overhead + frames;
+        debug_assert_eq!(octets, packet.wire_len());
+        Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats, octets })
+    }
+
+    /// Returns `true` if a packet of application data has something to hold, if window and pacing `let_send`.
+    #[inline]
+    fn has_to_say(&self, let_send: bool) -> bool {
+        self.acks.acknowledger.due().is_some() || let_send && self.has_due(space::Id::Application)
     }
 
     /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
@@ -288,18 +331,18 @@ impl Connection {
             self.spaces[id].owes_ack.then_some(Reason::Handshake)
         }?;
         let mut most = self.config.ack_ranges;
-        let ack = loop {
+        let (ack, octets) = loop {
             let ack = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most)?;
+            let octets = ack.wire_len();
             // The room of a packet holds a few ranges at least.
-            if most <= 2 || ack.wire_len() + LEAST_PIECE <= *room {
-                break ack;
+            if most <= 2 || octets + LEAST_PIECE <= *room {
+                break (ack, octets);
             }
             most /= 2;
         };
         content.reports = ack.largest();
-        let frame = Frame::Ack(Box::new(ack));
-        *room = room.saturating_sub(frame.wire_len());
-        frames.push(frame);
+        *room = room.saturating_sub(octets);
+        frames.push(Frame::Ack(Box::new(ack)));
         Some(reason)
     }
 
@@ -326,11 +369,10 @@ impl Connection {
 
     /// Enters what leaves into the board, and tells congestion control.
     pub(super) fn commit(&mut self, now: Instant, draft: Draft) -> Packet {
-        let Draft { id, number, packet, content, reason, octets_of_streams, repeats } = draft;
+        let Draft { id, number, packet, content, reason, octets_of_streams, repeats, octets } = draft;
         let is_ack_eliciting = packet.frames.is_ack_eliciting();
         // Padding counts as in flight (RFC 9002, §2).
         let is_in_flight = is_ack_eliciting || packet.frames.iter().any(|frame| matches!(frame, Frame::Padding(_)));
-        let octets = packet.wire_len();
         if let Some(reason) = reason {
             if id == space::Id::Application {
                 self.acks.on_sent(now, reason);

@@ -130,6 +130,14 @@ impl Spaces {
         self.spaces.iter().any(|space| space.probes > 0)
     }
 
+    /// Returns `true` if the handshake is behind both ends, so that packets of application data alone leave, and no probe is due.
+    #[inline]
+    pub(super) fn are_settled(&self) -> bool {
+        self[Id::Initial].keys == Keys::Discarded
+            && self[Id::Handshake].keys == Keys::Discarded
+            && self[Id::Application].probes == 0
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Space> {
         self.spaces.iter()
     }

@@ -36,8 +36,10 @@ impl Connection {
         let of_space = |id: space::Id| {
             // Where probes are about to leave, nothing is waited for.
             let is_skipped = (id == space::Id::Application && !self.is_confirmed()) || self.spaces[id].probes > 0;
-            let timeout = if is_skipped { None } else { Some(self.probe_timeout(id)) }?;
-            Some((self.sender.probe_at(id, timeout)?, id))
+            if is_skipped || !self.sender.has_outstanding(id) {
+                return None;
+            }
+            Some((self.sender.probe_at(id, self.probe_timeout(id))?, id))
         };
         space::Id::ALL.into_iter().filter_map(of_space).min()
     }
