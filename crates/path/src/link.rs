@@ -41,6 +41,8 @@ pub struct Link<D> {
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
+    /// There is nothing but a precomputed FIFO, a gate, a server and a delay.
+    is_plain: bool,
     tally: Tally,
 }
 
@@ -56,8 +58,12 @@ impl<D: Datagram + Clone> Link<D> {
             Some(_) => Queue::Stored(PacketQueue::new(config.queue, draws())),
             None => Queue::new(config.queue, draws),
         };
+        let channel = Channel::new(config, |part| seed.stream(&format!("link/{name}/{part}")));
+        let mtu = Mtu::new(config.mtu, config.mtu_steps.as_deref()).map(Box::new);
+        let has_boxes = mtu.is_some() || config.thinner.is_some() || config.spacer.is_some();
         Self {
-            mtu: Mtu::new(config.mtu, config.mtu_steps.as_deref()).map(Box::new),
+            is_plain: matches!(queue, Queue::Precomputed(_)) && channel.is_plain() && !has_boxes,
+            mtu,
             thinner: config.thinner.map(|rule| Box::new(Thinner::new(rule))),
             queue,
             assigned: terminal.map(|terminal| Box::new(Assigned::new(terminal, config.overhead))),
@@ -65,7 +71,7 @@ impl<D: Datagram + Clone> Link<D> {
             gate: config.gate.map(Gate::new),
             server,
             free_at: Instant::ZERO,
-            channel: Channel::new(config, |part| seed.stream(&format!("link/{name}/{part}"))),
+            channel,
             spacer: config.spacer.map(|config| Box::new(Spacer::new(config))),
             overhead: config.overhead,
             tally: Tally::new(),
@@ -123,15 +129,33 @@ impl<D: Datagram + Clone> Link<D> {
         Some((arrival, packet))
     }
 
+    /// Returns `true` if a packet that enters now can be [passed](Self::pass) on at once: nothing but the FIFO and the server touches it, and
+    /// none is on the way.
+    #[must_use]
+    #[inline]
+    pub fn passes_at_once(&self) -> bool {
+        self.is_plain && self.channel.in_flight.is_empty()
+    }
+
+    /// Accepts a packet like [`accept`](Machine::accept), and removes it again like [`take_ahead`](Self::take_ahead), if the link
+    /// [lets it pass](Self::passes_at_once). Returns `None` if the queue has dropped it.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
+        let packet = self.serve_precomputed(now, packet)?;
+        let arrival = self.channel.arrival(self.free_at);
+        self.tally.delivers(arrival, packet.wire_len());
+        Some((arrival, packet))
+    }
+
     /// When a packet that reaches the head of the queue at `ready` begins its service.
     #[inline]
     fn start_of(&self, ready: Instant) -> Instant {
         self.gate.as_ref().map_or(ready, |gate| gate.slot_for(ready)).max(self.free_at)
     }
 
-    /// Sends a packet that reached the head of the queue at `ready` and begins its service at `start`.
+    /// Serves a packet that reached the head of the queue at `ready` and begins its service at `start`, which ends at `free_at`.
     #[inline(always)]
-    fn serve(&mut self, ready: Instant, start: Instant, packet: D) {
+    fn serve(&mut self, ready: Instant, start: Instant, packet: &D) {
         if let Some(gate) = &mut self.gate {
             gate.pass(gate.slot_for(ready));
         }
@@ -139,6 +163,11 @@ impl<D: Datagram + Clone> Link<D> {
         let on_wire = packet.wire_len() + self.overhead;
         self.free_at = self.server.finish(start, on_wire, start == self.free_at);
         self.tally.sends(start, self.free_at, on_wire);
+    }
+
+    /// Sends a packet that has been served.
+    #[inline(always)]
+    fn send(&mut self, packet: D) {
         self.channel.send(self.free_at, packet, &mut self.tally);
     }
 
@@ -163,7 +192,8 @@ impl<D: Datagram + Clone> Link<D> {
             // The discipline may drop the head instead.
             let Some((arrived, packet)) = packets.take_head(leaves, &mut self.tally) else { continue };
             self.tally.serves(leaves, packet.wire_len() + self.overhead, leaves.since(arrived));
-            self.serve(ready, start, packet);
+            self.serve(ready, start, &packet);
+            self.send(packet);
         }
     }
 
@@ -210,12 +240,20 @@ impl<D: Datagram + Clone> Link<D> {
 
     /// Accepts a packet into a FIFO whose departures are known on arrival.
     #[inline]
-    fn accept_precomputed(&mut self, now: Instant, mut packet: D) {
+    fn accept_precomputed(&mut self, now: Instant, packet: D) {
+        if let Some(packet) = self.serve_precomputed(now, packet) {
+            self.send(packet);
+        }
+    }
+
+    /// Takes a packet through a FIFO whose departures are known on arrival. Returns `None` if the queue has dropped it.
+    #[inline(always)]
+    fn serve_precomputed(&mut self, now: Instant, mut packet: D) -> Option<D> {
         let start = self.start_of(now);
         let leaves = self.device.entry(now, start);
         let size = packet.wire_len();
         let on_wire = size + self.overhead;
-        let Queue::Precomputed(fifo) = &mut self.queue else { return };
+        let Queue::Precomputed(fifo) = &mut self.queue else { return None };
         fifo.advance(now, &mut self.tally);
         self.tally.arrives(now, size);
         if leaves == now {
@@ -227,9 +265,11 @@ impl<D: Datagram + Clone> Link<D> {
             }
             fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
         } else {
-            return self.tally.drops(now, packet.flow(), size);
+            self.tally.drops(now, packet.flow(), size);
+            return None;
         }
-        self.serve(now, start, packet);
+        self.serve(now, start, &packet);
+        Some(packet)
     }
 
     /// Accepts a packet into a queue that stores packets.
@@ -249,7 +289,8 @@ impl<D: Datagram + Clone> Link<D> {
         } else if need_not_wait && packets.len() == 0 && packets.not_before() <= now {
             let Some(packet) = packets.pass(now, packet, &mut self.tally) else { return };
             self.tally.serves(now, on_wire, Duration::ZERO);
-            self.serve(now, start, packet);
+            self.serve(now, start, &packet);
+            self.send(packet);
         } else {
             // The tally counts the verdict, and nobody needs the packet of a rejection.
             drop(packets.offer(now, packet, true, &mut self.tally));
@@ -333,5 +374,64 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         let (_, packet) = self.channel.in_flight.pop_front()?;
         self.tally.delivers(now, packet.wire_len());
         Some(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::GateConfig;
+    use crate::loss::LossConfig;
+    use crate::queue::sample::{Packet, data};
+    use crate::queue::{QueueConfig, fifo};
+    use acklab_base::Rate;
+    use acklab_base::units::Limit;
+    use proptest::prelude::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn link(config: &LinkConfig) -> Link<Packet> {
+        let server = config.rate.map_or(Server::Unlimited, Server::constant);
+        Link::new(config, server, Seed(1), "link")
+    }
+
+    proptest! {
+        /// What passes at once arrives when it would otherwise, and is counted alike.
+        #[test]
+        fn what_passes_at_once_is_what_would_be_polled(
+            packets in proptest::collection::vec((0u64..3000, 40u64..1500), 1..60),
+            (is_limited, device_queue, is_gated) in (any::<bool>(), 0u32..3, any::<bool>()),
+        ) {
+            let limit = is_limited.then_some(Limit::Packets(3));
+            let config = LinkConfig {
+                rate: Some(Rate::from_mbps(8)),
+                delay: MS * 5,
+                queue: QueueConfig::Fifo(fifo::Config { limit, mark_above: None }),
+                device_queue,
+                gate: is_gated.then_some(GateConfig { interval: MS, quota: 2 }),
+                ..LinkConfig::default()
+            };
+            let (mut passing, mut polled, mut now) = (link(&config), link(&config), Instant::ZERO);
+            for (pause, size) in packets {
+                now += Duration::from_micros(pause);
+                prop_assert!(passing.passes_at_once());
+                polled.accept(now, data(size));
+                prop_assert_eq!(passing.pass(now, data(size)), polled.take_ahead());
+            }
+            let end = now + MS * 1000;
+            prop_assert_eq!(passing.counters(end), polled.counters(end));
+        }
+    }
+
+    #[test]
+    fn what_a_box_may_hold_does_not_pass_at_once() {
+        let plain = LinkConfig { rate: Some(Rate::from_mbps(8)), ..LinkConfig::default() };
+        let boxed = [
+            LinkConfig { mtu: Some(Bytes(1400)), ..plain.clone() },
+            LinkConfig { loss: Some(LossConfig::Independent { probability: 0.5 }), ..plain.clone() },
+            LinkConfig { queue: QueueConfig::CoDel(Default::default()), ..plain.clone() },
+        ];
+        assert!(link(&plain).passes_at_once());
+        assert_eq!(boxed.map(|config| link(&config).passes_at_once()), [false; 3]);
     }
 }

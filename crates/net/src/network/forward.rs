@@ -46,6 +46,17 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         loop {
             self.taps.enters_link(index, at, &packet);
             let link = &mut self.links[index];
+            if let Some(next) = self.successors[index]
+                && link.passes_at_once()
+            {
+                let Some((arrival, ahead)) = link.pass(at, packet) else {
+                    self.report_link_drops(index);
+                    return None;
+                };
+                self.taps.leaves_link(index, arrival, &ahead);
+                (index, at, packet) = (next, arrival, ahead);
+                continue;
+            }
             let before = link.deadline();
             link.accept(at, packet);
             let is_unchanged = before.is_some_and(|before| before > now) && link.deadline() == before;

@@ -40,10 +40,23 @@ impl<D: Datagram + Clone> Channel<D> {
         !self.can_overtake && self.duplicate.is_none()
     }
 
+    /// Returns `true` if each packet that enters arrives, once and behind those that entered before it.
+    #[inline]
+    pub(super) const fn is_plain(&self) -> bool {
+        self.loss.is_none() && self.is_in_order()
+    }
+
+    /// When a packet that was sent at `sent` arrives, unless the channel loses it.
+    #[inline]
+    pub(super) fn arrival(&mut self, sent: Instant) -> Instant {
+        self.arrivals.arrival(sent)
+    }
+
     #[inline(always)]
     pub(super) fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
-        if self.loss.is_none() && self.is_in_order() {
-            self.in_flight.push_back((self.arrivals.arrival(sent), packet));
+        if self.is_plain() {
+            let arrival = self.arrival(sent);
+            self.in_flight.push_back((arrival, packet));
         } else {
             self.send_impaired(sent, packet, tally);
         }
@@ -64,7 +77,7 @@ impl<D: Datagram + Clone> Channel<D> {
 
     /// Inserts a packet behind those that arrive no later.
     fn carry(&mut self, sent: Instant, packet: D) {
-        let arrival = self.arrivals.arrival(sent);
+        let arrival = self.arrival(sent);
         let index = if self.can_overtake {
             self.in_flight.partition_point(|(at, _)| *at <= arrival)
         } else {
