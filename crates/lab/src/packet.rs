@@ -81,16 +81,17 @@ impl Packet {
 
     /// Like [`new`](Self::new), but reuses the memory of `spare` if that carries a `P` too.
     #[inline]
-    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: &P, route: &Route, origin: Instant) -> Self {
+    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: P, route: &Route, origin: Instant) -> Self {
         if let Some(mut packet) = spare {
             let carried: &mut dyn Any = &mut *packet.0.pdu;
             if let Some(carried) = carried.downcast_mut::<P>() {
-                carried.clone_from(pdu);
-                packet.0.header = Header::of(pdu, *route, origin);
+                let header = Header::of(&pdu, *route, origin);
+                *carried = pdu;
+                packet.0.header = header;
                 return packet;
             }
         }
-        Self::new(pdu.clone(), *route, origin)
+        Self::new(pdu, *route, origin)
     }
 
     /// The protocol data unit. Returns `None` if it is of another type.
@@ -200,7 +201,7 @@ impl acklab_wifi::Packet for Packet {
     }
 
     fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self {
-        Self::reuse(spare, &ack.segment, &self.0.header.route, self.origin())
+        Self::reuse(spare, ack.segment, &self.0.header.route, self.origin())
     }
 }
 
@@ -222,12 +223,12 @@ impl Pool {
         }))
     }
 
-    /// A packet that carries a copy of `pdu`, which is written directly to the packet's memory.
+    /// A packet that carries `pdu`.
     #[inline]
     pub(crate) fn packet<P: Pdu + Clone>(
         &mut self,
         spares: SpareList,
-        pdu: &P,
+        pdu: P,
         route: &Route,
         origin: Instant,
     ) -> Packet {

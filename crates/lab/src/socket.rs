@@ -111,12 +111,11 @@ where
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let polled = if self.endpoint.may_transmit() { self.endpoint.poll(now) } else { None };
-        // The segment is borrowed, because it is large and moving it would copy it.
-        let Some(pdu) = &polled else {
+        let Some(pdu) = polled else {
             self.meter.rests(now, &self.endpoint, probes);
             return Departure::None(self.deadline());
         };
-        self.meter.departs(now, pdu, &self.endpoint, probes);
+        self.meter.departs(now, &pdu, &self.endpoint, probes);
         let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
         self.meter.count_sent(packet.wire_len());
         if self.endpoint.may_transmit() {
@@ -154,7 +153,7 @@ where
     ) -> bool {
         let mut carried = Vec::with_capacity(packet.payload());
         let Some(pdu) = E::Datagram::decode(packet, &mut carried) else { return false };
-        let arrived = pool.packet(self.spares, &pdu, &self.route, origin);
+        let arrived = pool.packet(self.spares, pdu.clone(), &self.route, origin);
         self.accept(now, arrived, pool, probes);
         let (mut rest, mut is_whole) = (carried.as_slice(), true);
         self.endpoint.report_octets(&pdu, &mut |stream, range| {
