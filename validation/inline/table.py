@@ -92,7 +92,7 @@ def carried(payload: int, rate: int, seconds: int) -> Carried:
 def capacity(payload: int, seconds: int) -> Carried:
     """The largest of some loads of which all but one packet of a thousand passes."""
     best = Carried(0, 0, 0, 1)
-    for rate in (100_000, 200_000, 300_000, 350_000, 400_000, 450_000, 500_000):
+    for rate in (100_000, 200_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000, 700_000):
         found = carried(payload, rate, seconds)
         if not found.is_whole:
             return best
