@@ -3,7 +3,6 @@
 Numbers below 1000 are for building. `--kept` takes the paths that are kept aside, 22000 to 22059.
 """
 
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -12,7 +11,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import acklab
 from acklab.errors import AcklabError
 from acklab.fitting import fit
 from validation.inspection import paths
@@ -25,11 +23,7 @@ def judge(number: int) -> dict[str, Any]:
     """The relative errors of the fit of a path, or why there is none."""
     path = paths.draw(number)
     with tempfile.TemporaryDirectory() as folder:
-        acklab.run(path.scenario, captures=folder)
-        capture = Path(folder) / path.files[0]
-        if len(path.files) > 1:
-            capture = Path(folder) / "both.pcapng"
-            subprocess.run(["mergecap", "-w", str(capture), *(str(Path(folder) / file) for file in path.files)], check=True)
+        _, capture = path.capture(folder)
         try:
             return {"number": number, "position": path.position, "errors": dict(fit(capture).errors)}
         except AcklabError as error:

@@ -5,8 +5,12 @@ The number of a path is the seed of its draw. Numbers below 1000 are for buildin
 
 import math
 import random
-from dataclasses import dataclass
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path as File
 from typing import Any
+
+import acklab
 
 _ACK = 52 * 8
 """Bits of a pure ACK with timestamps."""
@@ -30,6 +34,20 @@ class Path:
     is_thinned: bool
     files: tuple[str, ...]
     """Captures, which are merged."""
+
+    def with_flows(self, *flows: dict[str, Any]) -> "Path":
+        """The same path with these flows in place of its own."""
+        return replace(self, scenario=self.scenario | {"flow": list(flows)})
+
+    def capture(self, folder: str) -> tuple[acklab.Result, File]:
+        """Simulates the path. Returns the result, and the capture in `folder`, which mergecap makes of several."""
+        result = acklab.run(self.scenario, captures=folder)
+        files = [File(folder) / file for file in self.files]
+        if len(files) == 1:
+            return result, files[0]
+        both = File(folder) / "both.pcapng"
+        subprocess.run(["mergecap", "-w", both, *files], check=True)
+        return result, both
 
 
 def draw(number: int) -> Path:

@@ -3,7 +3,6 @@
 Numbers below 1000 are for building. `--kept` takes the paths that are kept aside, 10000 to 10099.
 """
 
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -12,7 +11,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import acklab
 from acklab import inspection
 from validation.inspection import paths
 
@@ -24,11 +22,7 @@ def judge(number: int) -> dict[str, Any]:
     """What is true of a path, and what the inspection of its capture finds: {quantity: (truth, found)}."""
     path = paths.draw(number)
     with tempfile.TemporaryDirectory() as folder:
-        result = acklab.run(path.scenario, captures=folder)
-        capture = Path(folder) / path.files[0]
-        if len(path.files) > 1:
-            capture = Path(folder) / "both.pcapng"
-            subprocess.run(["mergecap", "-w", str(capture), *(str(Path(folder) / file) for file in path.files)], check=True)
+        result, capture = path.capture(folder)
         way = inspection.inspect(capture).ways[0]
     flow = result.flows.row(0, named=True)
     acks = way["acks"]

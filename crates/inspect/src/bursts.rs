@@ -20,7 +20,7 @@ pub(crate) struct Bursts {
     pub(crate) period: Option<f64>,
 }
 
-/// The bursts of curves, with a bottleneck of `rate` octets per second.
+/// The bursts of curves, which have a point for each arrival, with a bottleneck of `rate` octets per second.
 pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
     let (mut arrivals, mut together, mut all) = (0_usize, 0_usize, 0_usize);
     let mut intervals = Vec::new();
@@ -58,6 +58,12 @@ mod tests {
         let curve: Vec<Point> = (0..400u64).map(|n| (n / 4 * 6_000_000 + n % 4 * 20_000, 3000 * (n + 1))).collect();
         let found = bursts(&[curve], 2e6).unwrap();
         assert_eq!((found.mean_length, found.period), (4.0, Some(6e6)));
+    }
+
+    #[test]
+    fn an_aggregate_arrives_at_once() {
+        let curve: Vec<Point> = (0..400u64).map(|n| (n / 4 * 6_000_000, 3000 * (n + 1))).collect();
+        assert_eq!(bursts(&[curve], 2e6).unwrap(), Bursts { mean_length: 4.0, period: Some(6e6) });
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! | [`controller`] | how the data in flight reacts to loss |
 //! | `trace` | packets kept for the estimates below |
 //! | `rate` | the rate of the bottleneck, by dispersion |
+//! | `receiver_clock` | the rate of the bottleneck, by timestamps of ACKs |
 //! | `bursts` | bursts of arrivals, and their period |
 //! | [`thinning`] | whether ACKs are thinned or compressed on their way |
 //! | `batches` | intervals of means and ratios |
@@ -35,6 +36,7 @@ mod losses;
 pub mod qlog;
 mod quantiles;
 mod rate;
+mod receiver_clock;
 pub mod report;
 mod round_trip;
 mod spin;

@@ -19,8 +19,8 @@ const SHARP: f64 = 0.3;
 /// The bottleneck was busy for most of the time if this share of the octets of trains is near their mode: where the sender leaves it idle, their
 /// rates vary with its window.
 const BUSY: f64 = 0.4;
-/// Distances of data and of their ACKs tell the same rate if they differ by less than this: noise on the return path.
-const APART: f64 = 1.15;
+/// Two estimates tell the same rate if they differ by less than this: noise on the return path, or a tick of the receiver's clock.
+const APART: f64 = 1.1;
 
 /// A point of a curve: at an instant in nanoseconds, so many octets had arrived.
 pub(crate) type Point = (u64, u64);
@@ -43,37 +43,52 @@ pub(crate) struct Rate {
     pub(crate) is_lower_bound: bool,
 }
 
+/// The points at which something has arrived.
+pub(crate) fn advancing(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
+    let mut kept: Vec<Point> = Vec::new();
+    for (at, octets) in points {
+        if kept.last().is_none_or(|last| octets > last.1 && at >= last.0) {
+            kept.push((at, octets));
+        }
+    }
+    kept
+}
+
 /// Points at which nothing has arrived are dropped, and those of one instant are one.
 pub(crate) fn tidy(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     let mut tidy: Vec<Point> = Vec::new();
-    for (at, octets) in points {
+    for point in advancing(points) {
         match tidy.last_mut() {
-            Some(last) if octets <= last.1 || at < last.0 => {}
-            Some(last) if at == last.0 => last.1 = octets,
-            _ => tidy.push((at, octets)),
+            Some(last) if point.0 == last.0 => *last = point,
+            _ => tidy.push(point),
         }
     }
     tidy
 }
 
 /// The rate in octets per second of the bottleneck behind which `data` arrive, or whose passage `acks` report. `data` are empty where they were captured
-/// before it; `is_behind` says that they are certain to have passed it. `period` is that of bursts of ACKs, in nanoseconds, if they come in bursts. Returns `None` if there are too few points.
+/// before it; `is_behind` says that they are certain to have passed it. `period` is that of bursts of ACKs, in nanoseconds, if they come in bursts, and `clock` what the receiver's clock tells. Returns `None` if there are too few points.
 pub(crate) fn of_bottleneck(
     data: &[Vec<Point>],
     acks: &[Vec<Point>],
     is_behind: bool,
     period: Option<f64>,
+    clock: Option<Estimate>,
 ) -> Option<Rate> {
     let told = |estimate| Some(Rate { estimate, is_lower_bound: false });
     let trains = train_rate(if acks.iter().all(Vec::is_empty) { data } else { acks }, period);
     let is_busy = |trains: &Estimate| trains.share >= BUSY;
+    let is_apart = |one: &Estimate| clock.is_some_and(|clock| !agree(one, &clock));
     let sharp = |curves: &[Vec<Point>]| mode_of(&singles(curves)).filter(|single| single.share >= SHARP);
     match (trains, sharp(data), sharp(acks).filter(|_| period.is_none())) {
+        (_, Some(single), _) if is_behind => told(single),
+        // Data and their ACKs agree.
+        (_, Some(single), Some(ack)) if agree(&single, &ack) && !is_apart(&single) => told(single),
+        _ if clock.is_some() => clock.and_then(told),
         (None, None, _) => None,
         (Some(trains), ..) if is_busy(&trains) => told(trains),
-        // Data and their ACKs agree, or there are no ACKs to ask.
-        (_, Some(single), Some(ack)) if agree(&single, &ack) => told(single),
-        (_, Some(single), _) if is_behind || acks.iter().all(Vec::is_empty) => told(single),
+        // There are no ACKs to ask.
+        (_, Some(single), _) if acks.iter().all(Vec::is_empty) => told(single),
         (Some(trains), _, Some(ack)) if data.is_empty() && ack.value > trains.value => told(ack),
         (Some(_), ..) => fastest(if acks.iter().all(Vec::is_empty) { data } else { acks }, period),
         (None, Some(single), _) => Some(Rate { estimate: single, is_lower_bound: true }),
@@ -159,7 +174,7 @@ mod tests {
 
     #[test]
     fn pauses_do_not_count() {
-        let rate = of_bottleneck(&[busy_and_idle()], &[], true, None).unwrap().estimate;
+        let rate = of_bottleneck(&[busy_and_idle()], &[], true, None, None).unwrap().estimate;
         assert!((rate.value - 1.5e6).abs() < 1.0, "{rate:?}");
     }
 
@@ -167,7 +182,7 @@ mod tests {
     fn bursts_are_averaged() {
         // Five packets every five milliseconds.
         let curve: Vec<Point> = (0..1000u64).map(|n| (n / 5 * 5_000_000 + n % 5 * 10_000, 1500 * (n + 1))).collect();
-        let rate = of_bottleneck(&[], &[curve], false, Some(5e6)).unwrap().estimate;
+        let rate = of_bottleneck(&[], &[curve], false, Some(5e6), None).unwrap().estimate;
         assert!((rate.value / 1.5e6 - 1.0).abs() < 0.03, "{rate:?}");
     }
 

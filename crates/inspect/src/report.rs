@@ -4,7 +4,8 @@ use crate::bursts::{Bursts, bursts};
 use crate::connection;
 use crate::controller::Family;
 use crate::quantiles::{Quantiles, median};
-use crate::rate::{self, Point, of_bottleneck, tidy, train_rate};
+use crate::rate::{self, Point, advancing, of_bottleneck, tidy, train_rate};
+use crate::receiver_clock::ReceiverClock;
 use crate::thinning::{self, Thinning};
 use crate::trace::Trace;
 use crate::way;
@@ -278,9 +279,9 @@ impl Way {
         let is_quic = protocol == Protocol::Quic;
         let round_trip = RoundTrip::of(way, is_quic && spins);
         let position = round_trip.position();
-        let arrivals: Vec<Vec<Point>> = way.data.stretches().iter().map(|stretch| arrivals(stretch)).collect();
         let ack_stretches = way.acks.stretches();
-        let curve = |stretch: &Vec<way::Ack>| tidy(stretch.iter().map(|ack| (ack.at, ack.delivered)));
+        let arrivals: Vec<Vec<Point>> = way.data.stretches().iter().map(|stretch| arrivals(stretch)).collect();
+        let curve = |stretch: &Vec<way::Ack>| advancing(stretch.iter().map(|ack| (ack.at, ack.delivered)));
         let acknowledged: Vec<Vec<Point>> = ack_stretches.iter().map(curve).collect();
         // At the sender no data have been through the bottleneck; elsewhere they may have.
         let (passed, seen) = match position {
@@ -289,7 +290,8 @@ impl Way {
             Position::Receiver => (arrivals.as_slice(), arrivals.as_slice()),
             Position::Middle | Position::Unknown => (arrivals.as_slice(), acknowledged.as_slice()),
         };
-        let (rate, bursts) = rate_and_bursts(passed, &acknowledged, position == Position::Receiver, seen);
+        let clock = ReceiverClock::of(&ack_stretches).and_then(|clock| clock.rate());
+        let (rate, bursts) = rate_and_bursts(passed, &acknowledged, position == Position::Receiver, seen, clock);
         let overhead = way.wire_octets as f64 / way.data_octets.max(1) as f64;
         let first = way.first_data.unwrap_or_default();
         let duration = way.last_data.saturating_sub(first) as f64 / 1e9;
@@ -364,22 +366,25 @@ impl Way {
     }
 }
 
-/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured over whole bursts. `seen` are the curves in which
-/// bursts are looked for.
+/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured over whole bursts. The curves have a point for each arrival; `seen` are
+/// those in which bursts are looked for. `clock` is the rate by the receiver's clock.
 fn rate_and_bursts(
     data: &[Vec<Point>],
     acks: &[Vec<Point>],
     is_behind: bool,
     seen: &[Vec<Point>],
+    clock: Option<rate::Estimate>,
 ) -> (Option<rate::Rate>, Option<Bursts>) {
+    let together = |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
+    let (data, acks, single) = (&together(data), &together(acks), &together(seen));
     // Long trains, which no burst misleads, give the first rate.
     let whole = |curve: &Vec<Point>| Some((curve.last()?.0.checked_sub(curve.first()?.0)?) as f64);
     let longest = seen.iter().filter_map(whole).fold(0.0, f64::max);
-    let Some(rough) = train_rate(seen, Some(longest / 400.0)) else {
-        return (of_bottleneck(data, acks, is_behind, None), None);
+    let Some(rough) = train_rate(single, Some(longest / 400.0)) else {
+        return (of_bottleneck(data, acks, is_behind, None, clock), None);
     };
     let period = bursts(seen, rough.value).and_then(|found| found.period);
-    let rate = of_bottleneck(data, acks, is_behind, period);
+    let rate = of_bottleneck(data, acks, is_behind, period, clock);
     let found = bursts(seen, rate.map_or(rough.value, |rate| rate.estimate.value));
     (rate, found)
 }
@@ -387,7 +392,7 @@ fn rate_and_bursts(
 /// The octets that have arrived, over time. What arrives again counts again: the bottleneck has carried it.
 fn arrivals(stretch: &[way::Data]) -> Vec<Point> {
     let mut octets = 0;
-    tidy(stretch.iter().map(|data| {
+    advancing(stretch.iter().map(|data| {
         octets += u64::from(data.length);
         (data.at, octets)
     }))

@@ -8,8 +8,9 @@
 //! that arrive together were not sent together.
 
 use crate::bursts::starts;
-use crate::quantiles::median;
+use crate::quantiles::{half_sample_mode, median};
 use crate::rate::{Point, tidy};
+use crate::receiver_clock::tick_between;
 use crate::way::Ack;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,12 +40,23 @@ pub(crate) struct Evidence {
     pub(crate) usual: u32,
     /// The mean number of segments that an ACK covers.
     pub(crate) mean: f64,
-    /// `usual` and `agreement` of the ACKs at the start, when a queue of ACKs grows and drains.
-    pub(crate) early: (u32, f64),
+    /// The share of ACKs that a receiver sends by a number of segments or by its timer: they cover the usual number, or fewer and waited.
+    pub(crate) by_rule: f64,
     /// The share of ACKs that cover more segments than a receiver acknowledges together by RFC 5681, §4.2.
     pub(crate) beyond: f64,
-    /// Whether the start is complete.
-    pub(crate) starts: bool,
+    pub(crate) count: usize,
+    /// What the return path tells.
+    pub(crate) pace: Pace,
+}
+
+/// ACKs that follow each other as fast as a link carries them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Pace {
+    /// The share of the time in which they do.
+    pub(crate) share: f64,
+    /// Of these, the share that does not cover the number of segments that most cover.
+    pub(crate) varies: f64,
+    /// How many acknowledge data in order.
     pub(crate) count: usize,
 }
 
@@ -54,43 +66,95 @@ const START: usize = 64;
 const LEAST: usize = 60;
 /// Segments that a receiver acknowledges together at most, by RFC 5681, §4.2, and some for an ACK that came late.
 const STANDARD: f64 = 2.2;
-/// A receiver follows a rule if so many of its ACKs do, and so many at the start, where its timer interferes. Fitted: receivers of simulated paths
-/// reached 0.98 and 0.91, paths with a filter at most 0.98 and 0.69 of both at once.
+/// A receiver follows a rule if so many of its ACKs do.
 const RULE: f64 = 0.95;
-const EARLY_RULE: f64 = 0.8;
+/// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000, §18.2, 25 ms).
+const TIMER: f64 = 20e6;
 /// So many missing numbers are a thinner; fewer may be losses.
 const MISSING: f64 = 0.1;
-/// A receiver of two segments never covers more: so many ACKs that do are a thinner. Fitted, as the next two: 260 simulated paths without a thinner had none.
+/// A receiver of two segments never covers more: so many ACKs that do are a thinner. Fitted: 260 simulated paths without a thinner had none.
 const BEYOND: f64 = 0.005;
-/// So many ACKs that follow a rule follow that of the receiver, whatever its start was like: paths with a filter reached 0.98.
-const STRICT_RULE: f64 = 0.99;
-/// If there are few ACKs, those at the start decide if fewer than this follow a rule: receivers of simulated paths reached 0.62, paths with a filter at most 0.43.
-const NO_RULE: f64 = 0.5;
+/// ACKs at the pace of a link that tell something.
+const PACED: usize = 10;
+/// A return path that is busy for less of the time thins little. A gate that releases ACKs together keeps its link busy for a moment only.
+const BUSY: f64 = 0.2;
+/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments, but for this share and number of exceptions.
+const VARIES: (f64, f64) = (0.02, 1.0);
+/// Distances within this ratio are equal.
+const NEAR: f64 = 0.02;
 
-/// Evidence from ACKs that acknowledged data in order, with segments of `mss` octets.
+/// Evidence from ACKs, with segments of `mss` octets.
 pub(crate) fn evidence(stretches: &[Vec<Ack>], mss: u32) -> Evidence {
-    let acks: Vec<&Ack> = stretches.iter().flatten().filter(|ack| ack.is_pure && ack.covers > 0).collect();
-    let segments: Vec<u32> = acks.iter().map(|ack| ack.covers.div_ceil(mss)).collect();
-    let settled = segments.get(START..).unwrap_or_default();
-    let (usual, most) = most_frequent(settled);
-    let total: u64 = settled.iter().map(|&count| u64::from(count)).sum();
-    let start = &segments[..segments.len().min(START)];
-    let (early, agree) = most_frequent(start);
+    let acks: Vec<Arrived> = stretches.iter().flat_map(|stretch| arrived(stretch, mss)).collect();
+    let in_order: Vec<&Arrived> = acks.iter().filter(|ack| ack.segments > 0).collect();
+    let settled = in_order.get(START..).unwrap_or_default();
+    let (usual, most) = most_frequent(settled.iter().map(|ack| ack.segments));
+    let total: u64 = settled.iter().map(|ack| u64::from(ack.segments)).sum();
+    let share = |is: &dyn Fn(&Arrived) -> bool| {
+        settled.iter().filter(|ack| is(ack)).count() as f64 / settled.len().max(1) as f64
+    };
     Evidence {
         agreement: most as f64 / settled.len().max(1) as f64,
         usual,
         mean: total as f64 / settled.len().max(1) as f64,
-        early: (early, agree as f64 / start.len().max(1) as f64),
-        starts: start.len() == START,
-        beyond: settled.iter().filter(|&&count| count > 2).count() as f64 / settled.len().max(1) as f64,
+        by_rule: share(&|ack| ack.segments == usual || ack.segments < usual && ack.waited >= TIMER),
+        beyond: share(&|ack| ack.segments > 2),
         count: settled.len(),
+        pace: pace(&acks),
+    }
+}
+
+/// A pure ACK after another.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    /// Segments that it acknowledges in order, if nothing is missing.
+    segments: u32,
+    /// Nanoseconds since the ACK before, by the receiver's clock if it tells.
+    waited: f64,
+    /// Nanoseconds since the ACK before, as captured.
+    gap: f64,
+    octets: f64,
+}
+
+fn arrived(stretch: &[Ack], mss: u32) -> Vec<Arrived> {
+    let tick = stretch.first().zip(stretch.last()).and_then(|(first, last)| tick_between(first, last));
+    let pairs = stretch.windows(2).filter(|two| two[1].is_pure);
+    pairs
+        .map(|two| {
+            let gap = two[1].at.saturating_sub(two[0].at) as f64;
+            let ticks =
+                two[1].value.zip(two[0].value).map(|(one, other)| f64::from(one.wrapping_sub(other).cast_signed()));
+            Arrived {
+                segments: two[1].covers.div_ceil(mss),
+                waited: ticks.zip(tick).map_or(gap, |(ticks, (tick, _))| ticks * tick),
+                gap,
+                octets: two[1].octets.into(),
+            }
+        })
+        .collect()
+}
+
+/// The pace of ACKs: a return path that is busy takes a time for each that its octets need, whatever it acknowledges.
+fn pace(acks: &[Arrived]) -> Pace {
+    let rate = |ack: &Arrived| ack.octets / ack.gap;
+    let mut rates: Vec<f64> = acks.iter().filter(|ack| ack.gap > 0.0).map(rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let Some(mode) = half_sample_mode(&rates) else { return Pace::default() };
+    let near: Vec<&Arrived> = acks.iter().filter(|ack| (rate(ack) / mode - 1.0).abs() < NEAR).collect();
+    let in_order: Vec<u32> = near.iter().map(|ack| ack.segments).filter(|&segments| segments > 0).collect();
+    let (_, most) = most_frequent(in_order.iter().copied());
+    let time = |acks: &mut dyn Iterator<Item = &Arrived>| acks.map(|ack| ack.gap).sum::<f64>();
+    Pace {
+        share: time(&mut near.iter().copied()) / time(&mut acks.iter()).max(1.0),
+        varies: 1.0 - most as f64 / in_order.len().max(1) as f64,
+        count: in_order.len(),
     }
 }
 
 /// The most frequent value and how often it occurs; the smaller of two.
-fn most_frequent(values: &[u32]) -> (u32, usize) {
+fn most_frequent(values: impl Iterator<Item = u32>) -> (u32, usize) {
     let mut counts = BTreeMap::<u32, usize>::new();
-    values.iter().for_each(|&value| *counts.entry(value).or_default() += 1);
+    values.for_each(|value| *counts.entry(value).or_default() += 1);
     counts.iter().rev().max_by_key(|&(_, count)| *count).map_or((0, 0), |(&value, &count)| (value, count))
 }
 
@@ -99,21 +163,15 @@ pub(crate) fn verdict(evidence: &Evidence, missing: Option<f64>, is_at_receiver:
     if is_at_receiver {
         return Thinning::NotVisible;
     }
-    if evidence.count < LEAST {
-        let (usual, agreement) = evidence.early;
-        let is_thinned = evidence.starts && f64::from(usual) > STANDARD && agreement < NO_RULE;
-        return if is_thinned { Thinning::Thinned } else { Thinning::Unknown };
-    }
+    let Pace { share, varies, count } = evidence.pace;
+    let is_paced = count >= PACED && share >= BUSY && varies > VARIES.0.max(VARIES.1 / count as f64);
     match missing {
         Some(missing) if missing >= MISSING => Thinning::Thinned,
-        None if evidence.mean <= STANDARD && evidence.beyond > BEYOND => Thinning::Thinned,
+        None if is_paced => Thinning::Thinned,
+        _ if evidence.count < LEAST => Thinning::Unknown,
+        None if evidence.by_rule < RULE && (evidence.mean > STANDARD || evidence.beyond > BEYOND) => Thinning::Thinned,
         _ if evidence.mean <= STANDARD => Thinning::None,
-        Some(_) => Thinning::SparseReceiver,
-        None if evidence.agreement >= STRICT_RULE => Thinning::SparseReceiver,
-        None if evidence.agreement >= RULE && evidence.early.0 == evidence.usual && evidence.early.1 >= EARLY_RULE => {
-            Thinning::SparseReceiver
-        }
-        None => Thinning::Thinned,
+        _ => Thinning::SparseReceiver,
     }
 }
 
@@ -123,12 +181,8 @@ pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> 
     let mut spreads = Vec::new();
     for stretch in stretches {
         let (first, last) = (stretch.first()?, stretch.last()?);
-        let ticks = f64::from(last.value?.wrapping_sub(first.value?));
-        let tick = last.at.saturating_sub(first.at) as f64 / ticks;
         // A burst must last some ticks.
-        if !tick.is_finite() || tick * 4.0 > period {
-            continue;
-        }
+        let Some((tick, _)) = tick_between(first, last).filter(|(tick, _)| tick * 4.0 <= period) else { continue };
         let curve: Vec<Point> = tidy(stretch.iter().map(|ack| (ack.at, ack.delivered)));
         let value_at = |at: u64| {
             let place = stretch.partition_point(|ack| ack.at <= at);
@@ -158,6 +212,7 @@ mod tests {
             delivered: 0,
             value: None,
             covers: covers(n) * 1000,
+            octets: 52,
             is_pure: true,
         };
         vec![(0..500).map(ack).collect()]

@@ -39,6 +39,8 @@ pub(crate) struct Ack {
     pub(crate) value: Option<u32>,
     /// The octets that it acknowledges in order, if nothing was missing before it; zero otherwise.
     pub(crate) covers: u32,
+    /// Of its packet.
+    pub(crate) octets: u16,
     pub(crate) is_pure: bool,
 }
 
@@ -323,7 +325,8 @@ impl Way {
         self.reactions.acknowledge(self.acknowledged, self.highest);
         let covers = if was_whole { (self.acknowledged - before).min(u32::MAX.into()) as u32 } else { 0 };
         let value = segment.options.timestamps.map(|clocks| clocks.value);
-        self.acks.push(Ack { at, ack, delivered: self.delivered(), value, covers, is_pure });
+        let octets = wire.min(u16::MAX.into()) as u16;
+        self.acks.push(Ack { at, ack, delivered: self.delivered(), value, covers, octets, is_pure });
     }
 
     /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
@@ -442,7 +445,9 @@ impl Way {
         self.acknowledged += octets;
         self.reactions.acknowledge(self.highest.saturating_sub(flight), self.highest);
         let covers = octets.min(u32::MAX.into()) as u32;
-        self.acks.push(Ack { at, ack: self.acknowledged, delivered: self.delivered(), value: None, covers, is_pure });
+        let octets = size.min(u16::MAX.into()) as u16;
+        let (ack, delivered) = (self.acknowledged, self.delivered());
+        self.acks.push(Ack { at, ack, delivered, value: None, covers, octets, is_pure });
     }
 
     /// The log of an end has declared a packet lost, whose data are sent again.

@@ -17,6 +17,7 @@
 //! | connection ids | `ids` |
 //! | ECN counts and their validation | `ecn` |
 //! | the size of datagrams | `mtu` |
+//! | the latency spin bit | `spin` |
 //! | the idle timeout | `idle` |
 //! | the end of a connection | `close` |
 //!
@@ -48,6 +49,7 @@ mod preset;
 mod sender;
 pub mod settings;
 mod space;
+mod spin;
 mod streams;
 mod timers;
 mod vitals;

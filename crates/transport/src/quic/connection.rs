@@ -13,6 +13,7 @@ use super::output::Output;
 use super::sender::Sender;
 use super::settings::{ConnectionConfig, Settings};
 use super::space::Spaces;
+use super::spin::Spin;
 use crate::ack::Policy;
 use crate::cc::Controller;
 use crate::custom::Custom;
@@ -47,6 +48,7 @@ pub struct Connection {
     pub(super) peer: Parameters,
     pub(super) phase: Phase,
     pub(super) ids: Ids,
+    pub(super) spin: Spin,
     pub(super) handshake: Handshake,
     pub(super) spaces: Spaces,
     pub(super) acks: Acks,
@@ -95,6 +97,7 @@ impl Connection {
             peer: Parameters::of(config),
             phase,
             ids: Ids::new(&mut random),
+            spin: Spin::new(side, config.spin_bit),
             handshake: Handshake::default(),
             spaces: Spaces::new(),
             acks: Acks::new(policy, config),

@@ -42,14 +42,14 @@ impl Ids {
         }
     }
 
-    /// The header of a packet of a space.
-    pub(super) fn header(&self, id: space::Id) -> Header {
+    /// The header of a packet of a space. `spin` is the spin bit of a short one.
+    pub(super) fn header(&self, id: space::Id, spin: bool) -> Header {
         let (destination, source) = (self.remote, self.local);
         let long = |kind| Header::Long(Box::new(Long { kind, destination, source }));
         match id {
             space::Id::Initial => long(LongKind::Initial { token: Vec::new() }),
             space::Id::Handshake => long(LongKind::Handshake),
-            space::Id::Application => Header::Short(Short { destination, ..Short::default() }),
+            space::Id::Application => Header::Short(Short { destination, spin, ..Short::default() }),
         }
     }
 }

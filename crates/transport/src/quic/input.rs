@@ -91,6 +91,11 @@ impl Connection {
             space.arrived.duplicates += 1;
             return Fate::Duplicate;
         }
+        if let Header::Short(short) = &packet.header
+            && space.arrived.largest().is_none_or(|largest| number > largest)
+        {
+            self.spin.on_newest(short.spin);
+        }
         self.note_header(now, &packet.header);
         match self.take_frames(now, id, ecn, number, packet) {
             Ok(()) => Fate::Taken,

@@ -211,7 +211,7 @@ impl Connection {
     pub(super) fn packet(&self, id: space::Id, number: u64, frames: Frames) -> Packet {
         let least = PacketNumber::truncate(number, self.sender.largest_acknowledged(id));
         let number = PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER));
-        Packet { header: self.ids.header(id), number, frames }
+        Packet { header: self.ids.header(id, self.spin.value()), number, frames }
     }
 
     /// What a space has to say in `room` octets.

@@ -80,6 +80,8 @@ pub(super) struct Stack {
     pub(super) adaptive_packet_threshold: bool,
     pub(super) flow_control: FlowControl,
     pub(super) updates_per_window: u32,
+    /// The latency spin bit spins.
+    pub(super) spin_bit: bool,
 }
 
 impl Preset {
@@ -156,6 +158,8 @@ fn rfc() -> Stack {
         // No RFC has a number. Half of a window as in quiche and quicly.
         flow_control: fixed(4 * MIB, 6 * MIB),
         updates_per_window: 2,
+        // RFC 9000, §17.4: optional.
+        spin_bit: false,
     }
 }
 
@@ -213,6 +217,8 @@ fn picoquic() -> Stack {
         flow_control: auto(Growth::Picoquic, [2 * MIB, MIB], [FlowControl::LARGEST; 2]),
         // `picoquic_format_required_max_stream_data_frames`.
         updates_per_window: 2,
+        // `picoquic_spinbit_basic`, the first of `picoquic_spinbit_version_enum`.
+        spin_bit: true,
         ..rfc()
     }
 }
@@ -268,6 +274,8 @@ fn quinn() -> Stack {
         flow_control: fixed(1_250_000, FlowControl::LARGEST),
         // `streams/recv.rs`, `max_stream_data`; `streams/state.rs`, `queue_max_data`.
         updates_per_window: 8,
+        // `TransportConfig::allow_spin`.
+        spin_bit: true,
         ..rfc()
     }
 }

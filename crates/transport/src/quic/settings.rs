@@ -116,6 +116,9 @@ pub struct Settings {
     pub burst: Option<pacing::Burst>,
     /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that needs to know how much was marked asks for it by itself.
     pub ecn: bool,
+    /// Spin the bit by which whoever sees the packets can measure round trips (RFC 9000, §17.4), which takes both ends. Default: as with the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spin_bit: Option<bool>,
     /// Undo a reduction of the window if every packet that was lost then is acknowledged after all. RFC 9002 does not.
     pub undo: bool,
     /// `max_idle_timeout` (RFC 9000, §10.1). Zero: none.
@@ -152,6 +155,7 @@ impl Default for Settings {
             pacing: None,
             burst: None,
             ecn: false,
+            spin_bit: None,
             undo: false,
             idle_timeout: Duration::ZERO,
             tls: Tls::default(),
@@ -204,6 +208,8 @@ pub struct ConnectionConfig {
     pub probes_demand_acks: bool,
     /// Whether packets are ECN-capable.
     pub ecn: bool,
+    /// Whether the spin bit spins.
+    pub spin_bit: bool,
     /// Whether spurious reductions are undone.
     pub undo: bool,
     /// `max_idle_timeout`, if there is one.
@@ -253,6 +259,7 @@ impl Settings {
             probes_demand_acks: stack.probes_demand_acks,
             // Controllers that count marks need them.
             ecn: self.ecn || congestion.counts_marks(),
+            spin_bit: self.spin_bit.unwrap_or(stack.spin_bit),
             undo: self.undo,
             idle_timeout: some(self.idle_timeout),
             tls: self.tls,
@@ -282,6 +289,7 @@ impl Settings {
             updates_per_window: self.updates_per_window.or(Some(stack.updates_per_window)),
             pacing: Some(config.pacing),
             burst: config.burst,
+            spin_bit: Some(config.spin_bit),
             ..*self
         }
     }

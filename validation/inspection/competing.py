@@ -1,0 +1,96 @@
+"""Inspects captures of one flow while others that are not captured share its bottleneck: `python validation/inspection/competing.py [FIRST [COUNT]]`.
+
+The paths are those of `paths.py` without gates and filters, with one to three flows between other hosts from some time on. Numbers below 1000 are for building,
+61000 to 61099 are kept aside.
+"""
+
+import random
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from acklab import inspection
+from validation.inspection import paths
+
+KEPT = (61_000, 100)
+_SENDER = "10.0.0.4:"
+"""The address of `src`, the fourth node by name."""
+TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10}
+
+
+def shared(number: int) -> tuple[paths.Path, int]:
+    """A path and the number of its other flows."""
+    path = paths.draw(number)
+    chance = random.Random(f"competing/{number}")
+    others = chance.choice([1, 1, 2, 3])
+    flow = path.scenario["flow"][0]
+    seconds = float(path.scenario["duration"].removesuffix("s"))
+    access = {"rate": "1Gbps", "delay": f"{chance.uniform(0.1, 20):.3f}ms"}
+    link = [
+        *path.scenario["link"],
+        {"name": "their_left", "from": "their_src", "to": "r1", "forward": access, "reverse": access},
+        {"name": "their_right", "from": "r2", "to": "their_dst", "forward": {"rate": "1Gbps"}, "reverse": {"rate": "1Gbps"}},
+    ]
+    flows = [
+        {
+            "name": f"other_{place}",
+            "from": "their_src",
+            "to": "their_dst",
+            "start": f"{chance.uniform(0, seconds / 3):.3f}s",
+            "transport": flow["transport"] | {"congestion": {"algorithm": chance.choice(["cubic", "bbr", "newreno"])}},
+        }
+        for place in range(others)
+    ]
+    return replace(path, scenario=path.scenario | {"link": link}).with_flows(flow, *flows), others
+
+
+def judge(number: int) -> dict[str, Any]:
+    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth, found)}."""
+    path, others = shared(number)
+    with tempfile.TemporaryDirectory() as folder:
+        result, capture = path.capture(folder)
+        ways = inspection.inspect(capture).ways
+    way = next(way for way in ways if way["from"].startswith(_SENDER))
+    told = result.flows.row(0, named=True)
+    acks = way["acks"]
+    assert acks is not None
+    is_behind = path.position in ("receiver", "behind")
+    count = told["total_acks_sent_l4"] if is_behind else told["total_acks_delivered_l4"]
+    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have it.
+    segments = told["total_data_packets_l4"] - (told["total_drops_l2"] if is_behind else 0)
+    return {
+        "number": number,
+        "kind": f"{path.position}, {path.scenario['flow'][0]['transport']['congestion']['algorithm']} beside {others}",
+        "lower": way["rate_is_lower_bound"],
+        "rate": (path.rate, way["rate"]["value"] if way["rate"] else None),
+        "base RTT": (path.base, way["round_trip"]["base"]),
+        "ACK ratio": (segments / count, acks["ratio"]),
+        "thinned": acks["thinning"] == "thinned",
+    }
+
+
+def main() -> int:
+    """Prints the table."""
+    words = sys.argv[1:]
+    first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
+    plain = [number for number in range(first, first + 4 * count) if (path := paths.draw(number)).period is None and not path.is_thinned]
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(judge, plain[:count]))
+    for name, tolerance in TOLERANCES.items():
+        errors = [(one, one[name][1] / one[name][0] - 1 if one[name][1] else 9.0, *one[name]) for one in found]
+        good = sum(abs(error) <= tolerance for _, error, *_ in errors)
+        print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
+        for one, error, truth, value in errors:
+            if abs(error) > tolerance:
+                print(f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}")
+    print(f"thinner found where there is none: {sum(one['thinned'] for one in found)} of {len(found)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
