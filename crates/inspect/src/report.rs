@@ -351,7 +351,12 @@ impl Way {
                     burst: bursts.map(|bursts| bursts.mean_length),
                     period: period.map(|period| period / 1e6),
                     compressed,
-                    thinning: thinning::verdict(&evidence, missing, position == Position::Receiver),
+                    thinning: thinning::verdict(
+                        &evidence,
+                        missing,
+                        position == Position::Receiver,
+                        protocol == Protocol::Log,
+                    ),
                     missing,
                 }
             }),

@@ -158,11 +158,13 @@ fn most_frequent(values: impl Iterator<Item = u32>) -> (u32, usize) {
     counts.iter().rev().max_by_key(|&(_, count)| *count).map_or((0, 0), |(&value, &count)| (value, count))
 }
 
-/// The verdict. `missing` is the share of packets of the receiver that did not arrive by their numbers, if it numbers them.
-pub(crate) fn verdict(evidence: &Evidence, missing: Option<f64>, is_at_receiver: bool) -> Thinning {
+/// The verdict. `missing` is the share of packets of the receiver that did not arrive by their numbers, if it numbers them. What a box cannot read, because it is
+/// encrypted, it cannot thin.
+pub(crate) fn verdict(evidence: &Evidence, missing: Option<f64>, is_at_receiver: bool, is_encrypted: bool) -> Thinning {
     if is_at_receiver {
         return Thinning::NotVisible;
     }
+    let missing = if is_encrypted { Some(0.0) } else { missing };
     let Pace { share, varies, count } = evidence.pace;
     let is_paced = count >= PACED && share >= BUSY && varies > VARIES.0.max(VARIES.1 / count as f64);
     match missing {
@@ -220,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_the_receivers() {
-        let found = |covers: &dyn Fn(usize) -> u32| verdict(&evidence(&acks(covers), 1000), None, false);
+        let found = |covers: &dyn Fn(usize) -> u32| verdict(&evidence(&acks(covers), 1000), None, false, false);
         assert_eq!(found(&|_| 2), Thinning::None);
         assert_eq!(found(&|_| 8), Thinning::SparseReceiver);
         assert_eq!(found(&|n| 2 + (n * 7 % 11) as u32), Thinning::Thinned);
@@ -229,8 +231,34 @@ mod tests {
     #[test]
     fn missing_numbers_decide() {
         let irregular = evidence(&acks(|n| 2 + (n * 7 % 11) as u32), 1000);
-        assert_eq!(verdict(&irregular, Some(0.0), false), Thinning::SparseReceiver);
-        assert_eq!(verdict(&irregular, Some(0.6), false), Thinning::Thinned);
-        assert_eq!(verdict(&irregular, Some(0.6), true), Thinning::NotVisible);
+        assert_eq!(verdict(&irregular, Some(0.0), false, false), Thinning::SparseReceiver);
+        assert_eq!(verdict(&irregular, Some(0.6), false, false), Thinning::Thinned);
+        assert_eq!(verdict(&irregular, Some(0.6), true, false), Thinning::NotVisible);
+    }
+
+    #[test]
+    fn what_is_encrypted_is_the_receivers() {
+        let irregular = evidence(&acks(|n| 2 + (n * 7 % 11) as u32), 1000);
+        assert_eq!(verdict(&irregular, None, false, true), Thinning::SparseReceiver);
+    }
+
+    /// ACKs at the pace of a link, some of which cover one segment and others two, are those that a full queue has left of ACKs for each segment.
+    #[test]
+    fn equal_distances_of_different_numbers_are_those_of_the_return_path() {
+        let halved = evidence(&acks(|n| 1 + u32::from(n % 5 != 0)), 1000);
+        assert!(halved.pace.share > 0.99 && halved.mean < 2.0, "{halved:?}");
+        assert_eq!(verdict(&halved, None, false, false), Thinning::Thinned);
+    }
+
+    /// Flights of 18 segments at a receiver that acknowledges eight, or what it has after 25 ms.
+    #[test]
+    fn a_timer_is_the_receivers() {
+        let mut acks = acks(|n| if n % 3 == 2 { 2 } else { 8 });
+        acks[0]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(n, ack)| ack.at = n as u64 / 3 * 100_000_000 + [10, 20, 47][n % 3] * 1_000_000);
+        let found = evidence(&acks, 1000);
+        assert_eq!(verdict(&found, None, false, false), Thinning::SparseReceiver, "{found:?}");
     }
 }

@@ -17,12 +17,12 @@ def scenario_of(parameters: Parameters, seed: int = 1) -> dict[str, Any]:
     way = max((of.base - 60 * 8 / (of.rate * 1e3)) / 2, 0.001)
     forward: dict[str, Any] = {
         "rate": f"{of.rate:.5g}Mbps",
-        "delay": f"{way:.5g}ms",
+        "delay": _delay(way),
         "queue": {"discipline": "fifo", "limit": f"{max(round(of.queue), 1)}packets"},
     }
     if of.loss > 0:
         forward["loss"] = {"model": "independent", "probability": float(f"{of.loss:.3g}")}
-    reverse: dict[str, Any] = {"delay": f"{way:.5g}ms"}
+    reverse: dict[str, Any] = {"delay": _delay(way)}
     if of.return_rate is not None:
         reverse |= {
             "rate": f"{round(of.return_rate * 1e6)}bps",
@@ -53,6 +53,11 @@ def scenario_of(parameters: Parameters, seed: int = 1) -> dict[str, Any]:
     }
 
 
+def _delay(millis: float) -> str:
+    """A duration, which a scenario takes to the nanosecond."""
+    return f"{round(millis, 6):.5g}ms"
+
+
 def _policy(segments: int) -> dict[str, Any]:
     if segments == 1:
         return {"policy": "per-packet"}
@@ -72,7 +77,7 @@ def ranges_for(parameters: Parameters, losses: int, packets: int) -> dict[str, s
     way = max((of.base - 60 * 8 / (of.rate * 1e3)) / 2, 0.001)
     ranges = {
         "link.path.forward.rate": f"{of.rate - half:.5g}Mbps..{of.rate + half:.5g}Mbps",
-        "link.path.forward.delay": f"{0.98 * way:.5g}ms..{1.02 * way:.5g}ms",
+        "link.path.forward.delay": f"{_delay(0.98 * way)}..{_delay(1.02 * way)}",
         "link.path.forward.queue.limit": f"{max(math.floor(0.8 * of.queue), 1)}packets..{math.ceil(1.2 * of.queue)}packets",
     }
     if of.loss > 0:
