@@ -3,7 +3,6 @@
 //! Arrivals belong to one burst if they follow each other in less than half of the time that the bottleneck takes for what they bring
 //! (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
 
-use crate::quantiles::median;
 use crate::rate::Point;
 
 /// The share of arrivals within bursts of two or more from which they count as bursty.
@@ -16,7 +15,7 @@ const LEAST: usize = 8;
 pub(crate) struct Bursts {
     /// Arrivals to a burst, on average, single ones included.
     pub(crate) mean_length: f64,
-    /// The median time from the start of one to the start of the next, in nanoseconds; `None` unless most arrivals are in bursts.
+    /// The median time from the start of the burst of an arrival to the start of the next, in nanoseconds; `None` unless most arrivals are in bursts.
     pub(crate) period: Option<f64>,
 }
 
@@ -27,7 +26,7 @@ pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
     for curve in curves {
         for burst in starts(curve, rate).windows(2) {
             let length = burst[1] - burst[0];
-            intervals.push((curve[burst[1]].0 - curve[burst[0]].0) as f64);
+            intervals.push((curve[burst[1]].0 - curve[burst[0]].0, length));
             arrivals += length;
             together += if length > 1 { length } else { 0 };
             all += 1;
@@ -37,9 +36,21 @@ pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
         let is_bursty = all >= LEAST && together as f64 >= MOST * arrivals as f64;
         Bursts {
             mean_length: arrivals as f64 / all as f64,
-            period: if is_bursty { median(&mut intervals) } else { None },
+            period: if is_bursty { median_of_arrivals(intervals) } else { None },
         }
     })
+}
+
+/// The median of intervals, each counted for every arrival in it: packets are kept by their number, so that a start with many small bursts would weigh too much.
+fn median_of_arrivals(mut intervals: Vec<(u64, usize)>) -> Option<f64> {
+    intervals.sort_unstable();
+    let half = intervals.iter().map(|interval| interval.1).sum::<usize>().div_ceil(2);
+    let mut seen = 0;
+    let middle = intervals.iter().find(|interval| {
+        seen += interval.1;
+        seen >= half
+    });
+    middle.map(|interval| interval.0 as f64)
 }
 
 /// The places at which bursts begin.

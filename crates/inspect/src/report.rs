@@ -385,13 +385,21 @@ fn rate_and_bursts(
     // Long trains, which no burst misleads, give the first rate.
     let whole = |curve: &Vec<Point>| Some((curve.last()?.0.checked_sub(curve.first()?.0)?) as f64);
     let longest = seen.iter().filter_map(whole).fold(0.0, f64::max);
-    let Some(rough) = train_rate(single, Some(longest / 400.0)) else {
-        return (of_bottleneck(data, acks, is_behind, None, clock), None);
-    };
-    let period = bursts(seen, rough.value).and_then(|found| found.period);
+    let rough =
+        train_rate(single, Some(longest / 400.0)).or(clock).map(|rate| rate.value).or_else(|| mean_rate(single));
+    let Some(rough) = rough else { return (of_bottleneck(data, acks, is_behind, None, clock), None) };
+    let period = bursts(seen, rough).and_then(|found| found.period);
     let rate = of_bottleneck(data, acks, is_behind, period, clock);
-    let found = bursts(seen, rate.map_or(rough.value, |rate| rate.estimate.value));
+    let found = bursts(seen, rate.map_or(rough, |rate| rate.estimate.value));
     (rate, found)
+}
+
+/// The mean rate of curves in octets per second. Returns `None` if no time passes in them.
+fn mean_rate(curves: &[Vec<Point>]) -> Option<f64> {
+    let ends = curves.iter().filter_map(|curve| Some((curve.first()?, curve.last()?)));
+    let (octets, time) =
+        ends.fold((0, 0), |(octets, time), (first, last)| (octets + last.1 - first.1, time + last.0 - first.0));
+    (time > 0).then(|| octets as f64 / time as f64 * 1e9)
 }
 
 /// The octets that have arrived, over time. What arrives again counts again: the bottleneck has carried it.
