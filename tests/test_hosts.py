@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import acklab
-from acklab import hosts
+from acklab import hosts, inspection
 from acklab.errors import UsageError
 from commands import ROOT
 from commands import acklab as command
@@ -264,3 +264,22 @@ def test_nonsense_is_refused_by_proxies(words, message):
     done = command("proxy", *words)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
+
+
+@built
+def test_the_log_of_a_measurement_is_advised(served, tmp_path):
+    """From a live pair to advice: the larger log is that of the connection which carried the data."""
+    done = perf(served, "--fingerprint", served["fingerprint"], "--with", "tack", "-b", "20M", "--time", "1", "--qlog", tmp_path / "logs")
+    assert done.returncode == 0, done.stderr
+    log = max((tmp_path / "logs").glob("*.sqlog"), key=lambda file: file.stat().st_size)
+    (way,) = inspection.inspect(log).ways
+    assert way["position"] == "sender"
+    # The application writes 20 Mbps.
+    assert way["goodput"] == pytest.approx(20, rel=0.1)
+    assert way["acks"] is not None
+    # No box on the way can read them.
+    assert way["acks"]["thinning"] in ("none", "sparse-receiver")
+    advised = command("advise", log, "--use", "bulk", "--time", "3", "--json")
+    assert advised.returncode == 0, advised.stderr
+    (bulk,) = json.loads(advised.stdout)["uses"]
+    assert {one["candidate"] for one in bulk["standings"]} >= {"as it is", "TACK"}

@@ -26,6 +26,8 @@ pub(crate) struct RoundTrip {
     least_behind: Option<u64>,
     /// Timestamps of the receiver, with the instant at which each was seen first.
     stamps: VecDeque<(u32, u64)>,
+    /// The newest timestamp of the receiver, echoed or not.
+    newest: Option<u32>,
 }
 
 impl RoundTrip {
@@ -66,7 +68,8 @@ impl RoundTrip {
     #[inline]
     pub(crate) fn stamp(&mut self, at: u64, clocks: Option<Timestamps>) {
         let Some(Timestamps { value, .. }) = clocks else { return };
-        if self.stamps.back().is_none_or(|&(last, _)| is_after(value, last)) {
+        if self.newest.is_none_or(|newest| is_after(value, newest)) {
+            self.newest = Some(value);
             if self.stamps.len() == MOST_STAMPS {
                 self.stamps.pop_front();
             }
@@ -119,6 +122,10 @@ mod tests {
         times.echo(7_000, clocks(0, 10));
         assert_eq!(times.least(), (None, Some(5_000)));
         times.echo(7_500, clocks(0, 11));
+        assert_eq!(times.least(), (None, Some(4_500)));
+        // Another packet of the same tick, after the first was echoed.
+        times.stamp(8_000, clocks(11, 0));
+        times.echo(8_010, clocks(0, 11));
         assert_eq!(times.least(), (None, Some(4_500)));
     }
 }

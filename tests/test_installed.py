@@ -1,0 +1,74 @@
+"""A person's path: a wheel in an environment of its own, and the commands of the guide from a capture to advice."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from commands import ROOT
+from conftest import BUILT
+
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo"),
+    # It builds, on all processors.
+    pytest.mark.alone,
+]
+
+GUIDE = (ROOT / "docs/guide/advice.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """The programs of an environment into which a wheel was installed, without an index. What acklab depends on is that of the environment of the tests."""
+    folder = tmp_path_factory.mktemp("installed")
+    make = ["make", "wheel", "PROFILE=dev", f"OUT={folder}"]
+    built = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = (folder / "wheels").glob("*.whl")
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv/bin/python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-index", "--no-deps", wheel], check=True)
+    site = next((folder / "venv/lib").glob("python3*/site-packages"))
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return folder / "venv/bin"
+
+
+def run(environment: Path, line: str, folder: Path) -> str:
+    path = f"{environment}{os.pathsep}{os.environ['PATH']}"
+    # `acklab` of the tests' own folder must not be found.
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"PATH": path}
+    done = subprocess.run(["sh", "-ec", line], cwd=folder, env=clean, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (line, done.stderr)
+    return done.stdout
+
+
+def test_the_guide_leads_from_pip_install_to_advice(environment, tmp_path):
+    home = run(environment, "python -c 'import acklab; print(acklab.__file__)'", tmp_path)
+    assert home.startswith(str(environment.parent)), "the wheel is what runs"
+    block = re.search(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
+    path = re.search(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
+    assert block is not None
+    assert path is not None
+    steps = [line.split(" #")[0].strip() for line in block.group(1).splitlines()]
+    assert [shlex.split(step)[0] for step in steps] == ["pip", "tcpdump", "acklab", "acklab", "acklab"]
+    # A simulated path stands for the link, and its capture for what tcpdump writes.
+    (tmp_path / "path.toml").write_text(path.group(1), encoding="utf-8")
+    run(environment, "acklab run path.toml", tmp_path)
+    (tmp_path / "download.pcapng").rename(tmp_path / "download.pcap")
+    told = [run(environment, step, tmp_path) for step in steps[2:4]]
+    advice = run(environment, f"{steps[4]} --use bulk --time 5", tmp_path)
+    assert "rate of the bottleneck" in told[0]
+    assert "link.path.forward.rate" in (tmp_path / "link.toml").read_text(encoding="utf-8")
+    # The return channel is too narrow for the ACKs of the download, so that something better than today's way must be found.
+    assert "bulk" in advice
+    assert "leave it as it is" not in advice
+    assert run(environment, "acklab study ack_compression --quick --dry-run", tmp_path), "the studies are in the wheel"
