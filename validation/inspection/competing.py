@@ -78,7 +78,11 @@ def main() -> int:
     """Prints the table."""
     words = sys.argv[1:]
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
-    plain = [number for number in range(first, first + 4 * count) if (path := paths.draw(number)).period is None and not path.is_thinned]
+    plain = [
+        number
+        for number in range(first, first + 4 * count)
+        if (path := paths.draw(number)).period is None and not path.is_thinned
+    ]
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(judge, plain[:count]))
     for name, tolerance in TOLERANCES.items():
@@ -87,7 +91,9 @@ def main() -> int:
         print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
         for one, error, truth, value in errors:
             if abs(error) > tolerance:
-                print(f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}")
+                print(
+                    f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}"
+                )
     print(f"thinner found where there is none: {sum(one['thinned'] for one in found)} of {len(found)}")
     return 0
 

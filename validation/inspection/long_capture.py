@@ -1,13 +1,12 @@
-"""Memory and instructions of `acklab inspect` on a capture of any length: `python validation/inspection/long_capture.py GIGABYTES [--one]`.
+"""Memory and time of `acklab inspect` on a capture of any length: `python validation/inspection/long_capture.py GIGABYTES [--one] [--instructions]`.
 
 A simulated capture of two bulk transfers over 1 Gbps, of headers only, is repeated with later times and other ports until the file is long enough, so that each repetition is a pair of new
-connections; with `--one` ports stay, and numbers and timestamps go on, so that two connections last for the whole file. Prints packets, the peak of the memory, processor time, and
-with `perf` the instructions of user code for each packet beyond those of the capture itself. The file is written to the folder of temporary files and removed.
+connections; with `--one` ports stay and numbers go on, so that two connections last for the whole file. Prints packets, the peak of the memory and processor time; with
+`--instructions` what callgrind counts for a packet, by captures of one and two repetitions (minutes). The file is written to the folder of temporary files and removed.
 """
 
 import json
-import resource
-import shutil
+import re
 import struct
 import subprocess
 import sys
@@ -51,6 +50,10 @@ _PORT = 9
 """Of the receivers; what is not this is a sender's."""
 
 
+Numbers = Any
+"""An array of numpy, whose operators mypy takes for those of any type."""
+
+
 class Base:
     """A capture as records of pcap, and where what changes stands in them."""
 
@@ -77,22 +80,22 @@ class Base:
         self.numbers = np.where(sends, ip + 24, ip + 28)
         self.own_numbers = self._big32(self.numbers)
 
-    def _little(self, place: int) -> np.ndarray[Any, Any]:
+    def _little(self, place: int) -> Numbers:
         parts = [self.octets[self.starts + place + octet].astype(np.int64) << 8 * octet for octet in range(4)]
         return sum(parts[1:], parts[0])
 
-    def _big16(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _big16(self, places: Numbers) -> Numbers:
         return self.octets[places].astype(np.int64) << 8 | self.octets[places + 1]
 
-    def _big32(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _big32(self, places: Numbers) -> Numbers:
         return self._big16(places) << 16 | self._big16(places + 2)
 
-    def _put(self, places: np.ndarray[Any, Any], values: np.ndarray[Any, Any], size: int, is_big: bool) -> None:
+    def _put(self, places: Numbers, values: Numbers, size: int, is_big: bool) -> None:
         for octet in range(size):
             shift = 8 * (size - 1 - octet if is_big else octet)
             self.octets[places + octet] = values >> shift & 0xFF
 
-    def repetition(self, number: int, is_one: bool) -> memoryview:
+    def repetition(self, number: int, is_one: bool) -> bytes:
         """The records of the repetition with this number."""
         times = self.times + number * self.span
         self._put(self.starts, times // 10**9, 4, is_big=False)
@@ -102,51 +105,50 @@ class Base:
             self._put(self.numbers, (self.own_numbers + number * most) % 2**32, 4, is_big=True)
         else:
             self._put(self.ports, self.own_ports - 2 * number, 2, is_big=True)
-        return memoryview(self.octets)
+        return self.octets.tobytes()
 
 
-def measured(capture: Path) -> dict[str, float]:
-    """What the inspection of a capture costs in a process of its own."""
+def measured(capture: Path, counts: bool) -> dict[str, float]:
+    """What the inspection of a capture costs in a process of its own; `counts` instructions too."""
     code = (
         "import json, resource, sys; from acklab import core; report, cut = core.inspect(sys.argv[1]); use = resource.getrusage(resource.RUSAGE_SELF);"
         "print(json.dumps({'packets': report['counts']['packets'], 'connections': report['counts']['connections'],"
         " 'malformed': report['counts']['malformed'], 'megabytes': use.ru_maxrss / 1e3, 'seconds': use.ru_utime + use.ru_stime}))"
     )
     words = [sys.executable, "-c", code, str(capture)]
-    counter = ["perf", "stat", "-x,", "-e", "instructions:u"] if shutil.which("perf") else []
+    counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] if counts else []
     done = subprocess.run([*counter, *words], check=True, capture_output=True, text=True)
     told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    counted = [line.split(",")[0] for line in done.stderr.splitlines() if "instructions" in line]
-    return told | ({"instructions": float(counted[0])} if counted and counted[0].isdigit() else {})
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    return told | ({"instructions": float(collected[1])} if collected else {})
 
 
 def main() -> int:
     """Prints what short and long captures cost."""
-    words = [word for word in sys.argv[1:] if word != "--one"]
-    octets, is_one = float(words[0] if words else 1) * 1e9, "--one" in sys.argv
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    options = {"--one", "--instructions"} & set(sys.argv)
+    words = [word for word in sys.argv[1:] if word not in options]
+    octets, counts = float(words[0] if words else 1) * 1e9, "--instructions" in options
     with tempfile.TemporaryDirectory() as folder:
         acklab.run(SCENARIO, captures=folder)
         base = Base(Path(folder) / "base.pcapng")
-        repetitions = max(round(octets / len(base.octets)), 2)
         costs = []
-        for count in (1, repetitions):
+        for count in (1, 2 if counts else max(round(octets / len(base.octets)), 2)):
             capture = Path(folder) / f"{count}.pcap"
             with capture.open("wb") as file:
                 file.write(_HEADER)
                 for number in range(count):
-                    file.write(base.repetition(number, is_one))
-            costs.append(measured(capture))
+                    file.write(base.repetition(number, "--one" in options))
+            costs.append(measured(capture, counts))
             size = capture.stat().st_size
             capture.unlink()
             told = ", ".join(f"{name} {value:,.6g}" for name, value in costs[-1].items())
             print(f"{size / 1e9:.2f} GB: {told}", flush=True)
         short, long = costs
         packets = long["packets"] - short["packets"]
-        print(f"a packet: {1e9 * (long['seconds'] - short['seconds']) / packets:.0f} ns of processor time", end="")
-        if "instructions" in long:
-            print(f", {(long['instructions'] - short['instructions']) / packets:.0f} instructions", end="")
-        print()
+        if counts:
+            print(f"a packet: {(long['instructions'] - short['instructions']) / packets:.0f} instructions")
+        else:
+            print(f"a packet: {1e9 * (long['seconds'] - short['seconds']) / packets:.0f} ns of processor time")
     return 0
 
 

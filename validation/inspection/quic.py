@@ -61,7 +61,9 @@ def main() -> int:
         print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
         for one, error, truth, value in errors:
             if abs(error) > tolerance:
-                print(f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}")
+                print(
+                    f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}"
+                )
     return 0
 
 

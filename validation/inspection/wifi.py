@@ -5,6 +5,7 @@ that of the PPDUs on the air which carry the data to the station or its ACKs, as
 are kept aside.
 """
 
+import itertools
 import random
 import statistics
 import subprocess
@@ -77,7 +78,7 @@ def period_on_air(air: Path, ends: list[str], point: str) -> float:
     fields = ["-T", "fields", "-e", "frame.time_epoch"]
     told = subprocess.run(["tshark", "-r", air, "-Y", rule, *fields], check=True, capture_output=True, text=True).stdout
     times = sorted({float(line) for line in told.split()})
-    return 1e3 * statistics.median(after - before for before, after in zip(times, times[1:], strict=False))
+    return 1e3 * statistics.median(after - before for before, after in itertools.pairwise(times))
 
 
 def judge(number: int) -> dict[str, Any]:
