@@ -16,6 +16,8 @@ const POINTS: usize = 4;
 const OFF: f64 = 1.25;
 /// Neighbouring slopes that are tried differ by this ratio; a line of the least length fits slopes within an eighth.
 const STEP: f64 = 1.05;
+/// Slopes that are tried: up to 17,000 times the mean rate, above which no sender leaves a bottleneck idle so much.
+const SLOPES: usize = 200;
 /// The share of the octets that follow the slope of a bottleneck.
 const SHARE: f64 = 0.1;
 /// The steepest slope that has this share of the octets of the slope that most follow is that of the bottleneck: a sender that leaves it idle in each round
@@ -94,7 +96,7 @@ impl ReceiverClock {
         if !least.is_finite() || least <= 0.0 {
             return None;
         }
-        let tried = std::iter::successors(Some(least / STEP), |slope| Some(slope * STEP));
+        let tried = std::iter::successors(Some(least / STEP), |slope| Some(slope * STEP)).take(SLOPES);
         let tried: Vec<(f64, f64)> =
             tried.take_while(|&slope| slope <= most).map(|slope| (slope, self.lines(slope).octets())).collect();
         let best = tried.iter().map(|one| one.1).fold(0.0, f64::max);
@@ -124,12 +126,12 @@ impl ReceiverClock {
         for curve in &self.curves {
             let mut last = 0;
             for first in curve {
-                while curve.get(last).is_some_and(|point| ((point.0 - first.0.min(point.0)) as f64) < TICKS * self.tick)
-                {
+                let time = |point: &Point| point.0.saturating_sub(first.0) as f64;
+                while curve.get(last).is_some_and(|point| time(point) < TICKS * self.tick) {
                     last += 1;
                 }
                 let Some(point) = curve.get(last) else { break };
-                steepest = steepest.max((point.1 - first.1) as f64 / (point.0 - first.0) as f64);
+                steepest = steepest.max(point.1.saturating_sub(first.1) as f64 / time(point));
             }
         }
         steepest
