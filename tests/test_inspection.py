@@ -3,6 +3,7 @@
 import json
 import struct
 
+import polars
 import pytest
 
 import acklab
@@ -94,6 +95,61 @@ def test_a_log_in_one_piece_and_one_that_is_cut_off_are_read(tmp_path):
     found = inspection.inspect(cut)
     assert found.cut is not None
     assert found.ways[0]["data_segments"] == pytest.approx(expected.ways[0]["data_segments"], abs=2)
+
+
+@pytest.mark.parametrize("spins", [True, False])
+def test_a_spin_bit_tells_round_trips_of_quic(tmp_path, spins):
+    flow = {"from": "src", "to": "dst", "transport": {"protocol": "quic", "spin_bit": spins}}
+    told = acklab.run(PATH | {"duration": "4s", "flow": [flow]}, captures=tmp_path).flows.row(0, named=True)
+    for end in ("src", "dst"):
+        (way, *_) = inspection.inspect(tmp_path / f"{end}.pcapng").ways
+        assert way["round_trip"]["by_spin_bit"] == spins
+        if spins:
+            # 30 ms of propagation, a packet of 1500 octets at 8 Mbps, and a second one for which the ACK waits.
+            assert way["round_trip"]["base"] == pytest.approx(30 + 1.5, abs=1.7)
+            assert way["round_trip"]["mean"] == pytest.approx(told["mean_rtt_l4"], rel=0.1)
+        else:
+            assert way["round_trip"]["mean"] is None
+
+
+def test_flights_tell_the_rate_although_a_gate_releases_their_acks_together(tmp_path):
+    """The queue holds less than the window of a round trip, which the gate makes three times as long, so that the bottleneck is idle for most of the time."""
+    (link,) = PATH["link"]  # type: ignore[misc]
+    reverse = link["reverse"] | {"gate": {"interval": "100ms", "quota": 100}}
+    forward = link["forward"] | {"queue": {"discipline": "fifo", "limit": "20packets"}}
+    told = acklab.run(PATH | {"link": [link | {"forward": forward, "reverse": reverse}]}, captures=tmp_path).flows.row(
+        0, named=True
+    )
+    assert told["mean_throughput_l4"] < 0.5 * 8
+    (way,) = inspection.inspect(tmp_path / "src.pcapng").ways
+    assert way["rate"] is not None and way["acks"] is not None  # noqa: PT018 - for the type checker
+    assert way["rate"]["value"] == pytest.approx(8, rel=0.03)
+    assert way["acks"]["period"] == pytest.approx(100, rel=0.01)
+    assert way["acks"]["thinning"] == "none"
+
+
+def test_aggregates_have_the_period_of_their_ppdus(tmp_path):
+    """A single station, so that its A-MPDUs follow each other: at most 5484 µs, or 64 MPDUs, and the exchange around them."""
+    scenario = {
+        "duration": "4s",
+        "seed": 1,
+        "wifi": [
+            {
+                "name": "cell",
+                "standard": "802.11n",
+                "rate": {"control": "fixed", "mcs": 7},
+                "ap": {"name": "ap"},
+                "station": [{"name": "sta"}],
+            }
+        ],
+        "flow": [{"from": "ap", "to": "sta", "preset": "linux", "congestion": "cubic"}],
+        "capture": [{"point": "sta", "file": "sta.pcapng"}],
+    }
+    result = acklab.run(scenario, captures=tmp_path)
+    ppdus = result.stations.filter(polars.col("node") == "ap")["total_ppdus_l2"].item()
+    (way,) = inspection.inspect(tmp_path / "sta.pcapng").ways
+    assert way["acks"] is not None
+    assert way["acks"]["period"] == pytest.approx(4000 / ppdus, rel=0.1)
 
 
 def test_intervals_hold_what_is_true(captured):
