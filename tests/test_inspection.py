@@ -2,6 +2,7 @@
 
 import json
 import struct
+from typing import Any
 
 import polars
 import pytest
@@ -114,7 +115,7 @@ def test_a_spin_bit_tells_round_trips_of_quic(tmp_path, spins):
 
 def test_flights_tell_the_rate_although_a_gate_releases_their_acks_together(tmp_path):
     """The queue holds less than the window of a round trip, which the gate makes three times as long, so that the bottleneck is idle for most of the time."""
-    (link,) = PATH["link"]  # type: ignore[misc]
+    link: dict[str, Any] = PATH["link"][0]  # type: ignore[index]
     reverse = link["reverse"] | {"gate": {"interval": "100ms", "quota": 100}}
     forward = link["forward"] | {"queue": {"discipline": "fifo", "limit": "20packets"}}
     told = acklab.run(PATH | {"link": [link | {"forward": forward, "reverse": reverse}]}, captures=tmp_path).flows.row(

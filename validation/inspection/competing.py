@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from acklab import inspection
-from validation.inspection import paths
+from validation.inspection import judging, paths
 
 KEPT = (61_000, 100)
 _SENDER = "10.0.0.4:"
@@ -59,17 +59,13 @@ def judge(number: int) -> dict[str, Any]:
     told = result.flows.row(0, named=True)
     acks = way["acks"]
     assert acks is not None
-    is_behind = path.position in ("receiver", "behind")
-    count = told["total_acks_sent_l4"] if is_behind else told["total_acks_delivered_l4"]
-    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have it.
-    segments = told["total_data_packets_l4"] - (told["total_drops_l2"] if is_behind else 0)
     return {
         "number": number,
         "kind": f"{path.position}, {path.scenario['flow'][0]['transport']['congestion']['algorithm']} beside {others}",
         "lower": way["rate_is_lower_bound"],
         "rate": (path.rate, way["rate"]["value"] if way["rate"] else None),
         "base RTT": (path.base, way["round_trip"]["base"]),
-        "ACK ratio": (segments / count, acks["ratio"]),
+        "ACK ratio": (judging.ack_ratio(path, told), acks["ratio"]),
         "thinned": acks["thinning"] == "thinned",
     }
 
@@ -85,15 +81,7 @@ def main() -> int:
     ]
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(judge, plain[:count]))
-    for name, tolerance in TOLERANCES.items():
-        errors = [(one, one[name][1] / one[name][0] - 1 if one[name][1] else 9.0, *one[name]) for one in found]
-        good = sum(abs(error) <= tolerance for _, error, *_ in errors)
-        print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
-        for one, error, truth, value in errors:
-            if abs(error) > tolerance:
-                print(
-                    f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}"
-                )
+    judging.show(found, TOLERANCES)
     print(f"thinner found where there is none: {sum(one['thinned'] for one in found)} of {len(found)}")
     return 0
 

@@ -13,7 +13,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from acklab import inspection
-from validation.inspection import paths
+from validation.inspection import judging, paths
 
 KEPT = (60_000, 100)
 TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "mean RTT": 0.10}
@@ -41,7 +41,7 @@ def judge(number: int) -> dict[str, Any]:
         "spins": spins,
         "lower": way["rate_is_lower_bound"],
         "rate": (path.rate, rate),
-        "base RTT": (path.base, way["round_trip"]["base"]) if spins and path.period is None else None,
+        "base RTT": (path.base, way["round_trip"]["base"]) if spins else None,
         "mean RTT": (told["mean_rtt_l4"], way["round_trip"]["mean"]) if spins else None,
     }
 
@@ -54,16 +54,7 @@ def main() -> int:
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(judge, numbers))
     print(f"spin bit found in {sum(one['spins'] for one in found)} of {len(found)}")
-    for name, tolerance in TOLERANCES.items():
-        pairs = [(one, *one[name]) for one in found if one[name] is not None]
-        errors = [(one, value / truth - 1 if value else 9.0, truth, value) for one, truth, value in pairs]
-        good = sum(abs(error) <= tolerance for _, error, *_ in errors)
-        print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
-        for one, error, truth, value in errors:
-            if abs(error) > tolerance:
-                print(
-                    f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}{', a lower bound' if name == 'rate' and one['lower'] else ''}"
-                )
+    judging.show(found, TOLERANCES)
     return 0
 
 

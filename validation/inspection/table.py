@@ -12,7 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from acklab import inspection
-from validation.inspection import paths
+from validation.inspection import judging, paths
 
 KEPT = (10_000, 100)
 TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10, "period": 0.10}
@@ -27,17 +27,13 @@ def judge(number: int) -> dict[str, Any]:
     flow = result.flows.row(0, named=True)
     acks = way["acks"]
     assert acks is not None
-    is_behind = path.position in ("receiver", "behind")
-    count = flow["total_acks_sent_l4"] if is_behind else flow["total_acks_delivered_l4"]
-    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have it.
-    segments = flow["total_data_packets_l4"] - (flow["total_drops_l2"] if is_behind else 0)
     found: dict[str, Any] = {
         "number": number,
         "position": (path.position, way["position"]),
         "rate": (path.rate, way["rate"]["value"] if way["rate"] else None),
         "base RTT": (path.base, way["round_trip"]["base"]),
-        "ACK ratio": (segments / count, acks["ratio"]),
-        "scenario": f"{path.scenario['flow'][0]['transport']['congestion']['algorithm']} {path.scenario['flow'][0]['transport']['ack']['policy']}",
+        "ACK ratio": (judging.ack_ratio(path, flow), acks["ratio"]),
+        "kind": f"{path.position}, {path.scenario['flow'][0]['transport']['congestion']['algorithm']} {path.scenario['flow'][0]['transport']['ack']['policy']}",
     }
     if path.period is not None and path.position in ("sender", "before"):
         found["period"] = (path.period, acks["period"])
@@ -56,25 +52,14 @@ def main() -> int:
     first, count = int(words[0]) if words else first, int(words[1]) if len(words) > 1 else count
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(judge, range(first, first + count)))
-    missed = False
-    for name, tolerance in TOLERANCES.items():
-        pairs = [(one["number"], *one[name], one) for one in found if name in one and one[name][0] == one[name][0]]
-        errors = [(number, abs(value / truth - 1) if value else 9.0, truth, value, one) for number, truth, value, one in pairs]
-        good = sum(error <= tolerance for _, error, *_ in errors)
-        print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
-        missed |= good < 0.95 * len(errors)
-        for number, error, truth, value, one in errors:
-            if error > tolerance:
-                print(
-                    f"    {number}: {one['position'][0]}, {one['scenario']}: true {truth:.4g}, found {value if value is None else f'{value:.4g}'}"
-                )
+    holds = judging.show(found, TOLERANCES)
     verdicts = [one for one in found if "thinned" in one]
     good = sum(one["thinned"][0] == one["thinned"][1] for one in verdicts)
     print(f"thinner told from none: {good} of {len(verdicts)}")
     for one in verdicts:
         if one["thinned"][0] != one["thinned"][1]:
-            print(f"    {one['number']}: {one['scenario']}: true {one['thinned'][0]}, {one['evidence']}")
-    return int(missed or good < 0.95 * len(verdicts))
+            print(f"    {one['number']}: {one['kind']}: true {one['thinned'][0]}, {one['evidence']}")
+    return int(not holds or good < 0.95 * len(verdicts))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import acklab
 from acklab import inspection
+from validation.inspection import judging
 
 KEPT = (62_000, 100)
 TOLERANCES = {"period": 0.10, "goodput": 0.05, "ACK ratio": 0.10}
@@ -111,14 +112,7 @@ def main() -> int:
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(judge, range(first, first + count)))
-    for name, tolerance in TOLERANCES.items():
-        errors = [(one, one[name][1] / one[name][0] - 1 if one[name][1] else None, *one[name]) for one in found]
-        good = sum(error is not None and abs(error) <= tolerance for _, error, *_ in errors)
-        told = sum(error is not None for _, error, *_ in errors)
-        print(f"{name}: within {tolerance:.0%} in {good} of {told} that are told, of {len(errors)}")
-        for one, error, truth, value in errors:
-            if error is None or abs(error) > tolerance:
-                print(f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {value}")
+    judging.show(found, TOLERANCES)
     print(f"thinner found where there is none: {sum(one['thinned'] for one in found)} of {len(found)}")
     return 0
 
