@@ -40,7 +40,7 @@ def main() -> int:
             flow | {"stack": "kernel", "transport": {"protocol": "tcp", "preset": "linux", "congestion": congestion}}
         ]
         with tempfile.TemporaryDirectory() as folder:
-            done = acklab.emulate(scenario, captures=folder, may_halt=True)
+            done = acklab.emulate(scenario, captures=folder, processors="halt")
             for end in ("src", "dst"):
                 way = inspection.inspect(Path(folder) / f"{end}.pcapng").ways[0]
                 rate, acks = way["rate"], way["acks"]
