@@ -1,6 +1,6 @@
 //! The options of a segment as a script writes them. Their order and their padding are not compared: acklab lays out a header by itself.
 
-use acklab_wire::tcp::{FieldOrder, Options};
+use acklab_wire::tcp::{AckRate, FieldOrder, Options};
 
 /// The options as a script lists them, without padding.
 pub(crate) fn listed(options: &Options) -> String {
@@ -36,6 +36,11 @@ pub(crate) fn listed(options: &Options) -> String {
     }
     if let Some(ratio) = options.ack_ratio {
         list.push(format!("ACK ratio {ratio}"));
+    }
+    match options.ack_rate {
+        None => {}
+        Some(AckRate::Supported) => list.push("exp-tarr".to_owned()),
+        Some(AckRate::Every(segments)) => list.push(format!("exp-tarr {segments}")),
     }
     list.join(",")
 }

@@ -7,6 +7,7 @@
 //! One strategy is one file here and one line of `registry.rs`; one that is not built in is an [`AckPolicy`] under a name.
 
 pub mod ack_frequency;
+pub mod ack_rate_request;
 mod acknowledger;
 pub mod after_gap;
 pub mod byte_counting;

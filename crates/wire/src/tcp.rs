@@ -6,6 +6,6 @@ mod segment;
 mod seq;
 
 pub use octets::{DecodeError, EncodeError, Headers, decode, encode_with, headers, payload_of};
-pub use options::{AccurateEcn, FieldOrder, Options, SackBlock, SackBlocks, Timestamps};
+pub use options::{AccurateEcn, AckRate, FieldOrder, Options, SackBlock, SackBlocks, Timestamps};
 pub use segment::{Flags, Segment, TCP_HEADER};
 pub use seq::SeqNumber;

@@ -250,6 +250,12 @@ fn stack() -> impl Strategy<Value = Stack> {
             )
         }),
         1 => (1u64..500).prop_map(|ms| format!("ack = {{ policy = \"ack-congestion-control\", timer = \"{ms}ms\" }}")),
+        1 => (1u64..500, 1u8..=127, 1u32..8, any::<bool>()).prop_map(|(ms, segments, acks, immediate)| {
+            format!(
+                "ack = {{ policy = \"ack-rate-request\", segments = {segments}, acks_per_window = {acks}, \
+                 immediate = {immediate}, timer = \"{ms}ms\" }}"
+            )
+        }),
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);

@@ -79,6 +79,8 @@ registry! {
     "tack" => Tack(super::tack::Tack),
     /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs are lost.
     "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
+    /// As the sender asks by TARR (draft-ietf-tcpm-ack-rate-request): every R segments, or at once.
+    "ack-rate-request" => AckRateRequest(super::ack_rate_request::AckRateRequest),
 }
 
 impl PolicyConfig {

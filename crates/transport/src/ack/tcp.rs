@@ -2,6 +2,7 @@
 
 use super::{Decision, Ledger, Reason};
 use acklab_base::Instant;
+use acklab_wire::tcp::AckRate;
 
 /// The room that unread data leave in the receive buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,4 +49,7 @@ pub trait TcpEvents {
 
     /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
     fn on_ack_ratio(&mut self, _ratio: u8) {}
+
+    /// The segment that is about to be decided on asks for ACKs (draft-ietf-tcpm-ack-rate-request).
+    fn on_ack_rate(&mut self, _request: AckRate) {}
 }

@@ -13,7 +13,7 @@ mod window;
 
 use super::clock::TickClock;
 use super::config::TcpConfig;
-use super::sender::announced_mss;
+use super::sender::{Offer, announced_mss};
 use crate::ack::{Acknowledger, Policy, Ranges, Reason, TcpEvents};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Fate, Instant, Machine};
@@ -94,8 +94,8 @@ struct Agreed {
     has_sack: bool,
     has_timestamps: bool,
     has_scaling: bool,
-    /// The sender may set the ACK Ratio (RFC 5690, §4.1).
-    has_ack_ratio: bool,
+    /// How the sender may ask for ACKs.
+    requests: Offer,
 }
 
 /// What both ends of a connection use.

@@ -20,7 +20,7 @@
 //! | `validation` | whether the window is used, so that it may grow |
 //! | `chronograph` | for how long what limited the sender |
 //! | `ecn` | echoed marks and CWR |
-//! | `ack_ratio` | ACK congestion control |
+//! | `ack_request` | what is asked of the receiver's ACKs: `ack_ratio` (RFC 5690), `ack_rate` (TARR) |
 //!
 //! | verb | triggered by |
 //! |---|---|
@@ -29,7 +29,9 @@
 //! | `timers` | time |
 //! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application; `device` where the host refuses what leaves |
 
+mod ack_rate;
 mod ack_ratio;
+mod ack_request;
 mod chronograph;
 mod congestion;
 mod connection;
@@ -65,6 +67,7 @@ mod transmission;
 mod user_timeout;
 mod validation;
 
+pub(in crate::tcp) use ack_request::Offer;
 pub use chronograph::LimitedTimes;
 pub use connection::Phase;
 pub(in crate::tcp) use connection::announced_mss;
@@ -73,7 +76,7 @@ pub use hold::SendFlags;
 pub use idle::AfterIdle;
 pub use send_memory::SendBufferLimit;
 
-use self::ack_ratio::AckRatio;
+use self::ack_request::AckRequest;
 use super::config::TcpConfig;
 use super::rules::Rules;
 use crate::cc::{CongestionControl, Controller, Window};
@@ -152,8 +155,8 @@ pub struct Sender {
     chronograph: Chronograph,
     timing: Timing,
     user_timeout: UserTimeout,
-    /// ACK congestion control, if both ends speak it.
-    ack_ratio: Option<AckRatio>,
+    /// ACK congestion control or TARR, if both ends speak it.
+    ack_request: Option<AckRequest>,
     events: VecDeque<Event>,
     records_losses: bool,
     counters: Counters,
@@ -192,7 +195,7 @@ impl Sender {
             chronograph: Chronograph::default(),
             timing: Timing::new(config.rto, rules.backoff_end),
             user_timeout: UserTimeout::default(),
-            ack_ratio: None,
+            ack_request: None,
             events: VecDeque::new(),
             records_losses: false,
             counters: Counters::default(),
@@ -229,10 +232,10 @@ impl Sender {
         &self.board
     }
 
-    /// The ACK Ratio in use, if there is one (RFC 5690).
+    /// The segments for which the receiver was asked for an ACK, if both ends speak RFC 5690 or TARR.
     #[must_use]
     pub fn ack_ratio(&self) -> Option<u64> {
-        self.ack_ratio.as_ref().map(AckRatio::in_use)
+        self.ack_request.as_ref().map(AckRequest::in_use)
     }
 
     /// Round-trip times.

@@ -8,7 +8,7 @@ use acklab_transport::ack::{self, Policy};
 use acklab_transport::cc::Controller;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::tcp::{Connection, Receiver, Sender, ecn};
-use acklab_wire::tcp::{Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{AckRate, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
 use std::collections::VecDeque;
 
 /// The other end's initial sequence number, close to the end of the space so that every long timeline wraps.
@@ -209,6 +209,8 @@ impl Player<'_> {
             accurate_ecn: None,
             ack_congestion_control: matches!(self.script.config.ack, ack::PolicyConfig::AckCongestionControl { .. }),
             ack_ratio: None,
+            ack_rate: matches!(self.script.config.ack, ack::PolicyConfig::AckRateRequest { .. })
+                .then_some(AckRate::Supported),
         };
         let offer = match self.script.config.ecn {
             ecn::EcnConfig::Off => Flags::NONE,
@@ -344,6 +346,7 @@ impl Player<'_> {
                 accurate_ecn: options.accurate_ecn,
                 ack_congestion_control: options.ack_congestion_control,
                 ack_ratio: options.ack_ratio,
+                ack_rate: options.ack_rate,
             }),
         }
     }
@@ -370,6 +373,7 @@ impl Player<'_> {
                 accurate_ecn: options.accurate_ecn,
                 ack_congestion_control: options.ack_congestion_control,
                 ack_ratio: options.ack_ratio,
+                ack_rate: options.ack_rate,
             },
             payload: written.len,
         }

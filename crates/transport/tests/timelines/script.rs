@@ -7,7 +7,7 @@ use acklab_transport::reading::Reading;
 use acklab_transport::tcp::sender::SendFlags;
 use acklab_transport::tcp::{Preset, TcpConfig};
 use acklab_transport::{ack, cc};
-use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags};
+use acklab_wire::tcp::{AccurateEcn, AckRate, FieldOrder, Flags};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -94,6 +94,7 @@ pub(crate) struct Options {
     pub(crate) accurate_ecn: Option<AccurateEcn>,
     pub(crate) ack_congestion_control: bool,
     pub(crate) ack_ratio: Option<u8>,
+    pub(crate) ack_rate: Option<AckRate>,
 }
 
 const LETTERS: [(char, Flags); 8] = [
@@ -136,6 +137,10 @@ impl fmt::Display for Written {
             options.accurate_ecn.as_ref().map(counters),
             options.ack_congestion_control.then(|| "ackcc".to_owned()),
             options.ack_ratio.map(|ratio| format!("ratio {ratio}")),
+            options.ack_rate.map(|rate| match rate {
+                AckRate::Supported => "tarr".to_owned(),
+                AckRate::Every(segments) => format!("tarr {segments}"),
+            }),
         ];
         write!(f, " <{}>", parts.into_iter().flatten().collect::<Vec<_>>().join(","))
     }
@@ -447,6 +452,8 @@ fn options(text: &str) -> Result<Options, String> {
             ["sackOK"] => options.sack_permitted = true,
             ["ackcc"] => options.ack_congestion_control = true,
             ["ratio", ratio] => options.ack_ratio = Some(value(ratio)?),
+            ["tarr"] => options.ack_rate = Some(AckRate::Supported),
+            ["tarr", segments] => options.ack_rate = Some(AckRate::Every(value(segments)?)),
             ["ts", ts, "ecr", echo] => options.timestamps = Some((value(ts)?, value(echo)?)),
             [first @ ("e0b" | "e1b"), ref rest @ ..] => options.accurate_ecn = Some(accurate_ecn(first, rest)?),
             [] => {}

@@ -22,6 +22,31 @@ pub struct Options {
     pub ack_congestion_control: bool,
     /// ACK Ratio (RFC 5690, §4.2), on data: the number of segments to acknowledge with one ACK.
     pub ack_ratio: Option<u8>,
+    /// TCP ACK Rate Request (draft-ietf-tcpm-ack-rate-request).
+    pub ack_rate: Option<AckRate>,
+}
+
+/// A TCP ACK Rate Request option (TARR, draft-ietf-tcpm-ack-rate-request), in one of its two lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckRate {
+    /// On a SYN: the sender of the segment understands requests.
+    Supported,
+    /// On data: an ACK for this many full-sized segments from now on, at most [`MOST`](Self::MOST); with 0, for this segment at once.
+    Every(u8),
+}
+
+impl AckRate {
+    /// The most that the seven bits of the field R can say.
+    pub const MOST: u8 = 127;
+
+    /// Octets on the wire, without padding.
+    #[must_use]
+    pub const fn len(self) -> u64 {
+        match self {
+            Self::Supported => 4,
+            Self::Every(_) => 5,
+        }
+    }
 }
 
 /// The two fields of a timestamps option.
@@ -182,6 +207,7 @@ impl Options {
         self.sack.is_empty()
             && self.accurate_ecn.is_none()
             && self.ack_ratio.is_none()
+            && self.ack_rate.is_none()
             && !(self.mss.is_some() || self.window_scale.is_some())
             && !(self.sack_permitted || self.ack_congestion_control)
     }
@@ -196,7 +222,7 @@ impl Options {
     }
 
     /// The length as stacks lay options out: two NOPs before each of timestamps and SACK, SACK-permitted in place of the NOPs of the
-    /// timestamps on a SYN, ACK Ratio after one NOP before the SACK, AccECN after as many NOPs as align it.
+    /// timestamps on a SYN, ACK Ratio after one NOP before the SACK, TARR and AccECN after as many NOPs as align them.
     pub(super) fn aligned_len(&self) -> u64 {
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
@@ -210,7 +236,8 @@ impl Options {
             Some(_) if self.sack.is_empty() => 8,
             Some(_) => 4,
         };
-        timestamps + sack + mss + scale + permitted + congestion_control + ratio + accurate_ecn
+        let rate = self.ack_rate.map_or(0, |option| option.len().next_multiple_of(4));
+        timestamps + sack + mss + scale + permitted + congestion_control + ratio + rate + accurate_ecn
     }
 
     /// The length without padding between the options.
@@ -223,7 +250,8 @@ impl Options {
         let congestion_control = if self.ack_congestion_control { 4 } else { 0 };
         let ratio = if self.ack_ratio.is_some() { 5 } else { 0 };
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len());
-        let all = timestamps + sack + mss + scale + permitted + congestion_control + ratio + accurate_ecn;
+        let rate = self.ack_rate.map_or(0, AckRate::len);
+        let all = timestamps + sack + mss + scale + permitted + congestion_control + ratio + rate + accurate_ecn;
         all.next_multiple_of(4)
     }
 }
@@ -270,6 +298,9 @@ impl fmt::Debug for Options {
         }
         if let Some(ratio) = self.ack_ratio {
             list.field("ack_ratio", &ratio);
+        }
+        if let Some(option) = self.ack_rate {
+            list.field("tarr", &option);
         }
         if let Some(timestamps) = self.timestamps {
             list.field("ts", &timestamps);

@@ -2,7 +2,7 @@
 
 use acklab_base::Ecn;
 use acklab_wire::tcp::{
-    AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
+    AccurateEcn, AckRate, FieldOrder, Flags, Options, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -42,23 +42,32 @@ fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
 fn options(syn: bool) -> BoxedStrategy<Options> {
     let timestamps = option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }));
     if syn {
-        (timestamps, any::<(Option<u16>, Option<u8>, bool, bool)>())
-            .prop_map(|(timestamps, (mss, window_scale, sack_permitted, ack_congestion_control))| Options {
+        (timestamps, any::<(Option<u16>, Option<u8>, bool, bool, bool)>())
+            .prop_map(|(timestamps, (mss, window_scale, sack_permitted, ack_congestion_control, has_rate))| Options {
                 timestamps,
                 mss,
                 window_scale,
                 sack_permitted,
                 ack_congestion_control,
+                ack_rate: has_rate.then_some(AckRate::Supported),
                 ..Options::default()
             })
             .boxed()
     } else {
-        (timestamps, any::<Option<u8>>(), option::of(accurate_ecn()))
-            .prop_flat_map(|(timestamps, ack_ratio, accurate_ecn)| {
-                let others = [timestamps.is_some(), ack_ratio.is_some(), accurate_ecn.is_some()];
+        (timestamps, any::<Option<u8>>(), option::of(0..=AckRate::MOST), option::of(accurate_ecn()))
+            .prop_flat_map(|(timestamps, ack_ratio, ack_rate, accurate_ecn)| {
+                let ack_rate = ack_rate.map(AckRate::Every);
+                let others = [timestamps.is_some(), ack_ratio.is_some(), ack_rate.is_some(), accurate_ecn.is_some()];
                 let most = 4 - others.iter().filter(|is_there| **is_there).count();
                 let sack = sack_blocks(most);
-                sack.prop_map(move |sack| Options { timestamps, sack, ack_ratio, accurate_ecn, ..Options::default() })
+                sack.prop_map(move |sack| Options {
+                    timestamps,
+                    sack,
+                    ack_ratio,
+                    ack_rate,
+                    accurate_ecn,
+                    ..Options::default()
+                })
             })
             .boxed()
     }

@@ -138,12 +138,12 @@ fn values_of_other_types() {
         (
             r#"policy = "delayed""#,
             r#"policy = «"delaid"»"#,
-            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "after-gap", "tack", "ack-congestion-control", "custom"; did you mean `delayed`?"#,
+            r#"flow.0.ack.policy: found "delaid", expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "after-gap", "tack", "ack-congestion-control", "ack-rate-request", "custom"; did you mean `delayed`?"#,
         ),
         (
             r#"policy = "delayed""#,
             "policy = «2»",
-            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "after-gap", "tack", "ack-congestion-control", "custom""#,
+            r#"flow.0.ack.policy: found 2, expected one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "after-gap", "tack", "ack-congestion-control", "ack-rate-request", "custom""#,
         ),
         (
             r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,

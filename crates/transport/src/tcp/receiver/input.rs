@@ -2,9 +2,10 @@
 
 use super::super::refusal::Refusal;
 use super::super::rules::ReportAtFin;
+use super::super::sender::Offer;
 use super::ecn::Echo;
 use super::{Agreed, Receiver};
-use crate::ack::{self, Arrival, Packet, Reason};
+use crate::ack::{Arrival, Packet, Reason};
 use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
@@ -37,8 +38,7 @@ impl Receiver {
             has_sack: self.config.sack && options.sack_permitted,
             has_timestamps: self.config.timestamps.is_some() && options.timestamps.is_some(),
             has_scaling,
-            has_ack_ratio: matches!(self.config.ack, ack::PolicyConfig::AckCongestionControl { .. })
-                && options.ack_congestion_control,
+            requests: Offer::of(&self.config).agreed(options),
         });
         let shift = if has_scaling { self.window_shift } else { 0 };
         self.window = self.window.agree(self.config.receive_buffer.get(), shift);
@@ -102,8 +102,11 @@ impl Receiver {
             self.fin.get_or_insert(end - 1);
         }
         self.counters.data_segments += 1;
-        if let Some(ratio) = segment.options.ack_ratio.filter(|_| agreed.has_ack_ratio) {
+        if let Some(ratio) = segment.options.ack_ratio.filter(|_| agreed.requests.ack_congestion_control) {
             self.tell_policy(|policy| policy.on_ack_ratio(ratio));
+        }
+        if let Some(request) = segment.options.ack_rate.filter(|_| agreed.requests.ack_rate.is_some()) {
+            self.tell_policy(|policy| policy.on_ack_rate(request));
         }
 
         let ends_write =

@@ -24,7 +24,8 @@ impl Receiver {
                 window_scale: agreed.has_scaling.then_some(self.window_shift),
                 sack_permitted: agreed.has_sack,
                 accurate_ecn: self.echo.option_of_syn_ack(!is_first),
-                ack_congestion_control: agreed.has_ack_ratio,
+                ack_congestion_control: agreed.requests.ack_congestion_control,
+                ack_rate: agreed.requests.ack_rate,
                 ..Options::default()
             },
             payload: 0,

@@ -9,11 +9,7 @@
 //! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once that segment is acknowledged, and
 //!   only then may the next follow (§4.2, §4.5). Meanwhile an ACK may cover as many as either ratio allows.
 
-use super::super::config::TcpConfig;
-use super::Sender;
-use crate::ack;
-use crate::recovery::CongestionState;
-use acklab_wire::tcp::Segment;
+use super::ack_request::{Requested, View};
 
 /// §4.1; and the least that the sender asks for (§4.5).
 const INITIAL_RATIO: u64 = 2;
@@ -21,15 +17,11 @@ const INITIAL_RATIO: u64 = 2;
 const ACKS_PER_WINDOW: u64 = 2;
 /// §5.4: as with duplicate ACKs.
 const REORDERED_ACKS: u32 = 3;
-/// The length of the option in a segment without SACK.
-const OPTION_OCTETS: u64 = 8;
 
 /// The ratio that the sender requests of the receiver.
 #[derive(Clone, Debug)]
 pub(super) struct AckRatio {
-    /// The ratio that the receiver uses.
-    ratio: u64,
-    asked: Option<Asked>,
+    pub(super) requested: Requested,
     suspect: Option<Suspect>,
     /// Everything below was sent before the ratio was last doubled, which happens once per window.
     doubled_for: u64,
@@ -37,14 +29,6 @@ pub(super) struct AckRatio {
     acked_without_loss: u64,
     /// The ratio is lowered after this many.
     lower_after: u64,
-}
-
-/// A requested ratio whose segment is not acknowledged yet.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    ratio: u64,
-    /// The offset of the segment that carries it, once that has been sent.
-    at: Option<u64>,
 }
 
 /// An ACK that covers more than it should: another may be missing between these offsets.
@@ -56,23 +40,10 @@ struct Suspect {
     later: u32,
 }
 
-/// The sender as an ACK finds it; all but `mss` and `cwnd` are offsets.
-#[derive(Clone, Copy, Debug)]
-struct View {
-    ack: u64,
-    una: u64,
-    nxt: u64,
-    cwnd: u64,
-    mss: u64,
-    /// No data is missing as far as the sender knows.
-    in_order: bool,
-}
-
 impl AckRatio {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            ratio: INITIAL_RATIO,
-            asked: None,
+            requested: Requested::new(INITIAL_RATIO),
             suspect: None,
             doubled_for: 0,
             acked_without_loss: 0,
@@ -80,11 +51,7 @@ impl AckRatio {
         }
     }
 
-    pub(super) const fn in_use(&self) -> u64 {
-        self.ratio
-    }
-
-    fn on_ack(&mut self, view: View) {
+    pub(super) fn on_ack(&mut self, view: View) {
         if view.ack < view.una {
             // The missing ACK was only late.
             if self.suspect.is_some_and(|suspect| suspect.after < view.ack && view.ack < suspect.before) {
@@ -92,33 +59,23 @@ impl AckRatio {
             }
             return;
         }
-        self.confirm(&view);
+        if self.requested.confirm(view.ack) {
+            (self.acked_without_loss, self.lower_after) = (0, lower_after(self.requested.in_use(), &view));
+        }
+        let ratio = self.requested.in_use();
         let wanted = if self.shows_lost_ack(&view) {
             self.acked_without_loss = 0;
-            self.lower_after = lower_after(self.ratio, &view);
+            self.lower_after = lower_after(ratio, &view);
             let is_doubled = view.ack <= self.doubled_for;
-            if is_doubled || self.asked.is_some() { self.ratio } else { self.double(&view) }
+            if is_doubled || self.requested.asked().is_some() { ratio } else { self.double(&view) }
         } else if self.acked_without_loss >= self.lower_after && self.suspect.is_none() {
             self.acked_without_loss = 0;
-            self.ratio - 1
+            ratio - 1
         } else {
-            self.ratio
+            ratio
         };
         let most = view.cwnd.div_ceil(ACKS_PER_WINDOW * view.mss).clamp(INITIAL_RATIO, u64::from(u8::MAX));
-        let wanted = wanted.clamp(INITIAL_RATIO, most);
-        if wanted != self.ratio && self.asked.is_none() {
-            self.asked = Some(Asked { ratio: wanted, at: None });
-        }
-    }
-
-    /// Adopts the requested ratio once the segment that carries it is acknowledged.
-    fn confirm(&mut self, view: &View) {
-        if let Some(Asked { ratio, at: Some(at) }) = self.asked
-            && view.ack > at
-        {
-            (self.ratio, self.asked) = (ratio, None);
-            (self.acked_without_loss, self.lower_after) = (0, lower_after(ratio, view));
-        }
+        self.requested.ask(wanted.clamp(INITIAL_RATIO, most));
     }
 
     /// Returns `true` if this ACK shows that another was lost.
@@ -133,7 +90,8 @@ impl AckRatio {
         if view.in_order {
             let acked = view.ack - view.una;
             self.acked_without_loss += acked;
-            let most = self.asked.map_or(self.ratio, |asked| asked.ratio.max(self.ratio));
+            let ratio = self.requested.in_use();
+            let most = self.requested.asked().map_or(ratio, |asked| asked.max(ratio));
             if acked > most * view.mss && self.suspect.is_none() {
                 self.suspect = Some(Suspect { after: view.una, before: view.ack, later: 0 });
             }
@@ -143,7 +101,7 @@ impl AckRatio {
 
     fn double(&mut self, view: &View) -> u64 {
         self.doubled_for = view.nxt;
-        2 * self.ratio
+        2 * self.requested.in_use()
     }
 }
 
@@ -153,51 +111,6 @@ fn lower_after(ratio: u64, view: &View) -> u64 {
         return u64::MAX;
     }
     view.cwnd.saturating_mul(view.cwnd) / (view.mss * (ratio * ratio - ratio))
-}
-
-/// Returns `true` if the sender of a connection with these settings offers ACK congestion control.
-pub(super) const fn is_offered(config: &TcpConfig) -> bool {
-    matches!(config.ack, ack::PolicyConfig::AckCongestionControl { .. })
-}
-
-impl Sender {
-    /// The peer's SYN or SYN-ACK has arrived (§4.1).
-    pub(super) fn negotiate_ack_ratio(&mut self, syn: &Segment) {
-        let agreed = is_offered(&self.config) && syn.options.ack_congestion_control;
-        self.ack_ratio = agreed.then(AckRatio::new);
-    }
-
-    /// An ACK up to `ack` has arrived. Call this before it is processed otherwise.
-    pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
-        let (una, nxt) = (self.board.una(), self.board.nxt());
-        if let Some(ack_ratio) = self.ack_ratio.as_mut().filter(|_| ack <= nxt) {
-            let nothing_is_missing = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
-            let in_order = nothing_is_missing && segment.options.sack.is_empty();
-            let (cwnd, mss) = (self.congestion.control.window.cwnd, self.congestion.control.window.mss);
-            ack_ratio.on_ack(View { ack, una, nxt, cwnd, mss, in_order });
-        }
-    }
-
-    /// The payload of a full-sized new segment: less if it carries a ratio or the AccECN option (RFC 6691, §3).
-    pub(super) fn full_payload(&self) -> u64 {
-        let is_due =
-            self.ack_ratio.as_ref().and_then(|ack_ratio| ack_ratio.asked).is_some_and(|asked| asked.at.is_none());
-        let mss = self.congestion.control.window.mss.saturating_sub(self.marks.report.reserve()).max(1);
-        if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
-    }
-
-    /// Puts the requested ratio on the segment of new data at `start`, if one is due.
-    pub(super) fn load_ratio(&mut self, start: u64) {
-        if let Some(asked) = self.ack_ratio.as_mut().and_then(|ack_ratio| ack_ratio.asked.as_mut()) {
-            asked.at.get_or_insert(start);
-        }
-    }
-
-    /// The ratio that the segment at `start` carries, each time it is sent.
-    pub(super) fn carried_ratio(&self, start: u64) -> Option<u8> {
-        let asked = self.ack_ratio.as_ref()?.asked?;
-        (asked.at == Some(start)).then_some(asked.ratio as u8)
-    }
 }
 
 #[cfg(test)]
@@ -211,13 +124,14 @@ mod tests {
             una: una * 1000,
             nxt: (una + cwnd) * 1000,
             cwnd: cwnd * 1000,
+            window: u64::MAX,
             mss: 1000,
             in_order: true,
         }
     }
 
     fn asked(acks: &AckRatio) -> Option<u64> {
-        acks.asked.map(|asked| asked.ratio)
+        acks.requested.asked()
     }
 
     /// ACKs for these numbers of segments, one after the other.
@@ -252,9 +166,9 @@ mod tests {
         let mut acks = AckRatio::new();
         let una = run(&mut acks, 0, 6, &[4, 2, 2, 2]);
         assert_eq!(asked(&acks), Some(3), "half of six");
-        acks.asked.as_mut().unwrap().at = Some(una * 1000);
+        acks.requested.load(una * 1000);
         let una = run(&mut acks, una, 6, &[3]);
-        assert_eq!((acks.ratio, asked(&acks)), (3, None));
+        assert_eq!((acks.requested.in_use(), asked(&acks)), (3, None));
         // All of this was sent before the ratio doubled.
         acks.doubled_for = u64::MAX;
         run(&mut acks, una, 100, &[6, 3, 3, 3]);
@@ -264,10 +178,11 @@ mod tests {
     #[test]
     fn it_falls_by_one_after_enough_windows_without_loss() {
         let mut acks = AckRatio::new();
-        acks.asked = Some(Asked { ratio: 4, at: Some(0) });
+        acks.requested.ask(4);
+        acks.requested.load(0);
         // cwnd/(MSS·(R² − R)) = 24/12 = 2 windows of 24 segments.
         let una = run(&mut acks, 0, 24, &[2; 1]);
-        assert_eq!((acks.ratio, acks.lower_after), (4, 48_000));
+        assert_eq!((acks.requested.in_use(), acks.lower_after), (4, 48_000));
         let una = run(&mut acks, una, 24, &[4; 11]);
         assert_eq!(asked(&acks), None);
         run(&mut acks, una, 24, &[4]);
@@ -276,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_small_window_brings_it_down_and_recoveries_are_not_judged() {
-        let mut acks = AckRatio { ratio: 8, ..AckRatio::new() };
+        let mut acks = AckRatio { requested: Requested::new(8), ..AckRatio::new() };
         acks.on_ack(view(0, 1, 1));
         assert_eq!(asked(&acks), Some(2), "after a timeout");
         let mut acks = AckRatio::new();

@@ -2,6 +2,7 @@
 
 use super::super::clock::TickClock;
 use super::super::config::{RttClock, TcpConfig};
+use super::ack_request::{Offer, Requests};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 
@@ -185,13 +186,14 @@ impl Connection {
     #[inline]
     pub(super) fn data(&mut self, now: Instant, offset: u64, data: Data) -> Segment {
         let timestamps = self.timestamps(now);
+        let Requests { ack_ratio, ack_rate } = data.requests;
         Segment {
             ecn: data.ecn,
             seq: self.seq_at(offset),
             ack: self.peer_next,
             flags: data.flags,
             window: u16::MAX,
-            options: Options { timestamps, ack_ratio: data.ack_ratio, ..Options::default() },
+            options: Options { timestamps, ack_ratio, ack_rate, ..Options::default() },
             payload: data.payload,
         }
     }
@@ -200,6 +202,7 @@ impl Connection {
     pub(super) fn syn(&mut self, now: Instant, config: &TcpConfig) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         let offer = config.ecn.offer(self.syns);
+        let Offer { ack_congestion_control, ack_rate } = Offer::of(config);
         self.syns += 1;
         Segment {
             ecn: config.ecn.handshake_codepoint(),
@@ -212,7 +215,8 @@ impl Connection {
                 mss: Some(announced_mss(config)),
                 window_scale: config.window_scaling.then_some(0),
                 sack_permitted: config.sack,
-                ack_congestion_control: super::ack_ratio::is_offered(config),
+                ack_congestion_control,
+                ack_rate,
                 ..Options::default()
             },
             payload: 0,
@@ -226,7 +230,7 @@ pub(super) struct Data {
     pub(super) payload: u32,
     pub(super) flags: Flags,
     pub(super) ecn: Ecn,
-    pub(super) ack_ratio: Option<u8>,
+    pub(super) requests: Requests,
 }
 
 /// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less. It says what this end can take, before

@@ -37,7 +37,7 @@ impl Sender {
         if !self.connection.establish(segment) {
             return Refusal::Connection.into();
         }
-        self.negotiate_ack_ratio(segment);
+        self.negotiate_ack_request(segment);
         self.adopt_mss(segment);
         self.peer_window = self.peer_window.establish(segment);
         self.marks.conclude(&self.config, &self.rules, segment);

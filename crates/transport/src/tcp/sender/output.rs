@@ -196,7 +196,7 @@ impl Sender {
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
         self.records.forget(start + octets);
-        self.load_ratio(start);
+        self.load_request(start);
         self.note_departure(now, start..start + octets, false);
         start
     }
@@ -270,8 +270,8 @@ impl Sender {
                 flags = flags | self.marks.take_reduced();
             }
         }
-        let ack_ratio = self.carried_ratio(range.start);
-        let mut segment = self.connection.data(now, range.start, Data { payload, flags, ecn, ack_ratio });
+        let requests = self.requests(range.start, u64::from(payload), is_new);
+        let mut segment = self.connection.data(now, range.start, Data { payload, flags, ecn, requests });
         if self.marks.report.reserve() > 0 {
             self.add_option(&mut segment);
         }

@@ -20,7 +20,7 @@ impl Sender {
     /// `syn` has come. `scales`: both ends scale their windows.
     pub(in crate::tcp) fn take_syn(&mut self, now: Instant, syn: &Segment, scales: bool) {
         self.connection.synchronize(now, syn);
-        self.negotiate_ack_ratio(syn);
+        self.negotiate_ack_request(syn);
         self.adopt_mss(syn);
         let window = self.peer_window.establish(syn);
         self.peer_window = if scales { window } else { window.unscaled() };

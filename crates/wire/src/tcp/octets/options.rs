@@ -2,7 +2,7 @@
 
 use super::DecodeError;
 use crate::ipv4;
-use crate::tcp::{AccurateEcn, FieldOrder, Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
+use crate::tcp::{AccurateEcn, AckRate, FieldOrder, Flags, Options, SackBlock, SackBlocks, SeqNumber, Timestamps};
 use etherparse::tcp_option::{
     KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK, KIND_SELECTIVE_ACK_PERMITTED, KIND_TIMESTAMP,
     KIND_WINDOW_SCALE,
@@ -17,6 +17,12 @@ pub(crate) const KIND_EXPERIMENT: u8 = 253;
 /// The experiment identifier of the two options of RFC 5690, to which no kinds were assigned: the number of the RFC, which is not registered.
 /// The two options differ in length.
 const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
+/// The other shared kind, whose experiments have the same identifiers (RFC 6994, §3). Implementations of TARR send it (packetdrill, ns-3).
+const KIND_OTHER_EXPERIMENT: u8 = 254;
+/// The experiment identifier of TARR (IANA, TCP Experimental Option Experiment Identifiers).
+const ACK_RATE: [u8; 2] = [0x00, 0xac];
+/// The seven bits of R stand above one bit that is reserved.
+const ACK_RATE_SHIFT: u8 = 1;
 
 /// The option kinds that [`Options`] holds.
 const KNOWN: [u8; 5] =
@@ -32,7 +38,7 @@ impl Layout {
     const EMPTY: Self = Self { octets: [0; ROOM], len: 0 };
 
     /// Lays out `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
-    /// window scale, SACK. The options of RFC 5690, which Linux does not have, and AccECN are last. Padding between options is omitted if
+    /// window scale, SACK. The options of RFC 5690 and TARR, which Linux does not have, and AccECN are last. Padding between options is omitted if
     /// the options do not fit otherwise. Returns `None` if they do not fit a header.
     #[inline]
     pub(super) fn of(options: &Options) -> Option<Self> {
@@ -89,6 +95,14 @@ impl Layout {
             let padding = nops(if options.sack.is_empty() { 3 } else { 0 });
             layout.put(padding)?.put(&[KIND_EXPERIMENT, 5, high, low, ratio])?;
         }
+        if let Some(option) = options.ack_rate {
+            let padding = option.len().next_multiple_of(4) - option.len();
+            let [high, low] = ACK_RATE;
+            layout.put(nops(padding as usize))?.put(&[KIND_OTHER_EXPERIMENT, option.len() as u8, high, low])?;
+            if let AckRate::Every(segments) = option {
+                layout.put(&[segments.min(AckRate::MOST) << ACK_RATE_SHIFT])?;
+            }
+        }
         if let Some(option) = options.accurate_ecn {
             let padding = option.len().next_multiple_of(4) - option.len();
             let kind = KIND_ACCURATE_ECN[option.order() as usize];
@@ -132,7 +146,7 @@ impl Layout {
 ///
 /// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
 /// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2),
-/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). If an option is repeated, the last one counts.
+/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). TARR announces itself on a SYN, and requests are on other segments. If an option is repeated, the last one counts.
 pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     for option in each(octets) {
@@ -143,9 +157,12 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     }
     Ok(if flags.contains(Flags::SYN) {
         let accurate_ecn = options.accurate_ecn.filter(|_| flags.contains(Flags::ACK));
-        Options { sack: SackBlocks::default(), ack_ratio: None, accurate_ecn, ..options }
+        let ack_rate = options.ack_rate.filter(|option| *option == AckRate::Supported);
+        Options { sack: SackBlocks::default(), ack_ratio: None, ack_rate, accurate_ecn, ..options }
     } else {
-        Options { mss: None, window_scale: None, sack_permitted: false, ack_congestion_control: false, ..options }
+        let ack_rate = options.ack_rate.filter(|option| *option != AckRate::Supported);
+        let (sack_permitted, ack_congestion_control) = (false, false);
+        Options { mss: None, window_scale: None, sack_permitted, ack_congestion_control, ack_rate, ..options }
     })
 }
 
@@ -206,9 +223,11 @@ pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let counters = counters.map(|counter| u64::from(counter.unwrap_or_default()));
             options.accurate_ecn = Some(AccurateEcn::new(order, &counters[..len]));
         }
-        (KIND_EXPERIMENT, _) => match value.split_first_chunk() {
-            Some((&ACK_CONGESTION_CONTROL, [])) => options.ack_congestion_control = true,
-            Some((&ACK_CONGESTION_CONTROL, &[ratio])) => options.ack_ratio = Some(ratio),
+        (KIND_EXPERIMENT | KIND_OTHER_EXPERIMENT, _) => match value.split_first_chunk() {
+            Some((&ACK_CONGESTION_CONTROL, [])) if kind == KIND_EXPERIMENT => options.ack_congestion_control = true,
+            Some((&ACK_CONGESTION_CONTROL, &[ratio])) if kind == KIND_EXPERIMENT => options.ack_ratio = Some(ratio),
+            Some((&ACK_RATE, [])) => options.ack_rate = Some(AckRate::Supported),
+            Some((&ACK_RATE, &[rate])) => options.ack_rate = Some(AckRate::Every(rate >> ACK_RATE_SHIFT)),
             _ => {}
         },
         (kind, _) => return !KNOWN.contains(&kind),
@@ -274,6 +293,28 @@ mod tests {
         assert_eq!(read(&laid_out(&ratio), Flags::ACK), Ok(ratio));
         let other_experiments = [253, 2, 253, 5, 0x56, 0x91, 7, 254, 5, 0x56, 0x90, 7, 253, 6, 0x56, 0x90, 7, 7];
         assert_eq!(read(&other_experiments, Flags::ACK), Ok(Options::default()));
+    }
+
+    #[test]
+    fn a_request_for_an_ack_rate_is_an_experiment_with_seven_bits() {
+        let with = |ack_rate| Options { ack_rate: Some(ack_rate), ..Options::default() };
+        let (supported, request) = (with(AckRate::Supported), with(AckRate::Every(4)));
+        assert_eq!(laid_out(&supported), [254, 4, 0x00, 0xac]);
+        assert_eq!(
+            laid_out(&request),
+            [1, 1, 1, 254, 5, 0x00, 0xac, 8],
+            "packetdrill reads the octet without its lowest bit"
+        );
+        assert_eq!(laid_out(&with(AckRate::Every(200)))[7], 254, "127 at most");
+        assert_eq!(read(&[254, 5, 0x00, 0xac, 9], Flags::ACK), Ok(request), "the reserved bit is ignored");
+        assert_eq!(
+            read(&[253, 5, 0x00, 0xac, 8], Flags::ACK),
+            Ok(request),
+            "the two kinds are one space (RFC 6994, §3)"
+        );
+        assert_eq!(read(&laid_out(&supported), Flags::SYN), Ok(supported));
+        assert_eq!(read(&laid_out(&supported), Flags::ACK), Ok(Options::default()));
+        assert_eq!(read(&laid_out(&request), Flags::SYN), Ok(Options::default()));
     }
 
     #[test]

@@ -1,0 +1,91 @@
+//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): which rate it asks for.
+//!
+//! * R is `segments`, but no more than leaves `acks_per_window` ACKs in a window, be it the congestion window or the peer's: with R beyond a window
+//!   the sender would wait for the receiver's timer.
+//! * A smaller R than the one in use is asked for at once, and so is the largest; another one when it is more by a quarter, so that a growing window does
+//!   not change it with each ACK.
+//! * While the window is smaller than R segments, because it has just shrunk, the segment that fills it asks for an ACK at once (R = 0). So does
+//!   the last segment of what the application has written.
+
+use super::ack_request::{Requested, View};
+use crate::ack::ack_rate_request::{AckRateRequest, INITIAL_RATE};
+
+/// The rate that the sender requests of the receiver.
+#[derive(Clone, Debug)]
+pub(super) struct AckRate {
+    settings: AckRateRequest,
+    pub(super) requested: Requested,
+}
+
+impl AckRate {
+    pub(super) const fn new(settings: AckRateRequest) -> Self {
+        Self { settings, requested: Requested::new(INITIAL_RATE as u64) }
+    }
+
+    pub(super) fn on_ack(&mut self, view: View) {
+        if view.ack < view.una {
+            return;
+        }
+        let _ = self.requested.confirm(view.ack);
+        let share = view.cwnd.min(view.window) / (u64::from(self.settings.acks_per_window.max(1)) * view.mss);
+        let (most, in_use) = (u64::from(self.settings.segments.max(1)), self.requested.in_use());
+        let wanted = share.clamp(1, most);
+        if wanted < in_use || wanted > in_use + in_use / 4 || wanted == most {
+            self.requested.ask(wanted);
+        }
+    }
+
+    /// Returns `true` if a window of `cwnd` octets ends before the receiver acknowledges by itself.
+    pub(super) fn outlasts(&self, cwnd: u64, mss: u64) -> bool {
+        self.asks_at_once() && cwnd < self.requested.asked().unwrap_or(0).max(self.requested.in_use()) * mss
+    }
+
+    /// Returns `true` if segments may ask for an ACK at once.
+    pub(super) const fn asks_at_once(&self) -> bool {
+        self.settings.immediate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(ack: u64, cwnd: u64, window: u64) -> View {
+        let mss = 1000;
+        View { ack, una: ack, nxt: ack, cwnd: cwnd * mss, window: window * mss, mss, in_order: true }
+    }
+
+    /// What is asked for with these windows in segments, of a receiver that uses `in_use`.
+    fn asked(in_use: u64, cwnd: u64, window: u64) -> Option<u64> {
+        let mut rate = AckRate::new(AckRateRequest { segments: 16, acks_per_window: 4, ..AckRateRequest::default() });
+        rate.requested = Requested::new(in_use);
+        rate.on_ack(view(0, cwnd, window));
+        rate.requested.asked()
+    }
+
+    #[test]
+    fn a_window_has_four_acks_and_an_ack_sixteen_segments_at_most() {
+        assert_eq!(asked(2, 40, 100), Some(10));
+        assert_eq!(asked(2, 100, 20), Some(5), "the peer's window counts as well");
+        assert_eq!(asked(2, 1000, 1000), Some(16));
+        assert_eq!(asked(2, 3, 100), Some(1));
+    }
+
+    #[test]
+    fn a_growing_window_asks_by_quarters_and_a_shrinking_one_at_once() {
+        assert_eq!((asked(8, 40, 100), asked(8, 44, 100)), (None, Some(11)));
+        assert_eq!(asked(14, 64, 100), Some(16), "the largest");
+        assert_eq!(asked(8, 28, 100), Some(7));
+    }
+
+    #[test]
+    fn a_window_below_the_rate_needs_an_ack_at_once() {
+        let mut rate = AckRate::new(AckRateRequest::default());
+        rate.requested = Requested::new(8);
+        assert!(rate.outlasts(7000, 1000) && !rate.outlasts(8000, 1000));
+        rate.requested.ask(16);
+        assert!(rate.outlasts(15_000, 1000), "what is under way may be in use");
+        rate.settings.immediate = false;
+        assert!(!rate.outlasts(7000, 1000));
+    }
+}

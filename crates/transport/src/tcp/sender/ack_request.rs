@@ -1,0 +1,249 @@
+//! What the sender asks of its receiver's ACKs, by an option on a segment of data: the ACK Ratio of RFC 5690 or the rate of TARR.
+//!
+//! A new number travels on one segment of new data and on its retransmissions. It is in use once that segment is acknowledged, and only then may
+//! the next follow (RFC 5690, §4.2 and §4.5).
+
+use super::super::config::TcpConfig;
+use super::Sender;
+use super::ack_rate::AckRate;
+use super::ack_ratio::AckRatio;
+use crate::ack;
+use crate::recovery::CongestionState;
+use acklab_wire::tcp::{self, Options, Segment};
+
+/// What an end offers on its SYN: that its sender asks by these options, and its receiver follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::tcp) struct Offer {
+    /// ACK Congestion Control Permitted (RFC 5690, §4.1).
+    pub(in crate::tcp) ack_congestion_control: bool,
+    /// TARR is supported.
+    pub(in crate::tcp) ack_rate: Option<tcp::AckRate>,
+}
+
+/// What a segment with data asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Requests {
+    pub(super) ack_ratio: Option<u8>,
+    pub(super) ack_rate: Option<tcp::AckRate>,
+}
+
+/// The length of either option in a segment without SACK.
+const OPTION_OCTETS: u64 = 8;
+
+/// A number that the receiver is asked to use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Requested {
+    in_use: u64,
+    asked: Option<Asked>,
+}
+
+/// A request whose segment is not acknowledged yet.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    number: u64,
+    /// The offset of the segment that carries it, once that has been sent.
+    at: Option<u64>,
+}
+
+impl Requested {
+    /// The receiver begins with this number.
+    pub(super) const fn new(initial: u64) -> Self {
+        Self { in_use: initial, asked: None }
+    }
+
+    /// The number that the receiver uses, as far as is known.
+    pub(super) const fn in_use(&self) -> u64 {
+        self.in_use
+    }
+
+    /// The number that is under way.
+    pub(super) fn asked(&self) -> Option<u64> {
+        self.asked.map(|asked| asked.number)
+    }
+
+    /// Asks for this number, unless it is in use or another is under way.
+    pub(super) const fn ask(&mut self, number: u64) {
+        if number != self.in_use && self.asked.is_none() {
+            self.asked = Some(Asked { number, at: None });
+        }
+    }
+
+    /// Everything below the offset `ack` has arrived. Returns `true` if that puts another number in use.
+    pub(super) fn confirm(&mut self, ack: u64) -> bool {
+        let confirmed = self.asked.take_if(|asked| asked.at.is_some_and(|at| ack > at));
+        self.in_use = confirmed.map_or(self.in_use, |asked| asked.number);
+        confirmed.is_some()
+    }
+
+    /// Returns `true` if the next segment of new data is to carry a number.
+    fn is_due(&self) -> bool {
+        self.asked.is_some_and(|asked| asked.at.is_none())
+    }
+
+    /// The segment of new data at this offset takes the number that is due.
+    pub(super) fn load(&mut self, start: u64) {
+        if let Some(asked) = &mut self.asked {
+            asked.at.get_or_insert(start);
+        }
+    }
+
+    /// The number that the segment at this offset carries, each time it is sent.
+    fn carried(&self, start: u64) -> Option<u8> {
+        self.asked.filter(|asked| asked.at == Some(start)).map(|asked| asked.number as u8)
+    }
+}
+
+/// The sender as an ACK finds it; all but `mss`, `cwnd` and `window` are offsets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) ack: u64,
+    pub(super) una: u64,
+    pub(super) nxt: u64,
+    pub(super) cwnd: u64,
+    /// The peer's receive window.
+    pub(super) window: u64,
+    pub(super) mss: u64,
+    /// No data is missing as far as the sender knows.
+    pub(super) in_order: bool,
+}
+
+/// The mechanism that both ends of the connection have.
+#[derive(Clone, Debug)]
+pub(super) enum AckRequest {
+    /// ACK congestion control.
+    Ratio(AckRatio),
+    /// TARR.
+    Rate(AckRate),
+}
+
+impl AckRequest {
+    /// The number that the receiver uses.
+    pub(super) const fn in_use(&self) -> u64 {
+        self.requested().in_use()
+    }
+
+    const fn requested(&self) -> &Requested {
+        match self {
+            Self::Ratio(ratio) => &ratio.requested,
+            Self::Rate(rate) => &rate.requested,
+        }
+    }
+
+    const fn requested_mut(&mut self) -> &mut Requested {
+        match self {
+            Self::Ratio(ratio) => &mut ratio.requested,
+            Self::Rate(rate) => &mut rate.requested,
+        }
+    }
+}
+
+impl Offer {
+    /// What an end with these settings offers.
+    pub(in crate::tcp) const fn of(config: &TcpConfig) -> Self {
+        let (ack_congestion_control, ack_rate) = match config.ack {
+            ack::PolicyConfig::AckCongestionControl(_) => (true, None),
+            ack::PolicyConfig::AckRateRequest(_) => (false, Some(tcp::AckRate::Supported)),
+            _ => (false, None),
+        };
+        Self { ack_congestion_control, ack_rate }
+    }
+
+    /// The part of this that the peer's SYN or SYN-ACK with these options offers as well.
+    pub(in crate::tcp) fn agreed(self, theirs: &Options) -> Self {
+        Self {
+            ack_congestion_control: self.ack_congestion_control && theirs.ack_congestion_control,
+            ack_rate: self.ack_rate.filter(|rate| theirs.ack_rate == Some(*rate)),
+        }
+    }
+}
+
+impl Sender {
+    /// The peer's SYN or SYN-ACK has arrived (RFC 5690, §4.1).
+    pub(super) fn negotiate_ack_request(&mut self, syn: &Segment) {
+        let agreed = Offer::of(&self.config).agreed(&syn.options);
+        self.ack_request = match self.config.ack {
+            ack::PolicyConfig::AckRateRequest(settings) if agreed.ack_rate.is_some() => {
+                Some(AckRequest::Rate(AckRate::new(settings)))
+            }
+            _ => agreed.ack_congestion_control.then(|| AckRequest::Ratio(AckRatio::new())),
+        };
+    }
+
+    /// An ACK up to `ack` has arrived. Call this before it is processed otherwise.
+    pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        if let Some(request) = self.ack_request.as_mut().filter(|_| ack <= nxt) {
+            let nothing_is_missing = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
+            let in_order = nothing_is_missing && segment.options.sack.is_empty();
+            let (cwnd, mss) = (self.congestion.control.window.cwnd, self.congestion.control.window.mss);
+            let view = View { ack, una, nxt, cwnd, window: self.peer_window.largest(), mss, in_order };
+            match request {
+                AckRequest::Ratio(ratio) => ratio.on_ack(view),
+                AckRequest::Rate(rate) => rate.on_ack(view),
+            }
+        }
+    }
+
+    /// The payload of a full-sized new segment: less if it carries a request or the AccECN option (RFC 6691, §3).
+    pub(super) fn full_payload(&self) -> u64 {
+        let window = &self.congestion.control.window;
+        let is_due = self.ack_request.as_ref().is_some_and(|request| {
+            request.requested().is_due()
+                || matches!(request, AckRequest::Rate(rate) if rate.outlasts(window.cwnd, window.mss))
+        });
+        let mss = window.mss.saturating_sub(self.marks.report.reserve()).max(1);
+        if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
+    }
+
+    /// Puts the request on the segment of new data at `start`, if one is due.
+    pub(super) fn load_request(&mut self, start: u64) {
+        if let Some(request) = &mut self.ack_request {
+            request.requested_mut().load(start);
+        }
+    }
+
+    /// What the segment at `start` with this payload asks for; `is_new` if it is sent for the first time.
+    #[inline]
+    pub(super) fn requests(&self, start: u64, payload: u64, is_new: bool) -> Requests {
+        match &self.ack_request {
+            None => Requests::default(),
+            Some(AckRequest::Ratio(ratio)) => Requests { ack_ratio: ratio.requested.carried(start), ack_rate: None },
+            Some(AckRequest::Rate(rate)) => {
+                Requests { ack_ratio: None, ack_rate: self.carried_rate(rate, start, payload, is_new) }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn carried_rate(&self, rate: &AckRate, start: u64, payload: u64, is_new: bool) -> Option<tcp::AckRate> {
+        let carried = rate.requested.carried(start).or_else(|| {
+            let window = &self.congestion.control.window;
+            let has_room = payload > 0 && payload + OPTION_OCTETS + self.marks.report.reserve() <= window.mss;
+            let is_last = self.unsent_with_fin() == 0
+                || (rate.outlasts(window.cwnd, window.mss) && self.congestion.room(self.board.pipe()) < window.mss);
+            (is_new && has_room && is_last && rate.asks_at_once()).then_some(0)
+        });
+        carried.map(tcp::AckRate::Every)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_in_use_once_its_segment_is_acknowledged() {
+        let mut requested = Requested::new(2);
+        requested.ask(2);
+        assert_eq!(requested.asked(), None, "it is in use");
+        requested.ask(8);
+        assert!(requested.is_due() && !requested.confirm(u64::MAX), "it has not left");
+        requested.load(1000);
+        requested.load(2000);
+        requested.ask(16);
+        assert_eq!((requested.is_due(), requested.carried(1000), requested.carried(2000)), (false, Some(8), None));
+        assert!(!requested.confirm(1000));
+        assert!(requested.confirm(1001));
+        assert_eq!((requested.in_use(), requested.asked(), requested.carried(1000)), (8, None, None));
+    }
+}
