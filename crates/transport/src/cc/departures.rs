@@ -1,5 +1,6 @@
 //! What a controller records of each transmission when it leaves, for when its outcome is known.
 
+use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
@@ -8,11 +9,13 @@ use std::collections::VecDeque;
 pub(super) struct Departures<T> {
     /// A record that was taken leaves a gap until it is the oldest.
     records: VecDeque<(Instant, Option<T>)>,
+    /// When the transmissions left that the ACK under way delivers.
+    delivered: Vec<Instant>,
 }
 
 impl<T> Default for Departures<T> {
     fn default() -> Self {
-        Self { records: VecDeque::new() }
+        Self { records: VecDeque::new(), delivered: Vec::new() }
     }
 }
 
@@ -37,6 +40,29 @@ impl<T> Departures<T> {
     pub(super) fn get(&self, sent_at: Instant) -> Option<&T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
+    }
+
+    /// Outcomes have come. Those that were delivered are kept for [`take_delivered`](Self::take_delivered), as the ACK that tells of them is processed
+    /// later; the records of those of which nothing will be known are given to `unknown`.
+    pub(super) fn note(&mut self, outcomes: &[Transmission], unknown: impl FnMut(T)) {
+        let mut unknown = unknown;
+        for transmission in outcomes {
+            match transmission.outcome {
+                Outcome::Delivered { .. } => self.delivered.push(transmission.sent_at),
+                Outcome::Unknown => self.take(transmission.sent_at).into_iter().for_each(&mut unknown),
+            }
+        }
+    }
+
+    /// When those left that were delivered. [Give it back](Self::reuse) once it was read.
+    pub(super) fn take_delivered(&mut self) -> Vec<Instant> {
+        std::mem::take(&mut self.delivered)
+    }
+
+    /// Uses this memory again.
+    pub(super) fn reuse(&mut self, mut delivered: Vec<Instant>) {
+        delivered.clear();
+        self.delivered = delivered;
     }
 
     /// Takes all records of transmissions that left before `sent_at`.

@@ -20,7 +20,7 @@ mod link;
 use super::constants::constants;
 use super::departures::Departures;
 use super::{Ack, CongestionControl, Lost, Sent, Settings, Signal, Start, Window};
-use crate::recovery::transmission::{Outcome, Transmission};
+use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
 use link::{Forecasts, Link};
 
@@ -97,8 +97,6 @@ pub struct Sprout {
     sent: Departures<Record>,
     /// Octets that are neither received nor lost.
     outstanding: u64,
-    /// When the packets left that the ACK under way delivers.
-    delivered: Vec<Instant>,
 }
 
 impl Sprout {
@@ -115,7 +113,6 @@ impl Sprout {
             last_sent: Instant::ZERO,
             sent: Departures::default(),
             outstanding: 0,
-            delivered: Vec::new(),
         }
     }
 
@@ -156,20 +153,13 @@ impl CongestionControl for Sprout {
     }
 
     fn on_outcomes(&mut self, outcomes: &[Transmission]) {
-        for transmission in outcomes {
-            match transmission.outcome {
-                Outcome::Delivered { .. } => self.delivered.push(transmission.sent_at),
-                Outcome::Unknown => {
-                    let record = self.sent.take(transmission.sent_at);
-                    self.outstanding -= record.map_or(0, |record| record.octets);
-                }
-            }
-        }
+        let outstanding = &mut self.outstanding;
+        self.sent.note(outcomes, |record| *outstanding -= record.octets);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let mut delivered = std::mem::take(&mut self.delivered);
-        for sent_at in delivered.drain(..) {
+        let delivered = self.sent.take_delivered();
+        for &sent_at in &delivered {
             let Some(record) = self.sent.take(sent_at) else {
                 // It had been taken for lost, but it arrived.
                 self.arrived += self.mss;
@@ -184,7 +174,7 @@ impl CongestionControl for Sprout {
             let outstanding = &mut self.outstanding;
             self.sent.take_before(passed, |record| *outstanding -= record.octets);
         }
-        self.delivered = delivered;
+        self.sent.reuse(delivered);
         self.apply(window, ack.in_flight);
     }
 

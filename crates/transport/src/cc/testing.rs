@@ -1,6 +1,6 @@
 //! Inputs for the tests of controllers.
 
-use super::{Ack, Acked, Dialect, Growth, Position, SlowStart, Start};
+use super::{Ack, Acked, Dialect, Growth, Position, Sent, SlowStart, Start};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
 use acklab_base::random::Seed;
@@ -45,6 +45,11 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         departure: now,
         may_grow: true,
     }
+}
+
+/// A full-sized segment that leaves and brings what is in flight to `in_flight` octets.
+pub(super) fn sent(now: Instant, in_flight: u64) -> Sent {
+    Sent { now, bytes: MSS, in_flight, end: Position(0), is_retransmission: false, is_app_limited: false }
 }
 
 /// A sample of `delivered` octets in a millisecond; `prior_delivered` octets were delivered when the newest of them left.

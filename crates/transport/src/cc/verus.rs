@@ -17,7 +17,7 @@ use super::constants::constants;
 use super::departures::Departures;
 use super::{Ack, CongestionControl, Lost, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
-use crate::recovery::transmission::{Outcome, Transmission};
+use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
 use profile::Profile;
 
@@ -107,8 +107,6 @@ pub struct Verus {
     credit: u64,
     /// The window at which each packet left.
     sent: Departures<u32>,
-    /// When the packets left that the ACK under way delivers.
-    delivered: Vec<Instant>,
 }
 
 fn millis(time: Duration) -> f64 {
@@ -139,7 +137,6 @@ impl Verus {
             next_fit: Instant::ZERO,
             credit: 0,
             sent: Departures::default(),
-            delivered: Vec::new(),
         }
     }
 
@@ -247,23 +244,18 @@ impl CongestionControl for Verus {
     }
 
     fn on_outcomes(&mut self, outcomes: &[Transmission]) {
-        for transmission in outcomes {
-            match transmission.outcome {
-                Outcome::Delivered { .. } => self.delivered.push(transmission.sent_at),
-                Outcome::Unknown => drop(self.sent.take(transmission.sent_at)),
-            }
-        }
+        self.sent.note(outcomes, drop);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let mut delivered = std::mem::take(&mut self.delivered);
-        for sent_at in delivered.drain(..) {
+        let delivered = self.sent.take_delivered();
+        for &sent_at in &delivered {
             if let Some(w) = self.sent.take(sent_at) {
                 self.last_ack = ack.now;
                 self.on_delay(ack.now, w, millis(ack.now.since(sent_at)));
             }
         }
-        self.delivered = delivered;
+        self.sent.reuse(delivered);
         self.apply(window, ack.in_flight);
     }
 

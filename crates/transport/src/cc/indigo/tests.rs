@@ -1,7 +1,7 @@
 //! One flow by event.
 
-use super::super::testing::{MSS, ack, start};
-use super::super::{Growth, Position};
+use super::super::Growth;
+use super::super::testing::{MSS, ack, sent, start};
 use super::*;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -24,15 +24,7 @@ impl Flow {
     }
 
     fn send(&mut self) {
-        let sent = Sent {
-            now: self.now,
-            bytes: MSS,
-            in_flight: MSS,
-            end: Position(0),
-            is_retransmission: false,
-            is_app_limited: false,
-        };
-        self.indigo.on_sent(&mut self.window, &sent);
+        self.indigo.on_sent(&mut self.window, &sent(self.now, MSS));
     }
 
     fn acknowledge(&mut self, rtt_ms: u64) {

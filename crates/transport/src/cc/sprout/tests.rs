@@ -1,8 +1,9 @@
 //! One flow by event.
 
-use super::super::testing::{MSS, ack, start};
-use super::super::{Growth, Position};
+use super::super::Growth;
+use super::super::testing::{MSS, ack, sent, start};
 use super::*;
+use crate::recovery::transmission::Outcome;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -27,15 +28,7 @@ impl Flow {
 
     fn send(&mut self) -> Instant {
         self.in_flight += MSS;
-        let sent = Sent {
-            now: self.now,
-            bytes: MSS,
-            in_flight: self.in_flight,
-            end: Position(0),
-            is_retransmission: false,
-            is_app_limited: false,
-        };
-        self.sprout.on_sent(&mut self.window, &sent);
+        self.sprout.on_sent(&mut self.window, &sent(self.now, self.in_flight));
         self.now
     }
 

@@ -1,9 +1,10 @@
 //! One flow by event.
 
-use super::super::testing::{MSS, ack, start};
+use super::super::testing::{MSS, ack, sent, start};
 use super::super::{Growth, Position};
 use super::*;
 use crate::recovery::delivery_rate::Stamp;
+use crate::recovery::transmission::Outcome;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -28,15 +29,7 @@ impl Flow {
 
     fn send(&mut self) {
         self.in_flight += MSS;
-        let sent = Sent {
-            now: self.now,
-            bytes: MSS,
-            in_flight: self.in_flight,
-            end: Position(0),
-            is_retransmission: false,
-            is_app_limited: false,
-        };
-        self.verus.on_sent(&mut self.window, &sent);
+        self.verus.on_sent(&mut self.window, &sent(self.now, self.in_flight));
     }
 
     /// A packet leaves and is acknowledged `delay_ms` later.
