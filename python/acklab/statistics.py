@@ -278,6 +278,32 @@ def intervals(
     )
 
 
+def mean_rows(runs: pl.DataFrame, by: Sequence[str], shown: Mapping[str, str]) -> list[list[str]]:
+    """Rows of a table for people: the columns `by`, then what `shown` names of each combination of them, in order of first appearance.
+
+    `shown` gives columns of numbers, one a run, and how their means over seeds are written: `±2` with the interval of 95 % and two decimals, or
+    a format such as `.1f`. A mean that there is none of is empty. Words of a name stay in one line. Raises UsageError as `intervals` does.
+    """
+    found = {
+        column: {tuple(row[name] for name in by): row for row in intervals(runs, by, column).to_dicts()}
+        for column, form in shown.items()
+        if form.startswith("\N{PLUS-MINUS SIGN}")
+    }
+    means = runs.group_by(by, maintain_order=True).agg(pl.col(*shown).mean())
+
+    def text(where: tuple[object, ...], column: str, mean: float | None) -> str:
+        if column in found:
+            return Interval.of_row(found[column][where]).text(int(shown[column][1:]))
+        return "" if mean is None else format(mean, shown[column])
+
+    rows = []
+    for mean in means.to_dicts():
+        where = tuple(mean[name] for name in by)
+        names = [str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where]
+        rows.append([*names, *(text(where, column, mean[column]) for column in shown)])
+    return rows
+
+
 def ratios(
     frame: pl.DataFrame,
     by: Sequence[str],

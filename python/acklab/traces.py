@@ -6,7 +6,7 @@ same text on every machine. `docs/models/path.md` compares generated traces with
 
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,6 +58,13 @@ _TICK = 0.02
 """Seconds between two values of the rate."""
 
 
+def _of_tick(chance: random.Random, tick: int, rate: float) -> Iterator[float]:
+    """The milliseconds of a Poisson process with `rate` events a second that fall into a tick; none if the rate is zero."""
+    now = tick * _TICK
+    while rate > 0 and (now := now + chance.expovariate(rate)) < (tick + 1) * _TICK:
+        yield 1000 * now
+
+
 @cache
 def cellular(seconds: int, seed: int, start: float = 500.0) -> str:
     """A Poisson process whose rate is a Brownian motion between 0 and 1000 packets/s.
@@ -67,13 +74,11 @@ def cellular(seconds: int, seed: int, start: float = 500.0) -> str:
     Source: Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 3.1.
     """
     chance = random.Random(seed)
-    rate, times = start, []
+    rate, times = start, list[float]()
     for tick in range(round(seconds / _TICK)):
         rate = abs(rate + chance.gauss(0, _WANDER * _TICK**0.5))
         rate = 2 * _FASTEST - rate if rate > _FASTEST else rate
-        now = tick * _TICK
-        while rate > 0 and (now := now + chance.expovariate(rate)) < (tick + 1) * _TICK:
-            times.append(1000 * now)
+        times.extend(_of_tick(chance, tick, rate))
     return write(times)
 
 
@@ -119,12 +124,10 @@ def network(name: str, seconds: int, seed: int) -> str:
     kept = math.exp(-_TICK / memory)
     step = math.sqrt(variance * (1 - kept * kept))
     chance = random.Random(seed)
-    state, times = chance.gauss(0, math.sqrt(variance)), []
+    state, times = chance.gauss(0, math.sqrt(variance)), list[float]()
     for tick in range(round(seconds / _TICK)):
         rate = known.mean * 1e6 / OPPORTUNITY_BITS * math.exp(state - variance / 2)
-        now = tick * _TICK
-        while (now := now + chance.expovariate(rate)) < (tick + 1) * _TICK:
-            times.append(1000 * now)
+        times.extend(_of_tick(chance, tick, rate))
         state = kept * state + chance.gauss(0, step)
     return write(times)
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 import polars as pl
-from polars import selectors
 
 from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, finish
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals
+from acklab.statistics import intervals, mean_rows
 from acklab.studies import Bench, Measure
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -65,24 +64,8 @@ def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
-    rows = []
-    goodputs, shares = (
-        {tuple(row[name] for name in BY): row for row in intervals(runs, BY, value).to_dicts()}
-        for value in ("goodput", "removed")
-    )
-    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
-        where = tuple(mean[name] for name in BY)
-        rows.append(
-            [
-                *where,
-                Interval.of_row(goodputs[where]).text(1),
-                Interval.of_row(shares[where]).text(1),
-                f"{mean['dropped']:.1f}",
-                f"{mean['wait']:.1f}",
-                f"{mean['marked']:.2f}",
-                f"{mean['srtt']:.0f}",
-            ]
-        )
+    shown = {"goodput": "±1", "removed": "±1", "dropped": ".1f", "wait": ".1f", "marked": ".2f", "srtt": ".0f"}
+    rows = mean_rows(runs, BY, shown)
     head = ["", "filter", "goodput [Mbps]", "removed [%]", "dropped [%]", "wait [ms]", "marked [%]", "sRTT [ms]"]
     listed = [[name, of.title, of.source] for axis in BY for name, of in bench.variants(FULL[axis]).chosen.items()]
     return [

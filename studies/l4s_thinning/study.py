@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 import polars as pl
-from polars import selectors
 
 from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, finish
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, ratio_interval
+from acklab.statistics import intervals, mean_rows, ratio_interval
 from acklab.studies import Bench, Measure
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -77,22 +76,17 @@ def sections(bench: Bench) -> list[Section]:
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     commands = [COMMAND, result.rerun]
-    rows = []
-    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
-    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
-        where = tuple(mean[name] for name in BY)
-        rows.append(
-            [
-                *where,
-                Interval.of_row(goodputs[where]).text(2),
-                "" if mean["company"] == ALONE else f"{mean['cubic']:.2f}",
-                f"{mean['queue']:.2f}",
-                f"{mean['arrived']:.1f}",
-                f"{mean['marked']:.2f}",
-                f"{mean['law']:.2f}",
-                f"{mean['srtt']:.1f}",
-            ]
-        )
+    shown = {
+        "goodput": "±2",
+        "cubic": ".2f",
+        "queue": ".2f",
+        "arrived": ".1f",
+        "marked": ".2f",
+        "law": ".2f",
+        "srtt": ".1f",
+    }
+    beside = pl.when(pl.col("company") != ALONE).then("cubic").alias("cubic")
+    rows = mean_rows(runs.with_columns(beside), BY, shown)
     head = ["", "ACKs", "goodput [Mbps]", "CUBIC's", "queue [ms]", "ACKs ÷ data [%]", "marked [%]", "p·W/2", "sRTT [ms]"]
     listed = [[name, of.title, of.source] for name, of in bench.variants("thinning.toml").chosen.items()]
     return [

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from acklab.studies import Bench
+from acklab.studies import Bench, acks_per_round_trip
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study quic_ack_rate"
@@ -42,13 +42,12 @@ def again(bench: Bench, name: str) -> SweepResult:
 def summary(result: SweepResult, axes: list[str]) -> pl.DataFrame:
     """One row a run: the axes, `point`, `seed`; goodput [Mbps]; ACKs a round trip; smoothed round trip [ms]; packets sent again and needlessly lost [%]; ACK_FREQUENCY frames."""
     flows = result.flows
-    seconds = pl.col("total_delivered_bytes_l7") * 8 / 1e6 / pl.col("mean_throughput_l7")
     return flows.select(
         "point",
         "seed",
         *(pl.col(result.columns[axis]).alias(axis) for axis in axes),
         goodput="mean_throughput_l7",
-        acks=pl.col("total_acks_sent_l4") / seconds * pl.col("mean_srtt_l4") / 1000,
+        acks=acks_per_round_trip(),
         per_packet=100 * pl.col("total_acks_sent_l4") / pl.col("total_data_packets_l4"),
         srtt="mean_srtt_l4",
         again=100 * pl.col("total_retransmissions_l4") / pl.col("total_data_packets_l4"),

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 import polars as pl
-from polars import selectors
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, ratio_interval, ratios
+from acklab.statistics import mean_rows, ratio_interval, ratios
 from acklab.studies import Bench, Measure
 from acklab.sweeps import SweepResult
 
@@ -56,22 +55,16 @@ def _rates(bench: Bench) -> list[Section]:
         _against(runs, BY, "srtt", result), "request", "controller", "sRTT ÷ an ACK for two", "condition",
         x_title="ACKs a round trip", less_is_better=True, most=2.0, commands="command",
     )  # fmt: skip
-    rows = []
-    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
-    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
-        where = tuple(mean[name] for name in BY)
-        rows.append(
-            [
-                *(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where),
-                Interval.of_row(goodputs[where]).text(2),
-                f"{mean['acks']:.1f}",
-                f"{mean['per_packet']:.1f}",
-                f"{mean['srtt']:.1f}",
-                f"{mean['again']:.2f}",
-                f"{mean['spurious']:.2f}",
-                f"{mean['frames']:.0f}",
-            ]
-        )
+    shown = {
+        "goodput": "±2",
+        "acks": ".1f",
+        "per_packet": ".1f",
+        "srtt": ".1f",
+        "again": ".2f",
+        "spurious": ".2f",
+        "frames": ".0f",
+    }
+    rows = mean_rows(runs, BY, shown)
     head = [
         *BY,
         "goodput [Mbps]",
@@ -113,10 +106,7 @@ def _matrix(bench: Bench) -> Section:
         found, "loss", "rtt", "goodput ÷ an ACK for two", "controller", x_title="data lost [%]", most=1.5,
         commands="command",
     )  # fmt: skip
-    rows = []
-    goodputs = {tuple(row[name] for name in WHERE): row for row in intervals(runs, WHERE, "goodput").to_dicts()}
-    for where, row in goodputs.items():
-        rows.append([*(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where), Interval.of_row(row).text(2)])
+    rows = mean_rows(runs, WHERE, {"goodput": "±2"})
     return Section(
         "Loss and delay",
         "The same with other round trips and losses; the queue holds a bandwidth-delay product.",

@@ -6,7 +6,7 @@ import polars as pl
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, mean_interval, ratio_interval, ratios
+from acklab.statistics import mean_rows, ratio_interval, ratios
 from acklab.studies import Bench, Measure
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -101,22 +101,10 @@ def sections(bench: Bench) -> list[Section]:
     )
     caption = f"Time until a download is delivered, over that without resuming: geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
     head = ["path", "size", "saved", "time [s]", "packets lost"]
-    rows = [
-        [*(str(row[name]) for name in head[:3]), Interval.of_row(row).text(2), f"{_mean(summary(result), row, 'lost'):.0f}"]
-        for result in paths
-        for row in intervals(summary(result), BY, "time").to_dicts()
-    ]
+    shown = {"time": "±2", "lost": ".0f"}
+    rows = [row for result in paths for row in mean_rows(summary(result), head[:3], shown)]
     beside = summary(load_sweep(bench.folder / COMPANY))
-    others = [
-        [
-            str(row["company"]),
-            str(row["saved"]),
-            Interval.of_row(row).text(2),
-            f"{_mean(beside, row, 'time'):.1f}",
-            f"{_mean(beside, row, 'lost'):.0f}",
-        ]
-        for row in intervals(beside, BY, "other").to_dicts()
-    ]
+    others = mean_rows(beside, ["company", "saved"], {"other": "±2", "time": ".1f", "lost": ".0f"})
     listed = [
         [path, name, of.title, of.source]
         for path in (SATELLITE, VDSL)
@@ -138,9 +126,3 @@ def sections(bench: Bench) -> list[Section]:
             items=[Table(["", "saved", "goodput of the other [Mbps]", "time [s]", "packets lost"], others, "Beside a download", commands=[COMMAND], numeric_from=2)],
         ),
     ]  # fmt: skip
-
-
-def _mean(runs: pl.DataFrame, where: Mapping[str, object], column: str) -> float:
-    """The mean of the runs in one cell."""
-    own = runs.filter(*(pl.col(name) == where[name] for name in BY))
-    return mean_interval(own[column].to_list()).mean

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 import polars as pl
-from polars import selectors
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, ratio_interval, ratios
+from acklab.statistics import mean_rows, ratio_interval, ratios
 from acklab.studies import Bench, Measure
 from acklab.sweeps import SweepResult, load_sweep
 
@@ -84,19 +83,7 @@ def sections(bench: Bench) -> list[Section]:
         found, "late", "threshold", "goodput ÷ a threshold of three", PANEL, x_title="late by [ms]", most=4.0,
         commands="command",
     )  # fmt: skip
-    rows = []
-    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
-    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
-        where = tuple(mean[name] for name in BY)
-        rows.append(
-            [
-                *(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where),
-                Interval.of_row(goodputs[where]).text(2),
-                f"{mean['needless']:.3f}",
-                f"{mean['acks']:.1f}",
-                f"{mean['srtt']:.1f}",
-            ]
-        )
+    rows = mean_rows(runs, BY, {"goodput": "±2", "needless": ".3f", "acks": ".1f", "srtt": ".1f"})
     listed = [
         [name, of.title, of.source]
         for axis in ("threshold", "request")

@@ -7,7 +7,7 @@ from polars import selectors
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
-from acklab.statistics import Interval, intervals, mean_interval, ratios
+from acklab.statistics import mean_interval, mean_rows, ratios
 from acklab.studies import Bench, Measure
 
 from . import drawing
@@ -104,22 +104,8 @@ def _cells(bench: Bench) -> list[Section]:
     found = result.with_commands(found, runs, BY)
     caption = f"Goodput of all flows over that of plain stations: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
     figure = figures.ratio_map(found, "cell", "scheme", "goodput ÷ plain", PANEL, most=1.25, commands="command")
-    rows = []
-    goodputs = {tuple(row[name] for name in BY): row for row in intervals(runs, BY, "goodput").to_dicts()}
-    for mean in runs.group_by(BY, maintain_order=True).agg(selectors.numeric().mean()).to_dicts():
-        where = tuple(mean[name] for name in BY)
-        rows.append(
-            [
-                *(str(one).replace(" ", "\N{NO-BREAK SPACE}") for one in where),
-                Interval.of_row(goodputs[where]).text(1),
-                f"{mean['arrived']:.1f}",
-                f"{mean['air']:.2f}",
-                f"{mean['burst']:.1f}",
-                f"{mean['srtt']:.1f}",
-                f"{mean['again']:.0f}",
-                f"{mean['jain']:.3f}",
-            ]
-        )
+    shown = {"goodput": "±1", "arrived": ".1f", "air": ".2f", "burst": ".1f", "srtt": ".1f", "again": ".0f", "jain": ".3f"}
+    rows = mean_rows(runs, BY, shown)
     head = [*BY, "goodput [Mbps]", "ACKs [%]", "air [%]", "burst", "sRTT [ms]", "sent again", "Jain"]
     return [
         Section(

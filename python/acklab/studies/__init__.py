@@ -12,6 +12,7 @@ metric       how a number is read from the tables of a run
 bench        what study.py works with
 runs         one setting over all seeds
 measure      a number that study.py works out from several runs
+columns      numbers that study.py works out of one run
 modules      loads study.py and what lies beside it
 runner       reruns a study and writes down what came out
 closed_form  goodput of a Wi-Fi cell by the mean cycle of its frame exchange
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acklab.studies.bench import Bench
     from acklab.studies.claim import Claim
+    from acklab.studies.columns import acks_per_round_trip
     from acklab.studies.definition import Study, discover, find
     from acklab.studies.measure import Measure
     from acklab.studies.runner import StudyResult, estimate_study, run_study
@@ -37,6 +39,7 @@ _NAMES = {
     "Runs": "acklab.studies.runs",
     "Study": "acklab.studies.definition",
     "StudyResult": "acklab.studies.runner",
+    "acks_per_round_trip": "acklab.studies.columns",
     "discover": "acklab.studies.definition",
     "estimate_study": "acklab.studies.runner",
     "find": "acklab.studies.definition",
@@ -63,6 +66,7 @@ __all__ = [
     "Runs",
     "Study",
     "StudyResult",
+    "acks_per_round_trip",
     "discover",
     "estimate_study",
     "find",
