@@ -3,7 +3,7 @@
 --   tshark -X lua_script:dissectors/quic.lua -r out/capture.pcapng -O acklab_quic
 --
 -- Wireshark's own dissector takes payloads for encrypted and shows no frame. This one reads RFC 9000, version 1, with the frames of
--- draft-ietf-quic-ack-frequency. A packet whose authentication tag is not zero is a protected one and is left to Wireshark's. The format
+-- draft-ietf-quic-ack-frequency and draft-ietf-quic-receive-ts. A packet whose authentication tag is not zero is a protected one and is left to Wireshark's. The format
 -- stands in crates/wire/src/quic.rs. Captures that keep headers alone end with the header of the last stream frame.
 
 local quic = Proto("acklab_quic", "QUIC without encryption")
@@ -27,6 +27,8 @@ local f = {
   ect0 = ProtoField.uint64("acklab_quic.ack.ect0", "Arrived as ECT(0)"),
   ect1 = ProtoField.uint64("acklab_quic.ack.ect1", "Arrived as ECT(1)"),
   ce = ProtoField.uint64("acklab_quic.ack.ce", "Arrived as CE"),
+  timestamps = ProtoField.uint64("acklab_quic.ack.timestamp_ranges", "Timestamp ranges"),
+  received = ProtoField.string("acklab_quic.ack.received", "Received"),
   stream = ProtoField.uint64("acklab_quic.stream", "Stream"),
   offset = ProtoField.uint64("acklab_quic.offset", "Offset"),
   size = ProtoField.uint64("acklab_quic.stream_length", "Octets"),
@@ -55,7 +57,8 @@ local names = {
   [0x13] = "MAX_STREAMS", [0x14] = "DATA_BLOCKED", [0x15] = "STREAM_DATA_BLOCKED", [0x16] = "STREAMS_BLOCKED",
   [0x17] = "STREAMS_BLOCKED", [0x18] = "NEW_CONNECTION_ID", [0x19] = "RETIRE_CONNECTION_ID", [0x1a] = "PATH_CHALLENGE",
   [0x1b] = "PATH_RESPONSE", [0x1c] = "CONNECTION_CLOSE", [0x1d] = "CONNECTION_CLOSE", [0x1e] = "HANDSHAKE_DONE",
-  [0x1f] = "IMMEDIATE_ACK", [0xaf] = "ACK_FREQUENCY",
+  [0x1f] = "IMMEDIATE_ACK", [0xaf] = "ACK_FREQUENCY", [0x03178307] = "ACK_RECEIVE_TIMESTAMPS",
+  [0x03178308] = "ACK_RECEIVE_TIMESTAMPS",
 }
 
 -- A cursor over octets.
@@ -97,6 +100,24 @@ local function octets(cursor, tree, field, count)
   if count > 0 then tree:add(field, cursor:take(count)) end
 end
 
+-- Times of packets since the basis of their receiver, in units of 2^receive_timestamps_exponent microseconds.
+local function timestamps(cursor, tree, largest)
+  local count = numbers(cursor, tree, f.timestamps)
+  local time
+  for _ = 1, count do
+    local from = cursor.at
+    local _, below = cursor:varint()
+    local _, deltas = cursor:varint()
+    local texts = {}
+    for index = 0, deltas - 1 do
+      local _, delta = cursor:varint()
+      time = time and time - delta or delta
+      texts[#texts + 1] = string.format("%d at %d", largest - below - index, time)
+    end
+    tree:add(f.received, cursor.buffer(from, cursor.at - from), table.concat(texts, ", "))
+  end
+end
+
 local function ack(cursor, tree, kind)
   local largest = numbers(cursor, tree, f.largest)
   numbers(cursor, tree, f.delay)
@@ -114,7 +135,8 @@ local function ack(cursor, tree, kind)
     texts[#texts + 1] = text(low, top)
   end
   tree:add(f.acked, cursor.buffer(from, cursor.at - from), table.concat(texts, ", "))
-  if kind == 0x03 then numbers(cursor, tree, f.ect0, f.ect1, f.ce) end
+  if kind == 0x03 or kind == 0x03178308 then numbers(cursor, tree, f.ect0, f.ect1, f.ce) end
+  if kind > 0x03 then timestamps(cursor, tree, largest) end
   return "ACK " .. texts[1]
 end
 
@@ -137,7 +159,7 @@ local function dissect_frame(cursor, tree)
   local said = name
   if kind == 0x00 then
     while cursor:left() > 0 and cursor.buffer(cursor.at, 1):uint() == 0 do cursor.at = cursor.at + 1 end
-  elseif kind == 0x02 or kind == 0x03 then said = ack(cursor, branch, kind)
+  elseif kind == 0x02 or kind == 0x03 or kind == 0x03178307 or kind == 0x03178308 then said = ack(cursor, branch, kind)
   elseif kind == 0x04 then numbers(cursor, branch, f.stream, f.code, f.final)
   elseif kind == 0x05 then numbers(cursor, branch, f.stream, f.code)
   elseif kind == 0x06 then

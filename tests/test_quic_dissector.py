@@ -73,3 +73,25 @@ def test_streams_add_up_and_acknowledgments_tell_the_gap(capture):
     assert tshark(capture, "ip.src == 10.0.0.1 and acklab_quic.ack.ranges > 0", "acklab_quic.ack.acked"), (
         "the ACKs after the lost packet have a gap"
     )
+
+
+def test_receive_timestamps_are_told_by_packet(tmp_path):
+    acklab.run(SCENARIO, set={"flow.0.transport": {"protocol": "quic", "receive_timestamps": {}}}, captures=tmp_path)
+    path = next(tmp_path.glob("*.pcapng"))
+    assert tshark(path, "_ws.malformed or _ws.lua.error", "frame.number") == []
+    frames = tshark(
+        path,
+        "acklab_quic.frame == 0x03178307 and ip.src == 10.0.0.1",
+        "frame.time_epoch",
+        "acklab_quic.ack.largest",
+        "acklab_quic.ack.received",
+    )
+    arrived = {int(number): int(time) for _, _, told in frames for number, time in re.findall(r"(\d+) at (\d+)", told)}
+    assert len(arrived) > 100
+    numbers = sorted(arrived)
+    # The packet that was lost came again under another number; none overtakes another.
+    assert [arrived[number] for number in numbers] == sorted(arrived.values())
+    # The capture is taken where they arrive, and its frames have the clock that the receiver tells.
+    captured = [float(time) for (time,) in tshark(path, "ip.src == 10.0.0.2 and acklab_quic.stream", "frame.time_epoch")]
+    spread = 1e6 * (captured[-1] - captured[0])
+    assert max(arrived.values()) - min(arrived.values()) == pytest.approx(spread, rel=0.2)

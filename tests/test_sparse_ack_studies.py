@@ -92,6 +92,19 @@ def test_connections_that_resume(tmp_path):
     assert mean(beside, "lost", company="beside BBR", saved="4 BDP") > mean(beside, "lost", company="beside BBR", saved="nothing")
 
 
+def test_receive_timestamps(tmp_path):
+    module, bench, measured = a_share("quic_receive_timestamps", tmp_path)
+    assert measured["copa_4"] > 1.15
+    assert measured["cubic_4"] == pytest.approx(1, abs=0.02)
+    # Late by 20 ms of an interval of 40 and more: a third at most.
+    assert 10 < measured["bursts_without"] < 34
+    assert max(measured["bursts_with"], measured["jitter_with"], measured["clean_without"]) < 2
+    runs = module.summary(module.load_sweep(bench.folder / module.SWEEP))
+    octets = {one: mean(runs, "octets", controller="BBR", request="every 2", timestamps=one) for one in ("without", "with")}
+    # Three more of the type; the count of ranges; one range with its place, its count and two times, of which the first is one of seconds in µs.
+    assert octets["with"] - octets["without"] == pytest.approx(3 + 1 + 1 + 1 + 4 + 2, abs=0.5)
+
+
 def test_every_variant_is_a_scenario():
     load_every_variant("thinner_stations", "cell.toml", ("cells.toml", "controllers.toml", "schemes.toml"))
     load_every_variant("quic_ack_rate", "path.toml", ("conditions.toml", "controllers.toml", "requests.toml", "grid.toml"))
@@ -99,5 +112,7 @@ def test_every_variant_is_a_scenario():
     load_every_variant(
         "quic_careful_resume", "path.toml", ("paths.toml", "sizes.toml", "company.toml", "satellite.toml", "vdsl.toml")
     )
+    receive = ("controllers.toml", "requests.toml", "returns.toml", "timestamps.toml")
+    load_every_variant("quic_receive_timestamps", "path.toml", receive)
     load_every_variant("l4s_thinning", "path.toml", ("company.toml", "thinning.toml"))
     load_every_variant("accecn_filtering", "path.toml", ("echoes.toml", "filters.toml"))

@@ -134,6 +134,8 @@ pub struct Feedback<'a> {
     pub min_rtt: Option<Duration>,
     /// Of the packets in flight that it acknowledges, the one sent last.
     pub newest: Option<(Newest, Stamp)>,
+    /// When that one arrived, by the receiver's clock; zero if it does not tell.
+    pub received_at: Duration,
     /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement, as far as it
     /// is not above the rate of sending.
     pub reported: Option<(u64, Duration)>,
@@ -565,6 +567,9 @@ impl Congestion {
             may_grow: bytes > 0 && is_used,
         };
         let newest = feedback.newest.as_ref().map(|(newest, stamp)| (newest, stamp));
+        if let Some(sampler) = self.control.sampler.as_mut().filter(|_| feedback.delivered > 0) {
+            sampler.on_receive_time(feedback.received_at);
+        }
         self.control.tell_ack(ack, newest, feedback.reported, feedback.outcomes);
     }
 }

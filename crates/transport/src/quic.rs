@@ -1,4 +1,4 @@
-//! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency. Its packets stand in [`acklab_wire::quic`].
+//! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency and draft-ietf-quic-receive-ts. Its packets stand in [`acklab_wire::quic`].
 //!
 //! A [`Connection`] is either end: it sends and receives any number of bidirectional streams. Nothing is encrypted; the octets that TLS and
 //! the AEAD add are counted.
@@ -8,6 +8,7 @@
 //! | the cryptographic handshake, as TLS shapes it | `handshake` |
 //! | packet number spaces | `space` |
 //! | packet numbers that have arrived, and ACK frames | `arrived` |
+//! | when packets have arrived, if the peer wants to know | `receive_times` |
 //! | when 1-RTT packets are acknowledged | `acks` |
 //! | what the sender of data asks of its peer's ACKs | [`ask`] |
 //! | streams, and the flow control of a stream and of the connection | `streams`, `flow` |
@@ -46,6 +47,7 @@ mod mtu;
 mod output;
 mod port;
 mod preset;
+mod receive_times;
 mod sender;
 pub mod settings;
 mod space;
@@ -59,4 +61,5 @@ pub use connection::{Connection, Phase};
 pub use flow::{FlowControl, Growth};
 pub use handshake::Tls;
 pub use preset::Preset;
+pub use receive_times::Timestamps;
 pub use settings::{ConnectionConfig, Settings};

@@ -9,7 +9,7 @@
 //! | [`connection_id`] | [`ConnectionId`] |
 //! | [`number`] | [`PacketNumber`], a packet number as a header has it (§17.1, appendix A) |
 //! | [`header`] | long and short headers (§17) |
-//! | [`frame`] | what a packet carries (§19; draft-ietf-quic-ack-frequency) |
+//! | [`frame`] | what a packet carries (§19; draft-ietf-quic-ack-frequency, draft-ietf-quic-receive-ts) |
 //! | [`ack`] | ACK frames |
 //! | [`frames`] | [`Frames`]: those of one packet |
 //! | [`error`] | the codes of errors (§20) |
@@ -25,7 +25,7 @@ pub mod frames;
 pub mod header;
 pub mod number;
 
-pub use ack::{Ack, EcnCounts};
+pub use ack::{Ack, EcnCounts, TimestampRange};
 pub use connection_id::ConnectionId;
 pub use decode::{DecodeError, decode};
 pub use error::TransportError;

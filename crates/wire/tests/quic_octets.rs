@@ -9,7 +9,7 @@ use acklab_wire::quic::decode::{DecodeError, decode_datagram, decode_frames};
 use acklab_wire::quic::encode::append_header;
 use acklab_wire::quic::{
     Ack, AckFrequency, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Header, Long, LongKind,
-    NewConnectionId, OUTER_HEADERS, Packet, PacketNumber, PacketType, Short, Stream, TAG, decode,
+    NewConnectionId, OUTER_HEADERS, Packet, PacketNumber, PacketType, Short, Stream, TAG, TimestampRange, decode,
 };
 use acklab_wire::sequence::Sequence;
 use acklab_wire::{Endpoints, Pdu, varint};
@@ -70,7 +70,7 @@ fn the_server_initial_of_the_rfc() {
     assert_eq!(packet.header.packet_type(), PacketType::Initial);
     assert_eq!((packet.header.destination(), packet.number), (&id(""), PacketNumber::new(1, 2)));
     let frames: Vec<&Frame> = packet.frames.iter().collect();
-    let ack = Ack { ranges: vec![0..1], delay: 0, ecn: None };
+    let ack = Ack { ranges: vec![0..1], delay: 0, ecn: None, timestamps: None };
     assert_eq!(frames, [&Frame::Ack(Box::new(ack)), &Frame::Crypto(Crypto { offset: 0, length: 90 })]);
     assert_eq!(datagram.udp_payload(), octets.len() as u64);
 }
@@ -90,11 +90,48 @@ fn the_short_header_of_the_rfc() {
 #[test]
 fn the_fields_of_an_ack_are_where_they_should_be() {
     let counts = EcnCounts { ect0: 6, ect1: 0, ce: 1 };
-    let ack = Frame::Ack(Box::new(Ack { ranges: vec![9..11, 4..7, 2..3], delay: 100, ecn: Some(counts) }));
+    let ack =
+        Frame::Ack(Box::new(Ack { ranges: vec![9..11, 4..7, 2..3], delay: 100, ecn: Some(counts), timestamps: None }));
     let octets = hex("03 0a 4064 02 01  01 02  00 00  06 00 01");
     assert_eq!(decode_frames(&octets), Ok(std::iter::once(ack.clone()).collect()));
     assert_eq!(ack.wire_len(), octets.len() as u64);
     what_decodes_survives_the_round_trip(&octets);
+}
+
+/// draft-ietf-quic-receive-ts-03, §8: 87 to 91 and 96 to 100 have come, then 92 to 95. Both frames by hand; the ranges of the first ACK are 100 to
+/// 96, and, behind a gap of four, 91 to 87.
+#[test]
+fn the_examples_of_receive_timestamps() {
+    let range = |below, deltas: &[u64]| TimestampRange { below, deltas: deltas.to_vec() };
+    let early = [range(0, &[380, 10, 10, 5, 5]), range(9, &[20, 10, 10, 5, 5])];
+    let frame = |ranges, timestamps: &[TimestampRange]| {
+        Frame::Ack(Box::new(Ack { ranges, delay: 0, ecn: None, timestamps: Some(timestamps.to_vec()) }))
+    };
+    let first = frame(vec![96..101, 87..92], &early);
+    let octets = hex("83178307 4064 00 01 04 03 04  02  00 05 417c 0a 0a 05 05  09 05 14 0a 0a 05 05");
+    assert_eq!(decode_frames(&octets), Ok(std::iter::once(first.clone()).collect()));
+    what_decodes_survives_the_round_trip(&octets);
+    let Frame::Ack(ack) = first else { unreachable!() };
+    let times: Vec<(u64, u64)> = ack.receive_times().flatten().collect();
+    let expected =
+        [100, 99, 98, 97, 96, 91, 90, 89, 88, 87].into_iter().zip([380, 370, 360, 355, 350, 330, 320, 310, 305, 300]);
+    assert_eq!(times, expected.collect::<Vec<_>>());
+
+    let late = [range(5, &[395, 1, 2, 2]), range(0, &[10, 10, 10, 5, 5]), early[1].clone()];
+    let second = frame(vec![87..101], &late);
+    let octets = hex("83178307 4064 00 00 0d  03  05 04 418b 01 02 02  00 05 0a 0a 0a 05 05  09 05 14 0a 0a 05 05");
+    assert_eq!(decode_frames(&octets), Ok(std::iter::once(second.clone()).collect()));
+    let Frame::Ack(ack) = second else { unreachable!() };
+    let times: Vec<(u64, u64)> = ack.receive_times().flatten().collect();
+    assert_eq!(times[..5], [(95, 395), (94, 394), (93, 392), (92, 390), (100, 380)]);
+}
+
+#[test]
+fn timestamps_of_no_packet_are_none() {
+    let timestamps =
+        Some(vec![TimestampRange { below: 3, deltas: vec![9, 4, 6] }, TimestampRange { below: 6, deltas: vec![0] }]);
+    let ack = Ack { ranges: vec![0..5], delay: 0, ecn: None, timestamps };
+    assert_eq!(ack.receive_times().collect::<Vec<_>>(), [Some((1, 9)), Some((0, 5)), None, None]);
 }
 
 #[test]
@@ -146,7 +183,10 @@ fn connection_id(least: usize) -> impl Strategy<Value = ConnectionId> {
 
 fn ack() -> impl Strategy<Value = Ack> {
     let ecn = proptest::option::of((integer(), integer(), integer()));
-    (vec((0u64..70_000, 1u64..70_000), 1..40), 0u64..1 << 40, integer(), ecn).prop_map(|(steps, base, delay, ecn)| {
+    let range = (integer(), vec(integer(), 0..20)).prop_map(|(below, deltas)| TimestampRange { below, deltas });
+    let timestamps = proptest::option::of(vec(range, 0..4));
+    let steps = vec((0u64..70_000, 1u64..70_000), 1..40);
+    (steps, 0u64..1 << 40, integer(), ecn, timestamps).prop_map(|(steps, base, delay, ecn, timestamps)| {
         let mut reached = base;
         let mut ranges: Vec<_> = steps
             .into_iter()
@@ -157,7 +197,7 @@ fn ack() -> impl Strategy<Value = Ack> {
             })
             .collect();
         ranges.reverse();
-        Ack { ranges, delay, ecn: ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce }) }
+        Ack { ranges, delay, ecn: ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce }), timestamps }
     })
 }
 

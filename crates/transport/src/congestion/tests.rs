@@ -31,6 +31,7 @@ fn feedback(lost: &[LostPacket]) -> Feedback<'_> {
         srtt: None,
         min_rtt: None,
         newest: None,
+        received_at: Duration::ZERO,
         reported: None,
         marked: None,
         outcomes: &[],

@@ -1,5 +1,6 @@
 //! Packet numbers that have arrived in a packet number space, and the ACK frames that report them (RFC 9000, §13.2).
 
+use super::receive_times::ReceiveTimes;
 use crate::ack::{Arrival, Ranges};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{Ack, EcnCounts};
@@ -16,6 +17,8 @@ pub(super) struct Arrived {
     /// When the largest number arrived.
     largest_at: Instant,
     ecn: EcnCounts,
+    /// When packets came that no frame has told of, if the peer wants to know.
+    pub(super) times: ReceiveTimes,
     /// Packets that came before.
     pub(super) duplicates: u64,
 }
@@ -43,6 +46,7 @@ impl Arrived {
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> Arrival {
         let end = self.numbers.end();
+        self.times.note(now, number);
         let arrival = self.numbers.insert(number..number + 1);
         match ecn {
             Ecn::NotEct => {}
@@ -78,7 +82,8 @@ impl Arrived {
         }
         let waited: Duration = now.since(self.largest_at);
         let has_ecn = self.ecn != EcnCounts::default();
-        Some(Ack { ranges, delay: (waited.as_nanos() / 1000) >> exponent, ecn: has_ecn.then_some(self.ecn) })
+        let ecn = has_ecn.then_some(self.ecn);
+        Some(Ack { ranges, delay: (waited.as_nanos() / 1000) >> exponent, ecn, timestamps: None })
     }
 }
 

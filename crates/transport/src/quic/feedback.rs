@@ -6,21 +6,29 @@ use super::connection::Connection;
 use super::sender::Owners;
 use super::space;
 use crate::cc;
-use crate::recovery::packets::Progress;
+use crate::recovery::packets::{Progress, Received};
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::{Ack, TransportError};
 
 /// `ack_delay_exponent` (RFC 9000, §18.2): its default.
 pub(super) const ACK_DELAY_EXPONENT: u32 = 3;
 
+/// The time that a frame's field ACK Delay says.
+fn reported_delay(delay: u64) -> Duration {
+    Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(MOST_MICROSECONDS))
+}
+
 impl Connection {
     /// An ACK frame has come in a packet of this space.
     pub(super) fn on_ack(&mut self, now: Instant, id: space::Id, ack: &Ack) -> Result<(), TransportError> {
         let prior_in_flight = self.sender.in_flight();
         let before = self.sender.largest_acknowledged(id);
-        let Ok(progress) = self.sender.acknowledge(now, id, ack) else {
+        let Ok(mut progress) = self.sender.acknowledge(now, id, ack) else {
             return Err(TransportError::ProtocolViolation);
         };
+        if ack.timestamps.is_some() {
+            progress.received = self.receive_times(now, ack, &progress)?;
+        }
         match id {
             space::Id::Initial => {}
             space::Id::Handshake => self.handshake.on_acknowledged(),
@@ -40,10 +48,17 @@ impl Connection {
         Ok(())
     }
 
+    /// What the receive timestamps of a frame tell. A peer that was not asked for them may send none (draft-ietf-quic-receive-ts, §6).
+    fn receive_times(&self, now: Instant, ack: &Ack, progress: &Progress) -> Result<Received, TransportError> {
+        let Some(wanted) = self.config.receive_timestamps else { return Err(TransportError::ProtocolViolation) };
+        let newest = progress.newest.map(|(newest, _)| newest.number);
+        wanted.read(now, ack, reported_delay(ack.delay), newest, self.sender.departures())
+    }
+
     /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the handshake is confirmed, and ignored for
     /// the packets of the handshake, which are acknowledged at once.
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) {
-        let reported = Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(MOST_MICROSECONDS));
+        let reported = reported_delay(delay);
         let delay = match id {
             space::Id::Application if self.is_confirmed() => reported.min(self.asker.max_ack_delay()),
             space::Id::Application => reported,

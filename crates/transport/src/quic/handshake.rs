@@ -17,6 +17,7 @@
 
 use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
+use super::receive_times::Timestamps;
 use super::settings::ConnectionConfig;
 use super::space::{self, Keys};
 use crate::fault::Fault;
@@ -89,6 +90,7 @@ impl Tls {
 pub(super) struct Parameters {
     pub(super) max_ack_delay: Duration,
     pub(super) min_ack_delay: Option<Duration>,
+    pub(super) receive_timestamps: Option<Timestamps>,
     pub(super) stream_window: u64,
     pub(super) connection_window: u64,
     pub(super) streams: u64,
@@ -102,6 +104,7 @@ impl Parameters {
         Self {
             max_ack_delay: config.max_ack_delay,
             min_ack_delay: config.min_ack_delay,
+            receive_timestamps: config.receive_timestamps,
             stream_window,
             connection_window,
             streams: config.streams as u64,
@@ -122,6 +125,11 @@ impl Parameters {
         if let Some(delay) = self.min_ack_delay {
             // draft-ietf-quic-ack-frequency, §3: in microseconds.
             to("min_ack_delay", delay.as_nanos() / 1000);
+        }
+        if let Some(timestamps) = self.receive_timestamps {
+            // draft-ietf-quic-receive-ts, §6.
+            to("max_receive_timestamps_per_ack", timestamps.most.into());
+            to("receive_timestamps_exponent", timestamps.exponent.into());
         }
         to("initial_max_data", self.connection_window);
         to("initial_max_stream_data_bidi_local", self.stream_window);
@@ -260,6 +268,7 @@ impl Connection {
         let peer = self.peer;
         self.data.on_parameters(&peer);
         self.asker.on_parameters(peer.max_ack_delay, peer.min_ack_delay);
+        self.spaces[space::Id::Application].arrived.times.want(peer.receive_timestamps);
         self.mtu.on_parameters(peer.datagram);
         self.spaces.install(space::Id::Application);
         self.sender.on_established(now);

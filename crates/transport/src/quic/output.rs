@@ -13,7 +13,9 @@ use crate::ack::Reason;
 use crate::recovery::packets;
 use crate::streams::Side;
 use acklab_base::Instant;
-use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG};
+use acklab_wire::quic::{
+    Ack, Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG,
+};
 use acklab_wire::sequence::Sequence;
 
 /// The least room for frames in octets with which a packet is begun.
@@ -316,7 +318,7 @@ impl Connection {
 
     /// The ACK frame, if one is due or something else leaves anyway. Returns why it leaves.
     fn ack(
-        &self,
+        &mut self,
         now: Instant,
         id: space::Id,
         sends: bool,
@@ -341,6 +343,15 @@ impl Connection {
             most /= 2;
         };
         content.reports = ack.largest();
+        let spare = room.saturating_sub(octets + LEAST_PIECE);
+        let timestamps = self.spaces[id].arrived.times.take(ack.largest(), spare);
+        let (ack, octets) = if timestamps.is_some() {
+            let ack = Ack { timestamps, ..ack };
+            let octets = ack.wire_len();
+            (ack, octets)
+        } else {
+            (ack, octets)
+        };
         *room = room.saturating_sub(octets);
         frames.push(Frame::Ack(Box::new(ack)));
         Some(reason)

@@ -286,6 +286,11 @@ impl Sender {
         self.recovery.acknowledge(now, id as usize, ack.ranges.iter().cloned())
     }
 
+    /// The packets that were newly acknowledged, and when they left.
+    pub(super) fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
+        self.recovery.departures()
+    }
+
     /// Something was acknowledged. `is_validated`: the peer knows that this end receives what it sends (RFC 9002, §6.2.1).
     pub(super) const fn on_progress(&mut self, now: Instant, is_validated: bool) {
         self.active_at = now;

@@ -4,6 +4,7 @@ use super::ask;
 use super::flow::FlowControl;
 use super::handshake::Tls;
 use super::preset::Preset;
+use super::receive_times::Timestamps;
 use crate::congestion::careful_resume::Saved;
 use crate::fault::{Fault, above_zero};
 use crate::recovery::packets::Thresholds;
@@ -63,6 +64,9 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub ack_ranges: Option<u32>,
+    /// Receive timestamps that an end wants in the ACK frames of its peer (draft-ietf-quic-receive-ts). By default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_timestamps: Option<Timestamps>,
     /// The largest IPv4 packet, headers included. Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
@@ -140,6 +144,7 @@ impl Default for Settings {
             // quinn's `TIMER_GRANULARITY`, picoquic's `PICOQUIC_ACK_DELAY_MIN`.
             min_ack_delay: Duration::from_millis(1),
             ack_ranges: None,
+            receive_timestamps: None,
             packet: None,
             mtu_discovery: false,
             initial_window: None,
@@ -180,6 +185,8 @@ pub struct ConnectionConfig {
     pub min_ack_delay: Option<Duration>,
     /// Ranges of an ACK frame, at most.
     pub ack_ranges: usize,
+    /// Receive timestamps that are wanted, if any are.
+    pub receive_timestamps: Option<Timestamps>,
     /// The largest datagram: the payload of UDP, in octets. Congestion control counts in it.
     pub datagram: u64,
     /// Whether the size that the path carries is searched for.
@@ -240,6 +247,7 @@ impl Settings {
             max_ack_delay: announced.or(ack.longest_delay()).unwrap_or(ack::quic::MAX_ACK_DELAY),
             min_ack_delay: some(self.min_ack_delay),
             ack_ranges: self.ack_ranges.unwrap_or(stack.ack_ranges) as usize,
+            receive_timestamps: self.receive_timestamps,
             datagram,
             mtu_discovery: self.mtu_discovery,
             initial_window: initial_window.map_or(recommended, |Segments(packets)| u64::from(packets) * first),

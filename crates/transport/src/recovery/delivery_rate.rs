@@ -21,6 +21,8 @@ pub struct Stamp {
     pub lost: u64,
     /// P.is_app_limited: the application had nothing more to send.
     pub is_app_limited: bool,
+    /// By the receiver's clock, when what was delivered last had arrived; zero if it does not tell.
+    pub received_at: Duration,
 }
 
 /// The transmission that an ACK newly acknowledges and that was sent last.
@@ -91,6 +93,8 @@ pub struct Sampler {
     delivered_at: Instant,
     first_sent_at: Instant,
     lost: u64,
+    /// By the receiver's clock, when what was delivered last arrived; zero if it does not tell.
+    received_at: Duration,
     /// C.app_limited: the octets to be delivered until the last application-limited transmission has left the pipe; zero if there is none.
     app_limited_until: u64,
 }
@@ -117,7 +121,7 @@ impl Sampler {
     /// A transmission leaves (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was in flight before it.
     pub fn on_sent(&mut self, now: Instant, in_flight: u64, was_idle: bool) -> Stamp {
         if was_idle {
-            (self.first_sent_at, self.delivered_at) = (now, now);
+            (self.first_sent_at, self.delivered_at, self.received_at) = (now, now, Duration::ZERO);
         }
         Stamp {
             delivered: self.delivered,
@@ -126,7 +130,14 @@ impl Sampler {
             in_flight,
             lost: self.lost,
             is_app_limited: self.is_app_limited(),
+            received_at: self.received_at,
         }
+    }
+
+    /// The next ACK delivers what arrived last at `received_at` by the receiver's clock, as it tells; zero if it does not. Of two such times the
+    /// time that data took to be acknowledged is taken, in place of when the ACKs came: it has no share of what delays ACKs.
+    pub const fn on_receive_time(&mut self, received_at: Duration) {
+        self.received_at = received_at;
     }
 
     /// The application has nothing more to send, and the window would let it (`CheckIfApplicationLimited`).
@@ -159,7 +170,8 @@ impl Sampler {
         let (newest, stamp) = newest?;
         self.first_sent_at = newest.at;
         let send_elapsed = newest.at.since(stamp.first_sent_at);
-        let ack_elapsed = now.since(stamp.delivered_at);
+        let tells = !stamp.received_at.is_zero() && self.received_at > stamp.received_at;
+        let ack_elapsed = if tells { self.received_at - stamp.received_at } else { now.since(stamp.delivered_at) };
         let interval = send_elapsed.max(ack_elapsed);
         if interval.is_zero() || min_rtt.is_some_and(|min| interval < min) {
             return None;
@@ -226,6 +238,23 @@ mod tests {
         assert_eq!(mbps(sent.reported(u32::MAX.into(), Duration::from_nanos(1), min_rtt)), 8, "it may say anything");
         let burst = Sample { send_elapsed: Duration::ZERO, ..sent };
         assert_eq!(mbps(burst.reported(5 * MSS, ms, min_rtt)), 8, "all at once: in a round trip");
+    }
+
+    /// A thousand octets a millisecond arrive, and the ACKs of ten milliseconds come together, the second ones 9 ms late: by the receiver's clock
+    /// the rate is what it was.
+    #[test]
+    fn a_receiver_that_tells_when_data_came_is_not_thought_slow_for_a_late_ack() {
+        let rate = |tells: bool| {
+            let mut sampler = Sampler::default();
+            let told = |ms: u64| if tells { Duration::from_millis(ms) } else { Duration::ZERO };
+            let first = sampler.on_sent(at(0), MSS, true);
+            sampler.on_receive_time(told(10));
+            sampler.on_ack(at(20_000), 10 * MSS, Some((&newest(0), &first)), None);
+            let second = sampler.on_sent(at(20_000), MSS, false);
+            sampler.on_receive_time(told(20));
+            sampler.on_ack(at(39_000), 10 * MSS, Some((&newest(9_000), &second)), None).unwrap().interval
+        };
+        assert_eq!((rate(false), rate(true)), (Duration::from_millis(19), Duration::from_millis(10)));
     }
 
     #[test]

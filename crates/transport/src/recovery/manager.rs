@@ -236,6 +236,12 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].acknowledge(now, ranges, &mut self.acknowledged)
     }
 
+    /// When the packets that [`acknowledge`](Self::acknowledge) has found to be newly acknowledged left, by their numbers, in the order of the
+    /// ranges.
+    pub fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
+        self.acknowledged.iter().map(|(number, packet)| (*number, packet.at))
+    }
+
     /// Nobody waits for the packets of a space any more, nor has to be told what becomes of them: they are taken for acknowledged.
     pub fn acknowledge_all(&mut self, now: Instant, space: usize) {
         let packets = &mut self.spaces[space];
@@ -357,10 +363,11 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
             prior_in_flight: report.prior_in_flight,
             largest_acknowledged: packets.largest_acknowledged(),
             next_number: packets.next_number(),
-            rtt: progress.rtt,
+            rtt: progress.received.least_rtt.or(progress.rtt),
             srtt: self.round_trips.srtt(),
             min_rtt: self.round_trips.least(),
             newest: progress.newest,
+            received_at: progress.received.newest_at,
             reported: report.rate,
             marked: report.marked,
             outcomes: &self.outcomes,

@@ -9,7 +9,7 @@ use acklab_base::{Bytes, Duration};
 use acklab_transport::quic::{Connection, FlowControl, Growth, Preset, Settings, Tls};
 use acklab_transport::{ack, cc, pacing};
 use acklab_wire::quic::{
-    Ack, AckFrequency, Close, Crypto, Datagram, Direction, EcnCounts, Frame, PacketNumber, Stream,
+    Ack, AckFrequency, Close, Crypto, Datagram, Direction, EcnCounts, Frame, PacketNumber, Stream, TimestampRange,
 };
 use acklab_wire::varint::LARGEST;
 use std::ops::Range;
@@ -131,6 +131,14 @@ fn frame(octets: &mut Octets<'_>) -> Frame {
                 ect0: number(octets),
                 ect1: number(octets),
                 ce: number(octets),
+            }),
+            timestamps: octets.once_in(4).then(|| {
+                (0..octets.below(3))
+                    .map(|_| {
+                        let below = number(octets);
+                        TimestampRange { below, deltas: (0..octets.below(4)).map(|_| extreme(octets)).collect() }
+                    })
+                    .collect()
             }),
         })),
         4 | 5 => Frame::AckFrequency(AckFrequency {

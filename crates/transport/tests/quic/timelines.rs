@@ -293,7 +293,7 @@ fn a_peer_that_violates_the_protocol_is_told_why() {
         TransportError::ALL.into_iter().find(|error| error.code() == code)
     };
     let stream = |id, offset, length, is_end| Frame::Stream(Stream { id, offset, length, is_end });
-    let never_sent = Ack { ranges: vec![1000..1001], delay: 0, ecn: None };
+    let never_sent = Ack { ranges: vec![1000..1001], delay: 0, ecn: None, timestamps: None };
     assert_eq!(ends_with(Frame::Ack(Box::new(never_sent))), Some(TransportError::ProtocolViolation));
     assert_eq!(ends_with(stream(0, 4 << 20, 1, false)), Some(TransportError::FlowControl));
     assert_eq!(ends_with(stream(401, 0, 1, false)), Some(TransportError::StreamState), "the server would open it");

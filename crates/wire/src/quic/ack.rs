@@ -1,5 +1,6 @@
 //! ACK frames (RFC 9000, §19.3).
 
+use super::frame::kind;
 use crate::varint;
 use std::ops::Range;
 
@@ -12,16 +13,29 @@ pub struct Ack {
     pub delay: u64,
     /// How the packets of this packet number space were marked on arrival, if that is reported.
     pub ecn: Option<EcnCounts>,
+    /// When packets have arrived: the frame is `ACK_RECEIVE_TIMESTAMPS` then (draft-ietf-quic-receive-ts, §4).
+    pub timestamps: Option<Vec<TimestampRange>>,
+}
+
+/// When packets of contiguous numbers have arrived (draft-ietf-quic-receive-ts, §4.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimestampRange {
+    /// Delta Largest Acknowledged: the largest of them lies below the largest number that the frame acknowledges by this.
+    pub below: u64,
+    /// The Timestamp Deltas, from the largest number downwards, in units of 2^`receive_timestamps_exponent` microseconds: the first of the frame is
+    /// the time since the basis, each other one how much earlier a packet came than the one before it.
+    pub deltas: Vec<u64>,
 }
 
 impl Clone for Ack {
     fn clone(&self) -> Self {
-        Self { ranges: self.ranges.clone(), ..*self }
+        Self { ranges: self.ranges.clone(), timestamps: self.timestamps.clone(), ..*self }
     }
 
     /// Uses the memory of `self` again.
     fn clone_from(&mut self, source: &Self) {
         self.ranges.clone_from(&source.ranges);
+        self.timestamps.clone_from(&source.timestamps);
         (self.delay, self.ecn) = (source.delay, source.ecn);
     }
 }
@@ -61,6 +75,47 @@ impl Ack {
         let ranges: u64 = self.fields().map(|(gap, length)| varint::len(gap) + varint::len(length)).sum();
         let ecn = self.ecn.map_or(0, |counts| [counts.ect0, counts.ect1, counts.ce].map(varint::len).iter().sum());
         let fixed = [self.largest().unwrap_or(0), self.delay, self.ranges.len() as u64 - 1, self.first_range()];
-        1 + fixed.map(varint::len).iter().sum::<u64>() + ranges + ecn
+        varint::len(self.kind()) + fixed.map(varint::len).iter().sum::<u64>() + ranges + ecn + self.timestamps_len()
+    }
+
+    /// The type of the frame.
+    pub(super) const fn kind(&self) -> u64 {
+        match (self.timestamps.is_some(), self.ecn.is_some()) {
+            (false, false) => kind::ACK,
+            (false, true) => kind::ACK_ECN,
+            (true, false) => kind::ACK_RECEIVE_TIMESTAMPS,
+            (true, true) => kind::ACK_RECEIVE_TIMESTAMPS_ECN,
+        }
+    }
+
+    /// The fields behind those of an ACK frame.
+    pub(super) fn timestamp_fields(&self) -> impl Iterator<Item = u64> {
+        let ranges = self.timestamps.iter().flatten();
+        let fields = ranges.flat_map(|TimestampRange { below, deltas }| {
+            [*below, deltas.len() as u64].into_iter().chain(deltas.iter().copied())
+        });
+        self.timestamps.iter().map(|ranges| ranges.len() as u64).chain(fields)
+    }
+
+    fn timestamps_len(&self) -> u64 {
+        self.timestamp_fields().map(varint::len).sum()
+    }
+
+    /// The packets whose arrival it tells, from the last one that came backwards, and when they came since the basis of its sender, in the
+    /// frame's unit. Returns `None` in place of what is no packet number, and ends there.
+    pub fn receive_times(&self) -> impl Iterator<Item = Option<(u64, u64)>> {
+        let largest = self.largest();
+        let mut at = None;
+        let ranges = self.timestamps.iter().flatten();
+        let packets = ranges.flat_map(move |range| {
+            let largest = largest.and_then(|largest| largest.checked_sub(range.below));
+            (0..).zip(&range.deltas).map(move |(index, delta)| Some((largest?.checked_sub(index)?, *delta)))
+        });
+        packets.map(move |packet| {
+            let (number, delta) = packet?;
+            let time = at.map_or(Some(delta), |at: u64| at.checked_sub(delta))?;
+            at = Some(time);
+            Some((number, time))
+        })
     }
 }

@@ -7,7 +7,7 @@ use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
 use super::{
     Ack, AckFrequency, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Frames, Header, Long,
-    LongKind, NewConnectionId, Packet, PacketNumber, Short, Stream, TAG, VERSION,
+    LongKind, NewConnectionId, Packet, PacketNumber, Short, Stream, TAG, TimestampRange, VERSION,
 };
 use crate::Endpoints;
 use crate::ipv4::Checksums;
@@ -162,7 +162,10 @@ pub fn decode_frames(octets: &[u8]) -> Result<Frames, DecodeError> {
             return Err(DecodeError::Frame { kind });
         }
         let frame = decode_frame(kind, &mut octets).ok_or(match kind {
-            ..=kind::IMMEDIATE_ACK | kind::ACK_FREQUENCY => DecodeError::Frame { kind },
+            ..=kind::IMMEDIATE_ACK
+            | kind::ACK_FREQUENCY
+            | kind::ACK_RECEIVE_TIMESTAMPS
+            | kind::ACK_RECEIVE_TIMESTAMPS_ECN => DecodeError::Frame { kind },
             _ => DecodeError::FrameType(kind),
         })?;
         frames.push(frame);
@@ -177,6 +180,10 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
         kind::PADDING => padding(octets)?,
         kind::PING => Frame::Ping,
         kind::ACK | kind::ACK_ECN => Frame::Ack(Box::new(ack(kind == kind::ACK_ECN, octets)?)),
+        kind::ACK_RECEIVE_TIMESTAMPS | kind::ACK_RECEIVE_TIMESTAMPS_ECN => {
+            let ack = ack(kind == kind::ACK_RECEIVE_TIMESTAMPS_ECN, octets)?;
+            Frame::Ack(Box::new(Ack { timestamps: Some(timestamp_ranges(octets)?), ..ack }))
+        }
         kind::RESET_STREAM => Frame::ResetStream { stream: field()?, code: field()?, size: field()? },
         kind::STOP_SENDING => Frame::StopSending { stream: field()?, code: field()? },
         kind::CRYPTO => {
@@ -258,7 +265,19 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     }
     let mut field = || varint::take(&mut octets.0);
     let ecn = if has_ecn { Some(EcnCounts { ect0: field()?, ect1: field()?, ce: field()? }) } else { None };
-    Some(Ack { ranges, delay, ecn })
+    Some(Ack { ranges, delay, ecn, timestamps: None })
+}
+
+/// The fields behind those of an ACK frame (draft-ietf-quic-receive-ts, §4.1).
+fn timestamp_ranges(octets: &mut Octets<'_>) -> Option<Vec<TimestampRange>> {
+    let count = varint::take(&mut octets.0)?;
+    let mut ranges = Vec::new();
+    for _ in 0..count {
+        let (below, deltas) = (varint::take(&mut octets.0)?, varint::take(&mut octets.0)?);
+        let deltas = (0..deltas).map(|_| varint::take(&mut octets.0)).collect::<Option<_>>()?;
+        ranges.push(TimestampRange { below, deltas });
+    }
+    Some(ranges)
 }
 
 fn new_connection_id(octets: &mut Octets<'_>) -> Option<NewConnectionId> {

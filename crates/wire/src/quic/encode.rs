@@ -154,7 +154,7 @@ fn append_stream(stream: &Stream, is_last: bool, octets: &mut Vec<u8>) {
 }
 
 fn append_ack(ack: &Ack, octets: &mut Vec<u8>) {
-    varint::append(if ack.ecn.is_some() { kind::ACK_ECN } else { kind::ACK }, octets);
+    varint::append(ack.kind(), octets);
     let count = ack.ranges.len() as u64 - 1;
     for field in [ack.largest().unwrap_or(0), ack.delay, count, ack.first_range()] {
         varint::append(field, octets);
@@ -166,6 +166,7 @@ fn append_ack(ack: &Ack, octets: &mut Vec<u8>) {
     if let Some(counts) = ack.ecn {
         [counts.ect0, counts.ect1, counts.ce].iter().for_each(|count| varint::append(*count, octets));
     }
+    ack.timestamp_fields().for_each(|field| varint::append(field, octets));
 }
 
 fn append_close(close: &Close, octets: &mut Vec<u8>) {

@@ -3,7 +3,7 @@
 use super::{Ack, ConnectionId, PacketType};
 use crate::varint;
 
-/// Types of frames. All but two are one octet as a varint.
+/// Types of frames. All but a few are one octet as a varint.
 pub(super) mod kind {
     pub(crate) const PADDING: u64 = 0x00;
     pub(crate) const PING: u64 = 0x01;
@@ -37,6 +37,9 @@ pub(super) mod kind {
     pub(crate) const IMMEDIATE_ACK: u64 = 0x1f;
     /// draft-ietf-quic-ack-frequency, §4.
     pub(crate) const ACK_FREQUENCY: u64 = 0xaf;
+    /// draft-ietf-quic-receive-ts-03, §4.
+    pub(crate) const ACK_RECEIVE_TIMESTAMPS: u64 = 0x0317_8307;
+    pub(crate) const ACK_RECEIVE_TIMESTAMPS_ECN: u64 = 0x0317_8308;
 }
 
 /// A frame.
@@ -46,7 +49,7 @@ pub enum Frame {
     Padding(u16),
     /// PING.
     Ping,
-    /// ACK or `ACK_ECN`.
+    /// ACK, `ACK_ECN` or `ACK_RECEIVE_TIMESTAMPS`.
     Ack(Box<Ack>),
     /// `RESET_STREAM`: no more of a stream will be sent.
     ResetStream {
@@ -273,7 +276,9 @@ impl Frame {
             PacketType::OneRtt => true,
             PacketType::Initial | PacketType::Handshake => match self {
                 Self::Close(close) => close.frame_type.is_some(),
-                Self::Padding(_) | Self::Ping | Self::Ack(_) | Self::Crypto(_) => true,
+                // draft-ietf-quic-receive-ts, §4: in 1-RTT packets.
+                Self::Ack(ack) => ack.timestamps.is_none(),
+                Self::Padding(_) | Self::Ping | Self::Crypto(_) => true,
                 _ => false,
             },
         }

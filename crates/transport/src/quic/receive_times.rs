@@ -1,0 +1,227 @@
+//! Receive timestamps (draft-ietf-quic-receive-ts-03): the receiver tells when each packet came, and the sender learns from it what it would have learnt
+//! if each packet had been acknowledged at once.
+//!
+//! An end that wants timestamps announces `max_receive_timestamps_per_ack` and `receive_timestamps_exponent`; its peer then sends
+//! `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT packets. A frame has the times of the packets that came since the last frame that told any, from the
+//! one that came last backwards, as many as are wanted and fit the packet; the others are never told (§7.1). A frame without times is a plain
+//! ACK frame.
+//!
+//! The sender uses them twice. The time in which data was delivered is taken from the receiver's clock
+//! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)). And each packet has a round trip: the frame tells how
+//! long before its largest number another packet came, so that an ACK sent at once would have come earlier by as much.
+
+use crate::recovery::packets::Received;
+use acklab_base::{Duration, Instant};
+use acklab_wire::quic::{Ack, TimestampRange, TransportError};
+use acklab_wire::varint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Receive timestamps that an end wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timestamps {
+    /// `max_receive_timestamps_per_ack`: in one frame, at most.
+    #[schemars(range(min = 1, max = 1024))]
+    pub most: u32,
+    /// `receive_timestamps_exponent`: they are in units of 2 to the power of this microseconds.
+    #[schemars(range(max = 20))]
+    pub exponent: u8,
+}
+
+impl Default for Timestamps {
+    /// §6: microseconds. The draft names no number: as many as packets that Google's quiche remembers by default in one frame, 255.
+    fn default() -> Self {
+        Self { most: 255, exponent: 0 }
+    }
+}
+
+impl Timestamps {
+    const fn unit(self) -> Duration {
+        Duration::from_micros(1 << self.exponent)
+    }
+
+    /// What the newly acknowledged packets of this frame, which came at `now`, tell. `departures` are the numbers of those packets and when they
+    /// left; `newest` is the one that left last of those that count; `delay` is how long the largest waited.
+    ///
+    /// # Errors
+    /// If the frame tells what no packet number is, or more than was wanted (§6).
+    pub(super) fn read(
+        self,
+        now: Instant,
+        ack: &Ack,
+        delay: Duration,
+        newest: Option<u64>,
+        departures: impl Iterator<Item = (u64, Instant)>,
+    ) -> Result<Received, TransportError> {
+        let mut times = Vec::new();
+        for told in ack.receive_times() {
+            times.push(told.ok_or(TransportError::ProtocolViolation)?);
+        }
+        if times.len() > self.most as usize {
+            return Err(TransportError::ProtocolViolation);
+        }
+        times.sort_unstable();
+        let time_of = |number: u64| {
+            let place = times.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+            Some(self.unit().saturating_mul(times[place].1))
+        };
+        let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
+        // When the packets would have been acknowledged here: the largest `delay` ago, those before it earlier by what they came earlier.
+        let largest_at = ack.largest().and_then(time_of);
+        let round_trips = departures.filter_map(|(number, left_at)| {
+            let earlier = largest_at?.saturating_sub(time_of(number)?);
+            let (elapsed, waited) = (now.since(left_at), delay + earlier);
+            (elapsed > waited).then(|| elapsed - waited)
+        });
+        Ok(Received { newest_at, least_rtt: round_trips.min() })
+    }
+}
+
+/// When packets came that no frame has told of.
+#[derive(Debug, Default)]
+pub(super) struct ReceiveTimes {
+    wanted: Option<Timestamps>,
+    /// `receive_timestamp_basis` (§6.1).
+    basis: Option<Instant>,
+    /// Numbers in the order of their arrival, with the time since the basis, in the peer's unit.
+    untold: VecDeque<(u64, u64)>,
+}
+
+impl ReceiveTimes {
+    /// The peer wants these.
+    pub(super) const fn want(&mut self, wanted: Option<Timestamps>) {
+        self.wanted = wanted;
+    }
+
+    /// A packet has come for the first time.
+    #[inline]
+    pub(super) fn note(&mut self, now: Instant, number: u64) {
+        if let Some(wanted) = self.wanted {
+            self.keep(now, number, wanted);
+        }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, now: Instant, number: u64, wanted: Timestamps) {
+        // The basis is less than every time that is told, by a unit: zero would be none.
+        let basis = *self.basis.get_or_insert(now);
+        if self.untold.len() == wanted.most as usize {
+            self.untold.pop_front();
+        }
+        let units = now.since(basis).as_nanos() / wanted.unit().as_nanos() + 1;
+        self.untold.push_back((number, units));
+    }
+
+    /// The ranges of a frame that acknowledges numbers up to `largest`, in `room` octets besides what a plain frame takes. Returns `None` if none is
+    /// wanted, known or fits.
+    pub(super) fn take(&mut self, largest: Option<u64>, room: u64) -> Option<Vec<TimestampRange>> {
+        self.wanted?;
+        let largest = largest?;
+        let mut ranges: Vec<TimestampRange> = Vec::new();
+        // The longer type, and the number of ranges.
+        let mut octets = 3 + varint::len(self.untold.len() as u64);
+        let mut before: Option<(u64, u64)> = None;
+        for (number, units) in self.untold.drain(..).rev() {
+            let delta = before.map_or(units, |(_, later)| later.saturating_sub(units));
+            let continues = before.is_some_and(|(above, _)| number + 1 == above);
+            let head = if continues { 0 } else { varint::len(largest.saturating_sub(number)) + 2 };
+            octets += head + varint::len(delta);
+            if octets > room {
+                break;
+            }
+            match ranges.last_mut().filter(|_| continues) {
+                Some(range) => range.deltas.push(delta),
+                None => ranges.push(TimestampRange { below: largest.saturating_sub(number), deltas: vec![delta] }),
+            }
+            before = Some((number, units));
+        }
+        (!ranges.is_empty()).then_some(ranges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WANTED: Timestamps = Timestamps { most: 20, exponent: 0 };
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+
+    fn times(wanted: Timestamps, arrivals: &[(u64, u64)]) -> ReceiveTimes {
+        let mut times = ReceiveTimes::default();
+        times.want(Some(wanted));
+        arrivals.iter().for_each(|(number, us)| times.note(at(*us), *number));
+        times
+    }
+
+    const EARLY: [(u64, u64); 10] =
+        [(87, 300), (88, 305), (89, 310), (90, 320), (91, 330), (96, 350), (97, 355), (98, 360), (99, 370), (100, 380)];
+
+    fn range(below: u64, deltas: &[u64]) -> TimestampRange {
+        TimestampRange { below, deltas: deltas.to_vec() }
+    }
+
+    /// §8, with a basis of 299: the first packet's time is one unit.
+    #[test]
+    fn the_examples_of_the_draft() {
+        let mut told = times(WANTED, &EARLY);
+        let early = [range(0, &[81, 10, 10, 5, 5]), range(9, &[20, 10, 10, 5, 5])];
+        assert_eq!(told.take(Some(100), 1000).unwrap(), early);
+        for (number, us) in [(92, 390), (93, 392), (94, 394), (95, 395)] {
+            told.note(at(us), number);
+        }
+        let first = [range(5, &[96, 1, 2, 2])];
+        assert_eq!(told.take(Some(100), 1000).unwrap(), first, "what was told before is not repeated");
+        assert_eq!(told.take(Some(100), 1000), None);
+    }
+
+    #[test]
+    fn the_oldest_are_left_out() {
+        let few = Timestamps { most: 3, ..WANTED };
+        assert_eq!(times(few, &EARLY).take(Some(100), 1000).unwrap(), [range(0, &[81, 10, 10])]);
+        // Type 3, count 1; range 3, then 2 octets and 1.
+        assert_eq!(times(WANTED, &EARLY).take(Some(100), 10).unwrap(), [range(0, &[81, 10])]);
+        assert_eq!(times(WANTED, &EARLY).take(Some(100), 8), None);
+        assert_eq!(ReceiveTimes::default().take(Some(100), 1000), None, "nobody wants them");
+    }
+
+    #[test]
+    fn a_coarse_unit_loses_no_time() {
+        let coarse = Timestamps { exponent: 4, ..WANTED };
+        let ranges = times(coarse, &EARLY).take(Some(100), 1000).unwrap();
+        let sum: u64 = ranges.iter().flat_map(|range| &range.deltas[usize::from(range.below == 0)..]).sum();
+        assert_eq!((ranges[0].deltas[0], sum), (80 / 16 + 1, 5), "80 µs are five units, whatever lies between");
+    }
+
+    fn read(wanted: Timestamps, timestamps: Vec<TimestampRange>) -> Result<Received, TransportError> {
+        let ack = Ack { ranges: vec![0..3], delay: 0, ecn: None, timestamps: Some(timestamps) };
+        let left = (0..3u64).map(|number| (number, at(1000 * number)));
+        wanted.read(at(14_000), &ack, Duration::from_millis(1), Some(2), left)
+    }
+
+    /// Three packets leave a millisecond apart and come 5, 6 and 9 ms later; the ACK waits for 1 ms and takes 2.
+    #[test]
+    fn each_packet_has_its_round_trip() {
+        let told = read(WANTED, vec![range(0, &[11_000, 4_000, 2_000])]).unwrap();
+        assert_eq!(told.newest_at, Duration::from_millis(11));
+        assert_eq!(
+            told.least_rtt,
+            Some(Duration::from_millis(7)),
+            "5 ms there and 2 ms back, where the last took 9 and 2"
+        );
+        let unknown = read(WANTED, vec![range(1, &[7_000])]).unwrap();
+        assert_eq!(unknown, Received::default(), "without the time of the largest there is nothing to compare with");
+    }
+
+    #[test]
+    fn more_than_was_wanted_and_what_was_never_sent_are_violations() {
+        let violation = Err(TransportError::ProtocolViolation);
+        assert_eq!(read(Timestamps { most: 2, ..WANTED }, vec![range(0, &[9, 1, 1])]), violation);
+        assert_eq!(read(WANTED, vec![range(3, &[9])]), violation);
+        assert_eq!(read(WANTED, vec![range(0, &[9, 10])]), violation, "before the basis");
+    }
+}
