@@ -10,6 +10,7 @@
 //! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)). And each packet has a round trip: the frame tells how
 //! long before its largest number another packet came, so that an ACK sent at once would have come earlier by as much.
 
+use super::acks::MOST_MICROSECONDS;
 use crate::recovery::packets::Received;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::{Ack, TimestampRange, TransportError};
@@ -31,7 +32,8 @@ pub struct Timestamps {
 }
 
 impl Default for Timestamps {
-    /// §6: microseconds. The draft names no number: as many as packets that Google's quiche remembers by default in one frame, 255.
+    /// §6: microseconds. The draft names no number: 255, the most of a frame when timestamps still were part of QUIC
+    /// (draft-ietf-quic-transport-02, Timestamp Section).
     fn default() -> Self {
         Self { most: 255, exponent: 0 }
     }
@@ -65,15 +67,15 @@ impl Timestamps {
         times.sort_unstable();
         let time_of = |number: u64| {
             let place = times.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-            Some(self.unit().saturating_mul(times[place].1))
+            Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MOST_MICROSECONDS)))
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
         // When the packets would have been acknowledged here: the largest `delay` ago, those before it earlier by what they came earlier.
         let largest_at = ack.largest().and_then(time_of);
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);
-            let (elapsed, waited) = (now.since(left_at), delay + earlier);
-            (elapsed > waited).then(|| elapsed - waited)
+            let round_trip = now.since(left_at).saturating_sub(delay).saturating_sub(earlier);
+            (!round_trip.is_zero()).then_some(round_trip)
         });
         Ok(Received { newest_at, least_rtt: round_trips.min() })
     }
@@ -215,6 +217,19 @@ mod tests {
         );
         let unknown = read(WANTED, vec![range(1, &[7_000])]).unwrap();
         assert_eq!(unknown, Received::default(), "without the time of the largest there is nothing to compare with");
+    }
+
+    #[test]
+    fn times_beyond_every_clock_overflow_nothing() {
+        let coarse = Timestamps { exponent: 20, ..WANTED };
+        let told = read(coarse, vec![range(0, &[varint::LARGEST, varint::LARGEST - 1, 0])]).unwrap();
+        assert_eq!(
+            told,
+            Received {
+                newest_at: Duration::from_micros(MOST_MICROSECONDS),
+                least_rtt: Some(Duration::from_millis(11))
+            }
+        );
     }
 
     #[test]
