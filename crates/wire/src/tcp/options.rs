@@ -41,7 +41,7 @@ impl AckRate {
 
     /// Octets on the wire, without padding.
     #[must_use]
-    pub const fn len(self) -> u64 {
+    pub const fn wire_len(self) -> u64 {
         match self {
             Self::Supported => 4,
             Self::Every(_) => 5,
@@ -236,7 +236,7 @@ impl Options {
             Some(_) if self.sack.is_empty() => 8,
             Some(_) => 4,
         };
-        let rate = self.ack_rate.map_or(0, |option| option.len().next_multiple_of(4));
+        let rate = self.ack_rate.map_or(0, |option| option.wire_len().next_multiple_of(4));
         timestamps + sack + mss + scale + permitted + congestion_control + ratio + rate + accurate_ecn
     }
 
@@ -250,7 +250,7 @@ impl Options {
         let congestion_control = if self.ack_congestion_control { 4 } else { 0 };
         let ratio = if self.ack_ratio.is_some() { 5 } else { 0 };
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len());
-        let rate = self.ack_rate.map_or(0, AckRate::len);
+        let rate = self.ack_rate.map_or(0, AckRate::wire_len);
         let all = timestamps + sack + mss + scale + permitted + congestion_control + ratio + rate + accurate_ecn;
         all.next_multiple_of(4)
     }

@@ -96,9 +96,9 @@ impl Layout {
             layout.put(padding)?.put(&[KIND_EXPERIMENT, 5, high, low, ratio])?;
         }
         if let Some(option) = options.ack_rate {
-            let padding = option.len().next_multiple_of(4) - option.len();
+            let padding = option.wire_len().next_multiple_of(4) - option.wire_len();
             let [high, low] = ACK_RATE;
-            layout.put(nops(padding as usize))?.put(&[KIND_OTHER_EXPERIMENT, option.len() as u8, high, low])?;
+            layout.put(nops(padding as usize))?.put(&[KIND_OTHER_EXPERIMENT, option.wire_len() as u8, high, low])?;
             if let AckRate::Every(segments) = option {
                 layout.put(&[segments.min(AckRate::MOST) << ACK_RATE_SHIFT])?;
             }
