@@ -12,6 +12,7 @@ pub const fn len(value: u64) -> u64 {
 }
 
 /// Appends `value`, which is at most [`LARGEST`].
+#[inline]
 pub fn append(value: u64, octets: &mut Vec<u8>) {
     debug_assert!(value <= LARGEST, "{value} takes more than 62 bits");
     match len(value) {

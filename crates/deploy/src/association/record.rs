@@ -2,7 +2,7 @@
 
 use super::Association;
 use crate::config::Recording;
-use acklab_base::{Endpoint, Fate, Instant, Machine};
+use acklab_base::{Endpoint, Fate, Instant};
 use acklab_measure::qlog::{self, Log, TraceInfo, VantagePoint};
 use acklab_measure::subjects::TransportLabels;
 use acklab_measure::{FlowInfo, Recorder, RecorderOptions, Table};
@@ -67,17 +67,20 @@ impl Association {
         }
     }
 
-    /// The next packet of the transport.
+    /// Records the packet that the transport has sent, if it has sent one.
     #[inline]
-    pub(super) fn poll(machine: &mut Connection, recorder: &mut Option<Box<Recorder>>, now: Instant) -> Option<Packet> {
-        let packet = machine.poll(now);
+    pub(super) fn record_poll(
+        machine: &mut Connection,
+        recorder: &mut Option<Box<Recorder>>,
+        now: Instant,
+        packet: Option<&Packet>,
+    ) {
         if let Some(recorder) = recorder {
-            match &packet {
+            match packet {
                 Some(packet) => recorder.sends(now, packet, machine),
                 None => recorder.rests(now, machine),
             }
         }
-        packet
     }
 
     /// Records what the application or time has changed.

@@ -1,7 +1,7 @@
 //! Datagrams leave.
 
 use super::Association;
-use acklab_base::{Endpoint, Instant};
+use acklab_base::{Endpoint, Instant, Machine};
 use acklab_secure::Outbox;
 
 /// The octets of datagrams that a connection sends in one turn, before others have theirs: what one system call takes.
@@ -42,8 +42,11 @@ impl Association {
         };
         // On trial, an address gets one packet at a time, if its credit is large enough.
         while waiting.octets() < TURN && (path.is_proven() || waiting.is_empty()) {
-            let Some(packet) = Self::poll(machine, recorder, now) else { break };
-            session.seal(&packet, &mut copy, waiting);
+            // The packet stays where the transport has put it: to move it as soon as it is written costs as much as to encipher half of it.
+            let polled = machine.poll(now);
+            Self::record_poll(machine, recorder, now, polled.as_ref());
+            let Some(packet) = &polled else { break };
+            session.seal(packet, &mut copy, waiting);
         }
     }
 }

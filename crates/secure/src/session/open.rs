@@ -4,9 +4,9 @@ use super::{Piece, Session};
 use crate::protection::{self, Side};
 use crate::refused::Refused;
 use acklab_base::Ecn;
-use acklab_wire::tack::decode::decode_frames;
+use acklab_wire::tack::decode::{decode_frames, decode_frames_into};
 use acklab_wire::tack::protected::{Head, Level, head};
-use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
+use acklab_wire::tack::{Frame, Frames, Packet, Timestamp};
 
 /// The most datagrams that are kept because they came before their keys: the first flight of a peer that was overtaken by a part of it (RFC 9000, §5.2.2).
 const MOST_EARLY: usize = 10;
@@ -19,8 +19,8 @@ impl Session {
     /// If nothing of the datagram has an effect. It is counted.
     pub fn open(&mut self, datagram: &mut [u8], ecn: Ecn, pieces: &mut Vec<Piece>) -> Result<Option<Packet>, Refused> {
         let opened = self.open_packets(datagram, ecn, pieces);
-        if let Err(refused) = opened {
-            self.refused.count(refused);
+        if let Err(refused) = &opened {
+            self.refused.count(*refused);
         }
         opened
     }
@@ -43,6 +43,9 @@ impl Session {
                 Some(head) => head,
                 None => return result,
             };
+            if head.level == Level::Session && at == 0 {
+                return self.open_session(datagram, &head, at, ecn, pieces);
+            }
             if head.level == Level::Session {
                 let opened = self.open_session(&mut datagram[at..], &head, at, ecn, pieces);
                 // What comes with a packet of the handshake may be of no use, and the other way round.
@@ -134,19 +137,23 @@ impl Session {
         let end = packet.len();
         let (number, payload) = phases.open(packet, head).ok_or(Refused::Forged)?;
         let departed = payload.first_chunk().map(|octets| u32::from_be_bytes(*octets)).ok_or(Refused::Frames)?;
-        let frames = payload.get(4..).unwrap_or_default();
+        let octets = payload.get(4..).unwrap_or_default();
         // Where the frames begin in the datagram: the tag stands behind them.
-        let base = at + end - acklab_wire::tack::TAG as usize - frames.len();
-        let origin = frames.as_ptr() as usize;
-        let decoded = decode_frames(frames, |frame, octets| {
+        let base = at + end - acklab_wire::tack::TAG as usize - octets.len();
+        let origin = octets.as_ptr() as usize;
+        let mut packet =
+            Packet { ecn, connection: head.connection, number, departed: Timestamp(departed), frames: Frames::default() };
+        let decoded = decode_frames_into(octets, &mut packet.frames, |frame, octets| {
             if let Frame::Stream(stream) = frame {
                 let start = base + (octets.as_ptr() as usize - origin);
                 pieces.push(Piece { stream: stream.id, offset: stream.offset, at: start..start + octets.len() });
             }
         });
-        let frames = decoded.map_err(|_| Refused::Frames)?;
-        self.confirm(&frames);
-        Ok(Some(packet_of(ecn, head.connection, number, Timestamp(departed), frames)))
+        if decoded.is_err() {
+            return Err(Refused::Frames);
+        }
+        self.confirm(&packet.frames);
+        Ok(Some(packet))
     }
 
     /// A server that says more than its Accept has the last message of the client.
@@ -159,8 +166,4 @@ impl Session {
             }
         }
     }
-}
-
-const fn packet_of(ecn: Ecn, connection: ConnectionId, number: PktSeq, departed: Timestamp, frames: Frames) -> Packet {
-    Packet { ecn, connection, number, departed, frames }
 }

@@ -139,10 +139,12 @@ impl Session {
         }
         let octets = &mut out.octets;
         let start = octets.len();
-        octets.push(first_octet(Level::Session, phases.phase(), packet.number.0));
-        octets.extend_from_slice(&packet.connection.0.to_be_bytes());
-        octets.extend_from_slice(&packet.number.0.to_be_bytes());
-        octets.extend_from_slice(&packet.departed.0.to_be_bytes());
+        octets.resize(start + HEADER as usize, 0);
+        let head = &mut octets[start..];
+        head[0] = first_octet(Level::Session, phases.phase(), packet.number.0);
+        head[1..9].copy_from_slice(&packet.connection.0.to_be_bytes());
+        head[9..13].copy_from_slice(&packet.number.0.to_be_bytes());
+        head[13..17].copy_from_slice(&packet.departed.0.to_be_bytes());
         for frame in frames {
             append_frame(frame, octets);
             if let Frame::Stream(stream) = frame {

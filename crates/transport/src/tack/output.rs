@@ -65,11 +65,29 @@ impl Connection {
         let packet = match self.phase {
             Phase::Idle | Phase::Listening => None,
             Phase::Opening | Phase::Accepting => self.handshake_packet(now),
-            Phase::Established => self.acknowledgment(now).or_else(|| self.path_packet(now)).or_else(|| self.data(now)),
+            Phase::Established => self.established_packet(now),
             Phase::Closed { .. } => self.close_packet(now),
         };
         self.output.is_idle = packet.is_none() || !self.has_more(now);
         packet
+    }
+
+    /// Each packet is built where the caller wants it: a processor that reads what it has just written in smaller parts waits for all that it wrote before.
+    #[inline]
+    fn established_packet(&mut self, now: Instant) -> Option<Packet> {
+        if self.owes_acknowledgment() {
+            Some(self.acknowledgment(now))
+        } else if self.path.owes() {
+            self.path_packet(now)
+        } else {
+            self.data(now)
+        }
+    }
+
+    /// Returns `true` if a TACK or an IACK is due.
+    #[inline]
+    fn owes_acknowledgment(&self) -> bool {
+        self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported()
     }
 
     /// Returns `true` if another packet may leave now. `true` costs a poll and is never wrong.
@@ -78,8 +96,7 @@ impl Connection {
         if self.phase != Phase::Established {
             return true;
         }
-        let acknowledges = self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported();
-        let is_due = acknowledges || self.path.owes() || self.sender.probe().is_due();
+        let is_due = self.owes_acknowledgment() || self.path.owes() || self.sender.probe().is_due();
         is_due || self.sender.holds_until(now).is_none()
     }
 
@@ -137,11 +154,8 @@ impl Connection {
     }
 
     /// A TACK, IACKs, or both.
-    fn acknowledgment(&mut self, now: Instant) -> Option<Packet> {
+    fn acknowledgment(&mut self, now: Instant) -> Packet {
         let due = self.receiver.acknowledger.due();
-        if due.is_none() && !self.receiver.loss().has_unreported() {
-            return None;
-        }
         let (mut frames, mut room) = (Frames::default(), self.room());
         let mut push = |frames: &mut Frames, frame: Frame| {
             room = room.saturating_sub(frame.wire_len());
@@ -178,7 +192,7 @@ impl Connection {
             self.output.told = self.receiver.acknowledger.ledger().newest;
         }
         self.output.acks += 1;
-        Some(self.pass(now, frames))
+        self.pass(now, frames)
     }
 
     /// A Challenge or a Response, alone, because an address that is not validated gets few octets.

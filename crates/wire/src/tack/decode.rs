@@ -103,16 +103,33 @@ pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Frame, &[u8]
 ///
 /// # Errors
 /// If they are anything else.
-pub fn decode_frames(octets: &[u8], mut take: impl FnMut(&Frame, &[u8])) -> Result<Frames, DecodeError> {
-    let (mut octets, mut frames) = (Octets(octets), Frames::default());
+pub fn decode_frames(octets: &[u8], take: impl FnMut(&Frame, &[u8])) -> Result<Frames, DecodeError> {
+    let mut frames = Frames::default();
+    decode_frames_into(octets, &mut frames, take)?;
+    Ok(frames)
+}
+
+/// The same, appended to `frames`, which need not be moved then.
+///
+/// # Errors
+/// If they are anything else.
+#[inline]
+pub fn decode_frames_into(
+    octets: &[u8],
+    frames: &mut Frames,
+    mut take: impl FnMut(&Frame, &[u8]),
+) -> Result<(), DecodeError> {
+    let mut octets = Octets(octets);
     while let Some(kind) = octets.octet() {
-        let frame = octets.frame(kind, &mut take).ok_or(match kind {
-            ..=kind::LARGEST | Extension::FIRST.. => DecodeError::Malformed { kind },
-            _ => DecodeError::Type(kind),
-        })?;
+        let Some(frame) = octets.frame(kind, &mut take) else {
+            return Err(match kind {
+                ..=kind::LARGEST | Extension::FIRST.. => DecodeError::Malformed { kind },
+                _ => DecodeError::Type(kind),
+            });
+        };
         frames.push(frame);
     }
-    if frames.is_empty() { Err(DecodeError::Empty) } else { Ok(frames) }
+    if frames.is_empty() { Err(DecodeError::Empty) } else { Ok(()) }
 }
 
 impl Octets<'_> {

@@ -2,6 +2,7 @@
 
 use crate::config;
 use crate::tools::ToolError;
+use acklab_base::Bytes;
 use acklab_transport::tack::Settings;
 use acklab_transport::{ack, cc};
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,9 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Octets in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
-const QUIC_WINDOW: u32 = 16 << 20;
+const QUIC_WINDOW: Bytes = Bytes(16 << 20);
+/// The largest window that may be asked for.
+const MOST_WINDOW: Bytes = Bytes(1 << 30);
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,21 +52,31 @@ pub enum QuicController {
 }
 
 /// The settings of QUIC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
     /// Congestion controller.
     pub congestion: QuicController,
     /// The sender asks its receiver for fewer acknowledgments (draft-ietf-quic-ack-frequency), with quinn's settings.
     pub ack_frequency: bool,
+    /// Octets in flight that flow control allows, 1 GiB at most. quinn ends a connection with more than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler), which
+    /// slow start leaves in the queue of a path that holds more of the window.
+    pub window: Bytes,
+}
+
+impl Default for Quic {
+    fn default() -> Self {
+        Self { congestion: QuicController::default(), ack_frequency: false, window: QUIC_WINDOW }
+    }
 }
 
 impl Quic {
     pub(crate) fn transport(self) -> Arc<quinn::TransportConfig> {
         use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
         let mut config = quinn::TransportConfig::default();
-        let window = quinn::VarInt::from_u32(QUIC_WINDOW);
-        config.stream_receive_window(window).receive_window(window).send_window(QUIC_WINDOW.into());
+        let octets = self.window.min(MOST_WINDOW).get();
+        let window = quinn::VarInt::try_from(octets).unwrap_or(quinn::VarInt::MAX);
+        config.stream_receive_window(window).receive_window(window).send_window(octets);
         match self.congestion {
             QuicController::Cubic => config.congestion_controller_factory(Arc::new(CubicConfig::default())),
             QuicController::NewReno => config.congestion_controller_factory(Arc::new(NewRenoConfig::default())),
@@ -166,7 +179,7 @@ fn quic<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
         .collect();
     serde_json::from_value(Value::Object(table)).map_err(|error| {
         ToolError::Usage(format!(
-            "--with {text}: {error}; expected congestion=cubic, newreno or bbr, and ack_frequency"
+            "--with {text}: {error}; expected congestion=cubic, newreno or bbr, ack_frequency, and window=16MiB"
         ))
     })
 }
@@ -228,13 +241,13 @@ mod tests {
 
     #[test]
     fn settings_belong_to_the_contender_before_them() {
-        let list = "tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr";
-        assert_eq!(names(list), ["tack:congestion=cubic,ack.beta=8", "quic:ack_frequency", "bbr"]);
+        let list = "tack:congestion=cubic,ack.beta=8,quic:ack_frequency,window=8MiB,bbr";
+        assert_eq!(names(list), ["tack:congestion=cubic,ack.beta=8", "quic:ack_frequency,window=8MiB", "bbr"]);
         let found = Contender::list(list).unwrap();
         let Transport::Tack(settings) = &found[0].transport else { panic!("{found:?}") };
         assert_eq!((settings.congestion.name(), settings.law().beta), ("cubic", 8));
         assert_eq!(settings.burst, config::settings().burst, "the others are the usual ones");
-        assert_eq!(found[1].transport, Transport::Quic(Quic { ack_frequency: true, ..Quic::default() }));
+        assert_eq!(found[1].transport, Transport::Quic(Quic { ack_frequency: true, window: Bytes(8 << 20), ..Quic::default() }));
         assert_eq!(found[2].transport, Transport::Tcp { congestion: Some("bbr".to_owned()) });
     }
 
@@ -245,6 +258,7 @@ mod tests {
         assert!(refused("tack:speed=9").contains("unknown field `speed`"));
         assert!(refused("tack:ack=custom").contains("--with tack:ack=custom"));
         assert!(refused("quic:congestion=vegas").contains("unknown variant `vegas`"));
+        assert!(refused("quic:window=2").contains("window"));
         assert!(refused("tcp:mss=1000").contains("found mss=1000, expected congestion=NAME"));
         assert!(refused("tack:packet=1B").contains("packet"));
     }
