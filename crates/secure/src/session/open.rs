@@ -141,8 +141,13 @@ impl Session {
         // Where the frames begin in the datagram: the tag stands behind them.
         let base = at + end - acklab_wire::tack::TAG as usize - octets.len();
         let origin = octets.as_ptr() as usize;
-        let mut packet =
-            Packet { ecn, connection: head.connection, number, departed: Timestamp(departed), frames: Frames::default() };
+        let mut packet = Packet {
+            ecn,
+            connection: head.connection,
+            number,
+            departed: Timestamp(departed),
+            frames: Frames::default(),
+        };
         let decoded = decode_frames_into(octets, &mut packet.frames, |frame, octets| {
             if let Frame::Stream(stream) = frame {
                 let start = base + (octets.as_ptr() as usize - origin);

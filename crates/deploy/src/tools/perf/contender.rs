@@ -247,7 +247,10 @@ mod tests {
         let Transport::Tack(settings) = &found[0].transport else { panic!("{found:?}") };
         assert_eq!((settings.congestion.name(), settings.law().beta), ("cubic", 8));
         assert_eq!(settings.burst, config::settings().burst, "the others are the usual ones");
-        assert_eq!(found[1].transport, Transport::Quic(Quic { ack_frequency: true, window: Bytes(8 << 20), ..Quic::default() }));
+        assert_eq!(
+            found[1].transport,
+            Transport::Quic(Quic { ack_frequency: true, window: Bytes(8 << 20), ..Quic::default() })
+        );
         assert_eq!(found[2].transport, Transport::Tcp { congestion: Some("bbr".to_owned()) });
     }
 
