@@ -81,29 +81,23 @@ def emulate_points(points: Sequence[Emulation], store: Path, watch: Callable[[Pr
     kept = sum(is_whole(point.folder(store)) for point in points)
     start, finished, results = time.monotonic(), 0, []
     watch(Progress(len(points), kept, 0, 0, 0.0))
-    processors = _Processors()
+    shall_halt = False
     for point in points:
         folder = point.folder(store)
         if not is_whole(folder):
-            _emulate(point, folder, processors)
+            shall_halt = _emulate(point, folder, shall_halt)
             finished += 1
             watch(Progress(len(points), kept, finished, 0, time.monotonic() - start))
         results.append(read_result(LocalPlace(folder)))
     return results
 
 
-@dataclass
-class _Processors:
-    """What is known of the processors of this machine."""
-
-    shall_halt: bool = False
-    """Whether the hypervisor took too much of them when they were awake."""
-
-
-def _emulate(one: Emulation, folder: Path, known: _Processors) -> None:
+def _emulate(one: Emulation, folder: Path, shall_halt: bool) -> bool:
+    """Emulates a point and keeps the result. Takes and returns whether processors shall halt that were not chosen."""
     for _ in range(ATTEMPTS):
-        result = one.run("halt" if known.shall_halt and one.processors == "auto" else one.processors)
-        known.shall_halt |= has_halted(result)
+        result = one.run("halt" if shall_halt and one.processors == "auto" else one.processors)
+        shall_halt = shall_halt or has_halted(result)
         if result.is_trusted:
             break
     write_tables_at_once(folder, result.tables, result.provenance)
+    return shall_halt
