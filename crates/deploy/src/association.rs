@@ -16,7 +16,7 @@ mod transmit;
 
 use crate::config::Config;
 use crate::error::{ConnectError, Lost};
-use crate::pipe::Pool;
+use crate::pipe::{Backlog, Pool};
 use acklab_base::event::Closing;
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
@@ -85,6 +85,8 @@ pub(crate) struct Association {
     blocks: Vec<Vec<u8>>,
     receive_buffer: u64,
     pool: Arc<Pool>,
+    /// Which it shares with its streams.
+    backlog: Arc<Backlog>,
     /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for the end.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
@@ -242,6 +244,7 @@ impl Association {
             blocks: Vec::new(),
             receive_buffer: settings.receive_buffer.get(),
             pool: Arc::clone(pool),
+            backlog: Arc::default(),
             wakers: Wakers::default(),
             lost: None,
             handshake_until,

@@ -198,12 +198,14 @@ struct Server<'s> {
     held: Option<Held>,
     moderation: Moderation,
     noted: Vec<(Handle, u32)>,
+    /// What comes from now on has arrived after it.
+    arrived: Instant,
 }
 
 /// What the thread of an endpoint does until it is stopped.
 fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
     let (out, moderation, noted) = (Outbox::default(), Moderation::default(), Vec::new());
-    let mut server = Server { shared, port, wait, out, held: None, moderation, noted };
+    let mut server = Server { shared, port, wait, out, held: None, moderation, noted, arrived: shared.now() };
     while !server.run_once().unwrap_or_else(|_| {
         // A socket that fails for good would fail again at once.
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -218,14 +220,17 @@ impl Server<'_> {
         shared.sleeps.store(false, Ordering::Release);
         let (mut datagrams, mut round_trip, mut may_have_more) = (0, None, true);
         for _ in 0..BATCHES {
+            let asked = shared.now();
             may_have_more = self.port.receive()?;
             shared.take_noted(&mut self.noted);
             {
                 let (now, mut hub) = (shared.now(), shared.lock());
+                let at = self.arrival(now);
                 self.port.datagrams(|from, ecn, datagram| {
                     datagrams += 1;
-                    hub.receive(now, from, ecn, datagram);
+                    hub.receive(now, at, from, ecn, datagram);
                 });
+                self.arrived = if may_have_more { at } else { at.max(asked) };
                 hub.serve_streams(now, &mut self.noted);
                 hub.wake(now);
                 round_trip = hub.last_round_trip().or(round_trip);
@@ -260,6 +265,11 @@ impl Server<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// When the datagrams that were taken at `now` have arrived: not before the socket was found empty, whatever steps the clock of the system makes.
+    fn arrival(&self, now: Instant) -> Instant {
+        Instant::from_nanos(now.as_nanos().saturating_sub(self.port.age().as_nanos())).max(self.arrived).min(now)
     }
 
     fn transmit(&mut self) -> io::Result<()> {

@@ -198,13 +198,13 @@ impl Hub {
         handle
     }
 
-    /// A datagram has arrived. Its octets are deciphered in their place. One that belongs to no connection waits for [`serve_strangers`](Self::serve_strangers).
-    pub fn receive(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+    /// A datagram is taken at `now`, which has arrived at `at`. Its octets are deciphered in their place. One that belongs to no connection waits for [`serve_strangers`](Self::serve_strangers).
+    pub fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let Some(handle) = head(datagram).and_then(|head| self.known(head.connection)) else {
             return self.receive_unknown(now, from, ecn, datagram);
         };
         if let Some(association) = self.association(handle) {
-            association.receive(now, from, ecn, datagram);
+            association.receive(now, at, from, ecn, datagram);
         }
         self.touch(handle);
     }

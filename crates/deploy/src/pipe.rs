@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `outlet` | what was written, on its way to the thread |
 //! | `inlet` | what has arrived, on its way to the application |
+//! | `backlog` | whether applications have more than there is room for |
 //! | `pool` | memory that is used again |
 
+mod backlog;
 mod inlet;
 mod outlet;
 mod pool;
 
+pub(crate) use backlog::Backlog;
 pub(crate) use inlet::{Inlet, ReadError};
 pub(crate) use outlet::{Outlet, WriteError};
 pub(crate) use pool::Pool;

@@ -110,6 +110,17 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Re
     Ok(length as usize)
 }
 
+/// When the datagram that was taken last from this socket came from the network, by the clock of the system in nanoseconds. Returns `None` before the first call, by which the kernel begins to
+/// note it.
+pub(crate) fn last_arrival(socket: BorrowedFd<'_>) -> Option<u64> {
+    /// `SIOCGSTAMPNS_OLD` (`asm-generic/sockios.h`).
+    const STAMP: libc::Ioctl = 0x8907;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes a `timespec`, which lives across the call.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), STAMP, &raw mut time) }).ok()?;
+    Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
+}
+
 /// Has a TAP device discard what its file would yield, so that nobody need read it.
 pub(crate) fn discard_tap(file: BorrowedFd<'_>) -> std::io::Result<()> {
     /// `TUNATTACHFILTER` (`linux/if_tun.h`).

@@ -5,6 +5,8 @@
 mod ecn;
 #[path = "tack/forgery.rs"]
 mod forgery;
+#[path = "tack/host.rs"]
+mod host;
 #[path = "common/hostile.rs"]
 mod hostile;
 #[path = "tack/hosts.rs"]

@@ -30,16 +30,17 @@ impl Association {
         }
     }
 
-    pub(crate) fn receive(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+    /// A datagram is taken at `now`, which has arrived at `at`.
+    pub(crate) fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         self.counters.datagrams_received += 1;
         self.counters.octets_received += datagram.len() as u64;
-        self.take(now, from, ecn, datagram);
+        self.take(now, at, from, ecn, datagram);
         while let Some((mut early, ecn)) = self.session.take_early() {
-            self.take(now, from, ecn, &mut early);
+            self.take(now, at, from, ecn, &mut early);
         }
     }
 
-    fn take(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+    fn take(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let mut pieces = std::mem::take(&mut self.pieces);
         // What is refused was counted.
         if let Ok(Some(packet)) = self.session.open(datagram, ecn, &mut pieces) {
@@ -47,6 +48,7 @@ impl Association {
             if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
                 self.follow(now, from, datagram.len());
             }
+            self.machine.date_next(at);
             self.take_packet(now, &packet, datagram, &pieces);
         }
         self.pieces = pieces;

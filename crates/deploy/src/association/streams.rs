@@ -2,7 +2,7 @@
 
 use super::Association;
 use crate::error::Lost;
-use crate::pipe::{Inlet, Outlet, Pool, ReadError, WriteError};
+use crate::pipe::{Backlog, Inlet, Outlet, Pool, ReadError, WriteError};
 use acklab_base::{Instant, StreamEvent};
 use acklab_transport::octets::{Arrived, BLOCK, Written};
 use acklab_transport::streams::{Lifetime, ResetCode, StreamOperations};
@@ -45,9 +45,9 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    fn new(limit: u64, receive_buffer: u64, pool: &Arc<Pool>) -> Self {
+    fn new(limit: u64, receive_buffer: u64, pool: &Arc<Pool>, backlog: &Arc<Backlog>) -> Self {
         Self {
-            outlet: Arc::new(Outlet::new(limit, Arc::clone(pool))),
+            outlet: Arc::new(Outlet::new(limit, Arc::clone(pool), Arc::clone(backlog))),
             inlet: Arc::new(Inlet::new(receive_buffer, Arc::clone(pool))),
             written: Written::default(),
             arrived: Arrived::default(),
@@ -102,7 +102,7 @@ fn limit(machine: &Connection, id: u32, written: u64) -> u64 {
 impl Association {
     fn add_stream(&mut self, id: u32) -> &mut Stream {
         let limit = limit(&self.machine, id, 0);
-        let stream = Stream::new(limit, self.receive_buffer, &self.pool);
+        let stream = Stream::new(limit, self.receive_buffer, &self.pool, &self.backlog);
         self.streams.entry(id).or_insert(stream)
     }
 
@@ -258,6 +258,8 @@ impl Association {
             self.left.insert(id);
             if half == 1 {
                 self.machine.stop_stream(id, NO_READER);
+            } else {
+                stream.outlet.release();
             }
         }
         self.sweep_streams(now);

@@ -31,7 +31,8 @@ impl Association {
 
     /// Seals the packets that the transport sends now. It is asked after each packet that arrives, since it decides on acknowledgments packet by packet.
     pub(super) fn drain(&mut self, now: Instant) {
-        let Self { machine, session, streams, path, waiting, recorder, .. } = self;
+        let Self { machine, session, streams, path, waiting, recorder, backlog, .. } = self;
+        machine.note_backlog(!backlog.is_empty());
         let mut copy = |id: u32, range: std::ops::Range<u64>, octets: &mut Vec<u8>| {
             // What the transport sends was written, and is kept until it is acknowledged.
             let is_kept = streams.get(&id).is_some_and(|stream| stream.copy(range.clone(), octets));

@@ -77,7 +77,7 @@ impl World {
                         }
                         self.recorded.push_back((1 - host, octets.to_vec()));
                         let from = address(if host == 0 { CLIENT } else { SERVER });
-                        self.hubs[1 - host].receive(self.now, from, ecn, &mut octets.to_vec());
+                        self.hubs[1 - host].receive(self.now, self.now, from, ecn, &mut octets.to_vec());
                     }
                     out.clear();
                 }
@@ -190,7 +190,7 @@ fn an_honest_connection_survives_an_enemy() {
         if to == 1 && from != address(CLIENT) {
             world.from_strangers += octets.len();
         }
-        world.hubs[to].receive(world.now, from, Ecn::NotEct, &mut octets);
+        world.hubs[to].receive(world.now, world.now, from, Ecn::NotEct, &mut octets);
         assert!(world.hubs[1].connections() <= LIMITS.connections, "{}", world.hubs[1].connections());
         if number.is_multiple_of(20) {
             world.pass(Duration::from_millis(5));
@@ -230,7 +230,7 @@ fn read_under_flood(flood: u64) -> (u64, HubCounters) {
     let mut hello = first_datagram(&mut world);
     for turn in 0..50 {
         for host in 0..flood {
-            world.hubs[1].receive(world.now, address(1000 + turn * flood + host), Ecn::NotEct, &mut hello);
+            world.hubs[1].receive(world.now, world.now, address(1000 + turn * flood + host), Ecn::NotEct, &mut hello);
         }
         world.pass(Duration::from_millis(5));
         flow.go_on(&mut world, handles);
@@ -255,7 +255,7 @@ fn a_flood_of_first_datagrams_keeps_bounded_state() {
     let mut world = World::new();
     let hello = first_datagram(&mut world);
     for host in 0..5000 {
-        world.hubs[1].receive(world.now, address(1000 + host), Ecn::NotEct, &mut hello.clone());
+        world.hubs[1].receive(world.now, world.now, address(1000 + host), Ecn::NotEct, &mut hello.clone());
         world.hubs[1].serve_strangers(world.now, 1);
     }
     let counters = *world.hubs[1].counters();

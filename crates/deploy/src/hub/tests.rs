@@ -106,7 +106,7 @@ impl Net {
             let (_, (from, to, mut octets)) = self.under_way.pop_first().unwrap();
             let host = usize::from(to == address(2));
             if host == 1 || to == self.client {
-                self.hubs[host].receive(self.now, from, Ecn::NotEct, &mut octets);
+                self.hubs[host].receive(self.now, self.now, from, Ecn::NotEct, &mut octets);
             }
         } else {
             self.hubs.iter_mut().for_each(|hub| hub.wake(self.now));
@@ -126,7 +126,7 @@ impl Net {
             if arrival == Some(next) {
                 let (_, (from, to, mut octets)) = self.under_way.pop_first().unwrap();
                 if usize::from(to == address(2)) != host {
-                    self.hubs[1 - host].receive(self.now, from, Ecn::NotEct, &mut octets);
+                    self.hubs[1 - host].receive(self.now, self.now, from, Ecn::NotEct, &mut octets);
                 }
             } else {
                 self.hubs[1 - host].wake(self.now);
@@ -278,7 +278,7 @@ fn a_stranger_gets_three_times_what_it_sends() {
     net.drain();
     let (_, (_, _, mut hello)) = net.under_way.pop_first().unwrap();
     let victim = address(66);
-    net.hubs[1].receive(net.now, victim, Ecn::NotEct, &mut hello);
+    net.hubs[1].receive(net.now, net.now, victim, Ecn::NotEct, &mut hello);
     net.hubs[1].serve_strangers(net.now, 1);
     while net.hubs[1].connections() > 0 {
         net.drain();
@@ -311,7 +311,7 @@ fn a_packet_that_was_recorded_moves_nothing() {
     net.drain();
     let (_, (_, _, mut recorded)) = net.under_way.last_key_value().map(|(key, value)| (*key, value.clone())).unwrap();
     net.carry(handles, 100_000);
-    net.hubs[1].receive(net.now, address(66), Ecn::NotEct, &mut recorded);
+    net.hubs[1].receive(net.now, net.now, address(66), Ecn::NotEct, &mut recorded);
     assert_eq!(net.hubs[1].get(handles[1]).unwrap().remote(), address(1));
     net.carry(handles, 100_000);
 }
@@ -367,22 +367,22 @@ fn a_server_of_another_version_ends_the_attempt() {
     let (_, (from, _, mut hello)) = net.under_way.pop_first().unwrap();
     // As a client of version 2 would send it.
     hello[0] = 0x20 | (hello[0] & 0x0f);
-    net.hubs[1].receive(net.now, from, Ecn::NotEct, &mut hello);
+    net.hubs[1].receive(net.now, net.now, from, Ecn::NotEct, &mut hello);
     net.hubs[1].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[1].counters().other_versions, 1);
     net.drain();
     let (_, (server, _, answer)) = net.under_way.pop_first().unwrap();
     // An answer of a server that knows version 1 changes nothing.
-    net.hubs[0].receive(net.now, server, Ecn::NotEct, &mut answer.clone());
+    net.hubs[0].receive(net.now, net.now, server, Ecn::NotEct, &mut answer.clone());
     net.hubs[0].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[0].lost(client), None);
     let mut other = answer;
     let version = other.iter_mut().rev().nth(16).unwrap();
     assert_eq!(std::mem::replace(version, 2), 1, "the only version that the server knows");
-    net.hubs[0].receive(net.now, address(66), Ecn::NotEct, &mut other.clone());
+    net.hubs[0].receive(net.now, net.now, address(66), Ecn::NotEct, &mut other.clone());
     net.drain();
     assert_eq!(net.hubs[0].lost(client), None, "it comes from elsewhere");
-    net.hubs[0].receive(net.now, server, Ecn::NotEct, &mut other);
+    net.hubs[0].receive(net.now, net.now, server, Ecn::NotEct, &mut other);
     net.drain();
     assert!(matches!(net.hubs[0].lost(client), Some(Lost::Violation { .. })), "{:?}", net.hubs[0].lost(client));
 }

@@ -1,6 +1,6 @@
 //! What an application has written to a stream, until the thread of the endpoint takes it.
 
-use super::{Done, Pool, lock};
+use super::{Backlog, Done, Pool, lock};
 use crate::error::Lost;
 use acklab_transport::octets::BLOCK;
 use std::collections::VecDeque;
@@ -37,6 +37,7 @@ impl From<WriteError> for io::Error {
 pub(crate) struct Outlet {
     state: Mutex<State>,
     pool: Arc<Pool>,
+    backlog: Arc<Backlog>,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +51,8 @@ struct State {
     refuses: Option<WriteError>,
     /// The thread was told of what is there.
     is_told: bool,
+    /// Its writer has more, as far as is known.
+    is_in_backlog: bool,
 }
 
 impl State {
@@ -60,8 +63,21 @@ impl State {
 
 impl Outlet {
     /// One that takes `limit` octets until the thread says more.
-    pub(crate) fn new(limit: u64, pool: Arc<Pool>) -> Self {
-        Self { state: Mutex::new(State { limit, ..State::default() }), pool }
+    pub(crate) fn new(limit: u64, pool: Arc<Pool>, backlog: Arc<Backlog>) -> Self {
+        Self { state: Mutex::new(State { limit, ..State::default() }), pool, backlog }
+    }
+
+    fn note_backlog(&self, state: &mut State, has_more: bool) {
+        match (std::mem::replace(&mut state.is_in_backlog, has_more), has_more) {
+            (false, true) => self.backlog.add(),
+            (true, false) => self.backlog.remove(),
+            _ => {}
+        }
+    }
+
+    /// Nobody writes any more.
+    pub(crate) fn release(&self) {
+        self.note_backlog(&mut lock(&self.state), false);
     }
 
     /// Takes what has room. A stream has one writer at a time.
@@ -71,10 +87,13 @@ impl Outlet {
             return Poll::Ready(Err(error.clone()));
         }
         let room = usize::try_from(state.limit.saturating_sub(state.written)).unwrap_or(usize::MAX).min(octets.len());
+        // Until all of it is taken, even if the writer is interrupted.
+        self.note_backlog(&mut state, true);
         if room == 0 && !octets.is_empty() {
             state.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
+        let has_more = room < octets.len();
         let octets = &octets[..room];
         state.written += room as u64;
         if room <= SMALL
@@ -82,6 +101,7 @@ impl Outlet {
             && last.len() + room <= last.capacity()
         {
             last.extend_from_slice(octets);
+            self.note_backlog(&mut state, has_more);
             return Poll::Ready(Ok(state.told(room)));
         }
         drop(state);
@@ -96,6 +116,7 @@ impl Outlet {
             .collect();
         let mut state = lock(&self.state);
         state.blocks.extend(blocks);
+        self.note_backlog(&mut state, has_more);
         Poll::Ready(Ok(state.told(room)))
     }
 
@@ -124,9 +145,16 @@ impl Outlet {
         let waker = {
             let mut state = lock(&self.state);
             state.refuses.get_or_insert(error);
+            self.note_backlog(&mut state, false);
             state.waker.take()
         };
         waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 
@@ -136,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_writer_waits_for_room() {
-        let (outlet, context) = (Outlet::new(10, Arc::default()), Context::from_waker(Waker::noop()));
+        let (outlet, context) = (Outlet::new(10, Arc::default(), Arc::default()), Context::from_waker(Waker::noop()));
         let write = |octets: &[u8]| outlet.poll_write(&context, octets);
         assert_eq!(write(&[1; 4]), Poll::Ready(Ok(Done { octets: 4, is_news: true })));
         assert_eq!(write(&[2; 8]), Poll::Ready(Ok(Done { octets: 6, is_news: false })), "the thread knows");
@@ -150,5 +178,31 @@ mod tests {
         outlet.refuse(WriteError::Stopped(7));
         outlet.refuse(WriteError::Ended);
         assert_eq!(write(&[3; 8]), Poll::Ready(Err(WriteError::Stopped(7))), "the first reason counts");
+    }
+
+    #[test]
+    fn a_writer_is_in_the_backlog_until_all_that_it_has_is_taken() {
+        let (backlog, context) = (Arc::<Backlog>::default(), Context::from_waker(Waker::noop()));
+        let outlets = [(); 2].map(|()| Outlet::new(10, Arc::default(), Arc::clone(&backlog)));
+        let write = |place: usize, octets: usize| {
+            let _ = outlets[place].poll_write(&context, &vec![0; octets]);
+            !backlog.is_empty()
+        };
+        assert!(!write(0, 8), "all was taken");
+        assert!(write(0, 8), "two octets were");
+        assert!(write(0, 6), "none was");
+        assert!(write(1, 10), "the first still has more");
+        outlets[0].allow(16, true);
+        assert!(!backlog.is_empty(), "it was woken, and has not run");
+        assert!(!write(0, 6));
+        for end in [Outlet::release, |outlet: &Outlet| outlet.refuse(WriteError::Ended)] {
+            outlets[1].allow(10, false);
+            if write(1, 1) {
+                end(&outlets[1]);
+            }
+            assert!(backlog.is_empty());
+        }
+        assert!(Outlet::new(0, Arc::default(), Arc::clone(&backlog)).poll_write(&context, &[0]).is_pending());
+        assert!(backlog.is_empty(), "it was dropped");
     }
 }

@@ -139,7 +139,7 @@ impl World {
                     if head(octets).is_some_and(|head| head.level == Level::Session) {
                         self.id.copy_from_slice(&octets[1..9]);
                     }
-                    self.server.receive(self.now, address(CLIENT), ecn, &mut octets.to_vec());
+                    self.server.receive(self.now, self.now, address(CLIENT), ecn, &mut octets.to_vec());
                 }
                 out.clear();
             }
@@ -147,7 +147,7 @@ impl World {
             while let Some(to) = self.server.transmit(self.now, &mut out) {
                 for (octets, ecn) in out.iter() {
                     if to == address(CLIENT) {
-                        self.client.receive(self.now, address(SERVER), ecn, &mut octets.to_vec());
+                        self.client.receive(self.now, self.now, address(SERVER), ecn, &mut octets.to_vec());
                     } else {
                         self.to_strangers += octets.len();
                     }
@@ -163,7 +163,7 @@ impl World {
 
     fn send_to_server(&mut self, mut datagram: Vec<u8>) {
         self.from_strangers += datagram.len();
-        self.server.receive(self.now, address(STRANGER), Ecn::NotEct, &mut datagram);
+        self.server.receive(self.now, self.now, address(STRANGER), Ecn::NotEct, &mut datagram);
     }
 }
 
@@ -171,7 +171,7 @@ impl World {
 fn answer_a_client(now: Instant, frames: &[u8]) {
     let (mut hub, mut datagram) = opening(now);
     let id = Hello::read(&mut datagram, Ecn::NotEct).unwrap().source;
-    hub.receive(now, address(SERVER), Ecn::NotEct, &mut answer(id, frames));
+    hub.receive(now, now, address(SERVER), Ecn::NotEct, &mut answer(id, frames));
     let mut out = Outbox::default();
     while hub.transmit(now, &mut out).is_some() {
         out.clear();
@@ -192,12 +192,12 @@ pub(crate) fn strangers_move_nothing(mut octets: &[u8]) {
             0 => world.send_to_server(body.to_vec()),
             1 => world.send_to_server(first_datagram(body)),
             2 => answer_a_client(world.now, body),
-            3 => world.client.receive(world.now, address(SERVER), Ecn::NotEct, &mut body.to_vec()),
+            3 => world.client.receive(world.now, world.now, address(SERVER), Ecn::NotEct, &mut body.to_vec()),
             // As if it belonged to the connection.
             _ => {
                 let first = VERSION << 4 | (body.first().copied().unwrap_or_default() & 0x0f);
                 let mut datagram = [&[first], &world.id[..], body.get(1..).unwrap_or_default()].concat();
-                world.server.receive(world.now, address(CLIENT), Ecn::NotEct, &mut datagram);
+                world.server.receive(world.now, world.now, address(CLIENT), Ecn::NotEct, &mut datagram);
             }
         }
         world.turn();

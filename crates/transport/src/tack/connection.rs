@@ -63,6 +63,8 @@ pub struct Connection {
     pub(super) streams: Streams,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
+    /// When the next packet has arrived, if not when it is accepted.
+    pub(super) arrives_at: Option<Instant>,
     pub(super) refusals: Refusals,
     pub(super) events: Events,
     pub(super) output: super::output::Output,
@@ -107,6 +109,7 @@ impl Connection {
             streams: Streams::new(side, settings),
             sender: Sender::new(settings, controller),
             receiver: Receiver::new(settings, policy),
+            arrives_at: None,
             refusals: Refusals::default(),
             events: Events::default(),
             output: super::output::Output::default(),

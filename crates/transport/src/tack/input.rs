@@ -14,6 +14,7 @@ use acklab_wire::tack::{Frame, Packet, Timestamp};
 /// Where and when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
+    /// When it is taken.
     now: Instant,
     /// By the clock of this end.
     arrived: Timestamp,
@@ -23,6 +24,12 @@ struct Arrival {
 }
 
 impl Connection {
+    /// The packet that is accepted next has arrived at `at`, though it is accepted later: round trips, delays and the delivery rate are those of the path, not of a host that was busy.
+    #[inline]
+    pub const fn date_next(&mut self, at: Instant) {
+        self.arrives_at = Some(at);
+    }
+
     pub(super) fn input(&mut self, now: Instant, packet: &Packet) -> Fate {
         let taken = self.take_packet(now, packet);
         self.close_if_done();
@@ -37,6 +44,7 @@ impl Connection {
     }
 
     fn take_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
+        let at = self.arrives_at.take().map_or(now, |at| at.min(now));
         let opens = packet.connection == NO_CONNECTION;
         if let Some(Frame::Versions(versions)) = packet.frames.last() {
             return self.on_versions(packet, versions);
@@ -55,10 +63,10 @@ impl Connection {
         if !opens {
             self.confirm(now);
         }
-        let (arrived, departed) = (self.clock.stamp(now), packet.departed);
+        let (arrived, departed) = (self.clock.stamp(at), packet.departed);
         if self.phase == Phase::Established && packet.frames.is_ack_eliciting() {
             let payload = u64::from(packet.frames.payload());
-            self.receiver.take(now, &Arrived { number, departed, arrived, payload, ecn: packet.ecn });
+            self.receiver.take(now, &Arrived { number, at, departed, arrived, payload, ecn: packet.ecn });
         } else {
             self.receiver.pass(number);
             if self.phase != Phase::Established {

@@ -22,11 +22,13 @@ pub(super) struct Output {
     told: Instant,
     /// Packets sent that acknowledge and carry no data.
     acks: u64,
+    /// The application has more than it could hand over.
+    has_backlog: bool,
 }
 
 impl Default for Output {
     fn default() -> Self {
-        Self { is_idle: false, told: Instant::ZERO, acks: 0 }
+        Self { is_idle: false, told: Instant::ZERO, acks: 0, has_backlog: false }
     }
 }
 
@@ -233,7 +235,7 @@ impl Connection {
         if !sends_data && control.is_none() {
             self.note_limit(false);
             if !has_data {
-                self.sender.on_app_limited();
+                self.note_app_limited();
                 self.await_windows(now);
             }
             return None;
@@ -260,6 +262,18 @@ impl Connection {
     /// while pacing would delay a packet if there was one.
     fn note_last(&mut self) {
         if self.sender.has_room() {
+            self.note_app_limited();
+        }
+    }
+
+    /// The application has more to send than it could hand over, or has not: until its host lets it run, it is the host that limits it. What was sent at the rate of a host is no less a
+    /// measure of what can be sent than that of a path; what was sent at the rate of an application is none.
+    pub const fn note_backlog(&mut self, has_more: bool) {
+        self.output.has_backlog = has_more;
+    }
+
+    fn note_app_limited(&mut self) {
+        if !self.output.has_backlog {
             self.sender.on_app_limited();
         }
     }

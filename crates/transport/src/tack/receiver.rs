@@ -29,6 +29,8 @@ const SHARES: f64 = 65_536.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     pub(super) number: u64,
+    /// When it has arrived, perhaps before it is taken.
+    pub(super) at: Instant,
     /// Its time of departure, and that of its arrival, each by the clock of its end.
     pub(super) departed: Timestamp,
     pub(super) arrived: Timestamp,
@@ -138,7 +140,7 @@ impl Receiver {
     /// A packet has arrived that has to be acknowledged.
     #[inline]
     pub(super) fn take(&mut self, now: Instant, packet: &Arrived) {
-        let Arrived { number, departed, arrived, payload, ecn } = *packet;
+        let Arrived { number, at, departed, arrived, payload, ecn } = *packet;
         self.counters.packets += 1;
         match ecn {
             Ecn::Ect0 => self.counters.ecn.ect0 = self.counters.ecn.ect0.saturating_add(1),
@@ -151,8 +153,8 @@ impl Receiver {
         self.loss.on_arrival(now, number, &self.numbers, self.rtt_min);
         self.delays.on_arrival(departed, arrived);
         let packet = Packet::numbered(number, payload, self.numbers.next() - before);
-        self.acknowledger.enter(now, packet);
-        self.acknowledger.measure_delivery(now);
+        self.acknowledger.enter(at, packet);
+        self.acknowledger.measure_delivery(at);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
         // A policy may ask for an ACK at this instant as if it were a later one.
         self.acknowledger.wake(now);

@@ -1,0 +1,23 @@
+//! Whether applications have more to send than streams have room for: then it is the host that leaves a stream empty until it lets them run, and not they.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts the writers of a connection that have more than was taken, from when one finds no room until all that it has is taken.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    writers: AtomicUsize,
+}
+
+impl Backlog {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.writers.load(Ordering::Relaxed) == 0
+    }
+
+    pub(super) fn add(&self) {
+        self.writers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove(&self) {
+        self.writers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
