@@ -51,6 +51,8 @@ impl UdpPort {
         // Where the system allows less, it gives what it allows.
         _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
+        // It begins to note times of arrival.
+        _ = sys::last_arrival(socket.as_fd());
         let buffers = vec![0; MESSAGES * LARGEST];
         let metas = [RecvMeta::default(); MESSAGES];
         Ok(Self { socket, state, buffers, metas, received: 0, is_plain: false })
@@ -281,6 +283,26 @@ pub fn wake(waker: &OwnedFd) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_datagram_is_as_old_as_it_has_waited() {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (mut from, mut to) = (UdpPort::bind(any).unwrap(), UdpPort::bind(any).unwrap());
+        let wait = std::time::Duration::from_millis(30);
+        // The kernel begins to note times some time after it was asked.
+        let ages = [(); 10].map(|()| {
+            let clock = WallClock::start();
+            from.send(to.address().unwrap(), Ecn::NotEct, &[1], 1).unwrap();
+            std::thread::sleep(wait);
+            to.receive().unwrap();
+            let (age, elapsed) = (to.age(), clock.now().since(Instant::ZERO));
+            assert!(age <= elapsed, "found {age:?} after {elapsed:?}");
+            age
+        });
+        assert!(ages[9] >= Duration::from_millis(30), "found {ages:?}");
+        to.receive().unwrap();
+        assert!(to.age().is_zero(), "none was received");
+    }
 
     #[test]
     fn datagrams_keep_their_borders_and_their_ecn_field() {
