@@ -1,15 +1,18 @@
 """`acklab fit` and `acklab advise`: a path is repeated, and what wins over it is named."""
 
 import json
+import time
 import tomllib
 
 import pytest
 
 import acklab
 from acklab import fitting
-from acklab.advice import advise, candidates
-from acklab.advice.candidates import TODAY
+from acklab.advice import advise, candidates, racing
+from acklab.advice.candidates import TODAY, Candidate
+from acklab.advice.racing import Path, Racer, race
 from acklab.advice.stacks import stacks
+from acklab.advice.uses import USES
 from commands import acklab as command
 from conftest import BUILT
 
@@ -109,3 +112,58 @@ def test_every_switch_of_a_candidate_has_an_entry_with_a_source():
     named = {name for one in candidates({"protocol": "tcp"}) for name in one.switches}
     assert named <= set(stacks())
     assert all(stack.source and stack.commands for stack in stacks().values())
+
+
+class Known(Racer):
+    """Candidates whose scores are known: by name, seed and seconds of a run. It counts the runs."""
+
+    def __init__(self, score):
+        super().__init__(Path({}, None, (), 10.0), jobs=2)
+        self.score, self.runs = score, []
+
+    def _score(self, use, candidate, duration, seed):
+        self.runs.append((candidate.name, duration, seed))
+        return self.score(candidate.name, seed)
+
+
+def raced(score, others):
+    racer = Known(score)
+    names = [TODAY, *others]
+    standings = race(racer, USES["bulk"], [Candidate(name, {}) for name in names], time.monotonic() + 60)
+    assert len(racer.runs) == len(set(racer.runs)), "a run was made twice"
+    return standings
+
+
+def test_what_is_certain_needs_three_seeds():
+    value = {TODAY: 10.0, "better": 12.0, "worse": 8.0, "worst": 5.0}
+    standings = raced(lambda name, seed: value[name] + 0.01 * seed, ["better", "worse", "worst"])
+    assert [one.candidate.name for one in standings] == ["better", TODAY, "worse", "worst"]
+    assert len(standings[0].scores) == 3
+    assert all(one.share == 1.0 for one in standings)
+
+
+def test_what_is_close_gets_more_seeds():
+    noise = [0.5, -0.5, 0.4, -0.3, 0.2, -0.3] * 8
+    value = {TODAY: 10.0, "better": 10.5, "worse": 8.0, "worst": 5.0}
+    standings = raced(
+        lambda name, seed: value[name] + (noise[seed - 1] if name == "better" else 0.0), ["better", "worse", "worst"]
+    )
+    assert standings[0].candidate.name == "better"
+    assert len(standings[0].scores) > 6
+    assert len(standings[-1].scores) < 3
+
+
+def test_a_page_beside_a_download_is_not_run_for_long_after_its_end(monkeypatch):
+    durations = []
+
+    def noted(source, **options):
+        durations.append(source.load([])["duration"])
+        return acklab.run(source, **options)
+
+    monkeypatch.setattr(racing, "run", noted)
+    flow = WIDE["flow"][0]  # type: ignore[index]
+    path = WIDE | {"flow": [flow, flow], "capture": []}
+    found = advise(path, uses=["page"], seconds=4).uses["page"]
+    assert len(found.standings) > 10
+    # 4 s are the half of a run in full, by which the costs are measured.
+    assert set(durations) == {"4s", "8s"}

@@ -7,7 +7,7 @@
 
 candidates  what is compared
 uses        what a person does over the path, and how that is scored
-racing      many short runs first, then fewer long ones
+racing      all candidates first, then fewer with more seeds
 harm        what a choice costs others, at the start, on the return path, and under loss
 stacks      how to switch a choice on in stacks that exist
 advise      all of it, from a scenario, a template or a capture

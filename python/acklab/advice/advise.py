@@ -12,7 +12,7 @@ from typing import Any
 from acklab import core
 from acklab.advice.candidates import TODAY, Candidate, candidates
 from acklab.advice.harm import Harm, harm
-from acklab.advice.racing import Path, Racer, Standing, race
+from acklab.advice.racing import EQUAL, Path, Racer, Standing, race
 from acklab.advice.stacks import Stack, switches
 from acklab.advice.uses import USES, Use
 from acklab.errors import RunError, ScenarioError, UsageError
@@ -24,8 +24,6 @@ from acklab.sweeps.grid import variations
 _CAPTURES = (".pcap", ".pcapng", ".cap", ".sqlog", ".qlog")
 _SHORTEST, _LONGEST = 4.0, 30.0
 """Seconds of a run in full: start-up must not decide, and a first answer takes a minute."""
-_EQUAL = 0.02
-"""What is this close to the best is as good."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class UseAdvice:
         """The best, and what is as good within 2 %."""
         best = self.standings[0]
         value = best.mean(self.use)
-        close = [one for one in self.standings[1:] if one.round == best.round and abs(one.mean(self.use) / value - 1) <= _EQUAL]
+        close = [one for one in self.standings[1:] if one.round == best.round and abs(one.mean(self.use) / value - 1) <= EQUAL]
         return [best, *close]
 
     @property
@@ -78,7 +76,7 @@ class UseAdvice:
             "standings": [
                 {
                     "candidate": one.candidate.name,
-                    "round": one.round,
+                    "share": one.share,
                     "mean": one.mean(self.use),
                     "scores": list(one.scores.values()),
                 }

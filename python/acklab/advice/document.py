@@ -33,7 +33,7 @@ def sentence(found: UseAdvice) -> str:
 def standings_table(found: UseAdvice, limit: int | None = None) -> Table:
     """The candidates in their order."""
     rows = [
-        [one.candidate.name, _mean(one, found), ("short", "middle", "full")[one.round], str(len(one.scores))]
+        [one.candidate.name, _mean(one, found), "full" if one.share == 1 else f"{one.share:.0%}", str(len(one.scores))]
         for one in found.standings
     ]
     table = Table(

@@ -6,7 +6,7 @@ from typing import Any
 
 from acklab.advice.candidates import Candidate
 from acklab.advice.racing import Racer
-from acklab.advice.uses import Use, _bulk, _flow, _of, _others
+from acklab.advice.uses import PATIENCE, Use, _bulk, _flow, _of, _others
 from acklab.result import Result
 
 _SEEDS = (1, 2)
@@ -73,7 +73,7 @@ _TESTS: Sequence[tuple[Use, bool]] = (
         False,
     ),
     (Use("fairness", "goodput of a TCP CUBIC beside it", "Mbps", True, _beside, lambda result: _of(result, "neighbour", "mean_throughput_l7")), False),
-    (Use("start", "time for the first megabyte", "s", False, _short, lambda result: _of(result, "advised", "flow_completion_time_l4"), seconds=120.0), False),
+    (Use("start", "time for the first megabyte", "s", False, _short, lambda result: _of(result, "advised", "flow_completion_time_l4"), seconds=PATIENCE), False),
     (Use("return", "octets of ACKs to a kB of data", "B", False, _bulk, _ack_rate), False),
     (Use("loss", "goodput with 1 % random loss", "Mbps", True, _bulk, lambda result: _of(result, "advised", "mean_throughput_l7")), True),
 )  # fmt: skip

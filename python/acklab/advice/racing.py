@@ -1,7 +1,7 @@
-"""Racing: all candidates in short runs, the better half in longer ones, until a few are left that are run in full.
+"""Racing: all candidates with one seed, the better half with two, and so on, until the time is over or the best are told apart.
 
-This is successive halving (Jamieson and Talwalkar, AISTATS 2016). All candidates of a round have the same seeds, so that what they differ by is not
-chance.
+This is successive halving (Jamieson and Talwalkar, AISTATS 2016), by seeds: a run that is cut short tells the start of a flow, which ranks candidates otherwise than the rest. All candidates of a
+round have the same seeds, so that what they differ by is not chance.
 """
 
 import math
@@ -17,14 +17,23 @@ from acklab.advice.uses import Use
 from acklab.errors import RunError, ScenarioError
 from acklab.runner import run
 from acklab.scenario import Source
+from acklab.statistics import ratio_interval
 from acklab.sweeps.grid import Variation
 
-_ROUNDS = ((0.2, 1), (0.5, 2), (1.0, 3))
-"""Share of the duration and number of seeds of each round."""
+_SEEDS = (1, 2, 3, 6, 12, 24, 48)
+"""Seeds of each round."""
+_HALVINGS = 2
+"""Rounds after which candidates are left out by their rank; later ones leave out those that are certainly worse."""
 _CLOSE = 1.10
 """Candidates this close to the best stay, whatever their place."""
 _LAST = 6
-"""Candidates that are run in full at most."""
+"""Candidates that are run with three seeds at most."""
+EQUAL = 0.02
+"""What is this close to the best is as good."""
+_FIRST = 0.4
+"""Of the time for the first round, in which runs are cut short if all of them would take longer, ..."""
+_SHORTEST = 0.2
+"""... but not below this share of their duration."""
 _SPREAD = "0ms..20ms"
 """Of the start of the advised flow, which meets other flows and gates at another phase with each seed."""
 
@@ -73,6 +82,8 @@ class Standing:
 
     candidate: Candidate
     round: int
+    share: float
+    """Of the duration of its runs."""
     scores: Mapping[int, float | None]
     """By seed; None where a run did not reach its end."""
 
@@ -91,32 +102,48 @@ def better_first(use: Use, standings: Sequence[Standing]) -> list[Standing]:
 
 
 class Racer:
-    """Runs on some threads: the core holds no lock of the interpreter while it runs."""
+    """Runs on some threads: the core holds no lock of the interpreter while it runs. No run is made twice."""
 
     def __init__(self, path: Path, jobs: int | None = None) -> None:
         self.path = path
-        self.pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+        self.jobs = jobs or os.cpu_count() or 1
+        self.pool = ThreadPoolExecutor(self.jobs)
+        self._done: dict[tuple[str, str, float, int], float | None] = {}
 
     def scores(
         self, use: Use, candidates: Sequence[Candidate], duration: float, seeds: Sequence[int]
     ) -> dict[str, dict[int, float | None]]:
         """The scores of candidates, by name and seed."""
         jobs = [(candidate, seed) for candidate in candidates for seed in seeds]
-        values = self.pool.map(lambda job: self._score(use, job[0], duration, job[1]), jobs)
+        values = self.pool.map(lambda job: self._once(use, job[0], duration, job[1]), jobs)
         scores: dict[str, dict[int, float | None]] = {candidate.name: {} for candidate in candidates}
         for (candidate, seed), value in zip(jobs, values, strict=True):
             scores[candidate.name][seed] = value
         return scores
 
+    def missing(self, use: Use, candidate: Candidate, duration: float, seeds: Sequence[int]) -> int:
+        """Runs of a candidate that are still to be made."""
+        return sum((use.name, candidate.name, duration, seed) not in self._done for seed in seeds)
+
+    def _once(self, use: Use, candidate: Candidate, duration: float, seed: int) -> float | None:
+        key = (use.name, candidate.name, duration, seed)
+        if key not in self._done:
+            self._done[key] = self._score(use, candidate, duration, seed)
+        return self._done[key]
+
     def _score(self, use: Use, candidate: Candidate, duration: float, seed: int) -> float | None:
-        source = Source.of(self.path.scenario(use, candidate, use.seconds or duration), self.path.folder)
-        try:
-            return use.score(run(source, set=self.path.overrides(seed)))
-        except (ScenarioError, RunError):
-            if candidate.name == TODAY:
-                raise
-            # A transport that the path cannot carry, such as QUIC through a proxy for TCP, is no choice.
-            return None
+        for seconds in use.seconds or (duration,):
+            source = Source.of(self.path.scenario(use, candidate, seconds), self.path.folder)
+            try:
+                score = use.score(run(source, set=self.path.overrides(seed)))
+            except (ScenarioError, RunError):
+                if candidate.name == TODAY:
+                    raise
+                # A transport that the path cannot carry, such as QUIC through a proxy for TCP, is no choice.
+                return None
+            if score is not None:
+                return score
+        return None
 
 
 def race(
@@ -128,40 +155,85 @@ def race(
 ) -> list[Standing]:
     """The standings of all candidates, the best first. `until` is the instant of `time.monotonic` at which an answer is wanted.
 
-    The last round has as many candidates and seeds as the time allows, judged by what runs have taken so far, but one candidate besides that of today.
+    A round has as many candidates as the time allows, judged by what runs have taken so far, but one besides that of today. There are rounds until it is known which
+    candidates are as good as the best.
     """
     alive = list(candidates)
     standings: dict[str, Standing] = {}
+    first = _first_share(racer, use, alive, until)
     pace: float | None = None
-    for number, (share, count) in enumerate(_ROUNDS):
-        left = until - time.monotonic()
+    for number, count in enumerate(_SEEDS):
+        share = first if number == 0 else 1.0
+        duration, seeds = share * racer.path.duration, range(1, count + 1)
         if pace is not None:
-            # Runs cost as their simulated time does.
-            affordable = int(left / (pace * share * count)) if pace > 0 else len(alive)
-            if number > 0 and affordable < 2:
+            wanted = max(racer.missing(use, one, duration, seeds) for one in alive)
+            affordable = int((until - time.monotonic()) / (pace * wanted)) if pace * wanted > 0 else len(alive)
+            if affordable < 2:
                 break
-            alive = alive[: max(affordable, 2)]
-        start = time.monotonic()
-        scores = racer.scores(use, alive, share * racer.path.duration, range(1, count + 1))
-        pace = (time.monotonic() - start) / (len(alive) * count * share)
-        standings |= {one.name: Standing(one, number, scores[one.name]) for one in alive}
+            alive = alive[:affordable]
+        start, runs = time.monotonic(), sum(racer.missing(use, one, duration, seeds) for one in alive)
+        scores = racer.scores(use, alive, duration, seeds)
+        # Runs cost as their simulated time does.
+        pace = (time.monotonic() - start) / (max(runs, 1) * share)
+        standings |= {one.name: Standing(one, number, share, scores[one.name]) for one in alive}
         if watch is not None:
             watch()
-        alive = _survivors(use, [standings[one.name] for one in alive], number)
+        ranked = [standings[one.name] for one in alive]
+        alive = _better_half(use, ranked, number) if number < _HALVINGS else _undecided(use, ranked)
+        if len(alive) < 2:
+            break
     return better_first(use, list(standings.values()))
 
 
-def _survivors(use: Use, standings: Sequence[Standing], number: int) -> list[Candidate]:
+def _first_share(racer: Racer, use: Use, candidates: Sequence[Candidate], until: float) -> float:
+    """The share of the duration that all candidates can run in the first round, by the time that a run of the first takes."""
+    if use.seconds:
+        return 1.0
+    start = time.monotonic()
+    racer.scores(use, candidates[:1], racer.path.duration, [1])
+    took = time.monotonic() - start
+    whole = took * (len(candidates) - 1) / racer.jobs
+    share = _FIRST * (until - start) / whole if whole > 0 else 1.0
+    return 1.0 if share >= 1.0 else max(share, _SHORTEST)
+
+
+def _better_half(use: Use, standings: Sequence[Standing], number: int) -> list[Candidate]:
     """The better half, all that are close to the best, and the candidate of today, which the others are compared with."""
     order = better_first(use, standings)
     best = order[0].mean(use)
     close = [one for one in order if _ratio(best, one.mean(use), use) < _CLOSE]
     most = max(len(order) // 2, len(close))
-    if number == len(_ROUNDS) - 2:
+    if number == _HALVINGS - 1:
         most = min(most, _LAST)
-    kept = [one.candidate for one in order[:most]]
+    return _with_today(standings, order[:most])
+
+
+def _undecided(use: Use, standings: Sequence[Standing]) -> list[Candidate]:
+    """Those that may be as good as the best, and the candidate of today; none if it is certain which are."""
+    order = better_first(use, standings)
+    if not math.isfinite(order[0].mean(use)):
+        return []
+    seeds = list(order[0].scores)
+    intervals = {one.candidate.name: _behind(use, order[0], one, seeds) for one in order[1:]}
+    most = 1 + EQUAL
+    if not any(low <= most < high for low, high in intervals.values()):
+        return []
+    kept = [one for one in order if one is order[0] or intervals[one.candidate.name][0] <= most]
+    return _with_today(standings, kept)
+
+
+def _behind(use: Use, best: Standing, other: Standing, seeds: Sequence[int]) -> tuple[float, float]:
+    """The interval of the best score / that of another, or the inverse for times; endless if the other did not always reach its end."""
+    if not math.isfinite(other.mean(use)):
+        return math.inf, math.inf
+    ours, theirs = ([one.scores[seed] for seed in seeds] for one in (best, other))
+    found = ratio_interval(ours, theirs) if use.is_better_high else ratio_interval(theirs, ours)
+    return found.low, found.high
+
+
+def _with_today(standings: Sequence[Standing], kept: Sequence[Standing]) -> list[Candidate]:
     today = standings[0].candidate
-    return [today, *(one for one in kept if one is not today)]
+    return [today, *(one.candidate for one in kept if one.candidate is not today)]
 
 
 def _ratio(best: float, value: float, use: Use) -> float:

@@ -10,8 +10,8 @@ from acklab.result import Result
 
 _VIDEO = 1e6
 """Rate of a video call in bits/s, in each direction: of the order of what WebRTC sends at 720p. Slower paths carry a call of a tenth of their rate."""
-_PATIENCE = 120.0
-"""Seconds after which a page that is not complete counts as failed."""
+PATIENCE = (8.0, 30.0, 120.0)
+"""Simulated seconds of a page: if it is not complete, more, because what runs beside it costs time until the end. After the last it counts as failed."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Use:
     """The flows of a scenario, for a candidate."""
     score: Callable[[Result], float | None]
     """What is measured; None if the run did not get there."""
-    seconds: float | None = None
-    """Simulated seconds of each run; None for those of the path. What ends by itself has the time that it takes."""
+    seconds: tuple[float, ...] = ()
+    """Simulated seconds of a run that ends by itself, until one has reached its end; empty for those of the path."""
 
 
 def _flow(base: Mapping[str, Any], candidate: Candidate, **more: Any) -> dict[str, Any]:
@@ -125,7 +125,7 @@ USES: Mapping[str, Use] = {
     use.name: use
     for use in (
         Use("bulk", "Bulk download", "Mbps", True, _bulk, _goodput),
-        Use("page", "Web page", "s", False, _page, _load_time, seconds=_PATIENCE),
+        Use("page", "Web page", "s", False, _page, _load_time, seconds=PATIENCE),
         Use("call", "Video call beside a download", "ms", False, _call, _call_delay),
         Use("upload", "Upload", "Mbps", True, _upload, _goodput),
     )
