@@ -34,6 +34,7 @@ def time_sequence(
     if window is not None:
         figure.update_xaxes(range=list(window))
         inside = [(point[1] + point[2]) / 1e6 for point in data if window[0] <= point[0] <= window[1]]
+        inside += [point[1] / 1e6 for point in acks if window[0] <= point[0] <= window[1]]
         if inside:
             room = 0.05 * (max(inside) - min(inside) or 0.01)
             figure.update_yaxes(range=[min(inside) - room, max(inside) + room])
