@@ -12,10 +12,10 @@ from typing import Any
 
 import acklab
 
-_ACK = 52 * 8
-"""Bits of a pure ACK with timestamps."""
-_SYN = 60 * 8
-_FULL = 1500 * 8
+Exchange = tuple[int, int]
+"""Octets of a packet and of the one that answers it."""
+_ACK, _SYN, FULL = 52, 60, 1500
+"""Octets of a pure ACK with timestamps, of a SYN, and of a full-sized segment."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,28 @@ class Path:
     """sender, receiver, before (the bottleneck) or behind."""
     rate: float
     """Of the bottleneck, in Mbps of IP octets."""
-    base: float
-    """Least RTT in ms: propagation, and the time that packets take on each link, of a handshake or of data and their ACK."""
+    rate_back: float
+    """Of its return path."""
+    propagation: float
+    """Both ways, in ms."""
     period: float | None
     """Of a gate on the return path, in ms."""
     is_thinned: bool
     files: tuple[str, ...]
     """Captures, which are merged."""
+
+    @property
+    def base(self) -> float:
+        """Least RTT in ms of TCP: of a handshake or of data and their ACK."""
+        return self.base_of((_SYN, _SYN), (FULL, _ACK))
+
+    def base_of(self, *exchanges: Exchange) -> float:
+        """Least RTT in ms of these exchanges: propagation, and the time that packets take on each link. Behind a gate there is none, as each may wait for a tick."""
+        if self.period is not None:
+            return math.nan
+        access = 2 / 1e3  # Mbps
+        times = (8e-3 * (ahead / self.rate + back / self.rate_back + access * (ahead + back)) for ahead, back in exchanges)
+        return self.propagation + min(times)
 
     def with_flows(self, *flows: dict[str, Any]) -> "Path":
         """The same path with these flows in place of its own."""
@@ -69,7 +84,7 @@ def draw(number: int) -> Path:
             ({"policy": "byte-counting", "segments": 8, "timer": "25ms"}, 8),
         ]
     )
-    acks = rate * 1e6 / _FULL / ratio
+    acks = rate * 1e6 / (8 * FULL) / ratio
     kind = chance.choice(["plain", "plain", "gate", "filter"])
     reverse: dict[str, Any] = {"rate": f"{max(rate, 10):g}Mbps"}
     period = None
@@ -78,7 +93,7 @@ def draw(number: int) -> Path:
         period = round(max(chance.uniform(3, 9) / acks * 1e3, 2.0), 1)
         reverse["gate"] = {"interval": f"{period}ms", "quota": math.ceil(acks * period / 1e3 * 3) + 2}
     elif kind == "filter":
-        reverse["rate"] = f"{max(acks * _ACK * chance.uniform(0.15, 0.6) / 1e3, 16):.1f}kbps"
+        reverse["rate"] = f"{max(acks * 8 * _ACK * chance.uniform(0.15, 0.6) / 1e3, 16):.1f}kbps"
         reverse["queue"] = {
             "discipline": chance.choice(["ack-filter", "cake-ack-filter"]),
             "limit": "100packets",
@@ -87,7 +102,7 @@ def draw(number: int) -> Path:
     shares = [chance.uniform(0.1, 0.4), chance.uniform(0.1, 0.4)]
     delays = [propagation / 2 * shares[0], propagation / 2 * (1 - sum(shares)), propagation / 2 * shares[1]]
     access = {"rate": "1Gbps"}
-    bdp = rate * 1e6 * propagation / 1e3 / _FULL
+    bdp = rate * 1e6 * propagation / 1e3 / (8 * FULL)
     queue = max(int(bdp * chance.uniform(0.5, 2.5)), 12)
     forward: dict[str, Any] = {
         "rate": f"{rate}Mbps",
@@ -110,7 +125,7 @@ def draw(number: int) -> Path:
         "behind": ("btl_forward.out", "btl_reverse"),
     }[position]
     files = tuple(f"{place}.pcapng" for place in points)
-    duration = min(max(6000 * _FULL / rate / 1e6, 30 * propagation / 1e3, 4), 60)
+    duration = min(max(6000 * 8 * FULL / rate / 1e6, 30 * propagation / 1e3, 4), 60)
     scenario = {
         "duration": f"{duration:.2f}s",
         "seed": number,
@@ -130,10 +145,5 @@ def draw(number: int) -> Path:
         ],
         "capture": [{"point": point, "file": file} for point, file in zip(points, files, strict=True)],
     }  # fmt: skip
-    back = float(reverse["rate"].removesuffix("Mbps").removesuffix("kbps")) * (1e3 if "kbps" in reverse["rate"] else 1e6)
-    handshake = _SYN / (rate * 1e6) + _SYN / back + 4 * _SYN / 1e9
-    data = _FULL / (rate * 1e6) + _ACK / back + 4 * _FULL / 1e9
-    base = propagation + 1e3 * min(handshake, data)
-    if period is not None:
-        base = float("nan")  # a handshake may wait for a tick
-    return Path(scenario, position, rate, base, period, kind == "filter", files)
+    back = float(reverse["rate"].removesuffix("Mbps").removesuffix("kbps")) / (1e3 if "kbps" in reverse["rate"] else 1)
+    return Path(scenario, position, rate, back, propagation, period, kind == "filter", files)

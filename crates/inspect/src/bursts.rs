@@ -3,6 +3,7 @@
 //! Arrivals belong to one burst if they follow each other in less than half of the time that the bottleneck takes for what they bring
 //! (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
 
+use crate::quantiles::median;
 use crate::rate::Point;
 
 /// The share of arrivals within bursts of two or more from which they count as bursty.
@@ -15,18 +16,22 @@ const LEAST: usize = 8;
 pub(crate) struct Bursts {
     /// Arrivals to a burst, on average, single ones included.
     pub(crate) mean_length: f64,
-    /// The median time from the start of the burst of an arrival to the start of the next, in nanoseconds; `None` unless most arrivals are in bursts.
+    /// The median time from the start of a burst to the start of the next, in nanoseconds; `None` unless most arrivals are in bursts.
     pub(crate) period: Option<f64>,
 }
 
 /// The bursts of curves, which have a point for each arrival, with a bottleneck of `rate` octets per second.
+///
+/// The curves are samples of a connection, evenly spaced, so that each burst has the same chance to be in one. But the first is its start, with many small bursts, whatever the
+/// distance of the others: it counts only if there is no other.
 pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
     let (mut arrivals, mut together, mut all) = (0_usize, 0_usize, 0_usize);
     let mut intervals = Vec::new();
-    for curve in curves {
+    let settled = if curves.len() > 1 { &curves[1..] } else { curves };
+    for curve in settled {
         for burst in starts(curve, rate).windows(2) {
             let length = burst[1] - burst[0];
-            intervals.push((curve[burst[1]].0 - curve[burst[0]].0, length));
+            intervals.push((curve[burst[1]].0 - curve[burst[0]].0) as f64);
             arrivals += length;
             together += if length > 1 { length } else { 0 };
             all += 1;
@@ -36,21 +41,9 @@ pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
         let is_bursty = all >= LEAST && together as f64 >= MOST * arrivals as f64;
         Bursts {
             mean_length: arrivals as f64 / all as f64,
-            period: if is_bursty { median_of_arrivals(intervals) } else { None },
+            period: if is_bursty { median(&mut intervals) } else { None },
         }
     })
-}
-
-/// The median of intervals, each counted for every arrival in it: packets are kept by their number, so that a start with many small bursts would weigh too much.
-fn median_of_arrivals(mut intervals: Vec<(u64, usize)>) -> Option<f64> {
-    intervals.sort_unstable();
-    let half = intervals.iter().map(|interval| interval.1).sum::<usize>().div_ceil(2);
-    let mut seen = 0;
-    let middle = intervals.iter().find(|interval| {
-        seen += interval.1;
-        seen >= half
-    });
-    middle.map(|interval| interval.0 as f64)
 }
 
 /// The places at which bursts begin.
@@ -75,6 +68,16 @@ mod tests {
     fn an_aggregate_arrives_at_once() {
         let curve: Vec<Point> = (0..400u64).map(|n| (n / 4 * 6_000_000, 3000 * (n + 1))).collect();
         assert_eq!(bursts(&[curve], 2e6).unwrap(), Bursts { mean_length: 4.0, period: Some(6e6) });
+    }
+
+    #[test]
+    fn the_start_is_left_out_of_many_samples() {
+        let curve = |length: u64, period: u64| -> Vec<Point> {
+            (0..1024u64).map(|n| (n / length * period + n % length * 20_000, 3000 * (n + 1))).collect()
+        };
+        let curves = [curve(2, 1_500_000), curve(32, 20_000_000), curve(32, 20_000_000)];
+        assert_eq!(bursts(&curves, 1e7).unwrap().period, Some(20e6));
+        assert_eq!(bursts(&curves[..1], 1e7).unwrap().period, Some(1.5e6));
     }
 
     #[test]

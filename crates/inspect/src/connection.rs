@@ -1,7 +1,8 @@
 //! Both directions of a connection, and its handshake.
 
+use crate::quic_handshake::QuicHandshake;
 use crate::report::{Connection as Described, Protocol};
-use crate::spin::Spin;
+use crate::spin::Spins;
 use crate::way::Way;
 use acklab_wire::tcp::{Flags, Segment};
 use std::net::SocketAddr;
@@ -29,7 +30,8 @@ pub(crate) struct Connection {
     handshake: Handshake,
     /// The directions, by the end that sends the data.
     pub(crate) ways: [Way; 2],
-    spins: [Spin; 2],
+    quic_handshake: QuicHandshake,
+    pub(crate) spins: Spins,
     offsets: [u64; 2],
 }
 
@@ -44,7 +46,8 @@ impl Connection {
             octets: 0,
             handshake: Handshake::default(),
             ways: [Way::new(runs), Way::new(runs)],
-            spins: [Spin::default(); 2],
+            quic_handshake: QuicHandshake::default(),
+            spins: Spins::default(),
             offsets: [0; 2],
         }
     }
@@ -97,26 +100,31 @@ impl Connection {
         }
     }
 
-    /// The end `from` has sent a datagram of QUIC with this first octet and payload of `length`, in a packet of `wire` octets.
-    pub(crate) fn datagram(&mut self, at: u64, from: usize, first: u8, length: u32, wire: u64) {
+    /// The end `from` has sent a datagram of QUIC that begins with `head` and has `length` octets, in a packet of `wire` octets.
+    pub(crate) fn datagram(&mut self, at: u64, from: usize, head: &[u8], length: u32, wire: u64) {
         let start = self.offsets[from];
         self.offsets[from] += u64::from(length);
         self.ways[from].count_datagram(at, start, length, wire);
-        if let Some(edge) = self.spins[from].packet(at, first) {
-            if let Some(whole) = edge.whole {
-                self.ways[from].round_trip.whole(whole);
+        if let Some((client, sides)) = self.quic_handshake.packet(at, from, head) {
+            let [one, other] = &mut self.ways;
+            let (of_client, of_server) = if client == 0 { (one, other) } else { (other, one) };
+            if let Some(nanos) = sides.to_server {
+                of_client.round_trip.handshake_ahead(nanos);
+                of_server.round_trip.handshake_behind(nanos);
             }
-            if let Some(other) = self.spins[1 - from].changed() {
-                // The change answers one of the other end, which the point saw before.
-                self.ways[1 - from].round_trip.handshake_ahead(at.saturating_sub(other));
-                self.ways[from].round_trip.handshake_behind(at.saturating_sub(other));
+            if let Some(nanos) = sides.to_client {
+                of_server.round_trip.handshake_ahead(nanos);
+                of_client.round_trip.handshake_behind(nanos);
             }
+        }
+        let first = head.first().copied().unwrap_or_default();
+        if let Some((end, whole)) = self.spins.packet(at, from, first) {
+            self.ways[end].round_trip.whole(whole);
         }
     }
 
     /// What there is to tell of the connection.
     pub(crate) fn describe(&self) -> Described {
-        let spins = self.spins.iter().map(Spin::changes).sum::<u64>() > 2;
-        Described::of(self, spins)
+        Described::of(self)
     }
 }

@@ -18,14 +18,19 @@ pub(crate) struct Quantiles {
 
 impl Quantiles {
     pub(crate) fn add(&mut self, nanos: u64) {
+        self.add_many(nanos, 1);
+    }
+
+    /// The same value so many times.
+    pub(crate) fn add_many(&mut self, nanos: u64, times: u64) {
         if self.bins.is_empty() {
             self.bins = vec![0; DECADES * PER_DECADE as usize + 1];
         }
         let place = libm::log10((nanos as f64 / LEAST).max(1.0)) * PER_DECADE;
         let place = (place as usize).min(self.bins.len() - 1);
-        self.bins[place] = self.bins[place].saturating_add(1);
-        self.count += 1;
-        self.sum += nanos as f64;
+        self.bins[place] = self.bins[place].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
+        self.count += times;
+        self.sum += nanos as f64 * times as f64;
     }
 
     pub(crate) const fn count(&self) -> u64 {

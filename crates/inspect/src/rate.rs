@@ -16,6 +16,10 @@ const BURSTS: f64 = 12.0;
 const NEAR: f64 = 0.05;
 /// A mode is sharp if this share of the octets is near it.
 const SHARP: f64 = 0.3;
+/// Of the octets, in distances that occur often: that of a line of the receiver's clock.
+const FREQUENT: f64 = 0.1;
+/// Packets of others between two of this flow, and one: up to here, distances of packets of all sizes do not fall on multiples by chance.
+const MOST_BETWEEN: u32 = 4;
 /// The bottleneck was busy for most of the time if this share of the octets of trains is near their mode: where the sender leaves it idle, their
 /// rates vary with its window.
 const BUSY: f64 = 0.4;
@@ -81,18 +85,25 @@ pub(crate) fn of_bottleneck(
     let is_apart = |one: &Estimate| clock.is_some_and(|clock| !agree(one, &clock));
     let sharp = |curves: &[Vec<Point>]| mode_of(&singles(curves)).filter(|single| single.share >= SHARP);
     match (trains, sharp(data), sharp(acks).filter(|_| period.is_none())) {
-        (_, Some(single), _) if is_behind => told(single),
+        (_, Some(single), _) if is_behind => told(without_others(&singles(data), single)),
         // Data and their ACKs agree.
         (_, Some(single), Some(ack)) if agree(&single, &ack) && !is_apart(&single) => told(single),
         _ if clock.is_some() => clock.and_then(told),
         (None, None, _) => None,
         (Some(trains), ..) if is_busy(&trains) => told(trains),
-        // There are no ACKs to ask.
-        (_, Some(single), _) if acks.iter().all(Vec::is_empty) => told(single),
         (Some(trains), _, Some(ack)) if data.is_empty() && ack.value > trains.value => told(ack),
-        (Some(_), ..) => fastest(if acks.iter().all(Vec::is_empty) { data } else { acks }, period),
+        // Data that have not passed the bottleneck yet come as fast as the sender likes, but not for long.
+        (Some(_), ..) if acks.iter().all(Vec::is_empty) => mean(data).map(at_least),
+        (Some(_), ..) => fastest(acks, period),
         (None, Some(single), _) => Some(Rate { estimate: single, is_lower_bound: true }),
     }
+}
+
+/// The rate by distances of packets of which most have others' packets between them: these distances are multiples of the shortest that is frequent, which is the bottleneck's own.
+fn without_others(samples: &[(f64, f64)], single: Estimate) -> Estimate {
+    let octets: f64 = samples.iter().map(|one| one.0).sum();
+    let multiples = (2..=MOST_BETWEEN).rev().filter_map(|times| near(samples, single.value * f64::from(times), octets));
+    multiples.into_iter().find(|one| one.share >= FREQUENT).unwrap_or(single)
 }
 
 /// A bottleneck that was not busy is at least as fast as the fastest trains, but for the twentieth that noise has shortened.
@@ -100,8 +111,19 @@ fn fastest(curves: &[Vec<Point>], period: Option<f64>) -> Option<Rate> {
     let trains = trains(curves, period);
     let mut rates: Vec<f64> = trains.iter().map(|(octets, seconds)| octets / seconds).collect();
     rates.sort_by(f64::total_cmp);
-    let value = quantile_of(&rates, 0.95)?;
-    Some(Rate { estimate: Estimate { value, low: value, high: value, share: 0.0 }, is_lower_bound: true })
+    quantile_of(&rates, 0.95).map(at_least)
+}
+
+fn at_least(value: f64) -> Rate {
+    Rate { estimate: Estimate { value, low: value, high: value, share: 0.0 }, is_lower_bound: true }
+}
+
+/// The mean rate of curves in octets per second. Returns `None` if no time passes in them.
+pub(crate) fn mean(curves: &[Vec<Point>]) -> Option<f64> {
+    let ends = curves.iter().filter_map(|curve| Some((curve.first()?, curve.last()?)));
+    let (octets, time) =
+        ends.fold((0, 0), |(octets, time), (first, last)| (octets + last.1 - first.1, time + last.0 - first.0));
+    (time > 0).then(|| octets as f64 / time as f64 * 1e9)
 }
 
 fn agree(one: &Estimate, other: &Estimate) -> bool {
@@ -152,15 +174,22 @@ fn mode_of(samples: &[(f64, f64)]) -> Option<Estimate> {
     }
     rates.sort_by(f64::total_cmp);
     let mode = half_sample_mode(&rates)?;
+    near(samples, mode, samples.iter().map(|one| one.0).sum())
+}
+
+/// The mean of the rates of samples that are near `mode`, of samples that have `all` octets.
+fn near(samples: &[(f64, f64)], mode: f64, all: f64) -> Option<Estimate> {
     let is_near = |(octets, seconds): &&(f64, f64)| (octets / seconds / mode - 1.0).abs() < NEAR;
     let near: Vec<&(f64, f64)> = samples.iter().filter(is_near).collect();
     let [octets, seconds] = [near.iter().map(|one| one.0).sum::<f64>(), near.iter().map(|one| one.1).sum()];
-    let share = octets / samples.iter().map(|one| one.0).sum::<f64>();
+    if near.is_empty() {
+        return None;
+    }
     let value = octets / seconds;
     let count = near.len() as f64;
     let variance = near.iter().map(|one| (one.0 / one.1 - value) * (one.0 / one.1 - value)).sum::<f64>() / count;
     let half = 1.96 * (variance / count).sqrt();
-    Some(Estimate { value, low: value - half, high: value + half, share })
+    Some(Estimate { value, low: value - half, high: value + half, share: octets / all })
 }
 
 #[cfg(test)]
@@ -175,6 +204,19 @@ mod tests {
     #[test]
     fn pauses_do_not_count() {
         let rate = of_bottleneck(&[busy_and_idle()], &[], true, None, None).unwrap().estimate;
+        assert!((rate.value - 1.5e6).abs() < 1.0, "{rate:?}");
+    }
+
+    /// Between three of four packets is one of another flow.
+    #[test]
+    fn others_in_between_do_not_count() {
+        let mut at = 0;
+        let mut curve = Vec::new();
+        for n in 0..1000u64 {
+            at += if n % 4 == 0 { 1_000_000 } else { 2_000_000 };
+            curve.push((at, 1500 * (n + 1)));
+        }
+        let rate = of_bottleneck(&[curve], &[], true, None, None).unwrap().estimate;
         assert!((rate.value - 1.5e6).abs() < 1.0, "{rate:?}");
     }
 

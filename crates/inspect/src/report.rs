@@ -6,6 +6,7 @@ use crate::controller::Family;
 use crate::quantiles::{Quantiles, median};
 use crate::rate::{self, Point, advancing, of_bottleneck, tidy, train_rate};
 use crate::receiver_clock::ReceiverClock;
+use crate::spin::Spins;
 use crate::thinning::{self, Thinning};
 use crate::trace::Trace;
 use crate::way;
@@ -254,13 +255,14 @@ pub struct Curves {
 }
 
 impl Connection {
-    /// Describes a connection. `spins` says that the spin bit changes.
-    pub(crate) fn of(connection: &connection::Connection, spins: bool) -> Self {
+    /// Describes a connection.
+    pub(crate) fn of(connection: &connection::Connection) -> Self {
         let names = connection.ends.map(|end| end.to_string());
         let described = |from: usize| {
             let way = &connection.ways[from];
+            let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)));
             (way.data_packets >= LEAST_PACKETS)
-                .then(|| Way::of(way, connection.protocol, [&names[from], &names[1 - from]], spins))
+                .then(|| Way::of(way, connection.protocol, [&names[from], &names[1 - from]], round_trip))
         };
         Self {
             protocol: connection.protocol,
@@ -275,9 +277,8 @@ impl Connection {
 }
 
 impl Way {
-    fn of(way: &way::Way, protocol: Protocol, [from, to]: [&String; 2], spins: bool) -> Self {
+    fn of(way: &way::Way, protocol: Protocol, [from, to]: [&String; 2], round_trip: RoundTrip) -> Self {
         let is_quic = protocol == Protocol::Quic;
-        let round_trip = RoundTrip::of(way, is_quic && spins);
         let position = round_trip.position();
         let ack_stretches = way.acks.stretches();
         let arrivals: Vec<Vec<Point>> = way.data.stretches().iter().map(|stretch| arrivals(stretch)).collect();
@@ -386,20 +387,12 @@ fn rate_and_bursts(
     let whole = |curve: &Vec<Point>| Some((curve.last()?.0.checked_sub(curve.first()?.0)?) as f64);
     let longest = seen.iter().filter_map(whole).fold(0.0, f64::max);
     let rough =
-        train_rate(single, Some(longest / 400.0)).or(clock).map(|rate| rate.value).or_else(|| mean_rate(single));
+        train_rate(single, Some(longest / 400.0)).or(clock).map(|rate| rate.value).or_else(|| rate::mean(single));
     let Some(rough) = rough else { return (of_bottleneck(data, acks, is_behind, None, clock), None) };
     let period = bursts(seen, rough).and_then(|found| found.period);
     let rate = of_bottleneck(data, acks, is_behind, period, clock);
     let found = bursts(seen, rate.map_or(rough, |rate| rate.estimate.value));
     (rate, found)
-}
-
-/// The mean rate of curves in octets per second. Returns `None` if no time passes in them.
-fn mean_rate(curves: &[Vec<Point>]) -> Option<f64> {
-    let ends = curves.iter().filter_map(|curve| Some((curve.first()?, curve.last()?)));
-    let (octets, time) =
-        ends.fold((0, 0), |(octets, time), (first, last)| (octets + last.1 - first.1, time + last.0 - first.0));
-    (time > 0).then(|| octets as f64 / time as f64 * 1e9)
 }
 
 /// The octets that have arrived, over time. What arrives again counts again: the bottleneck has carried it.
@@ -424,11 +417,16 @@ impl Estimate {
 }
 
 impl RoundTrip {
-    fn of(way: &way::Way, by_spin_bit: bool) -> Self {
+    /// Those of a direction. `spins` are the spin bits, if they tell something, and the end that sends in this direction.
+    fn of(way: &way::Way, spins: Option<(&Spins, usize)>) -> Self {
         let millis = |nanos: u64| nanos as f64 / 1e6;
+        let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        let by_spin_bit = spins.is_some();
         let (ahead, behind) = way.round_trip.least();
-        let base =
-            if by_spin_bit { way.round_trip.least_whole() } else { ahead.zip(behind).map(|(one, other)| one + other) };
+        let ahead = least(ahead, spins.and_then(|(spins, from)| spins.least_to(1 - from)));
+        let behind = least(behind, spins.and_then(|(spins, from)| spins.least_to(from)));
+        let both = ahead.zip(behind).map(|(one, other)| one + other);
+        let base = least(both, spins.and_then(|(spins, _)| spins.least_whole()));
         let (samples, other, side) = if by_spin_bit {
             (&way.round_trip.whole, 0.0, 2)
         } else {

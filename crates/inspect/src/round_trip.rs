@@ -6,6 +6,7 @@
 //! (RFC 7323, §3). The handshake has both, with small packets. At the sender the second part is nearly nothing, at the receiver the first.
 
 use crate::quantiles::Quantiles;
+use crate::spin::Whole;
 use acklab_wire::tcp::Timestamps;
 use std::collections::VecDeque;
 
@@ -21,7 +22,6 @@ pub(crate) struct RoundTrip {
     pub(crate) behind: Quantiles,
     /// Whole round trips, by the spin bit of QUIC.
     pub(crate) whole: Quantiles,
-    least_whole: Option<u64>,
     least_ahead: Option<u64>,
     least_behind: Option<u64>,
     /// Timestamps of the receiver, with the instant at which each was seen first.
@@ -53,15 +53,9 @@ impl RoundTrip {
         least(&mut self.least_behind, nanos);
     }
 
-    /// A whole round trip took this long.
-    pub(crate) fn whole(&mut self, nanos: u64) {
-        self.whole.add(nanos);
-        least(&mut self.least_whole, nanos);
-    }
-
-    /// The shortest whole round trip, in nanoseconds.
-    pub(crate) const fn least_whole(&self) -> Option<u64> {
-        self.least_whole
+    /// The spin bit has told a whole round trip. It counts for each of its packets, as round trips by ACKs do.
+    pub(crate) fn whole(&mut self, whole: Whole) {
+        self.whole.add_many(whole.nanos, whole.packets);
     }
 
     /// The receiver has sent a packet with this timestamp.

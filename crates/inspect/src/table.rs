@@ -103,9 +103,8 @@ impl Inspector {
             return true;
         }
         let Some((payload, length)) = packet.datagram_payload() else { return false };
-        let Some(&first) = payload.first() else { return false };
         let is_known = self.look_up(packet.flow()).is_some();
-        if !is_known && first & LONG_HEADER != LONG_HEADER {
+        if !is_known && payload.first().is_none_or(|first| first & LONG_HEADER != LONG_HEADER) {
             return false;
         }
         let Some((slot, from)) = self.find(at, packet, Protocol::Quic) else { return false };
@@ -113,7 +112,7 @@ impl Inspector {
         connection.packets += 1;
         connection.octets += wire;
         connection.last = connection.last.max(at);
-        connection.datagram(connection.last, from.into(), first, length as u32, wire);
+        connection.datagram(connection.last, from.into(), payload, length as u32, wire);
         true
     }
 

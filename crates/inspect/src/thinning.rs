@@ -68,6 +68,8 @@ const LEAST: usize = 60;
 const STANDARD: f64 = 2.2;
 /// A receiver follows a rule if so many of its ACKs do.
 const RULE: f64 = 0.95;
+/// A number of segments that fewer of its ACKs cover is not that of its rule: it may be an ACK that was lost.
+const OFTEN: f64 = 0.01;
 /// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000, §18.2, 25 ms).
 const TIMER: f64 = 20e6;
 /// So many missing numbers are a thinner; fewer may be losses.
@@ -86,7 +88,7 @@ const NEAR: f64 = 0.02;
 /// Evidence from ACKs, with segments of `mss` octets.
 pub(crate) fn evidence(stretches: &[Vec<Ack>], mss: u32) -> Evidence {
     let acks: Vec<Arrived> = stretches.iter().flat_map(|stretch| arrived(stretch, mss)).collect();
-    let in_order: Vec<&Arrived> = acks.iter().filter(|ack| ack.segments > 0).collect();
+    let in_order = by_number_or_timer(&acks);
     let settled = in_order.get(START..).unwrap_or_default();
     let (usual, most) = most_frequent(settled.iter().map(|ack| ack.segments));
     let total: u64 = settled.iter().map(|ack| u64::from(ack.segments)).sum();
@@ -97,11 +99,33 @@ pub(crate) fn evidence(stretches: &[Vec<Ack>], mss: u32) -> Evidence {
         agreement: most as f64 / settled.len().max(1) as f64,
         usual,
         mean: total as f64 / settled.len().max(1) as f64,
-        by_rule: share(&|ack| ack.segments == usual || ack.segments < usual && ack.waited >= TIMER),
+        // Where the timer rules, most ACKs cover fewer than the number.
+        by_rule: numbers(settled)
+            .map(|number| share(&|ack| ack.segments == number || ack.segments < number && ack.waited >= TIMER))
+            .fold(0.0, f64::max),
         beyond: share(&|ack| ack.segments > 2),
         count: settled.len(),
         pace: pace(&acks),
     }
+}
+
+/// ACKs of data in order, but for those of single segments that follow a gap: a receiver sends these at once (RFC 5681, §4.2).
+fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
+    let mut is_after_gap = false;
+    acks.iter()
+        .filter(|ack| {
+            is_after_gap = ack.segments == 0 || is_after_gap && ack.segments == 1;
+            !is_after_gap
+        })
+        .collect()
+}
+
+/// Numbers of segments that a rule may have.
+fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
+    let mut counts = BTreeMap::<u32, usize>::new();
+    acks.iter().for_each(|ack| *counts.entry(ack.segments).or_default() += 1);
+    let least = acks.len() as f64 * OFTEN;
+    counts.into_iter().filter(move |&(_, count)| count as f64 >= least).map(|(number, _)| number)
 }
 
 /// A pure ACK after another.
@@ -248,6 +272,24 @@ mod tests {
         let halved = evidence(&acks(|n| 1 + u32::from(n % 5 != 0)), 1000);
         assert!(halved.pace.share > 0.99 && halved.mean < 2.0, "{halved:?}");
         assert_eq!(verdict(&halved, None, false, false), Thinning::Thinned);
+    }
+
+    /// A receiver that acknowledges eight, or what it has after 25 ms: six mostly, eight at times, and each segment at once after a gap.
+    #[test]
+    fn a_timer_that_rules_is_the_receivers() {
+        let mut acks = acks(|n| match n % 20 {
+            0 | 1 => 0,
+            2 | 3 => 1,
+            4 => 8,
+            n => 5 + n as u32 % 2,
+        });
+        let mut at = 0;
+        acks[0].iter_mut().enumerate().for_each(|(n, ack)| {
+            at += if ack.covers <= 1000 { 4_600_000 } else { 25_000_000 + n as u64 % 7 * 1_100_000 };
+            ack.at = at;
+        });
+        let found = evidence(&acks, 1000);
+        assert_eq!(verdict(&found, None, false, false), Thinning::SparseReceiver, "{found:?}");
     }
 
     /// Flights of 18 segments at a receiver that acknowledges eight, or what it has after 25 ms.

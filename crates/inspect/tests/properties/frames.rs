@@ -25,7 +25,11 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
         let [kind, step, ..] = *chunk else { break };
         at = at.saturating_add_signed((i64::from(step) - 16) * 100_000);
         frames += 1;
-        let frame = if kind % 8 == 7 { chunk.to_vec() } else { packet_of(chunk) };
+        let frame = match kind % 8 {
+            7 => chunk.to_vec(),
+            6 => datagram_of(chunk),
+            _ => packet_of(chunk),
+        };
         let layer = if kind % 8 == 7 { LinkLayer::Ethernet } else { LinkLayer::Ip };
         inspector.frame(Instant::from_nanos(at), layer, &frame, frame.len() as u32);
     }
@@ -38,10 +42,27 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
         assert!((0.0..=1.0).contains(&way.losses.share), "{:?}", way.losses);
         assert!(way.rate.is_none_or(|rate| rate.value.is_finite() && rate.value > 0.0), "{:?}", way.rate);
         assert!(way.goodput.is_finite() && way.goodput >= 0.0, "{}", way.goodput);
+        let [base, sides] =
+            [way.round_trip.base, way.round_trip.ahead.zip(way.round_trip.behind).map(|(one, other)| one + other)];
+        assert!(sides.is_none_or(|sides| base.is_some_and(|base| base <= sides + 1e-6)), "{:?}", way.round_trip);
         if let Some(limits) = way.limits {
             assert!(limits.receive_window + limits.application <= 1.0 + 1e-9, "{limits:?}");
         }
     }
+}
+
+/// A datagram of QUIC between two of some hosts: a long header with short connection ids, or any first octet.
+fn datagram_of(chunk: &[u8]) -> Vec<u8> {
+    const LENGTH: usize = 1 + 4 + 2 * 3;
+    let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
+    let long = [0xc0 | octet(2), 0, 0, 0, octet(3) & 1, 2, octet(4) % 4, 0, 2, octet(5) % 4, 0];
+    let payload: [u8; LENGTH] = if octet(6) & 1 == 0 { long } else { [octet(2); LENGTH] };
+    let hosts = [octet(7) & 1, octet(7) >> 1 & 1];
+    let mut packet =
+        vec![0x45, 0, 0, (28 + LENGTH) as u8, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, hosts[0], 10, 0, 0, hosts[1]];
+    packet.extend_from_slice(&[1, hosts[0], 1, hosts[1], 0, (8 + LENGTH) as u8, 0, 0]);
+    packet.extend_from_slice(&payload);
+    packet
 }
 
 /// A segment of one of some connections, whose numbers are near those of others.

@@ -1,0 +1,168 @@
+//! Round-trip times by the handshake of QUIC (RFC 9312, §3.8.1).
+//!
+//! Long headers can be read. An end acknowledges the packets of a handshake at once (RFC 9000, §13.2.1), and addresses them to the connection id that the packet before has told (§7.2), so that an
+//! answer is told from the rest of what the end sends unasked. The first packet of the server tells the part of the round trip behind the point of capture, and the first that the client
+//! addresses to the server's id the part before it.
+
+use acklab_wire::quic::ConnectionId;
+
+/// The header form bit of a long header (RFC 9000, §17.2).
+const LONG: u8 = 0x80;
+/// Octets of the version, and its value in Version Negotiation packets (§17.2.1).
+const NEGOTIATION: [u8; 4] = [0; 4];
+/// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1): an end that paused for half of one has not repeated itself.
+const PAUSE: u64 = 2;
+
+/// What one end sends before it hears from the other.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    /// The end.
+    from: usize,
+    /// When its first packet passed.
+    first: u64,
+    last: u64,
+    /// The longest pause between its packets.
+    pause: u64,
+    destination: ConnectionId,
+    source: ConnectionId,
+}
+
+/// A handshake.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct QuicHandshake {
+    flights: [Option<Flight>; 2],
+    is_over: bool,
+}
+
+/// The times to both ends and back: to the client, and to the server. `None` where a packet may have been repeated, so that it is not known which was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sides {
+    pub(crate) to_server: Option<u64>,
+    pub(crate) to_client: Option<u64>,
+}
+
+impl QuicHandshake {
+    /// The end `from` has sent this datagram. Returns the times to both ends, once and with the packet that completes them, and the end that is the client.
+    #[inline]
+    pub(crate) fn packet(&mut self, at: u64, from: usize, datagram: &[u8]) -> Option<(usize, Sides)> {
+        if self.is_over || datagram.first().is_none_or(|first| first & LONG == 0) {
+            return None;
+        }
+        self.long_header(at, from, datagram)
+    }
+
+    #[cold]
+    fn long_header(&mut self, at: u64, from: usize, datagram: &[u8]) -> Option<(usize, Sides)> {
+        let (destination, source) = ids(datagram)?;
+        let [client, server] = &mut self.flights;
+        let begin = Flight { from, first: at, last: at, pause: 0, destination, source };
+        match (client, server) {
+            (client @ None, _) => *client = Some(begin),
+            (Some(client), None) if from == client.from => client.go_on(at),
+            (Some(client), server @ None) if destination == client.source => *server = Some(begin),
+            (Some(client), Some(server)) if from == client.from && destination == server.source => {
+                self.is_over = true;
+                // An end whose id does not change answers with what it might have sent unasked.
+                if server.source == client.destination {
+                    return None;
+                }
+                let whole = at.saturating_sub(client.first);
+                let side = |flight: &Flight, answer: u64| {
+                    (flight.pause < whole / PAUSE).then(|| answer.saturating_sub(flight.first))
+                };
+                let sides = Sides { to_server: side(client, server.first), to_client: side(server, at) };
+                return Some((from, sides));
+            }
+            (_, Some(server)) if from == server.from => server.go_on(at),
+            _ => {}
+        }
+        None
+    }
+}
+
+impl Flight {
+    fn go_on(&mut self, at: u64) {
+        self.pause = self.pause.max(at.saturating_sub(self.last));
+        self.last = at;
+    }
+}
+
+/// The connection ids in a long header: its receiver's and its sender's (RFC 8999, §5.1).
+fn ids(datagram: &[u8]) -> Option<(ConnectionId, ConnectionId)> {
+    let (version, rest) = datagram.get(1..)?.split_first_chunk()?;
+    if *version == NEGOTIATION {
+        return None;
+    }
+    let (destination, rest) = id(rest)?;
+    Some((destination, id(rest)?.0))
+}
+
+fn id(octets: &[u8]) -> Option<(ConnectionId, &[u8])> {
+    let (length, rest) = octets.split_first()?;
+    let (id, rest) = rest.split_at_checked(usize::from(*length))?;
+    Some((ConnectionId::new(id)?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long header of version 1.
+    fn header(destination: &[u8], source: &[u8]) -> Vec<u8> {
+        let mut octets = vec![0xc0, 0, 0, 0, 1];
+        for id in [destination, source] {
+            octets.push(id.len() as u8);
+            octets.extend_from_slice(id);
+        }
+        octets
+    }
+
+    const CLIENT: &[u8] = &[1; 8];
+    const SERVER: &[u8] = &[2; 5];
+    const FIRST: &[u8] = &[3; 8];
+
+    fn told(packets: &[(u64, usize, Vec<u8>)]) -> Vec<(usize, Sides)> {
+        let mut handshake = QuicHandshake::default();
+        packets.iter().filter_map(|(at, from, octets)| handshake.packet(*at, *from, octets)).collect()
+    }
+
+    #[test]
+    fn each_flight_tells_a_side() {
+        let found = told(&[
+            (0, 0, header(FIRST, CLIENT)),
+            (80, 1, header(CLIENT, SERVER)),
+            (81, 1, header(CLIENT, SERVER)),
+            (100, 0, header(SERVER, CLIENT)),
+            (180, 1, header(CLIENT, SERVER)),
+        ]);
+        assert_eq!(found, [(0, Sides { to_server: Some(80), to_client: Some(20) })]);
+    }
+
+    /// A ClientHello of two datagrams, of which the second passes after the server has answered the first.
+    #[test]
+    fn the_rest_of_a_flight_is_no_answer() {
+        let found = told(&[
+            (0, 0, header(FIRST, CLIENT)),
+            (2, 1, header(CLIENT, SERVER)),
+            (5, 0, header(FIRST, CLIENT)),
+            (100, 0, header(SERVER, CLIENT)),
+        ]);
+        assert_eq!(found, [(0, Sides { to_server: Some(2), to_client: Some(98) })]);
+    }
+
+    #[test]
+    fn a_flight_that_was_repeated_tells_nothing() {
+        let found = told(&[
+            (0, 0, header(FIRST, CLIENT)),
+            (300, 0, header(FIRST, CLIENT)),
+            (380, 1, header(CLIENT, SERVER)),
+            (400, 0, header(SERVER, CLIENT)),
+        ]);
+        assert_eq!(found, [(0, Sides { to_server: None, to_client: Some(20) })]);
+    }
+
+    #[test]
+    fn what_is_no_header_is_passed_over() {
+        assert_eq!(told(&[(0, 0, vec![0xc0]), (1, 1, vec![0xc0, 0, 0, 0, 1, 250, 0]), (2, 1, vec![])]), []);
+    }
+}
