@@ -16,7 +16,8 @@
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
 //! | `schema` | the JSON Schema of the types |
-//! | `check` | validation of the document against the schema |
+//! | `types` | the types, as they are read from the schema |
+//! | `check` | validation of the document against the types |
 //! | `validate` | rules that types cannot express, and the names of strategies |
 //! | `refuse`, `snippet` | the error message: its position, and the excerpt of the text |
 
@@ -33,6 +34,7 @@ mod schema;
 mod sets;
 mod shorthand;
 mod snippet;
+mod types;
 mod validate;
 
 pub use crate::transports::{Custom, Transport};
@@ -332,7 +334,7 @@ impl<'a> Base<'a> {
 
 fn accept(document: &mut Node, strategies: Option<&Strategies>) -> Result<Scenario, Problem> {
     shorthand::check(document)?;
-    check::check(document, &schema::SCHEMA)?;
+    check::check(document)?;
     let scenario: Scenario =
         serde_json::from_value(document.to_json()).map_err(|error| Problem::key(&[], error.to_string()))?;
     validate::validate(&scenario)?;

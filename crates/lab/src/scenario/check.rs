@@ -1,19 +1,19 @@
-//! Validation of a document against the schema: unknown keys, missing keys, and values of a wrong type.
+//! Validation of a document against the types: unknown keys, missing keys, and values of a wrong type.
 //!
 //! Serde would find the same faults, but without their position: it does not keep positions within internally tagged enumerations.
 
 use super::document::{Node, Origin, Shown, Table, Value};
 use super::refuse::{Problem, suggestion};
-use super::schema::{SHORTHAND, is_open, kind_of, names_of, properties, stands_alone, tag_of};
+use super::types::{SHORTHAND, Type, kind_of};
 use acklab_base::units::{self, Limit, Segments, UnitError};
 use acklab_base::{Bytes, Duration, Rate};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 /// Checks the whole of `document`.
 ///
 /// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that only other variants know.
-pub(super) fn check(document: &mut Node, schema: &Json) -> Result<(), Problem> {
-    Check { path: Vec::new() }.value(document, schema)
+pub(super) fn check(document: &mut Node) -> Result<(), Problem> {
+    Check { path: Vec::new() }.value(document, Type::scenario())
 }
 
 struct Check {
@@ -21,23 +21,23 @@ struct Check {
 }
 
 impl Check {
-    fn value(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
-        if let Some(quantity) = schema.get(units::QUANTITY).and_then(Json::as_str) {
+    fn value(&mut self, node: &mut Node, expected: Type) -> Result<(), Problem> {
+        if let Some(quantity) = expected.text(units::QUANTITY) {
             return self.quantity(&node.value, quantity);
         }
-        if let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) {
-            return self.tagged(node, kinds, schema.get(SHORTHAND));
+        if let Some(kinds) = expected.kinds() {
+            return self.tagged(node, &kinds, expected.get(SHORTHAND));
         }
-        if let Some(choices) = schema.get("enum").and_then(Json::as_array) {
+        if let Some(choices) = expected.get("enum").and_then(Json::as_array) {
             return self.choice(&node.value, choices);
         }
-        match schema.get("type").and_then(Json::as_str) {
-            Some("object") => self.table(node, schema),
-            Some("array") => self.array(node, schema),
-            Some("string") => self.text(&node.value, schema),
+        match expected.text("type") {
+            Some("object") => self.table(node, expected),
+            Some("array") => self.array(node, expected),
+            Some("string") => self.text(&node.value, expected),
             Some("boolean") => self.expect(matches!(node.value, Value::Boolean(_)), || "true or false".to_owned()),
-            Some("integer") => self.integer(&node.value, schema),
-            Some("number") => self.number(&node.value, schema),
+            Some("integer") => self.integer(&node.value, expected),
+            Some("number") => self.number(&node.value, expected),
             // Serde checks what is described by other keywords.
             _ => Ok(()),
         }
@@ -72,8 +72,8 @@ impl Check {
         }
     }
 
-    fn text(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
-        let most = schema.get("maxLength").and_then(Json::as_u64);
+    fn text(&self, value: &Value, expected: Type) -> Result<(), Problem> {
+        let most = expected.get("maxLength").and_then(Json::as_u64);
         let is_so = matches!(value, Value::Text(text) if most.is_none_or(|most| text.len() as u64 <= most));
         self.expect(is_so, || match (value, most) {
             (Value::Text(_), Some(most)) => format!("at most {most} characters"),
@@ -81,9 +81,9 @@ impl Check {
         })
     }
 
-    fn integer(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
-        let bound = |keyword: &str| schema.get(keyword).and_then(Json::as_u64).map(i128::from);
-        let (least, most) = (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(most_of(schema)));
+    fn integer(&self, value: &Value, expected: Type) -> Result<(), Problem> {
+        let bound = |keyword: &str| expected.get(keyword).and_then(Json::as_u64).map(i128::from);
+        let (least, most) = (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(most_of(expected)));
         let is_so = matches!(value, Value::Integer(number) if (least..=most).contains(number));
         self.expect(is_so, || match value {
             Value::Integer(number) if *number > most => format!("a whole number of at most {most}"),
@@ -91,8 +91,8 @@ impl Check {
         })
     }
 
-    fn number(&self, value: &Value, schema: &Json) -> Result<(), Problem> {
-        let bound = |keyword: &str| schema.get(keyword).and_then(Json::as_f64);
+    fn number(&self, value: &Value, expected: Type) -> Result<(), Problem> {
+        let bound = |keyword: &str| expected.get(keyword).and_then(Json::as_f64);
         let number = match value {
             Value::Integer(number) => *number as f64,
             Value::Float(number) => *number,
@@ -108,44 +108,44 @@ impl Check {
         })
     }
 
-    fn array(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
+    fn array(&mut self, node: &mut Node, expected: Type) -> Result<(), Problem> {
         let Value::Array(items) = &mut node.value else {
             let hint = match self.path.last() {
-                Some(key) if is_of_tables(schema) => format!(" of tables, each written [[{key}]]"),
+                Some(key) if is_of_tables(expected) => format!(" of tables, each written [[{key}]]"),
                 _ => String::new(),
             };
             return Err(Problem::expected(&self.path, format!("a list{hint}")));
         };
         // Lists of a fixed length only; `validate` checks other limits.
-        if let Some(length) = schema.get("maxItems").and_then(Json::as_u64)
+        if let Some(length) = expected.get("maxItems").and_then(Json::as_u64)
             && items.len() as u64 != length
         {
             return Err(Problem::expected(&self.path, format!("a list of {length} entries")));
         }
-        let Some(schema) = schema.get("items") else { return Ok(()) };
+        let Some(expected) = expected.items() else { return Ok(()) };
         for (index, item) in items.iter_mut().enumerate() {
             self.path.push(index.to_string());
-            self.value(item, schema)?;
+            self.value(item, expected)?;
             self.path.pop();
         }
         Ok(())
     }
 
-    fn table(&mut self, node: &mut Node, schema: &Json) -> Result<(), Problem> {
+    fn table(&mut self, node: &mut Node, expected: Type) -> Result<(), Problem> {
         let Value::Table(table) = &mut node.value else {
-            return Err(Problem::expected(&self.path, format!("a table with {}", keys(properties(schema)))));
+            return Err(Problem::expected(&self.path, format!("a table with {}", keys(expected))));
         };
-        self.keys(table, schema)?;
-        if let Some(missing) = self.missing(table, schema) {
+        self.keys(table, expected)?;
+        if let Some(missing) = self.missing(table, expected) {
             return Err(Problem::key(&self.path, missing));
         }
-        self.members(table, schema)
+        self.members(table, expected)
     }
 
     /// Checks a table whose tag, the value of one of its keys, determines which other keys it may have.
-    fn tagged(&mut self, node: &mut Node, kinds: &[Json], shorthand: Option<&Json>) -> Result<(), Problem> {
-        let Some(tag) = kinds.first().and_then(tag_of) else { return Ok(()) };
-        let names: Vec<&str> = kinds.iter().flat_map(|kind| names_of(kind, tag)).collect();
+    fn tagged(&mut self, node: &mut Node, kinds: &[Type], shorthand: Option<&Json>) -> Result<(), Problem> {
+        let Some(tag) = kinds.first().and_then(|kind| kind.tag()) else { return Ok(()) };
+        let names: Vec<&str> = kinds.iter().flat_map(|kind| kind.names(tag)).collect();
         let by_name = shorthand.map(|shorthand| Names::new(kinds, tag, shorthand));
         let table = match &mut node.value {
             Value::Table(table) => table,
@@ -180,8 +180,7 @@ impl Check {
         let is_chosen_outside = matches!(chosen.node.origin, Origin::Set(_));
         if is_chosen_outside {
             table.retain(|key, member| {
-                let is_known = |kind: &Json| properties(kind).is_some_and(|known| known.contains_key(key));
-                !matches!(member.key, Origin::Text(_)) || is_known(kind) || !kinds.iter().any(is_known)
+                !matches!(member.key, Origin::Text(_)) || kind.knows(key) || !kinds.iter().any(|kind| kind.knows(key))
             });
         }
         self.keys(table, kind)?;
@@ -194,14 +193,14 @@ impl Check {
         self.members(table, kind)
     }
 
-    fn keys(&mut self, table: &Table, schema: &Json) -> Result<(), Problem> {
-        let Some(known) = properties(schema).filter(|_| !is_open(schema)) else { return Ok(()) };
+    fn keys(&mut self, table: &Table, expected: Type) -> Result<(), Problem> {
+        let Some(known) = expected.properties().filter(|_| !expected.is_open()) else { return Ok(()) };
         let Some(key) = table.keys().find(|key| !known.contains_key(*key)) else { return Ok(()) };
         // The keys of a table that a shorthand implies are known here as well.
         let within = known.iter().filter_map(|(key, schema)| {
             let member = table.get(key).filter(|member| member.shown == Shown::Nothing)?;
             let Value::Table(table) = &member.node.value else { return None };
-            properties(kind_of(table, schema.get("oneOf")?.as_array()?)?)
+            kind_of(table, &Type::new(schema).kinds()?)?.properties()
         });
         let within = within.flatten().filter(|(_, schema)| schema.get("const").is_none());
         self.path.push(key.clone());
@@ -209,32 +208,30 @@ impl Check {
     }
 
     /// The message about the first missing key of a table, if any.
-    fn missing(&self, table: &Table, schema: &Json) -> Option<String> {
-        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-        let key = required.into_iter().find(|key| !table.contains_key(*key))?;
-        let known = properties(schema)?;
-        let tag = tag_of(schema).and_then(|tag| match table.get(tag)?.shown {
+    fn missing(&self, table: &Table, expected: Type) -> Option<String> {
+        let key = expected.required().find(|key| !table.contains_key(*key))?;
+        let known = expected.properties()?;
+        let tag = expected.tag().and_then(|tag| match table.get(tag)?.shown {
             Shown::Itself => Some((tag, tag)),
             Shown::As(shown) => Some((tag, shown)),
             Shown::Nothing => None,
         });
         let kind =
             tag.map(|(tag, shown)| format!(", which {shown} = {} needs", known[tag]["const"])).unwrap_or_default();
-        let wanted = known.get(key).and_then(|schema| match schema.get("type").and_then(Json::as_str) {
+        let wanted = expected.property(key).and_then(|of_key| match of_key.text("type") {
             Some("object") => Some(format!("a table `{key}`")),
-            Some("array") if is_of_tables(schema) => Some(format!("at least one table [[{key}]]")),
-            _ => example(schema).map(|value| format!("{key} = {value}, for example")),
+            Some("array") if is_of_tables(of_key) => Some(format!("at least one table [[{key}]]")),
+            _ => example(of_key).map(|value| format!("{key} = {value}, for example")),
         });
         let expected = wanted.map(|wanted| format!("; expected {wanted}")).unwrap_or_default();
         Some(format!("the key `{key}` is missing{kind}{expected}"))
     }
 
-    fn members(&mut self, table: &mut Table, schema: &Json) -> Result<(), Problem> {
-        let Some(known) = properties(schema) else { return Ok(()) };
+    fn members(&mut self, table: &mut Table, expected: Type) -> Result<(), Problem> {
         for (key, member) in table.iter_mut() {
-            if let Some(schema) = known.get(key) {
+            if let Some(expected) = expected.property(key) {
                 self.path.push(key.clone());
-                self.value(&mut member.node, schema)?;
+                self.value(&mut member.node, expected)?;
                 self.path.pop();
             }
         }
@@ -251,11 +248,10 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn new(kinds: &'a [Json], tag: &str, shorthand: &Json) -> Self {
-        let (alone, others): (Vec<&Json>, Vec<&Json>) =
-            kinds.iter().partition(|kind| stands_alone(kind, tag, shorthand));
-        let alone = alone.into_iter().flat_map(|kind| names_of(kind, tag)).collect();
-        Self { alone, table: others.first().map(|kind| shown(kind)).unwrap_or_default() }
+    fn new(kinds: &[Type<'a>], tag: &str, shorthand: &Json) -> Self {
+        let (alone, others): (Vec<Type>, Vec<Type>) = kinds.iter().partition(|kind| kind.stands_alone(tag, shorthand));
+        let alone = alone.into_iter().flat_map(|kind| kind.names(tag)).collect();
+        Self { alone, table: others.first().map(|kind| shown(*kind)).unwrap_or_default() }
     }
 
     fn expected(&self) -> String {
@@ -265,8 +261,8 @@ impl<'a> Names<'a> {
     }
 }
 
-fn is_of_tables(array: &Json) -> bool {
-    array.pointer("/items/type").is_some_and(|name| name == "object")
+fn is_of_tables(array: Type) -> bool {
+    array.items().is_some_and(|items| items.text("type") == Some("object"))
 }
 
 /// The error of parsing `text` as the type called `quantity`, or `None` if it is valid.
@@ -282,17 +278,17 @@ fn refusal_of(text: &str, quantity: &str) -> Option<UnitError> {
 }
 
 /// The largest integer of the type that the schema names.
-fn most_of(schema: &Json) -> i128 {
-    match schema.get("format").and_then(Json::as_str) {
+fn most_of(expected: Type) -> i128 {
+    match expected.text("format") {
         Some("uint32") => u32::MAX.into(),
         _ => u64::MAX.into(),
     }
 }
 
-/// An example value of this schema, in TOML.
-fn example(schema: &Json) -> Option<String> {
-    let choice = schema.get("enum").and_then(|choices| choices.get(0));
-    let shown = schema.get("examples").and_then(|examples| examples.get(0)).or(choice)?;
+/// An example value of this type, in TOML.
+fn example(expected: Type) -> Option<String> {
+    let choice = expected.get("enum").and_then(|choices| choices.get(0));
+    let shown = expected.get("examples").and_then(|examples| examples.get(0)).or(choice)?;
     (!shown.is_object()).then(|| shown.to_string())
 }
 
@@ -306,19 +302,19 @@ fn one_of(names: &[&str]) -> String {
 }
 
 /// The required members of a table of this kind with example values, in TOML.
-fn shown(kind: &Json) -> String {
-    let required = kind.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    let members: Vec<String> = required
+fn shown(kind: Type) -> String {
+    let members: Vec<String> = kind
+        .required()
         .filter_map(|key| {
-            let schema = &kind["properties"][key];
-            let value = schema.get("const").map(Json::to_string).or_else(|| example(schema))?;
+            let expected = kind.property(key)?;
+            let value = expected.get("const").map(Json::to_string).or_else(|| example(expected))?;
             Some(format!("{key} = {value}"))
         })
         .collect();
     members.join(", ")
 }
 
-fn keys(known: Option<&Map<String, Json>>) -> String {
-    let names: Vec<&str> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+fn keys(table: Type) -> String {
+    let names: Vec<&str> = table.properties().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     names.join(", ")
 }

@@ -1,19 +1,10 @@
-//! The JSON Schema of the language, for editors and for `check`.
+//! The JSON Schema of the language, for editors, and for the [types](super::types) that documents are checked against.
 
 use super::Scenario;
-use super::document::{self, Table};
 use super::shorthand::pair_of;
+use super::types::{ALIASES, SHORTHAND, Type};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-use std::sync::LazyLock;
-
-/// The schema keyword that names the [shorthand](super::shorthand) of a tagged table: `"name"` or `"flat"`.
-pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
-/// The schema keyword for the aliases of a variant's name.
-const ALIASES: &str = "x-acklab-aliases";
-
-/// The schema of scenarios without shorthands, against which documents are checked.
-pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(generate);
 
 /// The JSON Schema (draft 7, which editors know best) of a scenario.
 ///
@@ -21,15 +12,15 @@ pub(super) static SCHEMA: LazyLock<Value> = LazyLock::new(generate);
 /// enumeration for the TOML language server taplo; `x-acklab-quantity` names the type of a quantity with a unit.
 #[must_use]
 pub fn schema() -> Value {
-    let mut schema = SCHEMA.clone();
+    let mut schema = generate(SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true));
     flat_flows(&mut schema);
     shorthands(&mut schema);
     schema["examples"] = json!([example()]);
     schema
 }
 
-fn generate() -> Value {
-    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+/// The schema without shorthands.
+pub(super) fn generate(settings: SchemaSettings) -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
     tidy(&mut schema);
     schema
@@ -43,8 +34,8 @@ fn flat_flows(schema: &mut Value) {
         required.retain(|key| key != "transport");
     }
     let Some(known) = flow.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for kind in kinds.iter().filter(|kind| !is_open(kind)) {
-        let settings = properties(kind).into_iter().flatten().filter(|(_, schema)| schema.get("const").is_none());
+    for kind in kinds.iter().map(Type::new).filter(|kind| !kind.is_open()) {
+        let settings = kind.properties().into_iter().flatten().filter(|(_, schema)| schema.get("const").is_none());
         for (key, schema) in settings {
             known.entry(key).or_insert_with(|| schema.clone());
         }
@@ -68,18 +59,18 @@ fn shorthands(schema: &mut Value) {
 }
 
 fn accept_names(kinds: &mut Vec<Value>, shorthand: &Value) {
-    let Some(tag) = kinds.first().and_then(tag_of).map(str::to_owned) else { return };
+    let Some(tag) = kinds.first().and_then(|kind| Type::new(kind).tag()).map(str::to_owned) else { return };
     let (mut names, mut docs, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-    for kind in &*kinds {
+    for kind in kinds.iter().map(Type::new) {
         let description = kind.get("description").cloned().unwrap_or_default();
-        if stands_alone(kind, &tag, shorthand) {
-            let of_kind: Vec<Value> = names_of(kind, &tag).map(Value::from).collect();
+        if kind.stands_alone(&tag, shorthand) {
+            let of_kind: Vec<Value> = kind.names(&tag).map(Value::from).collect();
             docs.extend(of_kind.iter().map(|_| description.clone()));
             names.extend(of_kind);
         } else if shorthand == "name"
             && let Some((name, key)) = pair_of(kind, &tag)
+            && let Some(mut value) = kind.properties().and_then(|known| known.get(key)).cloned()
         {
-            let mut value = kind["properties"][key].clone();
             value["description"] = description.clone();
             pairs.push(json!({
                 "type": "object",
@@ -93,43 +84,6 @@ fn accept_names(kinds: &mut Vec<Value>, shorthand: &Value) {
     let list = json!({ "type": "string", "enum": names, "x-taplo": { "docs": { "enumValues": docs } } });
     kinds.insert(0, list);
     kinds.extend(pairs);
-}
-
-/// Returns `true` if the name of this variant may be written instead of its table: if it requires no other key, or, in a flat flow, if
-/// its other keys may be given beside the name.
-pub(super) fn stands_alone(kind: &Value, tag: &str, shorthand: &Value) -> bool {
-    let mut required = kind.get("required").and_then(Value::as_array).into_iter().flatten();
-    if shorthand == "flat" { !is_open(kind) } else { required.all(|key| key == tag) }
-}
-
-/// Returns `true` if tables of this variant may have keys that the schema does not know.
-pub(super) fn is_open(kind: &Value) -> bool {
-    kind.get("additionalProperties") != Some(&Value::Bool(false))
-}
-
-pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
-    schema.get("properties").and_then(Value::as_object)
-}
-
-/// The key whose value is fixed in this variant: the tag.
-pub(super) fn tag_of(kind: &Value) -> Option<&str> {
-    properties(kind)?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
-}
-
-/// The values of `tag` that select this variant.
-pub(super) fn names_of<'a>(kind: &'a Value, tag: &str) -> impl Iterator<Item = &'a str> {
-    let name = properties(kind).and_then(|known| known.get(tag)?.get("const")?.as_str());
-    let aliases = kind.get(ALIASES).and_then(Value::as_array).into_iter().flatten();
-    name.into_iter().chain(aliases.filter_map(Value::as_str))
-}
-
-/// The variant that the tag of `table` selects.
-pub(super) fn kind_of<'a>(table: &Table, kinds: &'a [Value]) -> Option<&'a Value> {
-    let tag = kinds.first().and_then(tag_of)?;
-    match &table.get(tag)?.node.value {
-        document::Value::Text(name) => kinds.iter().find(|kind| names_of(kind, tag).any(|known| known == name)),
-        _ => None,
-    }
 }
 
 /// A minimal scenario: one link and one flow.

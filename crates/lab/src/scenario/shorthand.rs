@@ -12,9 +12,9 @@
 
 use super::document::{Member, Node, Origin, Shown, Table, Value};
 use super::refuse::Problem;
-use super::schema::{SCHEMA, SHORTHAND, is_open, kind_of, names_of, properties, tag_of};
+use super::types::{SHORTHAND, Type, kind_of};
 use acklab_transport::fault::LONGEST_TIME;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 /// The key of a flow's transport.
 const TRANSPORT: &str = "transport";
@@ -33,7 +33,7 @@ pub(super) fn write_out(document: &mut Node) {
     {
         flows.iter_mut().for_each(gather);
     }
-    names(document, &SCHEMA);
+    names(document, Type::scenario());
 }
 
 /// A scenario with applications or interfaces, which are at `beside`, needs no flows.
@@ -105,13 +105,13 @@ pub(super) fn check(document: &Node) -> Result<(), Problem> {
 fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)> {
     let protocol = settings.get(PROTOCOL)?;
     let kinds = transports();
-    let kind = kind_of(settings, kinds).filter(|kind| !is_open(kind))?;
+    let kind = kind_of(settings, &kinds).filter(|kind| !kind.is_open())?;
     let is_left =
         |member: &Member| matches!(protocol.node.origin, Origin::Set(_)) && matches!(member.key, Origin::Text(_));
-    settings.iter().filter(|(key, member)| !knows(kind, key) && !is_left(member)).find_map(|(key, _)| {
-        let owner = kinds.iter().find(|other| knows(other, key))?;
-        let name = |kind: &Json| names_of(kind, PROTOCOL).next().unwrap_or_default().to_uppercase();
-        let expected = if is_flat { flow_keys() } else { properties(kind) };
+    settings.iter().filter(|(key, member)| !kind.knows(key) && !is_left(member)).find_map(|(key, _)| {
+        let owner = *kinds.iter().find(|other| other.knows(key))?;
+        let name = |kind: Type| kind.names(PROTOCOL).next().unwrap_or_default().to_uppercase();
+        let expected = if is_flat { flow_keys() } else { kind.properties() };
         let expected: Vec<&str> = expected.into_iter().flatten().map(|(key, _)| key.as_str()).collect();
         let message = format!(
             "only {} has this setting, and the transport of this flow is {}; expected one of the keys {}",
@@ -161,39 +161,40 @@ fn gather(flow: &mut Node) {
 }
 
 /// Expands the names that replace tables in `node` and everything in it.
-fn names(node: &mut Node, schema: &'static Json) {
-    let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) else {
+fn names(node: &mut Node, expected: Type<'static>) {
+    let Some(kinds) = expected.kinds() else {
         match &mut node.value {
-            Value::Table(table) => members(table, schema),
+            Value::Table(table) => members(table, expected),
             Value::Array(items) => {
-                let schema = schema.get("items").unwrap_or(&Json::Null);
-                items.iter_mut().for_each(|item| names(item, schema));
+                if let Some(expected) = expected.items() {
+                    items.iter_mut().for_each(|item| names(item, expected));
+                }
             }
             _ => {}
         }
         return;
     };
-    if schema.get(SHORTHAND).is_some_and(|shorthand| shorthand == "name") {
-        name(node, kinds);
+    if expected.text(SHORTHAND) == Some("name") {
+        name(node, &kinds);
     }
     if let Value::Table(table) = &mut node.value
-        && let Some(kind) = kind_of(table, kinds)
+        && let Some(kind) = kind_of(table, &kinds)
     {
         members(table, kind);
     }
 }
 
-fn members(table: &mut Table, schema: &'static Json) {
+fn members(table: &mut Table, expected: Type<'static>) {
     for (key, member) in table.iter_mut() {
-        if let Some(schema) = properties(schema).and_then(|known| known.get(key)) {
-            names(&mut member.node, schema);
+        if let Some(expected) = expected.property(key) {
+            names(&mut member.node, expected);
         }
     }
 }
 
 /// Expands a name that replaces a table of one of these variants.
-fn name(node: &mut Node, kinds: &'static [Json]) {
-    let Some(tag) = kinds.first().and_then(tag_of) else { return };
+fn name(node: &mut Node, kinds: &[Type<'static>]) {
+    let Some(tag) = kinds.first().and_then(|kind| kind.tag()) else { return };
     match &mut node.value {
         Value::Text(name) => {
             let value = Value::Text(std::mem::take(name));
@@ -202,7 +203,7 @@ fn name(node: &mut Node, kinds: &'static [Json]) {
             node.value = Value::Table(Table::from([(tag.to_owned(), named)]));
         }
         Value::Table(table) if !table.contains_key(tag) => {
-            let Some((kind, key)) = kinds.iter().find_map(|kind| pair_of(kind, tag)) else { return };
+            let Some((kind, key)) = kinds.iter().find_map(|kind| pair_of(*kind, tag)) else { return };
             let Some(member) = table.shift_remove(kind) else { return };
             let origin = member.key.clone();
             let named = Node { origin: origin.clone(), value: Value::Text(kind.to_owned()) };
@@ -214,10 +215,9 @@ fn name(node: &mut Node, kinds: &'static [Json]) {
 }
 
 /// The name of a variant with exactly one required key besides the tag, and that key: `{ name = value }` is a shorthand for both.
-pub(super) fn pair_of<'a>(kind: &'a Json, tag: &str) -> Option<(&'a str, &'a str)> {
-    let name = names_of(kind, tag).next()?;
-    let required = kind.get("required")?.as_array()?.iter().filter_map(Json::as_str);
-    match required.filter(|key| *key != tag).collect::<Vec<_>>()[..] {
+pub(super) fn pair_of<'a>(kind: Type<'a>, tag: &str) -> Option<(&'a str, &'a str)> {
+    let name = kind.names(tag).next()?;
+    match kind.required().filter(|key| *key != tag).collect::<Vec<_>>()[..] {
         [key] => Some((name, key)),
         _ => None,
     }
@@ -226,18 +226,17 @@ pub(super) fn pair_of<'a>(kind: &'a Json, tag: &str) -> Option<(&'a str, &'a str
 /// Returns `true` if `key` is a setting of a transport that may be given in a flat flow.
 fn is_flat_key(key: &str) -> bool {
     let of_flow = flow_keys().is_some_and(|known| known.contains_key(key));
-    !of_flow && key != PROTOCOL && transports().iter().any(|kind| !is_open(kind) && knows(kind, key))
+    !of_flow && key != PROTOCOL && transports().iter().any(|kind| !kind.is_open() && kind.knows(key))
 }
 
-fn knows(kind: &Json, key: &str) -> bool {
-    properties(kind).is_some_and(|known| known.contains_key(key))
+fn flow() -> Option<Type<'static>> {
+    Type::scenario().property("flow")?.items()
 }
 
-fn flow_keys() -> Option<&'static serde_json::Map<String, Json>> {
-    properties(SCHEMA.pointer("/properties/flow/items")?)
+fn flow_keys() -> Option<&'static Map<String, Json>> {
+    flow()?.properties()
 }
 
-fn transports() -> &'static [Json] {
-    let kinds = flow_keys().and_then(|keys| keys.get(TRANSPORT)?.get("oneOf")?.as_array());
-    kinds.map_or(&[], Vec::as_slice)
+fn transports() -> Vec<Type<'static>> {
+    flow().and_then(|flow| flow.property(TRANSPORT)?.kinds()).unwrap_or_default()
 }

@@ -16,6 +16,8 @@ use serde_json::{Map, Value};
 
 /// A transport that is not built in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+// Its keys stand beside the tag of `Transport`, in one list of the schema.
+#[schemars(inline)]
 pub struct Custom {
     /// Its name in the run.
     #[schemars(length(max = 32), example = &"stop-and-wait")]

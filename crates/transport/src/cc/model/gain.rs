@@ -98,6 +98,11 @@ impl JsonSchema for Gain {
         "Gain".into()
     }
 
+    /// A constant that is a gain may have a range of its own.
+    fn inline_schema() -> bool {
+        true
+    }
+
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "number", "minimum": 0, "maximum": 1000 })
     }

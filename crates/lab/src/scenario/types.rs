@@ -1,0 +1,158 @@
+//! The types of the language, as documents are checked against them.
+//!
+//! They are the JSON Schema with a definition for each type, to which its uses refer. Generating it takes a sixth of the time that the
+//! schema for editors takes, which repeats a type wherever it is used; each process that loads a scenario generates it once.
+
+use super::document::{Table, Value};
+use super::schema::generate;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value as Json};
+use std::sync::LazyLock;
+
+/// The schema keyword that names the [shorthand](super::shorthand) of a tagged table: `"name"` or `"flat"`.
+pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
+/// The schema keyword for the aliases of a variant's name.
+pub(super) const ALIASES: &str = "x-acklab-aliases";
+
+/// The schema of scenarios without shorthands. Draft 2020-12 allows other keywords beside a reference: the description of a key, for example.
+static SCHEMA: LazyLock<Json> = LazyLock::new(|| generate(SchemaSettings::draft2020_12()));
+
+/// A type: the keywords of a schema, and those of the definition to which it refers.
+#[derive(Clone, Copy)]
+pub(super) struct Type<'a> {
+    schema: &'a Json,
+    definition: Option<&'static Json>,
+}
+
+impl Type<'static> {
+    /// The type of a scenario.
+    pub(super) fn scenario() -> Self {
+        Self::new(&SCHEMA)
+    }
+}
+
+impl<'a> Type<'a> {
+    pub(super) fn new(schema: &'a Json) -> Self {
+        let reference = schema.get("$ref").and_then(Json::as_str);
+        let definition = reference.and_then(|reference| SCHEMA.get("$defs")?.get(reference.strip_prefix("#/$defs/")?));
+        Self { schema, definition }
+    }
+
+    /// The value of a keyword.
+    pub(super) fn get(self, keyword: &str) -> Option<&'a Json> {
+        self.schema.get(keyword).or_else(|| self.definition?.get(keyword))
+    }
+
+    pub(super) fn text(self, keyword: &str) -> Option<&'a str> {
+        self.get(keyword)?.as_str()
+    }
+
+    /// The keys of a table.
+    pub(super) fn properties(self) -> Option<&'a Map<String, Json>> {
+        self.get("properties")?.as_object()
+    }
+
+    /// The type of the value of `key`.
+    pub(super) fn property(self, key: &str) -> Option<Self> {
+        self.properties()?.get(key).map(Self::new)
+    }
+
+    pub(super) fn knows(self, key: &str) -> bool {
+        self.properties().is_some_and(|known| known.contains_key(key))
+    }
+
+    /// The type of the entries of a list.
+    pub(super) fn items(self) -> Option<Self> {
+        self.get("items").map(Self::new)
+    }
+
+    /// The keys that a table must have.
+    pub(super) fn required(self) -> impl Iterator<Item = &'a str> {
+        self.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
+    }
+
+    /// Returns `true` if a table may have keys that the schema does not know.
+    pub(super) fn is_open(self) -> bool {
+        self.get("additionalProperties") != Some(&Json::Bool(false))
+    }
+
+    /// The variants of a tagged table.
+    pub(super) fn kinds(self) -> Option<Vec<Self>> {
+        Some(self.get("oneOf")?.as_array()?.iter().map(Self::new).collect())
+    }
+
+    /// The key whose value is fixed in this variant: the tag.
+    pub(super) fn tag(self) -> Option<&'a str> {
+        self.properties()?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
+    }
+
+    /// The values of `tag` that select this variant.
+    pub(super) fn names(self, tag: &str) -> impl Iterator<Item = &'a str> {
+        let name = self.properties().and_then(|known| known.get(tag)?.get("const")?.as_str());
+        let aliases = self.get(ALIASES).and_then(Json::as_array).into_iter().flatten();
+        name.into_iter().chain(aliases.filter_map(Json::as_str))
+    }
+
+    /// Returns `true` if the name of this variant may be written instead of its table: if it requires no other key, or, in a flat flow,
+    /// if its other keys may be given beside the name.
+    pub(super) fn stands_alone(self, tag: &str, shorthand: &Json) -> bool {
+        if shorthand == "flat" { !self.is_open() } else { self.required().all(|key| key == tag) }
+    }
+}
+
+/// The variant that the tag of `table` selects.
+pub(super) fn kind_of<'a>(table: &Table, kinds: &[Type<'a>]) -> Option<Type<'a>> {
+    let tag = kinds.first()?.tag()?;
+    let Value::Text(name) = &table.get(tag)?.node.value else { return None };
+    kinds.iter().copied().find(|kind| kind.names(tag).any(|known| known == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The schema of a type without references in it.
+    fn written_out(schema: &Json) -> Json {
+        match schema {
+            Json::Array(items) => items.iter().map(written_out).collect(),
+            Json::Object(own) => {
+                let mut all = own.clone();
+                let definition = Type::new(schema).definition.and_then(Json::as_object);
+                assert!(definition.is_none_or(|it| !it.contains_key("$ref")), "{own:?} refers to a reference");
+                for (keyword, value) in definition.into_iter().flatten() {
+                    all.entry(keyword).or_insert_with(|| value.clone());
+                }
+                all.retain(|keyword, _| keyword != "$ref");
+                all.iter().map(|(keyword, value)| (keyword.clone(), written_out(value))).collect()
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// No keyword is lost or added where a type refers to another.
+    #[test]
+    fn a_reference_stands_for_what_it_refers_to() {
+        let mut with_references = SCHEMA.clone();
+        let mut without = generate(SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true));
+        for (schema, keywords) in [(&mut with_references, &["$schema", "$defs"][..]), (&mut without, &["$schema"])] {
+            schema.as_object_mut().unwrap().retain(|keyword, _| !keywords.contains(&keyword.as_str()));
+        }
+        assert!(with_references.to_string().len() * 4 < without.to_string().len());
+        let first = difference("", &written_out(&with_references), &without);
+        assert!(first.is_none(), "{}", first.unwrap_or_default());
+    }
+
+    fn difference(path: &str, one: &Json, other: &Json) -> Option<String> {
+        match (one, other) {
+            (Json::Object(members), Json::Object(others)) if members.len() == others.len() => {
+                members.iter().find_map(|(key, value)| {
+                    difference(&format!("{path}/{key}"), value, others.get(key).unwrap_or(&Json::Null))
+                })
+            }
+            (Json::Array(items), Json::Array(others)) if items.len() == others.len() => {
+                items.iter().zip(others).find_map(|(item, other)| difference(path, item, other))
+            }
+            _ => (one != other).then(|| format!("{path}: {one} and {other}")),
+        }
+    }
+}
