@@ -2,9 +2,13 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, final
+from typing import Any, Literal, final
 
-class Table(Protocol):
+@final
+class Table:
+    """A table, as the Arrow PyCapsule interface hands it over."""
+
+    def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 @final

@@ -12,7 +12,6 @@ use arrow_select::concat::concat_batches;
 use indexmap::IndexMap;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3_arrow::PyRecordBatch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -193,7 +192,7 @@ impl Batch {
         Ok((|| {
             let batches = PyDict::new(py);
             for (name, batch) in tables {
-                batches.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
+                batches.set_item(name, Py::new(py, crate::table::Table::from(batch))?)?;
             }
             let (points, names): (Vec<_>, Vec<_>) = self.points.into_iter().unzip();
             let outcome = |point: PyResult<String>| match point {

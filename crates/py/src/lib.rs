@@ -10,6 +10,7 @@
 //! | `packetdrill` | plays scripts of packetdrill |
 //! | `hosts` | tools for real hosts: serve, perf, proxy |
 //! | `strategies` | callbacks to ACK policies, congestion controllers and rules of asking for ACKs written in Python |
+//! | `table` | Arrow tables for Python |
 //! | `cancel` | a token that stops runs |
 //! | `threads` | long work in a thread of its own |
 //! | `errors` | the conversion of errors to exceptions |
@@ -26,6 +27,7 @@ mod inspect;
 mod packetdrill;
 mod run;
 mod strategies;
+mod table;
 mod threads;
 
 /// The compiled core of acklab.
@@ -60,6 +62,8 @@ mod _core {
     use super::strategies::facts::{Ack, Lost, RateSample, Sent, Window};
     #[pymodule_export]
     use super::strategies::policy::{Arrival, At, Hold, Ledger, Now, PolicyStart};
+    #[pymodule_export]
+    use super::table::Table;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,13 +3,12 @@
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
 use crate::strategies::{Fault, strategies as named};
+use crate::table::Table;
 use acklab_lab::{Results, RunOptions, scenario};
-use acklab_measure::Table;
 use acklab_measure::qlog::{Options, Schema};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3_arrow::PyRecordBatch;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -113,12 +112,12 @@ pub(crate) fn run(
 }
 
 /// Arrow record batches by name.
-pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Py<PyDict>> {
+pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<acklab_measure::Table>) -> PyResult<Py<PyDict>> {
     let batches = PyDict::new(py);
     for table in tables {
         let name = table.name();
         let batch = table.into_arrow().map_err(|why| failed(name, &why.into()))?;
-        batches.set_item(name, Py::new(py, PyRecordBatch::new(batch))?)?;
+        batches.set_item(name, Py::new(py, Table::from(batch))?)?;
     }
     Ok(batches.unbind())
 }
