@@ -24,6 +24,8 @@ OUT ?= out
 # The first Python that is new enough.
 PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
+# Without --no-compile, pip compiles all modules, which takes longer than the rest; Python compiles those that it imports.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
 .PHONY: all install demo test test-rust test-python lint format bench growth profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
@@ -37,7 +39,7 @@ $(VENV)/.tools: scripts/system-packages.sh
 $(VENV)/.requirements: requirements.txt $(VENV)/.tools
 	@test -n "$(PYTHON)" || { echo "error: found no Python, expected 3.11 or newer" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
 # The environment holds one build of the core: the fast one of profile `quick`, or that of profile `dev`, which the tests run: it asserts,
@@ -48,9 +50,9 @@ $(VENV)/.core-quick $(VENV)/.core-dev: $(VENV)/.core-%: $(VENV)/.requirements py
 	@rm -f $(VENV)/.core-*
 	@touch $@
 
-# What only the notebooks and the documentation site need.
-$(VENV)/.requirements-docs: requirements-docs.txt $(VENV)/.requirements
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+# What only those need who change the project.
+$(VENV)/.requirements-dev: requirements-dev.txt $(VENV)/.requirements
+	$(PIP_INSTALL) -r requirements-dev.txt
 	@touch $@
 
 install: $(VENV)/.core-quick
@@ -65,13 +67,13 @@ test-rust: $(VENV)/.tools
 	./scripts/system-packages.sh test
 	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
 
-test-python: $(VENV)/.core-dev $(VENV)/.requirements-docs
+test-python: $(VENV)/.core-dev $(VENV)/.requirements-dev
 	./scripts/system-packages.sh test
 	$(BIN)/python -m pytest -m "not alone" --numprocesses auto --maxprocesses 8 --dist loadfile
 	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
-lint: $(VENV)/.requirements $(VENV)/.requirements-docs
+lint: $(VENV)/.requirements-dev
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	# What is private links to what is private: the pages are for those who read the source.
@@ -84,13 +86,14 @@ lint: $(VENV)/.requirements $(VENV)/.requirements-docs
 	$(BIN)/ruff check python tests studies scripts validation
 	$(BIN)/mypy
 
-format: $(VENV)/.requirements
+format: $(VENV)/.requirements-dev
 	cargo fmt --all
 	$(BIN)/ruff check --fix --quiet python tests studies scripts validation
 	$(BIN)/ruff format --quiet python tests studies scripts validation
 
 bench: SHELL := /bin/bash -o pipefail
 bench:
+	$(MAKE) -C validation/ns3
 	cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
 	cargo bench --package acklab-deploy --quiet
 	# s2n-quic brings other versions of crates, and so it has a workspace of its own.
@@ -116,8 +119,8 @@ validate: install
 	$(BIN)/python validation/packetdrill/table.py $(OUT)/scripts
 
 # A Ray cluster of several nodes on this machine, and a server of S3, which has an environment of its own: it wants older packages.
-validate-cluster: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ray>=2.40'
+validate-cluster: install $(VENV)/.requirements-dev
+	$(PIP_INSTALL) 'ray>=2.40'
 	test -x $(VENV)/moto/bin/moto_server || { $(PYTHON) -m venv $(VENV)/moto && $(VENV)/moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[server]'; }
 	MOTO_SERVER=$(abspath $(VENV))/moto/bin/moto_server $(BIN)/python -m pytest tests/cluster.py
 
@@ -136,7 +139,7 @@ scorecard: install
 	$(BIN)/acklab study --all --out $(OUT)
 	$(BIN)/python scripts/scorecard.py $(OUT)
 
-site: install $(VENV)/.requirements-docs
+site: install $(VENV)/.requirements-dev
 	$(BIN)/python scripts/documentation.py $(OUT)/site $(OUT)
 
 # The studies are copied into the package for the time of the build, so that `acklab study` works outside a checkout.
