@@ -1,6 +1,7 @@
 """The numbers of `make bench` in the documentation."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -23,8 +24,8 @@ the same over TACK with BBR                          82.0    101.0        12.20 
 
 
 def test_the_documentation_tells_what_was_measured_last():
-    measured = json.loads((ROOT / bench.DATA).read_text())["rows"]
-    for page, sentence in bench.sentences(measured).items():
+    measured = json.loads((ROOT / bench.DATA).read_text())
+    for page, sentence in bench.sentences(measured["rows"], measured["ns3"]).items():
         assert sentence in (ROOT / page).read_text(), f"{page} differs from {bench.DATA}: run scripts/bench.py"
 
 
@@ -63,3 +64,9 @@ def test_a_new_table_changes_the_documentation(tmp_path):
     (tmp_path / "README.md").write_text("nothing")
     with pytest.raises(SystemExit, match=r"README\.md: found 0 sentences"):
         bench.put(tmp_path, bench.rows(TABLE))
+
+
+def test_a_table_without_ns3_changes_nothing():
+    without = re.sub(r"\d+ x ", "    ", TABLE)
+    with pytest.raises(SystemExit, match="ns-3 was left out"):
+        bench.sentences(bench.rows(without))

@@ -1,5 +1,5 @@
 /*
- * One TCP flow over a wired dumbbell in ns-3 3.37, with an optional gate that
+ * TCP over a wired dumbbell in ns-3 3.37, with an optional gate that
  * compresses the acknowledgements. It is the second opinion against which the
  * wired scenarios of this repository are read; it is not the truth.
  *
@@ -29,6 +29,10 @@
  * (bytes), state, srtt, rto (ns, the doubled timer), send and retransmit
  * (sequence:length), ack (number:SACK blocks), drop (sequence).
  *
+ * For the cost of a packet (`make bench`): `observe=false` leaves everything out
+ * that watches the flow, `flows` adds more of them, and `alone` lets them begin
+ * and end at r1 and r2. `cpu_seconds` is the processor time of the whole program.
+ *
  * Nothing here draws a random number: `seed` is accepted and changes nothing.
  */
 
@@ -42,7 +46,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,7 +60,7 @@ namespace
 {
 
 constexpr uint32_t kSegment = 1448;        // payload of a full segment
-constexpr uint16_t kPort = 9;
+constexpr uint16_t kPort = 9;              // of the first flow; each flow has its own
 constexpr char kAccessRate[] = "10Gbps";
 constexpr char kReturnRate[] = "1Gbps";
 constexpr char kUnlimited[] = "1000000p";  // a queue that must never drop
@@ -72,6 +78,10 @@ struct Options
     Time time = Seconds(15);
     uint32_t seed = 1;
     uint32_t buffer = 4u << 20;
+    uint32_t flows = 1;
+    Time spacing = MilliSeconds(10); // between the starts of flows
+    bool alone = false;              // no access links
+    bool observe = true;
     std::string trace;
 };
 
@@ -263,8 +273,11 @@ class Observer
             NS_ABORT_MSG_IF(!m_file, "cannot write " << options.trace);
             std::fputs("time_ns,event,value\n", m_file);
         }
-        m_queue.Set(0); // the queue exists, empty, from the start
-        Simulator::Schedule(m_step, &Observer::Sample, this);
+        if (options.observe)
+        {
+            m_queue.Set(0); // the queue exists, empty, from the start
+            Simulator::Schedule(m_step, &Observer::Sample, this);
+        }
     }
 
     ~Observer()
@@ -304,6 +317,10 @@ class Observer
     void Written(uint32_t bytes)
     {
         m_written += bytes;
+        if (!m_options.observe)
+        {
+            return;
+        }
         m_writes.emplace_back(m_written, Simulator::Now());
     }
 
@@ -323,6 +340,10 @@ class Observer
     template <typename T, typename M>
     void Connect(Ptr<T> object, const char* source, M method)
     {
+        if (!m_options.observe)
+        {
+            return;
+        }
         bool found = object->TraceConnectWithoutContext(source, MakeCallback(method, this));
         NS_ABORT_MSG_UNLESS(found, "no trace source " << source);
     }
@@ -520,6 +541,8 @@ Observer::Print()
     number("gate_interval_ms", m_options.quota ? 1e3 * m_options.interval.GetSeconds() : 0);
     count("gate_quota", m_options.quota);
 
+    number("cpu_seconds", double(std::clock()) / CLOCKS_PER_SEC);
+    count("delivered_bytes", m_read);
     number("goodput_mbps", m_read * toMbps);
     count("drops", m_drops);
     count("retransmissions", m_retransmissions);
@@ -604,11 +627,11 @@ class Source
 class Sink
 {
   public:
-    Sink(Ptr<Node> node, Observer& observer)
+    Sink(Ptr<Node> node, uint16_t port, Observer& observer)
         : m_observer(observer),
           m_listener(Socket::CreateSocket(node, TcpSocketFactory::GetTypeId()))
     {
-        m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), kPort));
+        m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
         m_listener->Listen();
         m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                       MakeCallback(&Sink::OnAccept, this));
@@ -670,13 +693,19 @@ Parse(int argc, char** argv)
     cmd.AddValue("time", "length of the run", o.time);
     cmd.AddValue("seed", "accepted for symmetry; the scenario is deterministic", o.seed);
     cmd.AddValue("buffer", "send and receive buffer in bytes", o.buffer);
+    cmd.AddValue("flows", "how many flows; more than one only without observation", o.flows);
+    cmd.AddValue("spacing", "time between the starts of flows", o.spacing);
+    cmd.AddValue("alone", "flows begin and end at the ends of the bottleneck", o.alone);
+    cmd.AddValue("observe", "watch the flow; without it, only goodput and cost are told", o.observe);
     cmd.AddValue("trace", "write the events of the flow to this CSV file", o.trace);
     cmd.Parse(argc, argv);
     if (o.edge.IsStrictlyNegative())
     {
-        o.edge = o.rtt / 4;
+        o.edge = o.alone ? Time(0) : o.rtt / 4;
     }
     NS_ABORT_MSG_IF(2 * o.edge > o.rtt / 2, "access links longer than the path");
+    NS_ABORT_MSG_IF(o.alone && !o.edge.IsZero(), "no access link, so no propagation there");
+    NS_ABORT_MSG_IF(o.flows > 1 && o.observe, "one flow is observed at most");
     return o;
 }
 
@@ -710,23 +739,27 @@ main(int argc, char** argv)
     SetTcpDefaults(o);
 
     NodeContainer nodes;
-    nodes.Create(4);
-    Ptr<Node> src = nodes.Get(0);
-    Ptr<Node> r1 = nodes.Get(1);
-    Ptr<Node> r2 = nodes.Get(2);
-    Ptr<Node> dst = nodes.Get(3);
+    nodes.Create(o.alone ? 2 : 4);
+    Ptr<Node> r1 = nodes.Get(0);
+    Ptr<Node> r2 = nodes.Get(1);
+    Ptr<Node> src = o.alone ? r1 : nodes.Get(2);
+    Ptr<Node> dst = o.alone ? r2 : nodes.Get(3);
     InternetStackHelper().Install(nodes);
 
     const DataRate access(kAccessRate);
     const Time middle = o.rtt / 2 - 2 * o.edge;
-    NetDeviceContainer left = Link(src, r1, o.edge, access, access, kUnlimited);
     NetDeviceContainer core = Link(r1, r2, middle, o.rate, DataRate(kReturnRate), "1p");
-    NetDeviceContainer right = Link(r2, dst, o.edge, access, access, kUnlimited);
+    std::vector<NetDeviceContainer> links = {core};
+    if (!o.alone)
+    {
+        links.insert(links.begin(), Link(src, r1, o.edge, access, access, kUnlimited));
+        links.push_back(Link(r2, dst, o.edge, access, access, kUnlimited));
+    }
 
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
     Ipv4InterfaceContainer addresses;
     TrafficControlHelper none;
-    for (const NetDeviceContainer& link : {left, core, right})
+    for (const NetDeviceContainer& link : links)
     {
         addresses = address.Assign(link);
         address.NewNetwork();
@@ -754,9 +787,15 @@ main(int argc, char** argv)
 
     Observer observer(o);
     observer.WatchBottleneck(bottleneck, core.Get(0));
-    Sink sink(dst, observer);
-    Source source(src, observer);
-    source.Connect(InetSocketAddress(addresses.GetAddress(1), kPort));
+    std::vector<std::unique_ptr<Sink>> sinks;
+    std::vector<std::unique_ptr<Source>> sources;
+    for (uint32_t i = 0; i < o.flows; ++i)
+    {
+        sinks.push_back(std::make_unique<Sink>(dst, kPort + i, observer));
+        sources.push_back(std::make_unique<Source>(src, observer));
+        const Address to = InetSocketAddress(addresses.GetAddress(1), kPort + i);
+        Simulator::Schedule(i * o.spacing, &Source::Connect, sources.back().get(), to);
+    }
 
     Simulator::Stop(o.time + TimeStep(1)); // so that the sample at the very end is taken
     Simulator::Run();

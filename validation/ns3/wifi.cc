@@ -24,7 +24,9 @@
  *  - `unanswered` is the share of data PPDUs that no ACK or Block ACK followed;
  *    Block ACK requests and management frames are counted apart.
  *
- * All rates and counts are those of the window [from, to).
+ * All rates and counts are those of the window [from, to). For the cost of a
+ * packet (`make bench`), `observe=false` leaves everything out that watches the
+ * cell; `cpu_seconds` is the processor time of the whole program.
  */
 
 #include "ns3/core-module.h"
@@ -37,6 +39,7 @@
 #include "ns3/wifi-module.h"
 
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <string>
@@ -87,6 +90,7 @@ struct Options
     Time from = Seconds(4);
     Time to = Seconds(14);
     uint32_t seed = 1;
+    bool observe = true;
 
     bool Qos() const
     {
@@ -135,6 +139,11 @@ class Observer
         : m_options(options),
           flows(options.stations)
     {
+    }
+
+    bool Observes() const
+    {
+        return m_options.observe;
     }
 
     bool Open() const
@@ -267,6 +276,7 @@ Observer::Print()
     const double seconds = (m_options.to - m_options.from).GetSeconds();
     double sum = 0;
     double squares = 0;
+    uint64_t delivered = 0;
     uint64_t acks = 0;
     uint64_t timeouts = 0;
     uint64_t retransmissions = 0;
@@ -274,6 +284,7 @@ Observer::Print()
     {
         const double rate = 8e-6 * double(flow.read) / seconds;
         sum += rate;
+        delivered += flow.read;
         squares += rate * rate;
         acks += flow.acks;
         timeouts += flow.timeouts;
@@ -288,6 +299,8 @@ Observer::Print()
     auto count = [](const char* key, uint64_t value, const char* end = ",") {
         std::printf("  \"%s\": %lu%s\n", key, static_cast<unsigned long>(value), end);
     };
+    number("cpu_seconds", double(std::clock()) / CLOCKS_PER_SEC);
+    count("delivered_bytes", delivered);
     number("goodput_mbps", sum);
     number("jain", squares > 0 ? sum * sum / (double(flows.size()) * squares) : 0);
     number("unanswered", all.Unanswered());
@@ -328,7 +341,7 @@ class Source
                                      MakeNullCallback<void, Ptr<Socket>>());
         m_socket->SetSendCallback(MakeCallback(&Source::OnRoom, this));
         auto watch = [&](const char* source, auto callback) {
-            bool found = m_socket->TraceConnectWithoutContext(source, callback);
+            bool found = !o.observe || m_socket->TraceConnectWithoutContext(source, callback);
             NS_ABORT_MSG_UNLESS(found, "no trace source " << source);
         };
         watch("RTO", MakeCallback(&Observer::OnRto, &observer).Bind(flow));
@@ -409,9 +422,12 @@ class Sink
     void OnAccept(Ptr<Socket> socket, const Address&)
     {
         socket->SetRecvCallback(MakeCallback(&Sink::OnReadable, this));
-        socket->TraceConnectWithoutContext(
-            "Tx",
-            MakeCallback(&Observer::OnReceiverTx, &m_observer).Bind(m_flow));
+        if (m_observer.Observes())
+        {
+            socket->TraceConnectWithoutContext(
+                "Tx",
+                MakeCallback(&Observer::OnReceiverTx, &m_observer).Bind(m_flow));
+        }
     }
 
     void OnReadable(Ptr<Socket> socket)
@@ -581,6 +597,10 @@ Configure(const Options& o, NetDeviceContainer devices, Observer& observer)
         queue->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, limit));
         const bool same = ap || o.stationLifetime.IsZero();
         queue->SetMaxDelay(same ? o.lifetime : o.stationLifetime);
+        if (!o.observe)
+        {
+            continue;
+        }
         if (ap)
         {
             queue->TraceConnectWithoutContext("PacketsInQueue",
@@ -665,6 +685,7 @@ Parse(int argc, char** argv)
     cmd.AddValue("dataStagger", "time between starts of data", o.dataStagger);
     cmd.AddValue("from", "start of the window", o.from);
     cmd.AddValue("to", "end of the window and of the run", o.to);
+    cmd.AddValue("observe", "watch the cell; without it, only goodput and cost are told", o.observe);
     cmd.AddValue("seed", "run number of the random generator", o.seed);
     cmd.Parse(argc, argv);
     NS_ABORT_MSG_IF(o.direction != "down" && o.direction != "up", "unknown direction");
@@ -716,9 +737,12 @@ main(int argc, char** argv)
             neighbours.PopulateNeighborCache();
         });
     }
-    ap->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
-        "TcDrop",
-        MakeCallback(&Observer::OnDrop, &observer));
+    if (o.observe)
+    {
+        ap->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
+            "TcDrop",
+            MakeCallback(&Observer::OnDrop, &observer));
+    }
 
     const bool down = o.direction == "down";
     const TypeId factory = o.Udp() ? UdpSocketFactory::GetTypeId() : TcpSocketFactory::GetTypeId();
