@@ -72,6 +72,27 @@ impl Table {
         self.name
     }
 
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// Adds the rows of `other` below.
+    ///
+    /// # Errors
+    /// If `other` has other columns.
+    pub fn append(&mut self, other: Self) -> Result<(), ArrowError> {
+        let key = |column: &Column| (column.name, column.unit, std::mem::discriminant(&column.values));
+        if !self.columns.iter().map(key).eq(other.columns.iter().map(key)) {
+            return Err(ArrowError::SchemaError(format!("tables `{}` have different columns", self.name)));
+        }
+        for (column, below) in self.columns.iter_mut().zip(other.columns) {
+            column.values.append(below.values);
+        }
+        Ok(())
+    }
+
     /// Converts the table to Arrow. The metadata of each field hold the unit under `unit`. Values that could not be measured or have no
     /// meaning are null.
     ///
@@ -80,6 +101,26 @@ impl Table {
     pub fn into_arrow(self) -> Result<RecordBatch, ArrowError> {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.columns.into_iter().map(Column::into_arrow).unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    }
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(values) => values.len(),
+            Self::Number(values) => values.len(),
+            Self::Count(values) => values.len(),
+        }
+    }
+
+    /// Adds values of the same kind.
+    fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Text(values), Self::Text(mut others)) => values.append(&mut others),
+            (Self::Number(values), Self::Number(mut others)) => values.append(&mut others),
+            (Self::Count(values), Self::Count(mut others)) => values.append(&mut others),
+            _ => debug_assert!(false, "the kinds were compared before"),
+        }
     }
 }
 
@@ -96,5 +137,39 @@ impl Column {
             field.set_metadata([("unit".to_owned(), self.unit.to_owned())].into());
         }
         (field, array)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(flow: &str, rate: f64) -> Table {
+        Table::new("flows").text("flow", [flow.to_owned()]).number("rate", "Mbps", [rate])
+    }
+
+    #[test]
+    fn rows_are_added_below() {
+        let mut both = table("one", 1.0);
+        both.append(table("two", f64::NAN)).unwrap();
+        assert_eq!(both.rows(), 2);
+        let twice = Table::new("flows").text("flow", ["one", "two"].map(str::to_owned)).number(
+            "rate",
+            "Mbps",
+            [Some(1.0), None],
+        );
+        assert_eq!(both.into_arrow().unwrap(), twice.into_arrow().unwrap());
+    }
+
+    #[test]
+    fn rows_of_other_columns_are_not_added() {
+        let one = table("one", 1.0);
+        for other in [
+            Table::new("flows").text("flow", ["two".to_owned()]),
+            Table::new("flows").text("flow", ["two".to_owned()]).number("rate", "kbps", [2.0]),
+            Table::new("flows").text("flow", ["two".to_owned()]).count("rate", "Mbps", [2]),
+        ] {
+            assert!(one.clone().append(other).is_err());
+        }
     }
 }

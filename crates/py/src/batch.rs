@@ -8,8 +8,8 @@ use acklab_lab::{Error, RunOptions, Strategies};
 use acklab_measure::Table;
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use arrow_select::concat::concat_batches;
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ pub(crate) fn run_many(
     let started = Instant::now();
     let budget = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(Duration::MAX);
     let mut batch = Batch::default();
-    let mut signal = None;
+    let (mut signal, mut fault) = (None, None);
     py.detach(|| {
         let mut checked = Instant::now();
         for own in &points {
@@ -123,14 +123,20 @@ pub(crate) fn run_many(
             }
             match run_point(&common, own, name, &base, strategies.as_ref(), &mut goes_on) {
                 Ok(None) => break,
-                Ok(Some((scenario, tables))) => batch.add(scenario, tables),
+                Ok(Some((scenario, tables))) => {
+                    if let Err(why) = batch.add(scenario, tables) {
+                        fault = Some(why);
+                        break;
+                    }
+                }
                 Err(why) => batch.points.push((Err(why), Vec::new())),
             }
         }
     });
-    match signal {
-        Some(signal) => Err(signal),
-        None => batch.finish(py).map_err(|why| failed(name, &why.into()))?,
+    match (signal, fault) {
+        (Some(signal), _) => Err(signal),
+        (None, Some(why)) => Err(failed(name, &why.into())),
+        (None, None) => batch.finish(py).map_err(|why| failed(name, &why.into()))?,
     }
 }
 
@@ -165,28 +171,41 @@ fn run_point(
 #[derive(Default)]
 struct Batch {
     points: Vec<(PyResult<String>, Vec<&'static str>)>,
-    tables: IndexMap<&'static str, Parts>,
+    tables: IndexMap<&'static str, Joined>,
 }
 
-/// A table of several points: the rows of each, with the index of the point.
-#[derive(Default)]
-struct Parts {
-    rows: Vec<(usize, Table)>,
+/// A table over several points.
+struct Joined {
+    table: Table,
+    /// The index of the point of each row.
+    points: Vec<u32>,
 }
 
 impl Batch {
-    fn add(&mut self, scenario: String, tables: Vec<Table>) {
-        let point = self.points.len();
+    /// Fails if a table of this point has other columns than that of an earlier one.
+    fn add(&mut self, scenario: String, tables: Vec<Table>) -> Result<(), ArrowError> {
+        let point = self.points.len() as u32;
         self.points.push((Ok(scenario), tables.iter().map(Table::name).collect()));
         for table in tables {
-            self.tables.entry(table.name()).or_default().rows.push((point, table));
+            let indices = std::iter::repeat_n(point, table.rows());
+            match self.tables.entry(table.name()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Joined { points: indices.collect(), table });
+                }
+                Entry::Occupied(mut entry) => {
+                    let joined = entry.get_mut();
+                    joined.points.extend(indices);
+                    joined.table.append(table)?;
+                }
+            }
         }
+        Ok(())
     }
 
-    /// The Python object. The outer error is that of a table whose columns differ in length or type.
+    /// The Python object. The outer error is that of a table whose columns differ in length.
     fn finish(self, py: Python<'_>) -> Result<PyResult<BatchResult>, ArrowError> {
         let tables = py.detach(|| {
-            let whole = self.tables.into_iter().map(|(name, parts)| Ok((name, parts.join()?)));
+            let whole = self.tables.into_iter().map(|(name, joined)| Ok((name, joined.into_arrow()?)));
             whole.collect::<Result<Vec<(&str, RecordBatch)>, ArrowError>>()
         })?;
         Ok((|| {
@@ -205,20 +224,12 @@ impl Batch {
     }
 }
 
-impl Parts {
-    fn join(self) -> Result<RecordBatch, ArrowError> {
-        let (points, parts): (Vec<usize>, Vec<Table>) = self.rows.into_iter().unzip();
-        let parts = parts.into_iter().map(Table::into_arrow).collect::<Result<Vec<_>, _>>()?;
-        let schema = parts.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
-        let joined = concat_batches(&schema, &parts)?;
-        let of_rows =
-            points.iter().zip(&parts).flat_map(|(&point, part)| std::iter::repeat_n(point as u32, part.num_rows()));
-        let indices: ArrayRef = Arc::new(UInt32Array::from_iter_values(of_rows));
+impl Joined {
+    fn into_arrow(self) -> Result<RecordBatch, ArrowError> {
+        let rows = self.table.into_arrow()?;
+        let indices: ArrayRef = Arc::new(UInt32Array::from(self.points));
         let fields = std::iter::once(Arc::new(Field::new("point", DataType::UInt32, false)));
-        let schema = Schema::new(fields.chain(schema.fields().iter().cloned()).collect::<Vec<_>>());
-        RecordBatch::try_new(
-            Arc::new(schema),
-            std::iter::once(indices).chain(joined.columns().iter().cloned()).collect(),
-        )
+        let schema = Schema::new(fields.chain(rows.schema().fields().iter().cloned()).collect::<Vec<_>>());
+        RecordBatch::try_new(Arc::new(schema), std::iter::once(indices).chain(rows.columns().iter().cloned()).collect())
     }
 }
