@@ -113,6 +113,15 @@ pub fn emulate(
     options: &EmulateOptions,
     mut goes_on: impl FnMut() -> bool,
 ) -> Result<Emulation, Error> {
+    emulate_while(scenario, options, &mut goes_on)
+}
+
+/// [`emulate`] for any `goes_on`, compiled once.
+fn emulate_while(
+    scenario: &Scenario,
+    options: &EmulateOptions,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<Emulation, Error> {
     let parts = Parts::new(scenario, &options.run)?;
     parts.refuse_split_ways()?;
     let mut stage = Stage::new(scenario, options, &parts)?;

@@ -65,6 +65,11 @@ pub struct Results {
 /// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace cannot be read, a capture or a log cannot be
 /// written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
+    run_while(scenario, options, &mut goes_on)
+}
+
+/// [`run`] for any `goes_on`: a generic function would compile the loop of events, and all that it inlines, at each call anew.
+fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
     }
@@ -78,7 +83,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     }
     let end = Instant::ZERO + scenario.duration;
     let mut advance = |clock: &mut VirtualClock, world: &mut World, until: Instant| {
-        advance(scenario, (clock, world), until, end, &options.progress, &mut goes_on)
+        advance(scenario, (clock, world), until, end, &options.progress, goes_on)
     };
     let Range { start: from, end: until } = assemble::window(scenario);
 
@@ -103,7 +108,7 @@ fn advance(
     until: Instant,
     end: Instant,
     progress: &Progress,
-    goes_on: &mut impl FnMut() -> bool,
+    goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
     let part = (end.as_nanos() / u64::from(Progress::PARTS)).max(1);
     while clock.now() < until {
