@@ -121,6 +121,8 @@ pub struct BbrTack {
     bandwidth: WindowedMax<u64>,
     full_pipe: FullPipe,
     rounds: Rounds,
+    /// The last round of Startup in which a packet waited in a queue.
+    queued_in: Option<u64>,
     /// The intervals between TACKs, each at most what the smoothed round trip is longer than the least.
     waits: WindowedMax<Duration>,
     /// The TACK interval from which they count.
@@ -158,6 +160,7 @@ impl BbrTack {
             bandwidth: WindowedMax::default(),
             full_pipe: FullPipe::default(),
             rounds: Rounds::default(),
+            queued_in: None,
             waits: WindowedMax::default(),
             waits_from: 0,
             idle_reports: 0,
@@ -241,8 +244,10 @@ impl BbrTack {
         let Config { full_bandwidth_growth, full_bandwidth_rounds, cycle_intervals, .. } = self.constants;
         match self.state {
             State::Startup => {
+                self.note_queue(ack);
                 let is_full = self.rounds.starts()
                     && !is_limited
+                    && !self.is_held()
                     && self.full_pipe.on_round(self.max_bandwidth(), full_bandwidth_growth, full_bandwidth_rounds);
                 if is_full {
                     self.state = State::Drain;
@@ -258,6 +263,24 @@ impl BbrTack {
                     self.cycle_began = self.intervals;
                 }
             }
+        }
+    }
+
+    /// Is the round that ends no evidence of a full pipe? As much is delivered of what was conserved as before, whatever the pipe holds, unless
+    /// packets have waited in a queue lately: with a round trip longer by a quarter, so much was in flight that the rate would have grown by a
+    /// quarter.
+    fn is_held(&self) -> bool {
+        let lately = u64::from(self.constants.full_bandwidth_rounds);
+        let has_queued = self.queued_in.is_some_and(|round| self.rounds.count() <= round + lately);
+        self.recovery.sees_conserved() && !has_queued
+    }
+
+    fn note_queue(&mut self, ack: &Ack) {
+        let growth = self.constants.full_bandwidth_growth;
+        if let Some((rtt, least)) = ack.newest_rtt.zip(self.min_rtt)
+            && rtt.as_nanos() >= growth.of(least.as_nanos())
+        {
+            self.queued_in = Some(self.rounds.count());
         }
     }
 
@@ -353,7 +376,12 @@ impl BbrTack {
     fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let limits =
             Limits { between: self.between_tacks(), least: self.min_window(), is_full: self.state != State::Startup };
+        let conserved = self.recovery.conserves();
         let cwnd = self.recovery.window(window.cwnd, ack, limits);
+        if self.recovery.conserves() && !conserved {
+            // As in Linux's BBR, so that what was conserved is acknowledged in a round of its own.
+            self.rounds.begin(ack.total_delivered);
+        }
         window.cwnd = if self.recovery.conserves() { cwnd } else { self.towards_cap(cwnd, ack.delivered) };
     }
 
@@ -491,6 +519,52 @@ mod tests {
         assert_eq!(rates[3..7], [6; 4]);
         assert_eq!(rates[7..31], [8; 24]);
         assert_eq!(rates[31..], [10; 2]);
+    }
+
+    /// Two TACKs a round trip that deliver ten packets each, and as much in each round. If each TACK reports a loss, a round conserves, another
+    /// grows, and half a round later the next recovery begins.
+    #[test]
+    fn rounds_of_conserved_packets_do_not_tell_that_the_pipe_is_full() {
+        let tacks_until_full = |loses: bool, rtt: Duration| {
+            let mut path = Path::new();
+            (1u64..).find(|count| {
+                path.tacks += 1;
+                let rate = Sample {
+                    delivered: 20 * MSS,
+                    interval: INTERVAL * 2,
+                    ..sample(0, 10 * MSS * count.saturating_sub(2))
+                };
+                let ack = Ack {
+                    total_delivered: 10 * MSS * count,
+                    lost: u64::from(loses) * MSS,
+                    in_flight: 20 * MSS,
+                    rate: Some(rate),
+                    acked_to: Position(10 * count + 1),
+                    sent_to: Position(10 * count + 20),
+                    ..ack(path.now(), 10, rtt)
+                };
+                path.controller.on_ack(&mut path.window, &ack);
+                path.controller.state != State::Startup
+            })
+        };
+        assert_eq!(tacks_until_full(false, RTT), Some(7), "a round, and three without growth");
+        assert_eq!(tacks_until_full(true, RTT), Some(13), "of five TACKs, two rounds, one counts");
+        assert_eq!(tacks_until_full(true, RTT * 5 / 4), Some(8), "if packets wait in a queue, all count");
+    }
+
+    #[test]
+    fn a_loss_begins_a_round() {
+        let mut path = Path::new();
+        let mut count = |delivered: u64, lost: u64, prior: u64| {
+            path.tacks += 1;
+            let rate = Some(sample(1000, prior * MSS));
+            let ack = Ack { total_delivered: delivered * MSS, lost: lost * MSS, rate, ..ack(path.now(), 10, RTT) };
+            path.controller.on_ack(&mut path.window, &ack);
+            path.controller.rounds.count()
+        };
+        assert_eq!([count(10, 0, 0), count(20, 1, 0)], [1; 2]);
+        assert_eq!(count(30, 0, 10), 1, "it left before the loss was known");
+        assert_eq!(count(40, 0, 20), 2);
     }
 
     /// With β = 4: 2.25 times what the path holds.

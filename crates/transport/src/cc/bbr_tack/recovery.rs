@@ -46,6 +46,11 @@ impl Recovery {
         self.phase == Phase::Conservation
     }
 
+    /// Did what is acknowledged now leave while packets were conserved?
+    pub(super) fn sees_conserved(&self) -> bool {
+        self.phase == Phase::Growth
+    }
+
     /// Processes an ACK. Returns the window before it grows by what is delivered.
     pub(super) fn window(&mut self, cwnd: u64, ack: &Ack, limits: Limits) -> u64 {
         let Limits { between, least, is_full } = limits;
@@ -109,6 +114,21 @@ mod tests {
         // In flight and delivered until the next TACK are 20 and 6.
         let expected = [(60, false), (26, true), (23, true), (23, false), (30, false), (60, false)];
         assert_eq!([true, false].map(|is_full| windows(is_full, &steps)), [expected; 2]);
+    }
+
+    #[test]
+    fn what_was_conserved_is_acknowledged_while_the_window_grows() {
+        let limits = Limits { between: 6 * MSS, least: 4 * MSS, is_full: false };
+        let mut recovery = Recovery::default();
+        let mut sees = |ack: Ack| {
+            recovery.window(60 * MSS, &ack, limits);
+            recovery.sees_conserved()
+        };
+        assert!(!sees(reporting(10, 101, 160)), "160 packets had left when the loss was known");
+        assert!(!sees(reporting(0, 160, 185)));
+        assert!(sees(reporting(0, 161, 186)), "the first that was conserved");
+        assert!(sees(reporting(0, 186, 190)), "the last");
+        assert!(!sees(reporting(0, 187, 200)));
     }
 
     #[test]
