@@ -3,7 +3,6 @@
 //! Arrivals belong to one burst if they follow each other in less than half of the time that the bottleneck takes for what they bring
 //! (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
 
-use crate::quantiles::median;
 use crate::rate::Point;
 
 /// The share of arrivals within bursts of two or more from which they count as bursty.
@@ -22,28 +21,38 @@ pub(crate) struct Bursts {
 
 /// The bursts of curves, which have a point for each arrival, with a bottleneck of `rate` octets per second.
 ///
-/// The curves are samples of a connection, evenly spaced, so that each burst has the same chance to be in one. But the first is its start, with many small bursts, whatever the
-/// distance of the others: it counts only if there is no other.
-pub(crate) fn bursts(curves: &[Vec<Point>], rate: f64) -> Option<Bursts> {
-    let (mut arrivals, mut together, mut all) = (0_usize, 0_usize, 0_usize);
+/// The curves are samples of a connection. The first is its start, with many small bursts; each other one stands for `stride` parts of its length.
+pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bursts> {
+    let (mut arrivals, mut together, mut all) = (0, 0, 0);
     let mut intervals = Vec::new();
-    let settled = if curves.len() > 1 { &curves[1..] } else { curves };
-    for curve in settled {
+    for (place, curve) in curves.iter().enumerate() {
+        let weight = if place == 0 { 1 } else { stride };
         for burst in starts(curve, rate).windows(2) {
-            let length = burst[1] - burst[0];
-            intervals.push((curve[burst[1]].0 - curve[burst[0]].0) as f64);
+            let length = weight * (burst[1] - burst[0]) as u64;
+            intervals.push((curve[burst[1]].0 - curve[burst[0]].0, weight));
             arrivals += length;
-            together += if length > 1 { length } else { 0 };
-            all += 1;
+            together += if length > weight { length } else { 0 };
+            all += weight;
         }
     }
     (all > 0).then(|| {
-        let is_bursty = all >= LEAST && together as f64 >= MOST * arrivals as f64;
+        let is_bursty = intervals.len() >= LEAST && together as f64 >= MOST * arrivals as f64;
         Bursts {
             mean_length: arrivals as f64 / all as f64,
-            period: if is_bursty { median(&mut intervals) } else { None },
+            period: if is_bursty { weighted_median(intervals, all) } else { None },
         }
     })
+}
+
+/// The median of values with weights, whose sum is `all`.
+fn weighted_median(mut values: Vec<(u64, u64)>, all: u64) -> Option<f64> {
+    values.sort_unstable();
+    let mut seen = 0;
+    let middle = values.iter().find(|(_, weight)| {
+        seen += weight;
+        2 * seen >= all
+    });
+    middle.map(|&(value, _)| value as f64)
 }
 
 /// The places at which bursts begin.
@@ -60,29 +69,30 @@ mod tests {
     #[test]
     fn a_gate_has_a_period() {
         let curve: Vec<Point> = (0..400u64).map(|n| (n / 4 * 6_000_000 + n % 4 * 20_000, 3000 * (n + 1))).collect();
-        let found = bursts(&[curve], 2e6).unwrap();
+        let found = bursts(&[curve], 1, 2e6).unwrap();
         assert_eq!((found.mean_length, found.period), (4.0, Some(6e6)));
     }
 
     #[test]
     fn an_aggregate_arrives_at_once() {
         let curve: Vec<Point> = (0..400u64).map(|n| (n / 4 * 6_000_000, 3000 * (n + 1))).collect();
-        assert_eq!(bursts(&[curve], 2e6).unwrap(), Bursts { mean_length: 4.0, period: Some(6e6) });
+        assert_eq!(bursts(&[curve], 1, 2e6).unwrap(), Bursts { mean_length: 4.0, period: Some(6e6) });
     }
 
     #[test]
-    fn the_start_is_left_out_of_many_samples() {
+    fn the_start_weighs_as_much_as_it_lasts() {
         let curve = |length: u64, period: u64| -> Vec<Point> {
             (0..1024u64).map(|n| (n / length * period + n % length * 20_000, 3000 * (n + 1))).collect()
         };
+        // 512 bursts at the start, and 31 in each of two samples.
         let curves = [curve(2, 1_500_000), curve(32, 20_000_000), curve(32, 20_000_000)];
-        assert_eq!(bursts(&curves, 1e7).unwrap().period, Some(20e6));
-        assert_eq!(bursts(&curves[..1], 1e7).unwrap().period, Some(1.5e6));
+        assert_eq!(bursts(&curves, 10, 1e7).unwrap().period, Some(20e6));
+        assert_eq!(bursts(&curves, 8, 1e7).unwrap().period, Some(1.5e6));
     }
 
     #[test]
     fn even_arrivals_have_none() {
         let curve: Vec<Point> = (0..400u64).map(|n| (n * 1_500_000, 3000 * (n + 1))).collect();
-        assert_eq!(bursts(&[curve], 2e6).unwrap(), Bursts { mean_length: 1.0, period: None });
+        assert_eq!(bursts(&[curve], 1, 2e6).unwrap(), Bursts { mean_length: 1.0, period: None });
     }
 }

@@ -285,11 +285,13 @@ impl Way {
         let curve = |stretch: &Vec<way::Ack>| advancing(stretch.iter().map(|ack| (ack.at, ack.delivered)));
         let acknowledged: Vec<Vec<Point>> = ack_stretches.iter().map(curve).collect();
         // At the sender no data have been through the bottleneck; elsewhere they may have.
+        let data = (arrivals.as_slice(), way.data.stride());
+        let acks = (acknowledged.as_slice(), way.acks.stride());
         let (passed, seen) = match position {
-            _ if is_quic => (arrivals.as_slice(), arrivals.as_slice()),
-            Position::Sender => (&[][..], acknowledged.as_slice()),
-            Position::Receiver => (arrivals.as_slice(), arrivals.as_slice()),
-            Position::Middle | Position::Unknown => (arrivals.as_slice(), acknowledged.as_slice()),
+            _ if is_quic => (data.0, data),
+            Position::Sender => (&[][..], acks),
+            Position::Receiver => (data.0, data),
+            Position::Middle | Position::Unknown => (data.0, acks),
         };
         let clock = ReceiverClock::of(&ack_stretches).and_then(|clock| clock.rate());
         let (rate, bursts) = rate_and_bursts(passed, &acknowledged, position == Position::Receiver, seen, clock);
@@ -373,12 +375,12 @@ impl Way {
 }
 
 /// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured over whole bursts. The curves have a point for each arrival; `seen` are
-/// those in which bursts are looked for. `clock` is the rate by the receiver's clock.
+/// those in which bursts are looked for, with the stride of their samples. `clock` is the rate by the receiver's clock.
 fn rate_and_bursts(
     data: &[Vec<Point>],
     acks: &[Vec<Point>],
     is_behind: bool,
-    seen: &[Vec<Point>],
+    (seen, stride): (&[Vec<Point>], u64),
     clock: Option<rate::Estimate>,
 ) -> (Option<rate::Rate>, Option<Bursts>) {
     let together = |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
@@ -389,9 +391,9 @@ fn rate_and_bursts(
     let rough =
         train_rate(single, Some(longest / 400.0)).or(clock).map(|rate| rate.value).or_else(|| rate::mean(single));
     let Some(rough) = rough else { return (of_bottleneck(data, acks, is_behind, None, clock), None) };
-    let period = bursts(seen, rough).and_then(|found| found.period);
+    let period = bursts(seen, stride, rough).and_then(|found| found.period);
     let rate = of_bottleneck(data, acks, is_behind, period, clock);
-    let found = bursts(seen, rate.map_or(rough, |rate| rate.estimate.value));
+    let found = bursts(seen, stride, rate.map_or(rough, |rate| rate.estimate.value));
     (rate, found)
 }
 

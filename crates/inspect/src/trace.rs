@@ -51,6 +51,11 @@ impl<T: Copy> Trace<T> {
         self.runs.push(Run { place, items: vec![item] });
     }
 
+    /// Of so many runs, one is kept.
+    pub(crate) const fn stride(&self) -> u64 {
+        self.stride as u64
+    }
+
     /// The items as stretches without gaps.
     pub(crate) fn stretches(&self) -> Vec<Vec<T>> {
         let mut stretches: Vec<Vec<T>> = Vec::new();
