@@ -83,14 +83,7 @@ impl<P: Observed> Observers<P> {
         self.captures.drain(..).try_for_each(Capture::finish)
     }
 
-    #[inline]
-    fn pass(&mut self, point: CapturePoint, now: Instant, packet: &P) {
-        if !self.points.is_empty() {
-            self.record(point, now, packet);
-        }
-    }
-
-    /// Few runs record packets, and [`pass`](Self::pass) runs at each step of a packet.
+    /// Few runs record packets.
     #[cold]
     fn record(&mut self, passed: CapturePoint, now: Instant, packet: &P) {
         for (point, capture) in &self.points {
@@ -106,23 +99,24 @@ impl<P: Observed> Observers<P> {
 
 impl<P: Observed> Taps<P> for Observers<P> {
     #[inline]
+    fn is_watching(&self) -> bool {
+        !self.points.is_empty()
+    }
+
     fn enters_link(&mut self, direction: usize, now: Instant, packet: &P) {
-        self.pass(CapturePoint::LinkEntry(direction), now, packet);
+        self.record(CapturePoint::LinkEntry(direction), now, packet);
     }
 
-    #[inline]
     fn leaves_link(&mut self, direction: usize, now: Instant, packet: &P) {
-        self.pass(CapturePoint::LinkExit(direction), now, packet);
+        self.record(CapturePoint::LinkExit(direction), now, packet);
     }
 
-    #[inline]
     fn enters_port(&mut self, port: PortId, now: Instant, packet: &P) {
-        self.pass(CapturePoint::Port(port), now, packet);
+        self.record(CapturePoint::Port(port), now, packet);
     }
 
-    #[inline]
     fn leaves_port(&mut self, port: PortId, now: Instant, packet: &P) {
-        self.pass(CapturePoint::Port(port), now, packet);
+        self.record(CapturePoint::Port(port), now, packet);
     }
 
     fn dropped(&mut self, flow: FlowKey) {

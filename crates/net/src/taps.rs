@@ -5,6 +5,11 @@ use acklab_wifi::Cell;
 
 /// An observer of a network. It does not influence the network; by default, each method does nothing.
 pub trait Taps<D> {
+    /// Returns `false` if nobody observes the packets at links and ports, so that they need not be shown.
+    fn is_watching(&self) -> bool {
+        true
+    }
+
     /// A datagram arrives at a link direction.
     fn enters_link(&mut self, _direction: usize, _now: Instant, _datagram: &D) {}
 
@@ -25,4 +30,8 @@ pub trait Taps<D> {
 }
 
 /// No observer.
-impl<D> Taps<D> for () {}
+impl<D> Taps<D> for () {
+    fn is_watching(&self) -> bool {
+        false
+    }
+}

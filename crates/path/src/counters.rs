@@ -1,5 +1,6 @@
 //! The counters of a link inside the measurement window.
 
+use crate::queue::Waiting;
 use crate::thinner::Removed;
 use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::ops::Range;
@@ -146,6 +147,64 @@ impl Tally {
         }
     }
 
+    /// A packet passes a FIFO whose departures are known on arrival, and the server behind it. It reaches the far end at `arrival`, if that is
+    /// known and not [counted](Self::delivers) otherwise.
+    #[inline(always)]
+    pub(crate) fn passes(&mut self, passage: &Passage, arrival: Option<Instant>) {
+        let Passage { arrived, leaves, start: _, end, size, on_wire } = *passage;
+        if arrived < self.window.start || arrival.unwrap_or(end) >= self.window.end {
+            return self.passes_in_part(passage, arrival);
+        }
+        let counters = &mut self.counters;
+        counters.packets_in += 1;
+        counters.bytes_in += size;
+        counters.served += 1;
+        counters.bytes_served += on_wire;
+        counters.bytes_on_wire += on_wire;
+        if leaves != arrived {
+            let waited = leaves.since(arrived);
+            counters.waited += waited;
+            counters.queue.area += u128::from(waited.as_nanos());
+        }
+        if arrival.is_some() {
+            counters.packets_out += 1;
+            counters.bytes_out += size;
+        }
+    }
+
+    /// `passes` of a packet that may arrive before the window or leave after it.
+    #[inline(never)]
+    fn passes_in_part(&mut self, passage: &Passage, arrival: Option<Instant>) {
+        let Passage { arrived, leaves, start, end, size, on_wire } = *passage;
+        self.arrives(arrived, size);
+        self.serves(leaves, on_wire, leaves.since(arrived));
+        self.counters.queue.area += waiting_time(arrived, leaves, &self.window);
+        self.sends(start, end, on_wire);
+        if let Some(arrival) = arrival {
+            self.delivers(arrival, size);
+        }
+    }
+
+    /// The counters at `now`, where the packets that [pass](Self::passes) have been counted ahead and `waiting` have not left their FIFO yet.
+    pub(crate) fn counters_with<'a>(
+        &self,
+        now: Instant,
+        waiting: impl ExactSizeIterator<Item = &'a Waiting>,
+        overhead: Bytes,
+    ) -> Counters {
+        let mut counters = self.counters.clone();
+        (counters.queue.now, counters.queue.since) = (waiting.len() as u64, now);
+        for &Waiting { arrived, leaves, size } in waiting {
+            counters.queue.area -= waiting_time(arrived.max(now), leaves, &self.window);
+            if self.window.contains(&leaves) {
+                counters.served -= 1;
+                counters.bytes_served -= size + overhead;
+                counters.waited = counters.waited - leaves.since(arrived);
+            }
+        }
+        counters
+    }
+
     /// Octets are serialised from `start` to `end`.
     #[inline]
     pub(crate) fn sends(&mut self, start: Instant, end: Instant, on_wire: Bytes) {
@@ -206,12 +265,43 @@ impl Tally {
             return;
         }
         self.counters.queue.change(at, length as u64, &self.window);
+        self.logs_length(at, length);
+    }
+
+    /// Notes the queue's length from `at` on, where the waits of its packets are [counted](Self::passes) apart.
+    #[inline]
+    pub(crate) fn notes_length(&mut self, at: Instant, length: usize) {
+        if length as u64 > self.counters.queue.max && self.window.contains(&at) {
+            self.counters.queue.max = length as u64;
+        }
+        self.logs_length(at, length);
+    }
+
+    /// Appends the queue's length from `at` on to the log, if there is one.
+    #[inline]
+    fn logs_length(&mut self, at: Instant, length: usize) {
         if let Some(lengths) = &mut self.lengths
             && self.window.contains(&at)
         {
             lengths.push((at, length as u64));
         }
     }
+}
+
+/// The times of a packet in a FIFO and the server behind it: it arrives, leaves the queue, and is served from `start` to `end`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passage {
+    pub(crate) arrived: Instant,
+    pub(crate) leaves: Instant,
+    pub(crate) start: Instant,
+    pub(crate) end: Instant,
+    pub(crate) size: Bytes,
+    pub(crate) on_wire: Bytes,
+}
+
+/// The part of a wait that lies in `window`, in nanoseconds. The integral of a queue's length is the sum of these over its packets.
+fn waiting_time(from: Instant, until: Instant, window: &Range<Instant>) -> u128 {
+    u128::from(until.min(window.end).since(from.max(window.start)).as_nanos())
 }
 
 /// The length of a queue over time, in packets.
@@ -248,8 +338,7 @@ impl QueueLength {
     }
 
     fn area_until(&self, at: Instant, window: &Range<Instant>) -> u128 {
-        let (begin, end) = (self.since.max(window.start), at.min(window.end));
-        u128::from(self.now) * u128::from(end.since(begin).as_nanos())
+        u128::from(self.now) * waiting_time(self.since, at, window)
     }
 
     /// The mean length over `window`, which must be the window of measurement.

@@ -7,7 +7,7 @@ mod device;
 
 pub use config::{LinkConfig, TraceFile};
 
-use crate::counters::{Counters, Tally};
+use crate::counters::{Counters, Passage, Tally};
 use crate::demand::Terminal;
 use crate::gate::Gate;
 use crate::mtu::Mtu;
@@ -41,7 +41,7 @@ pub struct Link<D> {
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
-    /// There is nothing but a precomputed FIFO, a gate, a server and a delay.
+    /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known of a packet when it enters.
     is_plain: bool,
     tally: Tally,
 }
@@ -86,7 +86,10 @@ impl<D: Datagram + Clone> Link<D> {
     /// The counters at `now`.
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.advance(now);
-        self.tally.counters.clone()
+        match &self.queue {
+            Queue::Precomputed(fifo) => self.tally.counters_with(now, fifo.waiting(), self.overhead),
+            Queue::Stored(_) => self.tally.counters.clone(),
+        }
     }
 
     /// Removes one packet that the queue dropped inside the window from the list of drops, and returns its flow.
@@ -114,35 +117,43 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Removes the packet that arrives first and returns it with the instant of its arrival, which lies in the future.
+    /// Returns `true` if nothing but the FIFO, the gate, the server and the delay touches a packet: it can [pass](Self::pass) at once.
+    #[must_use]
+    #[inline]
+    pub const fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Takes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its arrival at the far end, or `None` if the queue
+    /// has dropped it. The caller passes it on ahead of time, or lets the link [carry](Self::carry) it until then.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
+        let (passage, packet) = self.serve_precomputed(now, packet)?;
+        let arrival = self.channel.arrival(passage.end);
+        self.tally.passes(&passage, Some(arrival));
+        Some((arrival, packet))
+    }
+
+    /// Keeps a packet that has [passed](Self::pass) until its arrival. Returns `true` if the caller must [poll](Machine::poll) the link now or
+    /// read its deadline.
+    #[inline]
+    pub fn carry(&mut self, now: Instant, arrival: Instant, packet: D) -> bool {
+        let must_be_polled = self.channel.in_flight.front().is_none_or(|(first, _)| *first <= now);
+        self.channel.in_flight.push_back((arrival, packet));
+        must_be_polled
+    }
+
+    /// Removes the packet that arrives first from a link that is not plain, and returns it with the instant of its arrival, which lies in the
+    /// future.
     ///
     /// The departures of a FIFO are known when packets enter it. If a link is the only one that feeds the next, its packets can
-    /// therefore be passed on at once. Returns `None` if the queue is no FIFO, if there is a spacer, or if packets may overtake each other
-    /// or arrive twice.
-    #[inline]
+    /// therefore be passed on ahead of time. Returns `None` if the queue is no FIFO, if there is a spacer, or if packets may overtake each
+    /// other or arrive twice.
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
         if !self.channel.is_in_order() || self.spacer.is_some() || !matches!(self.queue, Queue::Precomputed(_)) {
             return None;
         }
         let (arrival, packet) = self.channel.in_flight.pop_front()?;
-        self.tally.delivers(arrival, packet.wire_len());
-        Some((arrival, packet))
-    }
-
-    /// Returns `true` if a packet that enters now can be [passed](Self::pass) on at once: nothing but the FIFO and the server touches it, and
-    /// none is on the way.
-    #[must_use]
-    #[inline]
-    pub fn passes_at_once(&self) -> bool {
-        self.is_plain && self.channel.in_flight.is_empty()
-    }
-
-    /// Accepts a packet like [`accept`](Machine::accept), and removes it again like [`take_ahead`](Self::take_ahead), if the link
-    /// [lets it pass](Self::passes_at_once). Returns `None` if the queue has dropped it.
-    #[inline]
-    pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
-        let packet = self.serve_precomputed(now, packet)?;
-        let arrival = self.channel.arrival(self.free_at);
         self.tally.delivers(arrival, packet.wire_len());
         Some((arrival, packet))
     }
@@ -241,35 +252,42 @@ impl<D: Datagram + Clone> Link<D> {
     /// Accepts a packet into a FIFO whose departures are known on arrival.
     #[inline]
     fn accept_precomputed(&mut self, now: Instant, packet: D) {
-        if let Some(packet) = self.serve_precomputed(now, packet) {
+        if let Some((passage, packet)) = self.serve_precomputed(now, packet) {
+            self.tally.passes(&passage, None);
             self.send(packet);
         }
     }
 
-    /// Takes a packet through a FIFO whose departures are known on arrival. Returns `None` if the queue has dropped it.
+    /// Takes a packet through a FIFO whose departures are known on arrival. Returns `None` if the queue has dropped it; otherwise the caller
+    /// counts its passage.
     #[inline(always)]
-    fn serve_precomputed(&mut self, now: Instant, mut packet: D) -> Option<D> {
-        let start = self.start_of(now);
+    fn serve_precomputed(&mut self, now: Instant, mut packet: D) -> Option<(Passage, D)> {
+        let Queue::Precomputed(fifo) = &mut self.queue else { return None };
+        let slot = self.gate.as_ref().map_or(now, |gate| gate.slot_for(now));
+        let start = slot.max(self.free_at);
         let leaves = self.device.entry(now, start);
         let size = packet.wire_len();
-        let on_wire = size + self.overhead;
-        let Queue::Precomputed(fifo) = &mut self.queue else { return None };
-        fifo.advance(now, &mut self.tally);
-        self.tally.arrives(now, size);
-        if leaves == now {
-            // The packets ahead leave no later than a packet that need not wait.
-            self.tally.serves(now, on_wire, Duration::ZERO);
-        } else if fifo.has_room(size) {
+        // The packets ahead leave no later than a packet that need not wait, and who reads the queue's length removes them.
+        if leaves != now {
+            fifo.advance(now, &mut self.tally);
+            if !fifo.has_room(size) {
+                self.tally.arrives(now, size);
+                self.tally.drops(now, packet.flow(), size);
+                return None;
+            }
             if fifo.marks() && mark(&mut packet) {
                 self.tally.marks(now, size);
             }
-            fifo.join(Waiting { arrived: now, leaves, size, on_wire }, &mut self.tally);
-        } else {
-            self.tally.drops(now, packet.flow(), size);
-            return None;
+            fifo.join(Waiting { arrived: now, leaves, size }, &mut self.tally);
         }
-        self.serve(now, start, &packet);
-        Some(packet)
+        if let Some(gate) = &mut self.gate {
+            gate.pass(slot);
+        }
+        self.device.enter(start);
+        let on_wire = size + self.overhead;
+        let end = self.server.finish(start, on_wire, start == self.free_at);
+        self.free_at = end;
+        Some((Passage { arrived: now, leaves, start, end, size, on_wire }, packet))
     }
 
     /// Accepts a packet into a queue that stores packets.
@@ -325,6 +343,12 @@ impl<D: Datagram + Clone> Machine for Link<D> {
 
     #[inline]
     fn accept(&mut self, now: Instant, packet: D) {
+        if self.is_plain {
+            if let Some((arrival, packet)) = self.pass(now, packet) {
+                self.carry(now, arrival, packet);
+            }
+            return;
+        }
         if self.mtu.is_some() && self.is_too_large(now, packet.wire_len()) {
             return;
         }
@@ -336,6 +360,9 @@ impl<D: Datagram + Clone> Machine for Link<D> {
 
     #[inline]
     fn wake(&mut self, now: Instant) {
+        if self.is_plain {
+            return;
+        }
         // The packets of a precomputed FIFO are in the channel already.
         if !matches!(self.queue, Queue::Precomputed(_)) {
             self.advance_stored(now);
@@ -348,6 +375,9 @@ impl<D: Datagram + Clone> Machine for Link<D> {
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         let arrival = self.channel.in_flight.front().map(|(at, _)| *at);
+        if self.is_plain {
+            return arrival;
+        }
         let departure = match &self.queue {
             // Its packets are in the channel already.
             Queue::Precomputed(_) => arrival,
@@ -372,7 +402,10 @@ impl<D: Datagram + Clone> Machine for Link<D> {
             return None;
         }
         let (_, packet) = self.channel.in_flight.pop_front()?;
-        self.tally.delivers(now, packet.wire_len());
+        // What a plain link carries was counted when it passed.
+        if !self.is_plain {
+            self.tally.delivers(now, packet.wire_len());
+        }
         Some(packet)
     }
 }
@@ -380,6 +413,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counters::QueueLength;
     use crate::gate::GateConfig;
     use crate::loss::LossConfig;
     use crate::queue::sample::{Packet, data};
@@ -396,11 +430,13 @@ mod tests {
     }
 
     proptest! {
-        /// What passes at once arrives when it would otherwise, and is counted alike.
+        /// What passes at once arrives when it would otherwise, and is counted alike: before, in and after the window, at its end and
+        /// while packets wait.
         #[test]
         fn what_passes_at_once_is_what_would_be_polled(
             packets in proptest::collection::vec((0u64..3000, 40u64..1500), 1..60),
             (is_limited, device_queue, is_gated) in (any::<bool>(), 0u32..3, any::<bool>()),
+            (begin, length) in (0u64..20, 1u64..60),
         ) {
             let limit = is_limited.then_some(Limit::Packets(3));
             let config = LinkConfig {
@@ -412,15 +448,51 @@ mod tests {
                 ..LinkConfig::default()
             };
             let (mut passing, mut polled, mut now) = (link(&config), link(&config), Instant::ZERO);
+            prop_assert!(passing.is_plain());
+            polled.is_plain = false;
+            let window = Instant::ZERO + MS * begin..Instant::ZERO + MS * (begin + length);
+            [&mut passing, &mut polled].into_iter().for_each(|link| { link.measure(window.clone()); link.log_queue(); });
+            let mut stored = stored(&config);
+            stored.measure(window.clone());
+            stored.log_queue();
             for (pause, size) in packets {
                 now += Duration::from_micros(pause);
-                prop_assert!(passing.passes_at_once());
+                run_until(&mut stored, now);
+                stored.accept(now, data(size));
                 polled.accept(now, data(size));
                 prop_assert_eq!(passing.pass(now, data(size)), polled.take_ahead());
+                let (ahead, told) = (passing.counters(now), stored.counters(now));
+                prop_assert_eq!((ahead.served, ahead.waited), (told.served, told.waited));
+                prop_assert_eq!(of_queue(&ahead, &window), of_queue(&told, &window));
             }
             let end = now + MS * 1000;
+            run_until(&mut stored, end);
             prop_assert_eq!(passing.counters(end), polled.counters(end));
+            let (ahead, told) = (passing.counters(end), stored.counters(end));
+            prop_assert_eq!(of_queue(&ahead, &window), of_queue(&told, &window));
+            let others = |counters| Counters { queue: QueueLength::default(), ..counters };
+            prop_assert_eq!(others(ahead), others(told));
+            prop_assert_eq!(passing.queue_log(), stored.queue_log());
         }
+    }
+
+    /// Lets everything arrive that does so by `until`, each at its time.
+    fn run_until(link: &mut Link<Packet>, until: Instant) {
+        while let Some(at) = link.deadline().filter(|at| *at <= until) {
+            link.wake(at);
+            while link.poll(at).is_some() {}
+        }
+    }
+
+    /// The longest, the present and the mean length of the queue.
+    fn of_queue(counters: &Counters, window: &Range<Instant>) -> (u64, u64, f64) {
+        (counters.queue.max, counters.queue.current(), counters.queue.mean(window))
+    }
+
+    /// The same link with a queue that stores its packets.
+    fn stored(config: &LinkConfig) -> Link<Packet> {
+        let draws = Seed(1).stream("unused");
+        Link { queue: Queue::Stored(PacketQueue::new(config.queue, draws)), is_plain: false, ..link(config) }
     }
 
     #[test]
@@ -431,7 +503,7 @@ mod tests {
             LinkConfig { loss: Some(LossConfig::Independent { probability: 0.5 }), ..plain.clone() },
             LinkConfig { queue: QueueConfig::CoDel(Default::default()), ..plain.clone() },
         ];
-        assert!(link(&plain).passes_at_once());
-        assert_eq!(boxed.map(|config| link(&config).passes_at_once()), [false; 3]);
+        assert!(link(&plain).is_plain());
+        assert_eq!(boxed.map(|config| link(&config).is_plain()), [false; 3]);
     }
 }

@@ -41,6 +41,15 @@ pub enum Verdict<D> {
     Dropped(D),
 }
 
+/// Packets that a discipline has dropped at the head of its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeadDrops {
+    /// Their number.
+    pub packets: u64,
+    /// Their octets.
+    pub bytes: Bytes,
+}
+
 /// The contract of a discipline: a queue of packets with their arrival times. It counts the packets that it marks and those that it
 /// drops at the head; [`PacketQueue`] counts the rest.
 pub(crate) trait Discipline<D> {

@@ -33,14 +33,18 @@ impl Server {
     /// When the service of a packet ends that begins at `start`. `was_busy` says that the packet before it ended at `start`.
     #[inline]
     pub(crate) fn finish(&mut self, start: Instant, size: Bytes, was_busy: bool) -> Instant {
+        let Self::Constant(rate, serializer) = self else { return self.finish_at_other_rate(start, size) };
+        if !was_busy {
+            serializer.reset();
+        }
+        start + serializer.transmit(size, *rate)
+    }
+
+    /// The same at a rate that is not constant. Few links have one.
+    #[inline(never)]
+    fn finish_at_other_rate(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
-            Self::Unlimited => start,
-            Self::Constant(rate, serializer) => {
-                if !was_busy {
-                    serializer.reset();
-                }
-                start + serializer.transmit(size, *rate)
-            }
+            Self::Unlimited | Self::Constant(..) => start,
             Self::Schedule(schedule) => schedule.finish(start, size),
             Self::Trace(trace) => trace.finish(start, size),
         }

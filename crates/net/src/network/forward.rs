@@ -8,6 +8,14 @@ use crate::taps::Taps;
 use acklab_base::{Instant, Machine, MachineId, NodeId, PortId, Step, World};
 use acklab_wifi::Packet;
 
+/// What follows when a packet has entered a link direction.
+enum Entered<D> {
+    /// A packet leaves it ahead of time, to this direction and at this instant.
+    Leaves(usize, Instant, D),
+    /// No packet leaves it yet. If its deadline is not in the future or has changed, its id.
+    Stays(Option<MachineId>),
+}
+
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     /// The next hop of a packet at `node`, or `None` if there is no route or no port.
     #[inline]
@@ -42,31 +50,57 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     /// last one, or `None` if its deadline is in the future and unchanged.
     #[inline(never)]
     fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<MachineId> {
+        let is_watched = self.taps.is_watching();
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
-            self.taps.enters_link(index, at, &packet);
-            let link = &mut self.links[index];
-            if let Some(next) = self.successors[index]
-                && link.passes_at_once()
-            {
-                let Some((arrival, ahead)) = link.pass(at, packet) else {
+            if is_watched {
+                self.taps.enters_link(index, at, &packet);
+            }
+            let (link, successor) = (&mut self.links[index], self.successors[index]);
+            let (next, arrival, ahead) = if link.is_plain() {
+                let Some((arrival, passed)) = link.pass(at, packet) else {
                     self.report_link_drops(index);
                     return None;
                 };
-                self.taps.leaves_link(index, arrival, &ahead);
-                (index, at, packet) = (next, arrival, ahead);
-                continue;
-            }
-            let before = link.deadline();
-            link.accept(at, packet);
-            let is_unchanged = before.is_some_and(|before| before > now) && link.deadline() == before;
-            let ahead = self.successors[index].and_then(|next| Some((next, link.take_ahead()?)));
-            self.report_link_drops(index);
-            let Some((next, (arrival, ahead))) = ahead else {
-                return (!is_unchanged).then(|| self.ids.of(Element::Link(index)));
+                let Some(next) = successor else {
+                    return link.carry(now, arrival, passed).then(|| self.ids.of(Element::Link(index)));
+                };
+                (next, arrival, passed)
+            } else {
+                match self.enter_link(index, at, now, packet) {
+                    Entered::Leaves(next, arrival, ahead) => (next, arrival, ahead),
+                    Entered::Stays(machine) => return machine,
+                }
             };
-            self.taps.leaves_link(index, arrival, &ahead);
+            if is_watched {
+                self.taps.leaves_link(index, arrival, &ahead);
+            }
             (index, at, packet) = (next, arrival, ahead);
+        }
+    }
+
+    /// Passes a packet that arrives at `at` to a link direction that is not plain.
+    #[inline(never)]
+    fn enter_link(&mut self, index: usize, at: Instant, now: Instant, packet: D) -> Entered<D> {
+        let link = &mut self.links[index];
+        let before = link.deadline();
+        link.accept(at, packet);
+        let is_unchanged = before.is_some_and(|before| before > now) && link.deadline() == before;
+        let ahead = self.successors[index].and_then(|next| Some((next, link.take_ahead()?)));
+        self.report_link_drops(index);
+        match ahead {
+            Some((next, (arrival, ahead))) => Entered::Leaves(next, arrival, ahead),
+            None => Entered::Stays((!is_unchanged).then(|| self.ids.of(Element::Link(index)))),
+        }
+    }
+
+    /// Wakes a link direction whose deadline has come. One that is plain only delivers.
+    #[inline]
+    fn wake_link(&mut self, index: usize, now: Instant) {
+        let link = &mut self.links[index];
+        if !link.is_plain() {
+            link.wake(now);
+            self.report_link_drops(index);
         }
     }
 
@@ -77,7 +111,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let packet = link.poll(now);
             let deadline = link.deadline();
             let Some(packet) = packet else { return Step::Idle(deadline) };
-            self.taps.leaves_link(index, now, &packet);
+            if self.taps.is_watching() {
+                self.taps.leaves_link(index, now, &packet);
+            }
             let Some(NextHop { machine: to, node }) = self.next_hop(self.link_ends[index], &packet) else {
                 self.drop_undeliverable(&packet);
                 continue;
@@ -114,7 +150,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
                 Departure::Last(packet, deadline) => (packet, Some(deadline)),
                 Departure::None(deadline) => return Step::Idle(deadline),
             };
-            self.taps.leaves_port(port, now, &packet);
+            if self.taps.is_watching() {
+                self.taps.leaves_port(port, now, &packet);
+            }
             match (self.next_hop(self.port_nodes[port.index()], &packet), last) {
                 (Some(to), None) => return Step::Send(to.machine, (to.node, packet)),
                 (Some(to), Some(deadline)) => return Step::SendLast(to.machine, (to.node, packet), deadline),
@@ -143,7 +181,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> World for Network<D, H, T> {
             Element::Link(index) => self.enter_links(index, now, packet),
             Element::Cell(index) => self.enter_cell(index, now, node, packet),
             Element::Port(port) => {
-                self.taps.enters_port(port, now, &packet);
+                if self.taps.is_watching() {
+                    self.taps.enters_port(port, now, &packet);
+                }
                 self.hosts.accept(port, now, packet);
                 Some(machine)
             }
@@ -152,10 +192,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> World for Network<D, H, T> {
 
     fn wake(&mut self, machine: MachineId, now: Instant) {
         match self.ids.element(machine) {
-            Element::Link(index) => {
-                self.links[index].wake(now);
-                self.report_link_drops(index);
-            }
+            Element::Link(index) => self.wake_link(index, now),
             Element::Cell(index) => {
                 self.cells[index].wake(now);
                 self.report_cell_drops(index);

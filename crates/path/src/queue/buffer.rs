@@ -1,6 +1,6 @@
 //! A queue whose owner dequeues the packets.
 
-use super::{PacketQueue, QueueConfig, Verdict};
+use super::{HeadDrops, PacketQueue, QueueConfig, Verdict};
 use crate::counters::{Counters, Tally};
 use acklab_base::random::Stream;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
@@ -38,16 +38,12 @@ impl<D: Datagram> Buffer<D> {
     }
 
     /// Dequeues the next packet, and returns it with its arrival time; for an ACK in the position of older ones, the arrival time of the
-    /// first of them. `CoDel` may drop packets at the head before; they are counted as drops.
+    /// first of them. `CoDel` may drop packets at the head before: they are counted as drops, and added to `dropped`.
     #[inline]
-    pub fn take(&mut self, now: Instant) -> Option<(Instant, D)> {
-        while !self.is_empty() {
-            if let Some((arrived, packet)) = self.packets.take_head(now, &mut self.tally) {
-                self.tally.serves(now, packet.wire_len(), now.since(arrived));
-                return Some((arrived, packet));
-            }
-        }
-        None
+    pub fn take(&mut self, now: Instant, dropped: &mut HeadDrops) -> Option<(Instant, D)> {
+        let (arrived, packet) = self.packets.take_next(now, &mut self.tally, dropped)?;
+        self.tally.serves(now, packet.wire_len(), now.since(arrived));
+        Some((arrived, packet))
     }
 
     /// Returns `true` if any queued packet satisfies `predicate`.

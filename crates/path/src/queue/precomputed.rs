@@ -21,7 +21,6 @@ pub(crate) struct Waiting {
     pub(crate) arrived: Instant,
     pub(crate) leaves: Instant,
     pub(crate) size: Bytes,
-    pub(crate) on_wire: Bytes,
 }
 
 impl PrecomputedFifo {
@@ -40,28 +39,35 @@ impl PrecomputedFifo {
     #[inline(never)]
     fn leave(&mut self, now: Instant, tally: &mut Tally) {
         let Fifo { waiting, bytes, .. } = &mut self.fifo;
-        while let Some(&Waiting { arrived, leaves, size, on_wire }) = waiting.front()
+        while let Some(&Waiting { leaves, size, .. }) = waiting.front()
             && leaves <= now
         {
             waiting.pop_front();
             *bytes -= size;
-            tally.serves(leaves, on_wire, leaves.since(arrived));
-            tally.records_length(leaves, waiting.len());
+            tally.notes_length(leaves, waiting.len());
         }
         self.next = waiting.front().map_or(Instant::FAR_FUTURE, |first| first.leaves);
     }
 
+    /// The packets that have not left at the last [`advance`](Self::advance).
+    pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &Waiting> {
+        self.fifo.waiting.iter()
+    }
+
+    #[inline]
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
         self.fifo.has_room(size)
     }
 
+    #[inline]
     pub(crate) fn marks(&self) -> bool {
         self.fifo.marks()
     }
 
+    #[inline]
     pub(crate) fn join(&mut self, packet: Waiting, tally: &mut Tally) {
         self.next = self.next.min(packet.leaves);
         self.fifo.push(packet, packet.size);
-        tally.records_length(packet.arrived, self.fifo.len());
+        tally.notes_length(packet.arrived, self.fifo.len());
     }
 }

@@ -3,7 +3,7 @@
 //! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list below, from which the macro generates
 //! [`QueueConfig`], [`PacketQueue`] and everything that enumerates disciplines.
 
-use super::{Discipline, PrecomputedFifo, Verdict};
+use super::{Discipline, HeadDrops, PrecomputedFifo, Verdict};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
@@ -190,9 +190,12 @@ impl<D: Datagram> PacketQueue<D> {
     /// See [`Discipline::offer`].
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {
-        let verdict = each!(self, discipline => discipline.offer(now, packet, room, tally));
+        let (verdict, length) = each!(self, discipline => {
+            let verdict = discipline.offer(now, packet, room, tally);
+            (verdict, Discipline::<D>::len(discipline))
+        });
         match &verdict {
-            Verdict::Queued => tally.records_length(now, self.len()),
+            Verdict::Queued => tally.records_length(now, length),
             Verdict::Replaced(older) => tally.filters(now, older.wire_len()),
             Verdict::Dropped(packet) => tally.drops(now, packet.flow(), packet.wire_len()),
         }
@@ -208,9 +211,38 @@ impl<D: Datagram> PacketQueue<D> {
     /// See [`Discipline::take_head`].
     #[inline]
     pub(crate) fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
-        let taken = each!(self, discipline => discipline.take_head(leaves, tally));
-        tally.records_length(leaves, self.len());
-        taken
+        each!(self, discipline => {
+            let taken = discipline.take_head(leaves, tally);
+            tally.records_length(leaves, Discipline::<D>::len(discipline));
+            taken
+        })
+    }
+
+    /// Takes the next packet that the discipline does not drop instead, and adds those to `dropped` that it drops before. Returns `None` if
+    /// the queue is empty then.
+    #[inline]
+    pub(crate) fn take_next(
+        &mut self,
+        now: Instant,
+        tally: &mut Tally,
+        dropped: &mut HeadDrops,
+    ) -> Option<(Instant, D)> {
+        each!(self, discipline => {
+            let mut taken = None;
+            while taken.is_none() && Discipline::<D>::len(discipline) > 0 {
+                let (packets, bytes) = (Discipline::<D>::len(discipline), Discipline::<D>::bytes(discipline));
+                taken = discipline.take_head(now, tally);
+                let length = Discipline::<D>::len(discipline);
+                tally.records_length(now, length);
+                let gone = packets - length - usize::from(taken.is_some());
+                if gone > 0 {
+                    let given = taken.as_ref().map_or(Bytes::ZERO, |(_, packet)| packet.wire_len());
+                    dropped.packets += gone as u64;
+                    dropped.bytes += bytes - Discipline::<D>::bytes(discipline) - given;
+                }
+            }
+            taken
+        })
     }
 
     /// See [`Discipline::any`].

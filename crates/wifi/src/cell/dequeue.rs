@@ -3,24 +3,21 @@
 use super::{Cell, TxqId};
 use crate::originator::Mpdu;
 use crate::packet::Packet;
-use acklab_base::{Bytes, Instant};
+use acklab_base::{Duration, Instant};
+use acklab_path::queue::HeadDrops;
 
 impl<D: Packet> Cell<D> {
     /// Takes a packet from the queue. Reports what `CoDel` drops before it.
     pub(super) fn take(&mut self, now: Instant, id: TxqId) -> Option<(Instant, D)> {
-        let txq = &mut self.backlog.txqs[id];
-        let (before, before_bytes) = (txq.buffer.len(), txq.buffer.bytes());
-        let taken = txq.buffer.take(now);
-        let gone = before - txq.buffer.len() - usize::from(taken.is_some());
-        if gone > 0 {
-            let given = taken.as_ref().map_or(Bytes::ZERO, |(_, packet)| packet.wire_len());
-            let gone_bytes = before_bytes - txq.buffer.bytes() - given;
-            self.dropped_at_head(now, id, gone as u64, gone_bytes);
+        let mut dropped = HeadDrops::default();
+        let taken = self.backlog.txqs[id].buffer.take(now, &mut dropped);
+        if dropped.packets > 0 {
+            self.dropped_at_head(now, id, dropped);
         }
         taken
     }
 
-    fn dropped_at_head(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes) {
+    fn dropped_at_head(&mut self, now: Instant, id: TxqId, HeadDrops { packets, bytes }: HeadDrops) {
         let txq = &mut self.backlog.txqs[id];
         let is_measured = self.measurement.is_on(now);
         let gone = std::iter::from_fn(|| txq.buffer.take_drop()).filter(|_| is_measured);
@@ -32,8 +29,15 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Drops packets at the head of the queue that have exceeded the lifetime.
+    #[inline]
     pub(super) fn drop_expired(&mut self, now: Instant, id: TxqId) {
-        let Some(lifetime) = self.rules.lifetime else { return };
+        if let Some(lifetime) = self.rules.lifetime {
+            self.drop_older(now, id, lifetime);
+        }
+    }
+
+    #[inline(never)]
+    fn drop_older(&mut self, now: Instant, id: TxqId, lifetime: Duration) {
         while let Some(arrived) = self.backlog.txqs[id].buffer.head_arrived()
             && now.since(arrived) > lifetime
             && let Some((_, packet)) = self.take(now, id)

@@ -16,6 +16,10 @@ fn empty(config: QueueConfig) -> Buffer<Packet> {
     Buffer::new(config, draws())
 }
 
+fn take(buffer: &mut Buffer<Packet>, at: u64) -> Option<(Instant, Packet)> {
+    buffer.take(ms(at), &mut HeadDrops::default())
+}
+
 fn fifo(limit: Limit) -> QueueConfig {
     QueueConfig::default().with_limit(Some(limit))
 }
@@ -23,13 +27,13 @@ fn fifo(limit: Limit) -> QueueConfig {
 #[test]
 fn packets_leave_in_order_with_their_arrival_times() {
     let mut buffer = empty(QueueConfig::default());
-    assert_eq!(buffer.take(ms(0)), None);
+    assert_eq!(take(&mut buffer, 0), None);
     assert_eq!(buffer.offer(ms(1), data(1500), true), Queued);
     assert_eq!(buffer.offer(ms(2), data(40), true), Queued);
     assert_eq!((buffer.len(), buffer.bytes()), (2, Bytes(1540)));
     assert_eq!((buffer.head(), buffer.head_arrived()), (Some(&data(1500)), Some(ms(1))));
-    assert_eq!(buffer.take(ms(5)), Some((ms(1), data(1500))));
-    assert_eq!(buffer.take(ms(9)), Some((ms(2), data(40))));
+    assert_eq!(take(&mut buffer, 5), Some((ms(1), data(1500))));
+    assert_eq!(take(&mut buffer, 9), Some((ms(2), data(40))));
     assert!(buffer.is_empty());
     let counters = buffer.counters();
     assert_eq!((counters.packets_in, counters.served, counters.waited), (2, 2, Duration::from_millis(4 + 7)));
@@ -73,8 +77,8 @@ fn an_ack_in_place_of_another_keeps_its_arrival_time() {
     assert_eq!(buffer.offer(ms(4), Packet { size: 64, ..ack(1, 20) }, true), Replaced(ack(1, 10)));
     assert_eq!((buffer.len(), buffer.bytes()), (2, Bytes(64 + 52)));
     assert_eq!((buffer.counters().filtered, buffer.counters().bytes_filtered), (1, Bytes(52)));
-    assert_eq!(buffer.take(ms(5)), Some((ms(0), Packet { size: 64, ..ack(1, 20) })));
-    assert_eq!(buffer.take(ms(5)), Some((ms(1), ack(3, 10))));
+    assert_eq!(take(&mut buffer, 5), Some((ms(0), Packet { size: 64, ..ack(1, 20) })));
+    assert_eq!(take(&mut buffer, 5), Some((ms(1), ack(3, 10))));
 }
 
 #[test]
@@ -84,7 +88,7 @@ fn only_ecn_capable_packets_are_marked() {
     for packet in [capable, capable, data(1500), capable] {
         assert_eq!(buffer.offer(ms(0), packet, true), Queued);
     }
-    let ecn: Vec<_> = std::iter::from_fn(|| buffer.take(ms(1))).map(|(_, packet)| packet.ecn).collect();
+    let ecn: Vec<_> = std::iter::from_fn(|| take(&mut buffer, 1)).map(|(_, packet)| packet.ecn).collect();
     assert_eq!(ecn, [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ce], "the second finds only one queued");
     assert_eq!((buffer.counters().marked, buffer.counters().bytes_marked), (1, Bytes(1500)));
 }
@@ -95,13 +99,15 @@ fn codel_drops_packets_at_the_head() {
     for size in 1000..1020 {
         assert_eq!(buffer.offer(ms(0), data(size), true), Queued);
     }
-    assert_eq!(buffer.take(ms(10)), Some((ms(0), data(1000))), "above the target for the first time");
+    assert_eq!(take(&mut buffer, 10), Some((ms(0), data(1000))), "above the target for the first time");
     assert_eq!(buffer.head(), Some(&data(1001)));
-    assert_eq!(buffer.take(ms(110)), Some((ms(0), data(1002))), "an interval later");
+    let mut dropped = HeadDrops::default();
+    assert_eq!(buffer.take(ms(110), &mut dropped), Some((ms(0), data(1002))), "an interval later");
+    assert_eq!(dropped, HeadDrops { packets: 1, bytes: Bytes(1001) });
     assert_eq!((buffer.counters().dropped, buffer.counters().bytes_dropped), (1, Bytes(1001)));
     assert_eq!(buffer.take_drop(), Some(FlowKey(0)));
     // Due after 100/√1, 100/√2, … more: at 210, 281, 338 and 388 ms.
-    assert_eq!(buffer.take(ms(400)), Some((ms(0), data(1007))));
+    assert_eq!(take(&mut buffer, 400), Some((ms(0), data(1007))));
     assert_eq!((buffer.counters().dropped, buffer.counters().served, buffer.len()), (5, 3, 12));
 }
 
@@ -113,7 +119,7 @@ fn only_the_window_counts_and_the_length_is_logged_on_request() {
     for at in [5, 15, 25] {
         assert_eq!(buffer.offer(ms(at), data(1500), true), Queued);
     }
-    assert_eq!(buffer.take(ms(30)).map(|(arrived, _)| arrived), Some(ms(5)));
+    assert_eq!(take(&mut buffer, 30).map(|(arrived, _)| arrived), Some(ms(5)));
     assert_eq!((buffer.counters().packets_in, buffer.counters().served), (1, 0));
     assert_eq!(buffer.queue_log(), [(ms(15), 2)]);
     let mean = buffer.counters().queue.mean(&(ms(10)..ms(20)));
