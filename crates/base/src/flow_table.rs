@@ -9,8 +9,10 @@ use crate::FlowKey;
 /// order of insertion, so it is the same in every run.
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
-    entries: Vec<(FlowKey, T)>,
-    /// Keys with their indices in `entries`, or [`EMPTY`]. The number of slots is a power of two, and at most half of them are in use.
+    /// The keys and their values, in the order of insertion. A lookup reads a slot and a value, so the values lie apart from the keys.
+    keys: Vec<FlowKey>,
+    values: Vec<T>,
+    /// Keys with their indices, or [`EMPTY`]. The number of slots is a power of two, and at most half of them are in use.
     slots: Vec<(FlowKey, u32)>,
     /// The number of entries from which [`forget`](Self::forget) looks for those that it may remove.
     crowded: usize,
@@ -32,20 +34,20 @@ impl<T> FlowTable<T> {
     /// A table without entries.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), slots: Vec::new(), crowded: Self::FEW }
+        Self { keys: Vec::new(), values: Vec::new(), slots: Vec::new(), crowded: Self::FEW }
     }
 
     /// The value of `flow`.
     #[must_use]
     #[inline]
     pub fn get(&self, flow: FlowKey) -> Option<&T> {
-        self.find(flow).map(|index| &self.entries[index].1)
+        self.find(flow).map(|index| &self.values[index])
     }
 
     /// The value of `flow`, mutable.
     #[inline]
     pub fn get_mut(&mut self, flow: FlowKey) -> Option<&mut T> {
-        self.find(flow).map(|index| &mut self.entries[index].1)
+        self.find(flow).map(|index| &mut self.values[index])
     }
 
     /// The value of `flow`, which is inserted with `make` if there is none.
@@ -54,13 +56,13 @@ impl<T> FlowTable<T> {
             Some(index) => index,
             None => self.push(flow, make()),
         };
-        &mut self.entries[index].1
+        &mut self.values[index]
     }
 
     /// Sets the value of `flow`, and returns the previous one.
     pub fn insert(&mut self, flow: FlowKey, value: T) -> Option<T> {
         match self.find(flow) {
-            Some(index) => Some(std::mem::replace(&mut self.entries[index].1, value)),
+            Some(index) => Some(std::mem::replace(&mut self.values[index], value)),
             None => {
                 self.push(flow, value);
                 None
@@ -71,34 +73,35 @@ impl<T> FlowTable<T> {
     /// The number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.entries.len()
+        self.keys.len()
     }
 
     /// Returns `true` if there are no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.keys.is_empty()
     }
 
     /// If there are many entries, removes those that `keep` does not want. It looks at all of them once there are [`FEW`](Self::FEW), and then
     /// whenever their number has doubled, so that a call for each insertion takes constant time on average.
     #[inline]
     pub fn forget(&mut self, keep: impl FnMut(&T) -> bool) {
-        if self.entries.len() >= self.crowded {
+        if self.keys.len() >= self.crowded {
             self.retain(keep);
-            self.crowded = Self::FEW.max(2 * self.entries.len());
+            self.crowded = Self::FEW.max(2 * self.keys.len());
         }
     }
 
     #[inline(never)]
     fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        self.entries.retain(|(_, value)| keep(value));
+        let (keys, values) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.values));
+        (self.keys, self.values) = keys.into_iter().zip(values).filter(|(_, value)| keep(value)).unzip();
         self.rebuild();
     }
 
     /// All entries, in the order of their insertion.
     pub fn iter(&self) -> impl Iterator<Item = (FlowKey, &T)> {
-        self.entries.iter().map(|(flow, value)| (*flow, value))
+        self.keys.iter().copied().zip(&self.values)
     }
 
     #[inline]
@@ -115,9 +118,10 @@ impl<T> FlowTable<T> {
     }
 
     fn push(&mut self, flow: FlowKey, value: T) -> usize {
-        let index = self.entries.len();
-        self.entries.push((flow, value));
-        if 2 * self.entries.len() > self.slots.len() {
+        let index = self.keys.len();
+        self.keys.push(flow);
+        self.values.push(value);
+        if 2 * self.keys.len() > self.slots.len() {
             self.rebuild();
         } else {
             self.fill_slot(index);
@@ -127,13 +131,13 @@ impl<T> FlowTable<T> {
 
     /// Makes the slots anew from the entries.
     fn rebuild(&mut self) {
-        self.slots = vec![(FlowKey(0), EMPTY); (4 * self.entries.len()).next_power_of_two()];
-        (0..self.entries.len()).for_each(|index| self.fill_slot(index));
+        self.slots = vec![(FlowKey(0), EMPTY); (2 * self.keys.len() + 1).next_power_of_two()];
+        (0..self.keys.len()).for_each(|index| self.fill_slot(index));
     }
 
     fn fill_slot(&mut self, index: usize) {
         let mask = self.slots.len() - 1;
-        let flow = self.entries[index].0;
+        let flow = self.keys[index];
         let mut slot = flow.0 as usize & mask;
         while self.slots[slot].1 != EMPTY {
             slot = (slot + 1) & mask;
