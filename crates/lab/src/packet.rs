@@ -1,6 +1,6 @@
 //! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId, Opening};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, Endpoint, FlowKey, Instant, NodeId, Opening};
 use acklab_measure::Observed;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
@@ -80,18 +80,23 @@ impl Packet {
     }
 
     /// Like [`new`](Self::new), but reuses the memory of `spare` if that carries a `P` too.
-    #[inline]
-    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: P, route: &Route, origin: Instant) -> Self {
-        if let Some(mut packet) = spare {
-            let carried: &mut dyn Any = &mut *packet.0.pdu;
-            if let Some(carried) = carried.downcast_mut::<P>() {
-                let header = Header::of(&pdu, *route, origin);
-                *carried = pdu;
-                packet.0.header = header;
-                return packet;
-            }
+    fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: P, route: Route, origin: Instant) -> Self {
+        if let Some(mut packet) = spare
+            && let Some(carried) = packet.pdu_mut::<P>()
+        {
+            let header = Header::of(&pdu, route, origin);
+            *carried = pdu;
+            packet.0.header = header;
+            return packet;
         }
-        Self::new(pdu, *route, origin)
+        Self::new(pdu, route, origin)
+    }
+
+    /// The protocol data unit, mutable. Its owner must renew the header if it changes it.
+    #[inline]
+    fn pdu_mut<P: Pdu>(&mut self) -> Option<&mut P> {
+        let pdu: &mut dyn Any = &mut *self.0.pdu;
+        pdu.downcast_mut()
     }
 
     /// The protocol data unit. Returns `None` if it is of another type.
@@ -201,7 +206,7 @@ impl acklab_wifi::Packet for Packet {
     }
 
     fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self {
-        Self::reuse(spare, ack.segment, &self.0.header.route, self.origin())
+        Self::reuse(spare, ack.segment, self.0.header.route, self.origin())
     }
 }
 
@@ -223,8 +228,7 @@ impl Pool {
         }))
     }
 
-    /// A packet that carries `pdu`.
-    #[inline]
+    /// A packet that carries `pdu`. `origin` is that of [`Packet::new`].
     pub(crate) fn packet<P: Pdu + Clone>(
         &mut self,
         spares: SpareList,
@@ -232,7 +236,38 @@ impl Pool {
         route: &Route,
         origin: Instant,
     ) -> Packet {
-        Packet::reuse(self.0[spares.0].1.pop(), pdu, route, origin)
+        Packet::reuse(self.0[spares.0].1.pop(), pdu, *route, origin)
+    }
+
+    /// The next packet of `endpoint`, which writes its protocol data unit to the packet's memory. `sees` is called with it before the packet has
+    /// its header. Returns `None` if nothing leaves now.
+    #[inline]
+    pub(crate) fn poll<E>(
+        &mut self,
+        spares: SpareList,
+        now: Instant,
+        endpoint: &mut E,
+        route: &Route,
+        sees: impl FnOnce(&E::Datagram, &E),
+    ) -> Option<Packet>
+    where
+        E: Endpoint,
+        E::Datagram: Pdu + Clone,
+    {
+        let spares = &mut self.0[spares.0].1;
+        let Some(pdu) = spares.last_mut().and_then(Packet::pdu_mut::<E::Datagram>) else {
+            let pdu = endpoint.poll(now)?;
+            sees(&pdu, endpoint);
+            return Some(Packet::new(pdu, *route, endpoint.content_origin(now)));
+        };
+        if !endpoint.poll_into(now, pdu) {
+            return None;
+        }
+        sees(pdu, endpoint);
+        let header = Header::of(pdu, *route, endpoint.content_origin(now));
+        let mut packet = spares.pop()?;
+        packet.0.header = header;
+        Some(packet)
     }
 
     /// Keeps an arrived packet for reuse.

@@ -110,18 +110,21 @@ where
     }
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
-        let polled = if self.endpoint.may_transmit() { self.endpoint.poll(now) } else { None };
-        let Some(pdu) = polled else {
-            self.meter.rests(now, &self.endpoint, probes);
+        let Self { endpoint, meter, route, spares, .. } = self;
+        let packet = if endpoint.may_transmit() {
+            pool.poll(*spares, now, endpoint, route, |pdu, endpoint| meter.departs(now, pdu, endpoint, probes))
+        } else {
+            None
+        };
+        let Some(packet) = packet else {
+            meter.rests(now, endpoint, probes);
             return Departure::None(self.deadline());
         };
-        self.meter.departs(now, &pdu, &self.endpoint, probes);
-        let packet = pool.packet(self.spares, pdu, &self.route, self.endpoint.content_origin(now));
-        self.meter.count_sent(packet.wire_len());
-        if self.endpoint.may_transmit() {
+        meter.count_sent(packet.wire_len());
+        if endpoint.may_transmit() {
             return Departure::One(packet);
         }
-        self.meter.rests(now, &self.endpoint, probes);
+        meter.rests(now, endpoint, probes);
         Departure::Last(packet, self.deadline())
     }
 

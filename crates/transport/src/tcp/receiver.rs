@@ -231,11 +231,6 @@ impl Machine for Receiver {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
-        let agreed = self.agreed?;
-        if self.syn_ack_due || self.split.is_some() {
-            return self.next_before_ack(now, agreed);
-        }
-        let reason = self.acknowledger.due()?;
-        Some(self.ack(now, agreed, reason))
+        self.next_segment(now)
     }
 }

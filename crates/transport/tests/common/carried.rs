@@ -180,7 +180,10 @@ impl<E: Streams> Host<E> {
     /// The packets that leave now.
     fn poll(&mut self, now: Instant) -> Vec<Loaded<E::Datagram>> {
         let mut leaving = Vec::new();
-        while let Some(packet) = self.end.poll(now) {
+        loop {
+            let may_transmit = self.end.may_transmit();
+            let Some(packet) = self.end.poll(now) else { break };
+            assert!(may_transmit, "a packet leaves, though none may");
             let (mut octets, outgoing) = (Vec::new(), &self.outgoing);
             self.end.report_octets(&packet, &mut |stream, range| {
                 let (start, mut copied) = (range.start, Vec::new());

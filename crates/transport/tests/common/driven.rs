@@ -70,6 +70,9 @@ impl Machine for Driven {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
-        self.sender.poll(now)
+        let may_transmit = self.sender.may_transmit();
+        let segment = self.sender.poll(now);
+        assert!(may_transmit || segment.is_none(), "{segment:?} leaves, though none may");
+        segment
     }
 }

@@ -14,6 +14,13 @@ impl Endpoint for Receiver {
     }
 
     #[inline]
+    fn poll_into(&mut self, now: Instant, place: &mut Segment) -> bool {
+        let Some(segment) = self.next_segment(now) else { return false };
+        *place = segment;
+        true
+    }
+
+    #[inline]
     fn vitals(&self) -> Vitals {
         Vitals { received: self.received(), read: Some(self.delivered()), ..Vitals::default() }
     }

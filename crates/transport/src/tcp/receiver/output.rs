@@ -7,6 +7,17 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 
 impl Receiver {
+    /// The next segment: the SYN-ACK or an ACK, if one is due.
+    #[inline]
+    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        let agreed = self.agreed?;
+        if self.syn_ack_due || self.split.is_some() {
+            return self.next_before_ack(now, agreed);
+        }
+        let reason = self.acknowledger.due()?;
+        Some(self.ack(now, agreed, reason))
+    }
+
     pub(super) fn syn_ack(&mut self, now: Instant, agreed: Agreed) -> Segment {
         self.acknowledger.count(Reason::Handshake);
         let is_first = self.acknowledger.counts()[Reason::Handshake.index()] == 1;

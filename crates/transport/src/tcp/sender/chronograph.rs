@@ -136,8 +136,11 @@ impl Sender {
     /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the peer's window but the congestion window.
     #[inline]
     fn is_limited_by_peer_window(&self) -> bool {
-        let offered = self.peer_window.room(self.board.nxt());
-        let segment = self.unsent_of_record().min(self.full_payload());
+        let (offered, full) = (self.peer_window.room(self.board.nxt()), self.full_payload());
+        if offered >= full {
+            return false;
+        }
+        let segment = self.unsent_of_record().min(full);
         segment > offered && self.congestion.room(self.board.pipe()) >= segment
     }
 }

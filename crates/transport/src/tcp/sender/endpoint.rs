@@ -17,6 +17,13 @@ impl Endpoint for Sender {
     }
 
     #[inline]
+    fn poll_into(&mut self, now: Instant, place: &mut Segment) -> bool {
+        let Some(segment) = self.next_segment(now) else { return false };
+        *place = segment;
+        true
+    }
+
+    #[inline]
     fn vitals(&self) -> Vitals {
         let (window, rtt) = (self.window(), self.rtt());
         Vitals {
@@ -39,6 +46,11 @@ impl Endpoint for Sender {
     #[inline]
     fn offset(&self, segment: &Segment) -> u64 {
         self.offset_of(segment.seq)
+    }
+
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        !self.transmission.is_spent
     }
 
     fn report_octets(&self, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {

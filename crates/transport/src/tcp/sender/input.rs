@@ -24,6 +24,7 @@ struct Sacked {
 impl Sender {
     #[inline]
     pub(super) fn input(&mut self, now: Instant, segment: &Segment) -> Fate {
+        self.transmission.is_spent = false;
         match self.connection.phase {
             Phase::Established => self.input_ack(now, segment),
             Phase::SynSent => self.input_syn_ack(now, segment),

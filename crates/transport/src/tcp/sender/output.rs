@@ -56,14 +56,14 @@ impl Sender {
     fn next_in_stream(&mut self, now: Instant) -> Option<Segment> {
         let segment = self.take_from_stream(now);
         if segment.is_none() {
-            self.note_limit(now);
+            self.note_limit(now, self.congestion.room(self.board.pipe()));
         }
         segment
     }
 
     #[inline]
     fn take_from_stream(&mut self, now: Instant) -> Option<Segment> {
-        self.transmission.paced_until = Alarm::NEVER;
+        (self.transmission.paced_until, self.transmission.is_spent) = (Alarm::NEVER, false);
         if self.transmission.is_refused {
             self.wait_for_device(now);
             return None;
@@ -91,9 +91,25 @@ impl Sender {
             self.transmission.forced = false;
             let start = self.note_new(now, octets);
             self.arm_probe_timeout(now);
-            return Some(self.data(now, start..start + octets, true));
+            let segment = self.data(now, start..start + octets, true);
+            self.look_ahead(now);
+            return Some(segment);
         }
         self.next_without_new(now, forced, room)
+    }
+
+    /// New data has left. Most often nothing may follow: then the attempt to send ends here, so that nobody asks in vain.
+    #[inline]
+    fn look_ahead(&mut self, now: Instant) {
+        if self.congestion.state != CongestionState::Open || self.board.has_lost_unsent() {
+            return;
+        }
+        let Some(octets) = self.new_data() else { return };
+        let room = self.congestion.room(self.board.pipe());
+        if room < octets.min(self.congestion.control.window.mss) || self.transmission.is_paced(now) {
+            self.note_limit(now, room);
+            self.transmission.is_spent = true;
+        }
     }
 
     /// What leaves if nothing lost waits for its retransmission and no new data may leave.

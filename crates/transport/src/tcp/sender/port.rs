@@ -19,6 +19,7 @@ impl Sender {
         }
         let written = self.buffer.write(octets.min(room), self.board.una());
         if written > 0 {
+            self.transmission.is_spent = false;
             self.note_busy(now);
             let is_whole = written == octets;
             let more = flags.more && is_whole;
@@ -56,11 +57,13 @@ impl StreamPort for Sender {
     }
 
     fn close(&mut self, now: Instant) {
+        self.transmission.is_spent = false;
         self.buffer.close();
         self.note_busy(now);
     }
 
     fn truncate(&mut self, _now: Instant) {
+        self.transmission.is_spent = false;
         self.buffer.truncate(self.board.nxt());
     }
 }

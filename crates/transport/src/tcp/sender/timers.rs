@@ -10,6 +10,7 @@ const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
 impl Sender {
     pub(super) fn wake_timers(&mut self, now: Instant) {
+        self.transmission.is_spent = false;
         if self.give_up(now) {
             return;
         }

@@ -23,6 +23,9 @@ pub(super) struct Transmission {
     pub(super) probes: u32,
     /// The device of the host refuses what leaves.
     pub(super) is_refused: bool,
+    /// The segment that left last was the last one: the window, or pacing, keeps back what follows, and nothing has come since that could
+    /// change it.
+    pub(super) is_spent: bool,
     /// What ended the last attempt to send.
     pub(super) limit: Limit,
     /// The peer's window kept the next segment back then.

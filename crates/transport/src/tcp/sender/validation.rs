@@ -40,10 +40,9 @@ impl Usage {
 }
 
 impl Sender {
-    /// Nothing leaves for now.
+    /// Nothing leaves for now, with `room` octets left in the window.
     #[inline]
-    pub(super) fn note_limit(&mut self, now: Instant) {
-        let room = self.congestion.room(self.board.pipe());
+    pub(super) fn note_limit(&mut self, now: Instant, room: u64) {
         let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
         self.transmission.limit = Limit::of(room, self.congestion.control.window.mss, delayed);
         self.note_peer_window_limit(now);
