@@ -91,18 +91,21 @@ impl Connection {
         self.mtu.room(self.spaces.are_probing())
     }
 
-    /// A probe of the path's MTU, if one is due and the window lets it leave (RFC 9000, §14.4). An end that sends no data needs none.
+    /// Returns `true` if probes of the path's MTU may leave. An end that sends no data needs none.
+    #[inline]
+    pub(super) fn may_probe_mtu(&self) -> bool {
+        self.mtu.search.is_some() && self.sender.counters().packets > 0
+    }
+
+    /// A probe of the path's MTU, if one is due and the window lets it leave (RFC 9000, §14.4).
     #[inline]
     pub(super) fn mtu_probe(&mut self, now: Instant) -> Option<Datagram> {
-        if self.mtu.search.is_none() { None } else { self.due_mtu_probe(now) }
+        if self.may_probe_mtu() { self.due_mtu_probe(now) } else { None }
     }
 
     #[inline(never)]
     fn due_mtu_probe(&mut self, now: Instant) -> Option<Datagram> {
-        let may_probe = self.is_confirmed()
-            && self.sender.counters().packets > 0
-            && !self.spaces.are_probing()
-            && self.sender.may_send(now);
+        let may_probe = self.is_confirmed() && !self.spaces.are_probing() && self.sender.may_send(now);
         let search = self.mtu.search.as_mut().filter(|_| may_probe)?;
         let octets = search.due(now)?;
         let id = space::Id::Application;

@@ -103,21 +103,23 @@ impl Connection {
             Phase::Handshaking | Phase::Established => self.build(now),
             Phase::Closed(_) => self.close_datagram(now),
         };
-        self.output.is_idle = datagram.is_none() || self.is_held_by_pacing(now);
+        self.output.is_idle = datagram.is_none() || self.has_said_all(now);
         datagram
     }
 
-    /// A datagram has left. Returns `true` if pacing holds back the next one and nothing else is to leave, so that nobody need ask for it.
+    /// A datagram has left. Returns `true` if nothing else is to leave, or pacing or the window holds it back, so that nobody need ask for it.
     #[inline]
-    fn is_held_by_pacing(&mut self, now: Instant) -> bool {
-        let is_held = self.phase == Phase::Established
-            && self.spaces.are_settled()
-            && self.acks.acknowledger.due().is_none()
-            && self.sender.holds_until(now).is_some();
-        if is_held {
-            self.note_limit(false);
+    fn has_said_all(&mut self, now: Instant) -> bool {
+        let is_in_doubt = self.phase != Phase::Established || !self.spaces.are_settled();
+        if is_in_doubt || self.acks.acknowledger.due().is_some() {
+            return false;
         }
-        is_held
+        let may_send = self.sender.may_send(now);
+        if may_send && (self.may_probe_mtu() || self.has_due(space::Id::Application)) {
+            return false;
+        }
+        self.note_limit(may_send);
+        true
     }
 
     fn build(&mut self, now: Instant) -> Option<Datagram> {
@@ -220,7 +222,8 @@ impl Connection {
     fn draft(&mut self, now: Instant, id: space::Id, room: u64) -> Option<Draft> {
         let is_probe = self.spaces[id].probes > 0;
         let mut may_send = is_probe || self.sender.may_send(now);
-        if id == space::Id::Application && !is_probe && !self.has_to_say(may_send) {
+        let mut sends = may_send && self.has_due(id);
+        if id == space::Id::Application && !is_probe && !sends && self.acks.acknowledger.due().is_none() {
             self.note_limit(may_send);
             return None;
         }
@@ -238,10 +241,12 @@ impl Connection {
             may_send = left >= LEAST_ROOM;
             room = if may_send { room.min(left) } else { room };
         }
-        if is_probe && !self.has_due(id) {
+        if is_probe && !sends {
             self.repeat_oldest(id);
         }
-        let sends = may_send && self.has_due(id);
+        if is_probe || id == space::Id::Handshake {
+            sends = may_send && self.has_due(id);
+        }
         let mut content = Content::default();
         let reason = self.ack(now, id, sends || is_probe, &mut room, &mut packet.frames, &mut content);
         let ends_flight = sends && self.asker.demands_acks() && self.sender.room() < 2 * self.sender.window().mss;
@@ -275,12 +280,6 @@ impl Connection {
         let octets = overhead + frames;
         debug_assert_eq!(octets, packet.wire_len());
         Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats, octets })
-    }
-
-    /// Returns `true` if a packet of application data has something to hold, if window and pacing `let_send`.
-    #[inline]
-    fn has_to_say(&self, let_send: bool) -> bool {
-        self.acks.acknowledger.due().is_some() || let_send && self.has_due(space::Id::Application)
     }
 
     /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
