@@ -79,14 +79,20 @@ impl Moments {
 
 /// The mean and the spread of a quantity over time, with each value weighted by its duration. The unit is that of the values, so that
 /// only the result needs a conversion.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct OverTime {
     value: f64,
-    /// The time of the last change, or `None` before the first value.
-    since: Option<Instant>,
+    /// The time of the last change, or [`Instant::FAR_FUTURE`] while there is no value: no time passes since then.
+    since: Instant,
     nanos: f64,
     area: f64,
     squares: f64,
+}
+
+impl Default for OverTime {
+    fn default() -> Self {
+        Self { value: 0.0, since: Instant::FAR_FUTURE, nanos: 0.0, area: 0.0, squares: 0.0 }
+    }
 }
 
 impl OverTime {
@@ -94,14 +100,14 @@ impl OverTime {
     #[inline]
     pub fn set(&mut self, now: Instant, value: f64) {
         self.hold(now);
-        (self.value, self.since) = (value, Some(now));
+        (self.value, self.since) = (value, now);
     }
 
     /// Returns `true` if the value is zero. To set it to zero again changes nothing.
     #[inline]
     #[must_use]
     pub fn is_zero(&self) -> bool {
-        self.since.is_some() && self.value == 0.0
+        self.value == 0.0 && self.since != Instant::FAR_FUTURE
     }
 
     /// Returns `true` if the value, or the last value before the measurement ended, is above zero.
@@ -114,10 +120,8 @@ impl OverTime {
     #[inline]
     fn hold(&mut self, now: Instant) {
         // Many changes share an instant; no time passes between them.
-        if let Some(since) = self.since
-            && since != now
-        {
-            let nanos = nanos(now.since(since));
+        if self.since != now {
+            let nanos = nanos(now.since(self.since));
             let area = nanos * self.value;
             self.nanos += nanos;
             self.area += area;
@@ -128,13 +132,14 @@ impl OverTime {
     /// Ends the measurement at `now`.
     pub fn finish(&mut self, now: Instant) {
         self.hold(now);
-        self.since = None;
+        self.since = Instant::FAR_FUTURE;
     }
 
     /// The same quantity in a window that opens at `now`.
     #[must_use]
     pub fn reopened(&self, now: Instant) -> Self {
-        Self { value: self.value, since: self.since.map(|_| now), ..Self::default() }
+        let since = if self.since == Instant::FAR_FUTURE { self.since } else { now };
+        Self { value: self.value, since, ..Self::default() }
     }
 
     /// The mean. `None` if the quantity never had a value.
