@@ -184,11 +184,17 @@ impl<D: Datagram> Backlog<D> {
     }
 
     /// Adds the queue to the ready queues of its EDCAF, if it has something to send and is not among them.
+    #[inline]
     pub(super) fn make_ready(&mut self, id: TxqId, at_front: bool) {
-        let txq = &mut self.txqs[id];
-        if txq.is_ready || txq.is_paused {
-            return;
+        let txq = &self.txqs[id];
+        if !(txq.is_ready || txq.is_paused) {
+            self.join_ready(id, at_front);
         }
+    }
+
+    #[inline(never)]
+    fn join_ready(&mut self, id: TxqId, at_front: bool) {
+        let txq = &mut self.txqs[id];
         let unsettled = txq.originator.frames.iter().find(|frame| !frame.is_settled).map(|frame| frame.arrived);
         let oldest = unsettled.or_else(|| txq.buffer.head_arrived());
         if let Some(oldest) = oldest.or_else(|| txq.originator.must_request.then_some(Instant::ZERO)) {

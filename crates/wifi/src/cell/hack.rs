@@ -170,10 +170,15 @@ impl<D: Packet> Cell<D> {
     }
 
     /// A packet is put into a data frame. An uncompressed ACK supersedes compressed ones of its flow.
+    #[inline]
     pub(super) fn note_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
-        if !packet.is_pure_ack() {
-            return;
+        if self.config.hack.is_some() && packet.is_pure_ack() {
+            self.note_plain_ack(now, id, packet);
         }
+    }
+
+    #[inline(never)]
+    fn note_plain_ack(&mut self, now: Instant, id: TxqId, packet: &D) {
         let Some((end, counters)) = self.end(now, id) else { return };
         let (cleared, released) = end.driver.overtakes(packet.flow());
         if let Some(counters) = counters {

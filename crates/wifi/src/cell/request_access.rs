@@ -8,12 +8,18 @@ use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
     /// The EDCAF waits for the medium from now on, if it is idle and has something to send.
+    #[inline]
     pub(super) fn request_access(&mut self, now: Instant, id: EdcafId) {
         let edcaf = &self.backlog.edcafs[id];
-        let Status::Idle(backoff_ends) = edcaf.status else { return };
-        if edcaf.ready.is_empty() {
-            return;
+        if let Status::Idle(backoff_ends) = edcaf.status
+            && !edcaf.ready.is_empty()
+        {
+            self.begin_to_wait(now, id, backoff_ends);
         }
+    }
+
+    #[inline(never)]
+    fn begin_to_wait(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         match self.rules.dialect.request {
             AccessRequest::Standard => self.request_by_standard(now, id, backoff_ends),
             AccessRequest::Ns3 => self.request_as_ns3(now, id, backoff_ends),
