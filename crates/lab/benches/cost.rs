@@ -1,6 +1,6 @@
 //! The cost of runs: `make bench`. With a text, the cost of those that have it in their names; with `--stations`, that of a frame on the air in
 //! cells of one to 500 stations; with `--instructions`, the instructions for each segment that is delivered, which are the same on a busy
-//! machine, counted by valgrind.
+//! machine, counted by valgrind; with `--misses`, the same with the misses of caches, by the number of flows.
 //!
 //! Each scenario runs eleven times, each in its own process, and the cheapest run counts. What it is compared with runs right after it, because
 //! the speed of a machine changes from second to second, and the median of the ratios counts. ns-3, whose programs `make -C validation/ns3`
@@ -177,6 +177,18 @@ fn main() {
         }
         return;
     }
+    if arguments.iter().any(|argument| argument == "--misses") {
+        println!("{:>8} {:>14} {:>12} {:>12}", "flows", "instructions", "L1 misses", "L2 misses");
+        for flows in FLOWS {
+            match misses(flows) {
+                Some([instructions, first, last]) => {
+                    println!("{flows:>8} {instructions:>14.0} {first:>12.1} {last:>12.1}");
+                }
+                None => println!("{flows:>8} failed"),
+            }
+        }
+        return;
+    }
     println!(
         "{:<48} {:>8} {:>8} {:>12} {:>14} {:>14} {:>9}",
         "scenario", "ns/hop", "ns/wake", "Mpackets/s", "CPU s / sim s", "vs ns-3", "peak MB"
@@ -311,20 +323,61 @@ const SEGMENT: f64 = 1448.0;
 /// Instructions for each [`SEGMENT`] that is delivered, without what a run costs once: between a tenth and a fifth of the duration.
 fn instructions(index: usize) -> Option<f64> {
     let scenario = scenario::load(WORK[index].text, "benchmark", &[], None).ok()?;
-    let counted = |share: f64| {
-        let duration = format!("duration={}s", scenario.duration.as_secs_f64() * share);
+    let share = |share: f64| format!("duration={}s", scenario.duration.as_secs_f64() * share);
+    let [instructions] = each_segment(index, &["--cache-sim=no"], &[], &[share(0.1), share(0.2)], ["I refs:"])?;
+    Some(instructions)
+}
+
+/// Of [`WORK`], the one whose flows [`misses`] multiplies, and the numbers of flows.
+const MULTIPLIED: usize = 2;
+const FLOWS: [u32; 4] = [1, 100, 1_000, 10_000];
+
+/// The caches of a core of a server: 48 KiB for data and 2 MiB behind it (Intel Sapphire Rapids), by size, ways and octets in a line. What
+/// valgrind calls the last cache is the last one that a core has for itself.
+const CACHES: &[&str] = &["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
+
+/// Instructions, misses of the first cache of data and misses of the second for each [`SEGMENT`], with 1 Mbps for each flow.
+fn misses(flows: u32) -> Option<[f64; 3]> {
+    let sets = [
+        format!("flow.0.count={flows}"),
+        format!("flow.0.spacing={}us", 1_000_000 / flows),
+        format!("link.0.forward.rate={flows}Mbps"),
+        format!("link.0.reverse.rate={flows}Mbps"),
+        format!("link.0.forward.queue.limit={}packets", 4 * flows),
+    ];
+    // All flows have begun after a second. A few flows need more time for as many segments.
+    let seconds = 2 * (100 / flows).max(1);
+    let durations = [format!("duration={seconds}s"), format!("duration={}s", 2 * seconds)];
+    each_segment(MULTIPLIED, CACHES, &sets, &durations, ["I refs:", "D1 misses:", "LL misses:"])
+}
+
+/// What valgrind counts under these labels between two durations, for each [`SEGMENT`] that is delivered there.
+fn each_segment<const N: usize>(
+    index: usize,
+    caches: &[&str],
+    sets: &[String],
+    durations: &[String; 2],
+    labels: [&str; N],
+) -> Option<[f64; N]> {
+    let counted = |duration: &String| {
         let mut command = Command::new("valgrind");
-        command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
-        command.arg(std::env::current_exe().ok()?).args(["--only", &index.to_string(), &duration]);
+        command.args(["--tool=cachegrind", "--cachegrind-out-file=/dev/null"]).args(caches);
+        command.arg(std::env::current_exe().ok()?).args(["--only", &index.to_string(), duration]).args(sets);
         let output = command.output().ok()?;
         let (told, log) = (String::from_utf8(output.stdout).ok()?, String::from_utf8(output.stderr).ok()?);
         let octets: f64 = told.split_whitespace().nth(DELIVERED)?.parse().ok()?;
-        let refs = log.lines().find_map(|line| line.split_once("refs:"))?.1;
-        let refs: f64 = refs.trim().replace(',', "").parse().ok()?;
-        Some((refs, octets))
+        let count = |label: &str| {
+            let words: Vec<&str> = label.split(' ').collect();
+            let line =
+                log.lines().find(|line| line.split_whitespace().skip(1).take(words.len()).eq(words.iter().copied()))?;
+            line.split_whitespace().nth(1 + words.len())?.replace(',', "").parse::<f64>().ok()
+        };
+        let counts = labels.map(count);
+        Some((octets, counts.iter().all(Option::is_some).then(|| counts.map(Option::unwrap_or_default))?))
     };
-    let ((refs, octets), (more_refs, more_octets)) = (counted(0.1)?, counted(0.2)?);
-    Some((more_refs - refs) / ((more_octets - octets) / SEGMENT))
+    let ((octets, counts), (more_octets, more)) = (counted(&durations[0])?, counted(&durations[1])?);
+    let segments = (more_octets - octets) / SEGMENT;
+    Some(std::array::from_fn(|place| (more[place] - counts[place]) / segments))
 }
 
 /// The place of the delivered octets in what [`measure`] prints.
