@@ -17,7 +17,11 @@ const PIECES: u64 = 16;
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 impl Connection {
+    /// The next datagram that leaves now. Time alone changes nothing before the deadline.
     pub(crate) fn output(&mut self, now: Instant) -> Option<Datagram> {
+        if self.is_idle {
+            return None;
+        }
         if let Some(octets) = self.outside.pop_front() {
             self.counters.udp_bytes += octets.len() as u64;
             return Some(Datagram::new(octets, Ecn::NotEct, self.tap.take_encrypted(), None));

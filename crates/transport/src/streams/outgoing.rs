@@ -81,6 +81,8 @@ pub(crate) struct Outgoing {
     /// The peer is to be asked for a window.
     asks_for_window: bool,
     lifetime: Lifetime,
+    /// Something was lost that is not sent again.
+    gave_up: bool,
     reset: Option<Reset>,
 }
 
@@ -96,6 +98,7 @@ impl Outgoing {
             limit,
             asks_for_window: false,
             lifetime: Lifetime::RELIABLE,
+            gave_up: false,
             reset: None,
         }
     }
@@ -293,6 +296,7 @@ impl Outgoing {
     pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
         let before = self.acked.received();
         self.acked.insert(piece.numbers());
+        self.reset_if_given_up();
         self.acked.received() - before
     }
 
@@ -314,11 +318,17 @@ impl Outgoing {
         if self.lifetime.retransmits {
             self.lost.push_back(piece.numbers());
         } else {
-            // Nobody waits for it any more; once nothing else is out, the receiver is told.
+            // Nobody waits for it any more.
             self.acked.insert(piece.numbers());
-            if self.is_finished() {
-                self.reset = Some(Reset::Due(ResetCode::Expired));
-            }
+            self.gave_up = true;
+            self.reset_if_given_up();
+        }
+    }
+
+    /// Tells the receiver that something will not come, once nothing else is out.
+    fn reset_if_given_up(&mut self) {
+        if self.gave_up && self.is_finished() {
+            self.reset.get_or_insert(Reset::Due(ResetCode::Expired));
         }
     }
 
@@ -460,5 +470,18 @@ mod tests {
         stream.on_reset_sent();
         stream.on_reset_acked();
         assert!(stream.is_finished());
+    }
+
+    #[test]
+    fn the_reset_leaves_too_if_what_was_out_last_has_arrived() {
+        let mut stream = stream(2000, true);
+        stream.set_lifetime(Lifetime { until: None, retransmits: false });
+        take_all(&mut stream);
+        stream.on_lost(&piece(0, 1000, false));
+        stream.on_acked(&piece(1000, 1000, true));
+        assert_eq!(stream.due_reset(), Some(ResetCode::Expired));
+        stream.on_reset_sent();
+        stream.on_acked(&piece(1000, 1000, true));
+        assert_eq!(stream.due_reset(), None, "once");
     }
 }
