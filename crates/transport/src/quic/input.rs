@@ -53,7 +53,7 @@ impl Connection {
                 }
             }
         }
-        if !was_confirmed {
+        if !was_confirmed || datagram.acknowledges() {
             self.wake_overdue(now);
         }
         self.note_finished(now);

@@ -56,8 +56,8 @@ impl Connection {
         self.idle.expires_at(self.config.idle_timeout, self.peer.idle_timeout, probe)
     }
 
-    /// Wakes timers that were not armed before and are overdue: that of application data until the handshake is confirmed (RFC 9002, §6.2.1),
-    /// and those of a server that may send nothing (§6.2.2.1).
+    /// Wakes timers that are overdue without having waited: that of application data until the handshake is confirmed (RFC 9002, §6.2.1),
+    /// those of a server that may send nothing (§6.2.2.1), and those that an ACK moves to the past, because it ends the backoff.
     pub(super) fn wake_overdue(&mut self, now: Instant) {
         let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
         if is_open && self.recovery_at().is_some_and(|at| at <= now) {
