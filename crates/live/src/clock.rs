@@ -10,10 +10,10 @@ pub struct WallClock {
     start: u64,
 }
 
-/// The monotonic clock in nanoseconds, which are enough for 584 years after the start of the system.
+/// A clock of the system in nanoseconds, which are enough for 584 years after its zero.
 #[inline]
-fn nanos() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
+pub(crate) fn nanos(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -21,13 +21,13 @@ impl WallClock {
     /// A clock that starts now.
     #[must_use]
     pub fn start() -> Self {
-        Self { start: nanos() }
+        Self { start: nanos(ClockId::Monotonic) }
     }
 
     /// The time since the start.
     #[must_use]
     #[inline]
     pub fn now(&self) -> Instant {
-        Instant::from_nanos(nanos() - self.start)
+        Instant::from_nanos(nanos(ClockId::Monotonic) - self.start)
     }
 }

@@ -8,6 +8,7 @@
 //! Everything is bound to descriptors: the kernel removes the classifier and the device with the last of them, whatever ends the process.
 //! The classifier also lets traffic pass as soon as the process has not [prolonged](Diversion::prolong) the diversion in time.
 
+use crate::clock::nanos;
 use crate::netlink::{Device, Netlink, without_ipv6};
 use crate::sys;
 use crate::sys::bpf::{Instruction, ProgramKind, SharedWords};
@@ -15,6 +16,7 @@ use crate::sys::packet::Ring;
 use crate::tun::{self, Tun};
 use acklab_base::Duration;
 use arrayvec::ArrayVec;
+use rustix::time::ClockId;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -140,7 +142,7 @@ impl Diversion {
 
     /// Diverts for the time `during` from now on.
     pub fn prolong(&self, during: Duration) {
-        self.words.set(word::UNTIL, monotonic_nanos() + during.as_nanos());
+        self.words.set(word::UNTIL, nanos(ClockId::Monotonic) + during.as_nanos());
     }
 
     /// Lets all traffic pass from now on.
@@ -151,7 +153,7 @@ impl Diversion {
     /// Whether frames are diverted now. After a stall of the process they may have passed meanwhile.
     #[must_use]
     pub fn is_in_force(&self) -> bool {
-        monotonic_nanos() < self.words.get(word::UNTIL)
+        nanos(ClockId::Monotonic) < self.words.get(word::UNTIL)
     }
 
     /// The packets, or segments of offloads, that would have been diverted and have passed.
@@ -241,11 +243,6 @@ impl Source {
             Self::Ring { _tap: tap, .. } | Self::Tap { tap, .. } => tap,
         }
     }
-}
-
-fn monotonic_nanos() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The fields of a packet that programs read (`struct __sk_buff`, `linux/bpf.h`).

@@ -103,8 +103,7 @@ impl Granted {
 /// The processor time that the calling thread has used.
 #[must_use]
 pub fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::from_secs(time.tv_sec as u64) + Duration::from_nanos(time.tv_nsec as u64)
+    Duration::from_nanos(crate::clock::nanos(rustix::time::ClockId::ThreadCPUTime))
 }
 
 /// The release of the kernel, such as `6.18.0`.

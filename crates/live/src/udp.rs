@@ -1,5 +1,6 @@
 //! UDP sockets that move datagrams in batches: segmentation offload (GSO) on the way out, coalescing (GRO) on the way in, and the ECN field both ways.
 
+use crate::clock::nanos;
 use crate::{WallClock, sys};
 use acklab_base::{Duration, Ecn, Instant};
 use arrayvec::ArrayVec;
@@ -7,7 +8,7 @@ use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, epoll, eventfd};
 use rustix::io::Errno;
 use rustix::net::sockopt;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
@@ -121,10 +122,11 @@ impl UdpPort {
     /// How long ago the last of the datagrams that were received last came from the network. Zero if the kernel does not tell.
     #[must_use]
     pub fn age(&self) -> Duration {
-        let arrived = (self.received > 0).then(|| sys::last_arrival(self.socket.as_fd())).flatten();
-        let time = clock_gettime(ClockId::Realtime);
-        let now = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-        Duration::from_nanos(arrived.map_or(0, |arrived| now.saturating_sub(arrived)))
+        if self.received == 0 {
+            return Duration::ZERO;
+        }
+        let age = |arrived| nanos(ClockId::Realtime).saturating_sub(arrived);
+        Duration::from_nanos(sys::last_arrival(self.socket.as_fd()).map_or(0, age))
     }
 
     /// Gives each datagram that was received last to `take`, with its source and its ECN field.
