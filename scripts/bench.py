@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path("docs") / "bench.json"
 NAME = 48
 """Characters of the first column, as `crates/lab/benches/cost.rs` prints it."""
-IN_TURNS = "timed in turns"
+IN_TURNS = "timed in turns, acklab as in its wheels and ns-3 as in Debian"
 """How the bench times ns-3."""
 
 Rows = Sequence[Mapping[str, Any]]
