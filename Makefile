@@ -98,14 +98,14 @@ PGO_PROFILE := $(abspath target/pgo/core.profdata)
 NEEDS_PGO := $(if $(filter yes,$(PGO)),$(PGO_PROFILE))
 WITH_PGO := $(if $(NEEDS_PGO),RUSTFLAGS="$$RUSTFLAGS -Cprofile-use=$(PGO_PROFILE)")
 
-$(PGO_PROFILE): $(RUST) scripts/pgo.sh crates/lab/examples/digests.tsv
-	./scripts/pgo.sh $@
+$(PGO_PROFILE): $(RUST) $(VENV)/.requirements scripts/pgo.sh scripts/pgo_runs.py crates/lab/examples/digests.tsv
+	./scripts/pgo.sh $(BIN)/python $@
 
 bench: SHELL := /bin/bash -o pipefail
 bench: $(NEEDS_PGO)
 	$(MAKE) -C validation/ns3
 	$(WITH_PGO) cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
-	cargo bench --package acklab-deploy --quiet
+	$(WITH_PGO) cargo bench --package acklab-deploy --quiet
 	# s2n-quic brings other versions of crates, and so it has a workspace of its own.
 	cargo run --release --locked --quiet --manifest-path crates/deploy/benches/rivals/Cargo.toml
 

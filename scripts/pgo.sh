@@ -1,9 +1,10 @@
 #!/bin/sh
-# Tells the compiler which way runs go: writes a profile for profile-guided optimisation to the file PROFILE.
-# Usage: scripts/pgo.sh PROFILE; then RUSTFLAGS=-Cprofile-use=PROFILE cargo build --release
-# The runs are those of `make digests`: scenarios of the studies, benchmarks and tests with all their mechanisms, so that no single one is favoured.
+# Counts which way runs go, for profile-guided optimisation: writes the counts of scripts/pgo_runs.py to the file PROFILE.
+# Usage: scripts/pgo.sh PYTHON PROFILE; then RUSTFLAGS=-Cprofile-use=PROFILE cargo build --release
+# PYTHON has what requirements.txt names.
 set -eu
-profile=$1
+python=$1
+profile=$2
 folder=$(dirname "$profile")
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
@@ -12,11 +13,15 @@ tool="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/
 if ! test -x "$tool" && command -v rustup >/dev/null; then
   rustup component add llvm-tools >&2 || true
 fi
-test -x "$tool" || { echo "error: found no $tool, expected Rust's component llvm-tools (rustup component add llvm-tools)" >&2; exit 1; }
+test -x "$tool" || { echo "error: found no $tool, expected Rust's component llvm-tools (rustup component add llvm-tools); PGO=no does without" >&2; exit 1; }
 
 counts="$folder/counts"
-rm -rf "$counts"
-RUSTFLAGS="${RUSTFLAGS:-} -Cprofile-generate=$counts" cargo build --release --quiet --target-dir "$folder" --package acklab-lab --example digests
-"$folder/release/examples/digests" <crates/lab/examples/digests.tsv >/dev/null
+RUSTFLAGS="${RUSTFLAGS:-} -Cprofile-generate=$counts" cargo build --release --quiet --target-dir "$folder" --package acklab-py
+# A package of its own, so that the environment keeps its core.
+rm -rf "$counts" "$folder/package"
+mkdir "$folder/package"
+cp -r python/acklab "$folder/package/"
+cp "$folder/release/lib_core.so" "$folder/package/acklab/_core.abi3.so"
+PYTHONPATH="$folder/package" "$python" scripts/pgo_runs.py
 "$tool" merge --output "$profile" "$counts"
-rm -rf "$counts"
+rm -rf "$counts" "$folder/package"

@@ -1,0 +1,69 @@
+"""The runs by whose counts wheels are optimised: python scripts/pgo_runs.py, with a core that counts (`scripts/pgo.sh`).
+
+All mechanisms of the simulation (the list of `make digests`), captures and logs and their inspection, and what is deployed, between processes of this machine. What has no run here counts as rare, and is optimised
+for size.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import acklab
+from acklab import inspection
+from acklab.errors import AcklabError
+
+ROOT = Path(__file__).parents[1]
+LIST = ROOT / "crates" / "lab" / "examples" / "digests.tsv"
+CAPTURED = ROOT / "crates" / "lab" / "benches" / "cost" / "gated_dumbbell.toml"
+PORT = 18_225
+CONTENDERS = "tack:packet=1500B,quic,tcp"
+
+
+def simulate() -> None:
+    """Runs the list: in each line a scenario and what is set."""
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        path, *sets = line.split("\t")
+        try:
+            acklab.run(ROOT / path, set=sets)
+        except AcklabError:
+            # Some lines are refused, and stand there for that.
+            continue
+
+
+def inspect(folder: Path) -> None:
+    """Captures transfers at both ends, with logs, and inspects the captures."""
+    scenario = tomllib.loads(CAPTURED.read_text(encoding="utf-8"))
+    ends = ("src_0", "dst_0")
+    scenario |= {"duration": "20s", "capture": [{"point": end, "file": f"{end}.pcapng"} for end in ends]}
+    for stack in ({"preset": "linux"}, {"transport": "tack"}, {"transport": "quic"}):
+        flow = {"name": "flow_1", "from": ends[0], "to": ends[1], **stack}
+        acklab.run(scenario | {"flow": [flow]}, captures=folder, qlog=folder)
+        for end in ends:
+            inspection.inspect(folder / f"{end}.pcapng")
+
+
+def deploy(folder: Path) -> None:
+    """Measures TACK, QUIC and the kernel's TCP between two processes, each way."""
+    program = [sys.executable, "-m", "acklab"]
+    serve = [*program, "serve", "--bind", "127.0.0.1", "--port", str(PORT), "--state", str(folder), "--json"]
+    perf = [*program, "perf", "127.0.0.1", "--port", str(PORT), "--bytes", "500M", "--accept-new", "--with", CONTENDERS, "--json"]
+    environment = os.environ | {"XDG_STATE_HOME": str(folder)}
+    with subprocess.Popen(serve, stdout=subprocess.PIPE) as server:
+        try:
+            assert server.stdout is not None
+            server.stdout.readline()
+            for way in ([], ["--reverse"]):
+                subprocess.run([*perf, *way], check=True, stdout=subprocess.DEVNULL, env=environment)
+        finally:
+            server.send_signal(signal.SIGINT)
+
+
+if __name__ == "__main__":
+    simulate()
+    with tempfile.TemporaryDirectory(prefix="acklab-") as folder:
+        inspect(Path(folder))
+        deploy(Path(folder))
