@@ -1,7 +1,8 @@
 //! What it costs to move octets between two hosts of this machine, which a pair of virtual Ethernet devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
 //!
 //! Both ends run in this process, whose processor time counts, with the applications that write and read, and a check of each octet. TACK and QUIC (quinn) are encrypted with
-//! AES-128-GCM, the kernel's TCP is not. Each line is the cheapest of several runs, which take turns.
+//! AES-128-GCM, the kernel's TCP is not. Their applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers" and of the kernel's TCP write from buffers and read
+//! into them. Each line is the cheapest of several runs, which take turns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark ends by panicking")]
 
@@ -25,17 +26,26 @@ use std::time::Instant;
 #[path = "hosts/ground.rs"]
 mod ground;
 
-use ground::{CHUNK, Cost, HERE, Hosts, THERE, address, compare, pattern, processor_time, read, runtime, tell, write};
+use ground::{
+    CHUNK, Check, Cost, HERE, Hosts, THERE, address, chunks, compare, processor_time, read, runtime, tell, write,
+};
 
 const ALPN: &[u8] = b"acklab-bench";
 
 /// A flood sleeps for at least so long [s].
 const FLOOD_TICK: f64 = 1e-3;
 
+/// How applications hand over octets.
+#[derive(Clone, Copy, PartialEq)]
+enum Hands {
+    Chunks,
+    Buffers,
+}
+
 /// What sends.
 #[derive(Clone)]
 enum Contender {
-    Tack(Box<Settings>),
+    Tack(Box<Settings>, Hands),
     Quinn,
     Kernel(&'static str),
 }
@@ -55,7 +65,7 @@ fn tack_server(hosts: &Hosts, transport: Settings, tls: Arc<rustls::ServerConfig
 impl Contender {
     fn transfer(&self, hosts: &Hosts, size: usize) -> Cost {
         match self {
-            Self::Tack(settings) => tack(hosts, **settings, size, None),
+            Self::Tack(settings, hands) => tack(hosts, **settings, *hands, size, None),
             Self::Quinn => quinn(hosts, size),
             Self::Kernel(congestion) => kernel(hosts, congestion, size),
         }
@@ -63,7 +73,7 @@ impl Contender {
 }
 
 /// With a flood of so many datagrams a second, it begins once the connection is open.
-fn tack(hosts: &Hosts, transport: Settings, size: usize, flood: Option<u64>) -> Cost {
+fn tack(hosts: &Hosts, transport: Settings, hands: Hands, size: usize, flood: Option<u64>) -> Cost {
     let (client_tls, server_tls) = identities();
     let client = Config { transport, client: Some(client_tls), ..Config::new() };
     let client = hosts.on(0, || Endpoint::new(UdpPort::bind(address(HERE, 0)).unwrap(), client)).unwrap();
@@ -74,8 +84,16 @@ fn tack(hosts: &Hosts, transport: Settings, size: usize, flood: Option<u64>) -> 
     let reader = std::thread::spawn(move || {
         runtime().block_on(async {
             let connection = server.accept().await.unwrap();
-            let (_send, receive) = connection.accept_stream().await.unwrap();
-            read(receive, size).await;
+            let (_send, mut receive) = connection.accept_stream().await.unwrap();
+            if hands == Hands::Chunks {
+                let mut check = Check::new();
+                while let Some(chunk) = receive.read_chunk(usize::MAX).await.unwrap() {
+                    check.take(&chunk);
+                }
+                check.finish(size);
+            } else {
+                read(receive, size).await;
+            }
             connection.statistics().and_then(|statistics| statistics.count(counter::ACKS_SENT))
         })
     });
@@ -85,7 +103,13 @@ fn tack(hosts: &Hosts, transport: Settings, size: usize, flood: Option<u64>) -> 
             let connection = client.connect(to, "bench.test").await.unwrap();
             flood.iter().for_each(Flood::begin);
             let (mut send, _receive) = connection.open_stream().await.unwrap();
-            write(&mut send, size).await;
+            if hands == Hands::Chunks {
+                for mut chunk in chunks(size) {
+                    send.write_chunk(&mut chunk).await.unwrap();
+                }
+            } else {
+                write(&mut send, size).await;
+            }
             send.end();
             send.finished().await.unwrap();
             connection.statistics().and_then(|statistics| statistics.count(counter::DATA_PACKETS))
@@ -117,8 +141,12 @@ fn quinn(hosts: &Hosts, size: usize) -> Cost {
         runtime().block_on(async {
             let endpoint = endpoint(there, Some(server));
             let connection = endpoint.accept().await.unwrap().await.unwrap();
-            let receive = connection.accept_uni().await.unwrap();
-            read(receive, size).await;
+            let mut receive = connection.accept_uni().await.unwrap();
+            let mut check = Check::new();
+            while let Some(chunk) = receive.read_chunk(usize::MAX, true).await.unwrap() {
+                check.take(&chunk.bytes);
+            }
+            check.finish(size);
             let acks = connection.stats().frame_tx.acks;
             connection.close(0u32.into(), b"");
             endpoint.wait_idle().await;
@@ -129,7 +157,9 @@ fn quinn(hosts: &Hosts, size: usize) -> Cost {
         let endpoint = endpoint(here, None);
         let connection = endpoint.connect_with(client, to, "bench.test").unwrap().await.unwrap();
         let mut send = connection.open_uni().await.unwrap();
-        write(&mut send, size).await;
+        for chunk in chunks(size) {
+            send.write_chunk(chunk).await.unwrap();
+        }
         send.finish().unwrap();
         connection.closed().await;
         connection.stats().path.sent_packets
@@ -144,20 +174,15 @@ fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
     let (start, before) = (Instant::now(), processor_time());
     let reader = std::thread::spawn(move || {
         let (mut from, _) = listener.accept().unwrap();
-        let (expected, mut buffer, mut count) = (pattern(), vec![0; CHUNK], 0);
-        while let read @ 1.. = from.read(&mut buffer[..CHUNK - count % CHUNK]).unwrap() {
-            let place = count % CHUNK;
-            assert!(buffer[..read] == expected[place..place + read], "as it was sent");
-            count += read;
+        let (mut check, mut buffer) = (Check::new(), vec![0; CHUNK]);
+        while let read @ 1.. = from.read(&mut buffer).unwrap() {
+            check.take(&buffer[..read]);
         }
-        assert_eq!(count, size);
+        check.finish(size);
     });
     let mut stream = hosts.on(0, || TcpStream::connect(to).unwrap());
     sockopt::set_tcp_congestion(&stream, congestion).unwrap();
-    let pattern = pattern();
-    for start in (0..size).step_by(CHUNK) {
-        stream.write_all(&pattern[..CHUNK.min(size - start)]).unwrap();
-    }
+    chunks(size).for_each(|chunk| stream.write_all(&chunk).unwrap());
     drop(stream);
     reader.join().unwrap();
     Cost::of(size, start, before)
@@ -226,16 +251,18 @@ impl Drop for Flood {
 
 fn main() {
     let megabytes = std::env::args().find_map(|text| text.parse::<usize>().ok()).unwrap_or(1000);
-    let only = std::env::args().find(|text| ["policies", "rivals", "paced", "flood", "tack"].contains(&text.as_str()));
+    let parts = ["policies", "rivals", "paced", "flood", "tack", "buffers"];
+    let only = std::env::args().find(|text| parts.contains(&text.as_str()));
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
     let (hosts, size) = (Hosts::new(), megabytes * 1_000_000);
     let every = |packets| {
         let policy = ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() };
-        Contender::Tack(Box::new(Settings { ack: ack::PolicyConfig::Quic(policy), ..settings() }))
+        Contender::Tack(Box::new(Settings { ack: ack::PolicyConfig::Quic(policy), ..settings() }), Hands::Chunks)
     };
-    let tack_alone = Contender::Tack(Box::new(settings()));
+    let tack_alone = Contender::Tack(Box::new(settings()), Hands::Chunks);
     let rivals = [
         ("TACK", tack_alone.clone()),
+        ("TACK, buffers", Contender::Tack(Box::new(settings()), Hands::Buffers)),
         ("QUIC (quinn)", Contender::Quinn),
         ("TCP, unencrypted", Contender::Kernel("cubic")),
     ];
@@ -259,6 +286,9 @@ fn main() {
     if only.as_deref() == Some("tack") {
         tell("TACK", &tack_alone.transfer(&hosts, size));
     }
+    if only.as_deref() == Some("buffers") {
+        tell("TACK, buffers", &tack(&hosts, settings(), Hands::Buffers, size, None));
+    }
     if wants("paced") {
         hosts.limit(Some("1gbit"));
         compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals, Contender::transfer);
@@ -269,7 +299,7 @@ fn main() {
         println!("\n{:<34} {:>8} {:>10}", "MTU 1500, TACK", "Gbps", "CPU s/GB");
         tell("alone", &tack_alone.transfer(&hosts, size));
         for rate in [15_000, 100_000, u64::MAX] {
-            tell("under a flood", &tack(&hosts, settings(), size, Some(rate)));
+            tell("under a flood", &tack(&hosts, settings(), Hands::Chunks, size, Some(rate)));
         }
     }
 }

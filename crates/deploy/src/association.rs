@@ -7,10 +7,12 @@
 //! | `record` | tables and logs are written |
 //! | `streams` | an application reads and writes |
 //! | `path` | the peer's address, and its changes |
+//! | `run` | octets that arrive together go to their reader in the memory that they came in |
 
 mod path;
 mod receive;
 mod record;
+mod run;
 mod streams;
 mod transmit;
 
@@ -32,6 +34,7 @@ use acklab_transport::tack::{Connection, Phase, Settings};
 use acklab_wire::tack::ConnectionId;
 use path::Path;
 use ring::rand::{SecureRandom, SystemRandom};
+use run::Run;
 use rustls::pki_types::ServerName;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -82,7 +85,8 @@ pub(crate) struct Association {
     writers: BTreeSet<u32>,
     /// Streams whose readers are to be told of something, and memory for blocks on the way to them.
     changed: Vec<u32>,
-    blocks: Vec<Vec<u8>>,
+    blocks: Vec<bytes::Bytes>,
+    run: Run,
     receive_buffer: u64,
     pool: Arc<Pool>,
     /// Which it shares with its streams.
@@ -242,6 +246,7 @@ impl Association {
             writers: BTreeSet::new(),
             changed: Vec::new(),
             blocks: Vec::new(),
+            run: Run::default(),
             receive_buffer: settings.receive_buffer.get(),
             pool: Arc::clone(pool),
             backlog: Arc::default(),

@@ -8,6 +8,7 @@ use crate::pipe::{Inlet, Outlet, ReadError, WriteError};
 use crate::statistics::Statistics;
 use acklab_base::Duration;
 use acklab_measure::{Table, qlog};
+use bytes::Bytes;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -254,6 +255,22 @@ impl SendStream {
         })
     }
 
+    /// Writes a chunk without copying it, unless it has a few KiB only. Returns once all of it is taken; what is not taken yet stays in `chunk`, so that nothing is lost or written
+    /// twice if the future is dropped before. The memory of the chunk is freed once the peer has acknowledged it.
+    ///
+    /// # Errors
+    /// If the connection is lost, the stream was ended or reset, or the peer reads no more of it.
+    pub async fn write_chunk(&mut self, chunk: &mut Bytes) -> io::Result<()> {
+        let Half { connection, id } = &self.half;
+        while !chunk.is_empty() {
+            let done = poll_fn(|context| self.outlet.poll_chunk(context, chunk)).await?;
+            if done.is_news {
+                connection.note(*id);
+            }
+        }
+        Ok(())
+    }
+
     /// Nothing more will be written.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
@@ -335,6 +352,20 @@ impl ReceiveStream {
         })
     }
 
+    /// The next octets of the stream, at most `most`, without copying them; `None` at its end. They are in memory of the endpoint, 64 KiB at most, which it uses again once nobody
+    /// holds a part of it: whoever keeps a small chunk for long had better copy it. No octets are lost if the future is dropped.
+    ///
+    /// # Errors
+    /// If the connection is lost, or the peer has reset the stream.
+    pub async fn read_chunk(&mut self, most: usize) -> io::Result<Option<Bytes>> {
+        let Half { connection, id } = &self.half;
+        let (chunk, done) = poll_fn(|context| self.inlet.poll_chunk(context, most)).await?;
+        if done.is_news {
+            connection.note(*id);
+        }
+        Ok((most == 0 || !chunk.is_empty()).then_some(chunk))
+    }
+
     /// Reads no more, and asks the peer to send no more, for the reason of this code. Dropping the half does so with the code 0.
     pub fn stop(&mut self, code: u32) {
         self.half.connection.with(|end| end.stop_stream(self.half.id, code));
@@ -362,13 +393,6 @@ impl AsyncRead for ReceiveStream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = self.read_some(context, buffer.remaining(), |octets| buffer.put_slice(octets));
-        read.map(|result| match result {
-            Ok(_) => Ok(()),
-            Err(ReadError::Lost(lost)) => Err(lost.into()),
-            Err(ReadError::Reset(code)) => {
-                let reason = code.map_or("it has expired".to_owned(), |code| format!("code {code}"));
-                Err(io::Error::new(io::ErrorKind::ConnectionReset, format!("the peer has reset the stream: {reason}")))
-            }
-        })
+        read.map_ok(|_| ()).map_err(io::Error::from)
     }
 }

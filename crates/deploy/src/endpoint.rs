@@ -10,7 +10,7 @@ use crate::hub::{Handle, Hub, HubCounters, STRANGERS_A_TURN};
 use crate::moderation::Moderation;
 use acklab_base::Instant;
 use acklab_live::WallClock;
-use acklab_live::udp::{self, UdpPort, Wait};
+use acklab_live::udp::{self, Received, UdpPort, Wait};
 use acklab_secure::{Outbox, RefusedCounts};
 use acklab_transport::tack::Settings;
 use std::future::poll_fn;
@@ -182,6 +182,9 @@ impl Endpoint {
 /// the buffer of a socket holds by default (`rmem_default`).
 const BATCHES: usize = 32;
 
+/// Octets of datagrams for which readers are woken while more are taken. For fewer, they are woken before the thread sleeps: a wake-up costs as much as a few datagrams of GRO.
+const ENOUGH: usize = 256 << 10;
+
 /// Datagrams that the kernel had no room for.
 struct Held {
     to: SocketAddr,
@@ -219,24 +222,36 @@ impl Server<'_> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
         let (mut datagrams, mut round_trip, mut may_have_more) = (0, None, true);
-        for _ in 0..BATCHES {
+        let mut untold = 0;
+        for turn in 0..BATCHES {
             let asked = shared.now();
-            may_have_more = self.port.receive()?;
+            let received = self.port.receive()?;
+            may_have_more = received != Received::Nothing;
+            if turn > 0 && !may_have_more {
+                self.arrived = self.arrived.max(asked);
+                break;
+            }
             shared.take_noted(&mut self.noted);
+            let now = shared.now();
             {
-                let (now, mut hub) = (shared.now(), shared.lock());
+                let mut hub = shared.lock();
                 let at = self.arrival(now);
-                self.port.datagrams(|from, ecn, datagram| {
-                    datagrams += 1;
-                    hub.receive(now, at, from, ecn, datagram);
+                self.port.batches(|batch| {
+                    untold += batch.length;
+                    datagrams += batch.length.div_ceil(batch.size) as u64;
+                    hub.receive_batch(now, at, batch);
                 });
-                self.arrived = if may_have_more { at } else { at.max(asked) };
+                self.arrived = if received == Received::Some { at } else { at.max(asked) };
                 hub.serve_streams(now, &mut self.noted);
                 hub.wake(now);
                 round_trip = hub.last_round_trip().or(round_trip);
             }
             self.transmit()?;
-            if !may_have_more || self.held.is_some() {
+            if untold >= ENOUGH {
+                untold = 0;
+                shared.lock().tell_readers(now);
+            }
+            if self.held.is_some() {
                 break;
             }
         }
@@ -244,6 +259,7 @@ impl Server<'_> {
             shared.lock().serve_strangers(shared.now(), STRANGERS_A_TURN);
             self.transmit()?;
         }
+        shared.lock().tell_readers(shared.now());
         // From here on, whoever writes wakes this thread; what was written before is seen below.
         shared.sleeps.store(true, Ordering::SeqCst);
         shared.take_noted(&mut self.noted);

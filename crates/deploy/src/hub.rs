@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::error::{ConnectError, Lost};
 use crate::pipe::Pool;
 use acklab_base::{Duration, Ecn, Instant};
+use acklab_live::udp::Batch;
 use acklab_secure::token::Tokens;
 use acklab_secure::{Hello, Outbox, Refused, RefusedCounts, hello, reset};
 use acklab_transport::tack::Settings;
@@ -86,6 +87,8 @@ pub struct Hub {
     deadlines: BTreeSet<(Instant, Handle)>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
+    /// Connections whose readers have not been told of everything.
+    untold: Vec<Handle>,
     tokens: Tokens,
     visitors: Visitors,
     /// Connections of clients that the application has not taken.
@@ -124,6 +127,7 @@ impl Hub {
             by_reset_token: HashMap::new(),
             deadlines: BTreeSet::new(),
             busy: VecDeque::new(),
+            untold: Vec::new(),
             tokens: Tokens::new(now).map_err(|_| ConnectError::Randomness)?,
             visitors: Visitors::default(),
             accepted: VecDeque::new(),
@@ -207,6 +211,45 @@ impl Hub {
             association.receive(now, at, from, ecn, datagram);
         }
         self.touch(handle);
+    }
+
+    /// The same for datagrams that came together. Their memory may be kept.
+    pub fn receive_batch(&mut self, now: Instant, at: Instant, batch: &mut Batch<'_>) {
+        let (from, ecn) = (batch.from, batch.ecn);
+        let mut of_batch = None;
+        for place in batch.places() {
+            let Some(handle) = head(&batch.memory[place.clone()]).and_then(|head| self.known(head.connection)) else {
+                self.receive_unknown(now, from, ecn, &batch.memory[place]);
+                continue;
+            };
+            let is_first = of_batch.is_none();
+            let owner = *of_batch.get_or_insert(handle);
+            let Some(association) = self.association(handle) else { continue };
+            if is_first {
+                association.begin_batch(batch);
+            }
+            if handle == owner {
+                association.receive_at(now, at, from, ecn, batch.memory, place);
+            } else {
+                association.receive(now, at, from, ecn, &mut batch.memory[place]);
+                self.touch(handle);
+            }
+        }
+        if let Some(handle) = of_batch {
+            if let Some(association) = self.association(handle) {
+                association.end_batch(batch);
+            }
+            self.touch(handle);
+        }
+    }
+
+    /// Gives readers what has arrived for them, of all connections that have [transmitted](Self::transmit) since.
+    pub fn tell_readers(&mut self, now: Instant) {
+        for handle in std::mem::take(&mut self.untold) {
+            if let Some(association) = self.association(handle) {
+                association.tell_readers(now);
+            }
+        }
     }
 
     /// The connection to which a packet is addressed.
@@ -419,7 +462,10 @@ impl Hub {
             let Some(association) = self.association(handle) else { continue };
             association.look(now);
             let has_more = association.transmit(now, out);
-            let (to, deadline) = (association.remote(), association.deadline());
+            let (to, deadline, has_untold) = (association.remote(), association.deadline(), association.has_untold());
+            if has_untold && !self.untold.contains(&handle) {
+                self.untold.push(handle);
+            }
             self.slots[handle.place].is_busy = false;
             self.schedule(handle, deadline);
             if has_more {

@@ -7,6 +7,7 @@ use acklab_deploy::config::{Limits, Server};
 use acklab_deploy::{Config, Connection, Endpoint, Lost};
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
+use bytes::Bytes;
 use rustls::NoKeyLog;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -44,6 +45,55 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 /// Octets that differ from each other at any distance.
 fn octets(size: usize) -> Vec<u8> {
     (0..size as u64).map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+/// Both futures are dropped before they are ready, again and again.
+#[test]
+fn chunks_arrive_once_and_in_order_whoever_gives_up_meanwhile() {
+    run(async {
+        let endpoints = endpoints(false);
+        let [client, server] = connect(&endpoints).await;
+        let sent = octets(10_000_000);
+        let soon = std::time::Duration::from_micros(50);
+        let write = async {
+            let (mut send, _receive) = client.open_stream().await.unwrap();
+            let mut rest = Bytes::from(sent.clone());
+            // Of all sizes, some from a buffer.
+            for turn in 0.. {
+                let size = [3, 100_000, 5000, 700, 1 << 20][turn % 5].min(rest.len());
+                let mut chunk = rest.split_to(size);
+                if turn % 3 == 0 {
+                    send.write_all(&chunk).await.unwrap();
+                    continue;
+                }
+                while tokio::time::timeout(soon, send.write_chunk(&mut chunk)).await.is_err() {}
+                assert!(chunk.is_empty());
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            send.end();
+            send.finished().await.unwrap();
+        };
+        let read = async {
+            let (_send, mut receive) = server.accept_stream().await.unwrap();
+            let (mut all, mut kept) = (Vec::new(), Vec::new());
+            for turn in 0.. {
+                let most = [usize::MAX, 10, 10_000][turn % 3];
+                let Ok(chunk) = tokio::time::timeout(soon, receive.read_chunk(most)).await else { continue };
+                let Some(chunk) = chunk.unwrap() else { break };
+                assert!((1..=most).contains(&chunk.len()));
+                all.extend_from_slice(&chunk);
+                // Octets of a chunk stay, whatever arrives after it.
+                kept.push((all.len() - chunk.len(), chunk));
+            }
+            assert!(receive.read_chunk(usize::MAX).await.unwrap().is_none(), "the end stays");
+            (all, kept)
+        };
+        let ((), (all, kept)) = tokio::join!(write, read);
+        assert!(all == sent, "every octet once and in order");
+        assert!(kept.iter().all(|(start, chunk)| sent[*start..start + chunk.len()] == chunk[..]));
+    });
 }
 
 #[test]

@@ -11,12 +11,15 @@ use rustix::net::sockopt;
 use rustix::time::ClockId;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 
 /// Octets of the kernel's buffers for each direction, as far as the system allows: some milliseconds at a gigabit per second.
 const KERNEL_BUFFER: usize = 4 << 20;
-/// The largest UDP payload, and so the most that one receive buffer holds (RFC 768).
+/// The largest UDP payload (RFC 768).
 const LARGEST: usize = 65_535;
+/// Octets of a receive buffer, which the largest payload fits into.
+pub const BUFFER: usize = 64 << 10;
 
 /// Messages that are taken in one system call. Each may hold what was sent in one (GRO), and more of them would not stay in the caches.
 const MESSAGES: usize = 8;
@@ -26,7 +29,7 @@ const MESSAGES: usize = 8;
 pub struct UdpPort {
     socket: UdpSocket,
     state: UdpSocketState,
-    buffers: Vec<u8>,
+    buffers: [Vec<u8>; MESSAGES],
     metas: [RecvMeta; MESSAGES],
     /// How many buffers were filled last.
     received: usize,
@@ -54,7 +57,7 @@ impl UdpPort {
         _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
         // It begins to note times of arrival.
         _ = sys::last_arrival(socket.as_fd());
-        let buffers = vec![0; MESSAGES * LARGEST];
+        let buffers = std::array::from_fn(|_| vec![0; BUFFER]);
         let metas = [RecvMeta::default(); MESSAGES];
         Ok(Self { socket, state, buffers, metas, received: 0, is_plain: false })
     }
@@ -105,18 +108,23 @@ impl UdpPort {
         Ok(sent)
     }
 
-    /// Receives a batch of datagrams, which [`datagrams`](Self::datagrams) gives. Returns `true` if more may wait.
+    /// Receives what waits at the socket, as much of it as one system call takes, for [`batches`](Self::batches) to give.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn receive(&mut self) -> io::Result<bool> {
-        let mut slices = self.buffers.chunks_mut(LARGEST).map(IoSliceMut::new).collect::<ArrayVec<_, MESSAGES>>();
+    pub fn receive(&mut self) -> io::Result<Received> {
+        let mut slices =
+            self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect::<ArrayVec<_, MESSAGES>>();
         self.received = match self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut self.metas) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock || is_loss(&error) => 0,
             Err(error) => return Err(error),
         };
-        Ok(self.received == MESSAGES)
+        Ok(match self.received {
+            0 => Received::Nothing,
+            MESSAGES => Received::Some,
+            _ => Received::All,
+        })
     }
 
     /// How long ago the last of the datagrams that were received last came from the network. Zero if the kernel does not tell.
@@ -129,15 +137,49 @@ impl UdpPort {
         Duration::from_nanos(sys::last_arrival(self.socket.as_fd()).map_or(0, age))
     }
 
-    /// Gives each datagram that was received last to `take`, with its source and its ECN field.
-    pub fn datagrams(&mut self, mut take: impl FnMut(SocketAddr, Ecn, &mut [u8])) {
+    /// Gives the datagrams that were received last to `take`, which may keep their memory.
+    pub fn batches(&mut self, mut take: impl FnMut(&mut Batch<'_>)) {
         let count = std::mem::take(&mut self.received);
-        for (meta, buffer) in self.metas.iter().zip(self.buffers.chunks_mut(LARGEST)).take(count) {
+        for (meta, memory) in self.metas.iter().zip(&mut self.buffers).take(count) {
             let ecn = Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8));
-            for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                take(meta.addr, ecn, datagram);
-            }
+            take(&mut Batch { from: meta.addr, ecn, size: meta.stride.max(1), length: meta.len, memory });
+            // Only what is missing is written.
+            memory.resize(BUFFER, 0);
         }
+    }
+}
+
+/// What a call of [`UdpPort::receive`] has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// Nothing waited.
+    Nothing,
+    /// All that waited.
+    All,
+    /// As much as one call takes: more may wait.
+    Some,
+}
+
+/// Datagrams that came together, one behind the other in the same memory.
+#[derive(Debug)]
+pub struct Batch<'b> {
+    /// Their source.
+    pub from: SocketAddr,
+    /// Their ECN field.
+    pub ecn: Ecn,
+    /// Octets of each but the last, which may be shorter.
+    pub size: usize,
+    /// Octets of all.
+    pub length: usize,
+    /// They are at its beginning. Whoever keeps it leaves other memory, preferably of [`BUFFER`] octets.
+    pub memory: &'b mut Vec<u8>,
+}
+
+impl Batch<'_> {
+    /// Where each datagram lies in the memory.
+    pub fn places(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (size, length) = (self.size, self.length);
+        (0..length).step_by(size).map(move |start| start..length.min(start + size))
     }
 }
 
@@ -319,10 +361,14 @@ mod tests {
             let late = Some(clock.now() + Duration::from_secs(5));
             assert!(wait.until(&clock, late, &to, false).unwrap().can_receive, "they arrive");
             to.receive().unwrap();
-            to.datagrams(|source, ecn, datagram| {
-                assert_eq!((source, ecn), (from.address().unwrap(), Ecn::Ect0));
-                sizes.push(datagram.len());
-                all.extend_from_slice(datagram);
+            to.batches(|batch| {
+                assert_eq!((batch.from, batch.ecn), (from.address().unwrap(), Ecn::Ect0));
+                for place in batch.places() {
+                    sizes.push(place.len());
+                    all.extend_from_slice(&batch.memory[place]);
+                }
+                // The memory is kept.
+                std::mem::take(batch.memory);
             });
         }
         assert_eq!((sizes, all), ([vec![1000; 10], vec![500]].concat(), octets));

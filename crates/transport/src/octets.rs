@@ -27,26 +27,39 @@ fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) {
 
 /// A block that was written, and the offset of its first octet.
 #[derive(Clone, Debug)]
-struct Block {
+struct Block<B> {
     start: u64,
-    octets: Vec<u8>,
+    octets: B,
 }
 
-impl Block {
-    const fn end(&self) -> u64 {
-        self.start + self.octets.len() as u64
+impl<B: AsRef<[u8]>> Block<B> {
+    fn end(&self) -> u64 {
+        self.start + self.octets.as_ref().len() as u64
     }
 }
 
-/// The octets that an application has written, from the first that the peer has not acknowledged.
-#[derive(Clone, Debug, Default)]
-pub struct Written {
+/// The octets that an application has written, from the first that the peer has not acknowledged, in blocks of whatever memory the driver has.
+#[derive(Clone, Debug)]
+pub struct Written<B = Vec<u8>> {
     start: u64,
     end: u64,
-    blocks: VecDeque<Block>,
+    blocks: VecDeque<Block<B>>,
+}
+
+impl<B> Default for Written<B> {
+    fn default() -> Self {
+        Self { start: 0, end: 0, blocks: VecDeque::new() }
+    }
 }
 
 impl Written {
+    /// Keeps a copy of what was written, as far as the endpoint has accepted it.
+    pub fn append(&mut self, octets: &[u8]) {
+        self.push(octets.to_vec());
+    }
+}
+
+impl<B: AsRef<[u8]>> Written<B> {
     /// The offset behind the last octet.
     #[must_use]
     pub const fn end(&self) -> u64 {
@@ -59,19 +72,13 @@ impl Written {
         (self.end - self.start) as usize
     }
 
-    /// Keeps what was written, as far as the endpoint has accepted it.
-    pub fn append(&mut self, octets: &[u8]) {
-        self.push(octets.to_vec());
-    }
-
-    /// The same for a block that is handed over.
-    pub fn push(&mut self, octets: Vec<u8>) {
-        if octets.is_empty() {
-            return;
+    /// Keeps a block that was written, as far as the endpoint has accepted it.
+    pub fn push(&mut self, octets: B) {
+        let length = octets.as_ref().len() as u64;
+        if length > 0 {
+            self.blocks.push_back(Block { start: self.end, octets });
+            self.end += length;
         }
-        let start = self.end;
-        self.end += octets.len() as u64;
-        self.blocks.push_back(Block { start, octets });
     }
 
     /// Appends the octets of `range` to `to`. Returns `false`, and appends nothing, if they are not all kept.
@@ -86,7 +93,7 @@ impl Written {
                 break;
             }
             let (from, until) = (at - block.start, range.end.min(block.end()) - block.start);
-            to.extend_from_slice(&block.octets[from as usize..until as usize]);
+            to.extend_from_slice(&block.octets.as_ref()[from as usize..until as usize]);
             at = block.start + until;
         }
         true
@@ -94,17 +101,8 @@ impl Written {
 
     /// Frees the octets below `offset`, which the peer has acknowledged.
     pub fn free(&mut self, offset: u64) {
-        self.free_into(offset, |_| ());
-    }
-
-    /// The same, giving the blocks that nobody needs any more to `take`.
-    pub fn free_into(&mut self, offset: u64, mut take: impl FnMut(Vec<u8>)) {
         self.start = offset.clamp(self.start, self.end);
-        while let Some(block) = self.blocks.front()
-            && block.end() <= self.start
-        {
-            self.blocks.pop_front().into_iter().for_each(|block| take(block.octets));
-        }
+        while self.blocks.pop_front_if(|block| block.end() <= self.start).is_some() {}
     }
 }
 
@@ -138,6 +136,22 @@ impl Arrived {
         let Some(octets) = octets.get((self.next - offset) as usize..) else { return };
         append(&mut self.blocks, octets);
         self.next += octets.len() as u64;
+        if !self.beyond.is_empty() {
+            self.take_beyond();
+        }
+    }
+
+    /// The offset of the first octet that has not arrived.
+    #[must_use]
+    #[inline]
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Keeps a block of octets that begins with [the first that has not arrived](Self::next), without copying it.
+    pub fn push(&mut self, block: Vec<u8>) {
+        self.next += block.len() as u64;
+        self.blocks.push_back(block);
         if !self.beyond.is_empty() {
             self.take_beyond();
         }
@@ -260,14 +274,15 @@ mod tests {
         let mut copied = Vec::new();
         assert!(written.copy(5..93, &mut copied));
         assert_eq!(copied, all[5..93], "across the borders of blocks");
-        let mut freed = Vec::new();
-        written.free_into(15, |block| freed.push(block));
-        assert_eq!((freed.concat().as_slice(), written.kept()), (&all[..14], 85), "two blocks of seven are free");
+        written.free(15);
+        assert_eq!((written.blocks.len(), written.kept()), (13, 85), "two blocks of seven are free");
 
         let mut arrived = Arrived::default();
         arrived.put(40, &all[40..]);
         arrived.put(30, &all[30..50]);
-        arrived.put(0, &all[..35]);
+        arrived.put(0, &all[..20]);
+        arrived.push(all[20..35].to_vec());
+        assert_eq!(arrived.next(), 100, "what has arrived beyond follows");
         let mut blocks = Vec::new();
         arrived.give(3, |octets| blocks.push(octets.to_vec()));
         arrived.take_blocks(|block| blocks.push(block));

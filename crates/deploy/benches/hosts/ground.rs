@@ -1,5 +1,6 @@
 //! Two hosts on this machine, and what a transfer between them costs. Shared with `benches/rivals`, which has dependencies of its own.
 
+use bytes::Bytes;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
@@ -104,25 +105,55 @@ impl Cost {
     }
 }
 
-pub(crate) fn pattern() -> Vec<u8> {
+fn pattern() -> Bytes {
     (0..CHUNK).map(|place| (place * 131 % 251) as u8).collect()
 }
 
-/// Reads up to the end, and checks each octet.
-pub(crate) async fn read(mut from: impl AsyncRead + Unpin, size: usize) {
-    let (expected, mut buffer, mut count) = (pattern(), vec![0; CHUNK], 0);
-    while let read @ 1.. = from.read(&mut buffer[..CHUNK - count % CHUNK]).await.unwrap() {
-        let place = count % CHUNK;
-        assert!(buffer[..read] == expected[place..place + read], "as it was sent");
-        count += read;
-    }
-    assert_eq!(count, size);
+/// What is sent: `size` octets, in chunks.
+pub(crate) fn chunks(size: usize) -> impl Iterator<Item = Bytes> {
+    let pattern = pattern();
+    (0..size).step_by(CHUNK).map(move |start| pattern.slice(..CHUNK.min(size - start)))
 }
 
+/// Checks each octet that arrives.
+pub(crate) struct Check {
+    expected: Bytes,
+    count: usize,
+}
+
+impl Check {
+    pub(crate) fn new() -> Self {
+        Self { expected: pattern(), count: 0 }
+    }
+
+    pub(crate) fn take(&mut self, mut octets: &[u8]) {
+        while !octets.is_empty() {
+            let expected = &self.expected[self.count % CHUNK..];
+            let (head, tail) = octets.split_at(octets.len().min(expected.len()));
+            assert!(head == &expected[..head.len()], "as it was sent");
+            self.count += head.len();
+            octets = tail;
+        }
+    }
+
+    pub(crate) fn finish(&self, size: usize) {
+        assert_eq!(self.count, size);
+    }
+}
+
+/// Reads up to the end into a buffer.
+pub(crate) async fn read(mut from: impl AsyncRead + Unpin, size: usize) {
+    let (mut check, mut buffer) = (Check::new(), vec![0; CHUNK]);
+    while let read @ 1.. = from.read(&mut buffer).await.unwrap() {
+        check.take(&buffer[..read]);
+    }
+    check.finish(size);
+}
+
+/// Writes from a buffer.
 pub(crate) async fn write(to: &mut (impl AsyncWrite + Unpin), size: usize) {
-    let pattern = pattern();
-    for start in (0..size).step_by(CHUNK) {
-        to.write_all(&pattern[..CHUNK.min(size - start)]).await.unwrap();
+    for chunk in chunks(size) {
+        to.write_all(&chunk).await.unwrap();
     }
 }
 

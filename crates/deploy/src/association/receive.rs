@@ -3,11 +3,12 @@
 use super::Association;
 use crate::error::Lost;
 use acklab_base::event::Closing;
-use acklab_base::{Ecn, Endpoint, Fate, Instant};
+use acklab_base::{Ecn, Endpoint, Fate, Instant, StreamEvent};
 use acklab_secure::{Hello, Piece, Step};
 use acklab_transport::tack::Phase;
 use acklab_wire::tack::Packet;
 use std::net::SocketAddr;
+use std::ops::Range;
 
 impl Association {
     /// The first datagram of the client, or one that it repeats.
@@ -32,55 +33,69 @@ impl Association {
 
     /// A datagram is taken at `now`, which has arrived at `at`.
     pub(crate) fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+        self.receive_at(now, at, from, ecn, datagram, 0..datagram.len());
+    }
+
+    /// The same for one that lies at `place` in `memory`. During a [run](Run), octets of streams may be moved to the beginning of the memory.
+    pub(crate) fn receive_at(
+        &mut self,
+        now: Instant,
+        at: Instant,
+        from: SocketAddr,
+        ecn: Ecn,
+        memory: &mut [u8],
+        place: Range<usize>,
+    ) {
         self.counters.datagrams_received += 1;
-        self.counters.octets_received += datagram.len() as u64;
-        self.take(now, at, from, ecn, datagram);
+        self.counters.octets_received += place.len() as u64;
+        self.take(now, at, from, ecn, memory, place);
         while let Some((mut early, ecn)) = self.session.take_early() {
-            self.take(now, at, from, ecn, &mut early);
+            // It lies elsewhere.
+            let run = self.run.suspend();
+            let place = 0..early.len();
+            self.take(now, at, from, ecn, &mut early, place);
+            self.run = run;
         }
     }
 
-    fn take(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
+    fn take(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, memory: &mut [u8], place: Range<usize>) {
         let mut pieces = std::mem::take(&mut self.pieces);
+        let (start, octets) = (place.start, place.len());
         // What is refused was counted.
-        if let Ok(Some(packet)) = self.session.open(datagram, ecn, &mut pieces) {
-            self.path.on_arrival(from, datagram.len());
+        if let Ok(Some(packet)) = self.session.open(&mut memory[place], ecn, &mut pieces) {
+            self.path.on_arrival(from, octets);
             if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
-                self.follow(now, from, datagram.len());
+                self.follow(now, from, octets);
             }
             self.machine.date_next(at);
-            self.take_packet(now, &packet, datagram, &pieces);
+            self.take_packet(now, &packet, memory, start, &pieces);
         }
         self.pieces = pieces;
         self.take_steps(now);
     }
 
-    fn take_packet(&mut self, now: Instant, packet: &Packet, datagram: &[u8], pieces: &[Piece]) {
+    /// The datagram of this packet begins at `start` in `memory`.
+    fn take_packet(&mut self, now: Instant, packet: &Packet, memory: &mut [u8], start: usize, pieces: &[Piece]) {
         let fate = self.accept(now, packet);
         if let Fate::Refused(_) | Fate::Duplicate = fate {
             return;
         }
-        self.take_stream_events(|stream, range| {
+        while let Some((id, event)) = self.machine.take_stream_event() {
+            let StreamEvent::Arrived(range) = event else {
+                self.on_stream_event(id, &event);
+                continue;
+            };
             let holds = |piece: &&Piece| {
                 let end = piece.offset + piece.at.len() as u64;
-                piece.stream == stream && piece.offset <= range.start && range.end <= end
+                piece.stream == id && piece.offset <= range.start && range.end <= end
             };
-            let piece = pieces.iter().find(holds)?;
-            let start = piece.at.start + (range.start - piece.offset) as usize;
-            datagram.get(start..start + (range.end - range.start) as usize)
-        });
+            if let Some(piece) = pieces.iter().find(holds) {
+                let start = start + piece.at.start + (range.start - piece.offset) as usize;
+                self.arrive(id, range.start, memory, start..start + (range.end - range.start) as usize);
+            }
+        }
         self.check_path(now);
         self.drain(now);
-    }
-
-    /// What has happened to streams. `octets_of` returns the octets that have arrived.
-    pub(super) fn take_stream_events<'d>(
-        &mut self,
-        octets_of: impl Fn(u32, &std::ops::Range<u64>) -> Option<&'d [u8]>,
-    ) {
-        while let Some((id, event)) = self.machine.take_stream_event() {
-            self.on_stream_event(id, event, |range| octets_of(id, range));
-        }
     }
 
     fn take_steps(&mut self, now: Instant) {
@@ -96,10 +111,11 @@ impl Association {
         }
     }
 
-    /// Tells applications what has changed.
+    /// Tells applications what has changed, but for readers, who are [told together](Self::tell_readers).
     pub(crate) fn look(&mut self, now: Instant) {
-        self.take_stream_events(|_, _| None);
-        self.tell_readers(now);
+        while let Some((id, event)) = self.machine.take_stream_event() {
+            self.on_stream_event(id, &event);
+        }
         if !self.left.is_empty() {
             self.sweep_streams(now);
         }

@@ -3,18 +3,23 @@
 use super::Association;
 use crate::error::Lost;
 use crate::pipe::{Backlog, Inlet, Outlet, Pool, ReadError, WriteError};
-use acklab_base::{Instant, StreamEvent};
+use acklab_base::{Endpoint, Instant, StreamEvent};
 use acklab_transport::octets::{Arrived, BLOCK, Written};
 use acklab_transport::streams::{Lifetime, ResetCode, StreamOperations};
 use acklab_transport::tack::Connection;
+use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The unsent octets at which a stream takes no more, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux).
+/// The unsent octets at which a stream takes no more, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux), unless a millisecond
+/// sends more: the time for which Linux' sockets hand segments on ahead (`sk_pacing_shift` 10). Half of it is the time that a writer has to run once it is woken.
 const MOST_UNSENT: u64 = 512 << 10;
+const MILLISECONDS: u64 = 1000;
 /// Octets of a packet that is not of a bulk transfer.
 const SMALL: usize = 1000;
+/// A block with fewer octets is copied before it waits for a reader.
+pub(super) const LEAST_BLOCK: usize = BLOCK / 4;
 /// The code by which the peer learns that nobody reads a stream any more.
 const NO_READER: u32 = 0;
 
@@ -31,8 +36,8 @@ pub(crate) struct Ends {
 pub(super) struct Stream {
     outlet: Arc<Outlet>,
     inlet: Arc<Inlet>,
-    written: Written,
-    arrived: Arrived,
+    written: Written<Bytes>,
+    pub(super) arrived: Arrived,
     /// What the application has read, as far as the transport knows.
     read: u64,
     /// It has changed, and its reader does not know.
@@ -48,7 +53,7 @@ impl Stream {
     fn new(limit: u64, receive_buffer: u64, pool: &Arc<Pool>, backlog: &Arc<Backlog>) -> Self {
         Self {
             outlet: Arc::new(Outlet::new(limit, Arc::clone(pool), Arc::clone(backlog))),
-            inlet: Arc::new(Inlet::new(receive_buffer, Arc::clone(pool))),
+            inlet: Arc::new(Inlet::new(receive_buffer)),
             written: Written::default(),
             arrived: Arrived::default(),
             read: 0,
@@ -96,7 +101,11 @@ impl Stream {
 
 /// How much may have been written to a stream in all.
 fn limit(machine: &Connection, id: u32, written: u64) -> u64 {
-    written + machine.room_of(id).min(MOST_UNSENT.saturating_sub(machine.unsent_of(id)))
+    written + machine.room_of(id).min(most_unsent(machine).saturating_sub(machine.unsent_of(id)))
+}
+
+fn most_unsent(machine: &Connection) -> u64 {
+    machine.pacing_rate().map_or(MOST_UNSENT, |rate| (rate.bits_per_second() / 8 / MILLISECONDS).max(MOST_UNSENT))
 }
 
 impl Association {
@@ -129,44 +138,49 @@ impl Association {
 
     /// What has happened to a stream.
     #[inline]
-    pub(super) fn on_stream_event<'d>(
-        &mut self,
-        id: u32,
-        event: StreamEvent,
-        octets_of: impl Fn(&Range<u64>) -> Option<&'d [u8]>,
-    ) {
-        if event == StreamEvent::Opened {
+    pub(super) fn on_stream_event(&mut self, id: u32, event: &StreamEvent) {
+        if *event == StreamEvent::Opened {
             self.add_stream(id);
             self.opened.push_back(id);
             return self.wakers.opened.drain(..).for_each(Waker::wake);
         }
         let Some(stream) = self.streams.get_mut(&id) else { return };
         match event {
-            StreamEvent::Arrived(range) => {
-                if let Some(octets) = octets_of(&range) {
-                    if octets.len() > SMALL {
-                        stream.arrived.offer(|| self.pool.take());
-                    }
-                    stream.arrived.put(range.start, octets);
-                }
-            }
             StreamEvent::Readable | StreamEvent::Reset { .. } => {
                 if !std::mem::replace(&mut stream.is_changed, true) {
                     self.changed.push(id);
                 }
             }
-            StreamEvent::Acknowledged(below) => stream.written.free_into(below, |block| self.pool.give(block)),
+            StreamEvent::Acknowledged(below) => stream.written.free(*below),
             StreamEvent::Finished => {
                 stream.finish(Ok(()));
             }
-            StreamEvent::Stopped { code } => stream.refuse(WriteError::Stopped(code)),
-            // Writers are told of room together.
-            StreamEvent::Writable | StreamEvent::Opened => {}
+            StreamEvent::Stopped { code } => stream.refuse(WriteError::Stopped(*code)),
+            // Writers are told of room together. Octets arrive with their packet.
+            StreamEvent::Writable | StreamEvent::Opened | StreamEvent::Arrived(_) => {}
         }
     }
 
+    /// Octets of a stream have arrived, which begin at the offset `start` and lie at `place` in `memory`.
+    #[inline]
+    pub(super) fn arrive(&mut self, id: u32, start: u64, memory: &mut [u8], place: Range<usize>) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        if self.run.takes(id, start, stream.arrived.next(), place.len()) {
+            return memory.copy_within(place, self.run.place());
+        }
+        if place.len() > SMALL {
+            stream.arrived.offer(|| self.pool.take());
+        }
+        stream.arrived.put(start, &memory[place]);
+    }
+
+    /// Returns `true` if readers have not been told of everything.
+    pub(crate) fn has_untold(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
     /// Gives readers what has arrived in order.
-    pub(super) fn tell_readers(&mut self, now: Instant) {
+    pub(crate) fn tell_readers(&mut self, now: Instant) {
         for id in self.changed.drain(..) {
             let Some(stream) = self.streams.get_mut(&id) else { continue };
             stream.is_changed = false;
@@ -175,15 +189,14 @@ impl Association {
                 Some(ResetCode::Expired) => Some(Err(ReadError::Reset(None))),
                 None => self.machine.has_all_of(id).then_some(Ok(())),
             };
-            let mut blocks = std::mem::take(&mut self.blocks);
-            stream.arrived.take_blocks(|block| blocks.push(block));
-            // A reader that is slow must not keep more memory than octets.
-            if let Some(last) = blocks.last_mut().filter(|last| last.len() < BLOCK / 4) {
-                let small = last.clone();
-                self.pool.give(std::mem::replace(last, small));
-            }
+            let blocks = &mut self.blocks;
+            stream.arrived.take_blocks(|block| {
+                // A reader that is slow must not keep more memory than octets.
+                let is_small = block.capacity() == BLOCK && block.len() < LEAST_BLOCK;
+                let octets = self.pool.share(block);
+                blocks.push(if is_small { Bytes::copy_from_slice(&octets) } else { octets });
+            });
             stream.inlet.put(blocks.drain(..), end);
-            self.blocks = blocks;
             stream.count_reading(now, id, &mut self.machine);
         }
     }
@@ -213,7 +226,7 @@ impl Association {
             let Some(stream) = streams.get_mut(id) else { return false };
             let written = stream.written.end();
             let limit = limit(machine, *id, written);
-            let is_full = machine.room_of(*id) == 0 || machine.unsent_of(*id) > MOST_UNSENT / 2;
+            let is_full = machine.room_of(*id) == 0 || machine.unsent_of(*id) > most_unsent(machine) / 2;
             stream.outlet.allow(limit, !is_full);
             is_full
         });

@@ -81,6 +81,7 @@ impl World {
                     }
                     out.clear();
                 }
+                self.hubs[host].tell_readers(self.now);
             }
         }
         while self.recorded.len() > RECORDED {

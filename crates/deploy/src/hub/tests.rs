@@ -5,6 +5,7 @@ use crate::association::Ends;
 use crate::config::{Limits, Recording, Server};
 use crate::pipe::WriteError;
 use acklab_base::random::{Seed, Stream};
+use acklab_live::udp::BUFFER;
 use acklab_measure::{RecorderOptions, Series};
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
@@ -56,6 +57,9 @@ struct Net {
     client: SocketAddr,
     /// Datagrams that have left, by their source.
     sent: HashMap<SocketAddr, Vec<usize>>,
+    /// Hosts take what has come within this time together, and how often they have kept its memory.
+    pause: Duration,
+    kept: u64,
 }
 
 impl Net {
@@ -63,7 +67,18 @@ impl Net {
         let now = Instant::ZERO + Duration::from_secs(1);
         let hubs = configs.map(|config| Hub::new(now, config).unwrap());
         let (under_way, chance) = (BTreeMap::new(), Seed(3).stream("net"));
-        Self { now, hubs, weather, chance, under_way, count: 0, client: address(1), sent: HashMap::new() }
+        Self {
+            now,
+            hubs,
+            weather,
+            chance,
+            under_way,
+            count: 0,
+            client: address(1),
+            sent: HashMap::new(),
+            pause: Duration::ZERO,
+            kept: 0,
+        }
     }
 
     fn drain(&mut self) {
@@ -93,6 +108,7 @@ impl Net {
             }
             out.clear();
         }
+        self.hubs[host].tell_readers(self.now);
     }
 
     /// The next thing happens. Returns `false` if nothing is left.
@@ -103,15 +119,38 @@ impl Net {
         let Some(next) = arrival.into_iter().chain(deadlines).min() else { return false };
         self.now = self.now.max(next);
         if arrival == Some(next) {
-            let (_, (from, to, mut octets)) = self.under_way.pop_first().unwrap();
+            let (_, (from, to, octets)) = self.under_way.pop_first().unwrap();
             let host = usize::from(to == address(2));
+            let (size, mut memory) = (octets.len(), Vec::with_capacity(BUFFER));
+            memory.extend_from_slice(&octets);
+            self.join(from, to, size, &mut memory);
             if host == 1 || to == self.client {
-                self.hubs[host].receive(self.now, self.now, from, Ecn::NotEct, &mut octets);
+                let (length, place) = (memory.len(), memory.as_ptr());
+                let mut batch = Batch { from, ecn: Ecn::NotEct, size, length, memory: &mut memory };
+                self.hubs[host].receive_batch(self.now, self.now, &mut batch);
+                self.kept += u64::from(memory.as_ptr() != place);
             }
         } else {
             self.hubs.iter_mut().for_each(|hub| hub.wake(self.now));
         }
         true
+    }
+
+    /// Appends what comes from the same host within the pause and has the same size, the last perhaps a smaller one, as the kernel does (GRO).
+    fn join(&mut self, from: SocketAddr, to: SocketAddr, size: usize, memory: &mut Vec<u8>) {
+        let until = self.now + self.pause;
+        let is_next = |((at, _), (source, target, _)): &(&(Instant, u64), &(SocketAddr, SocketAddr, Vec<u8>))| {
+            *at < until && (*source, *target) == (from, to)
+        };
+        while let Some((&key, (.., octets))) = self.under_way.iter().find(is_next)
+            && memory.len().is_multiple_of(size)
+            && octets.len() <= size
+            && memory.len() + octets.len() <= BUFFER
+        {
+            memory.extend_from_slice(octets);
+            self.now = self.now.max(key.0);
+            self.under_way.remove(&key);
+        }
     }
 
     /// A host neither hears nor does anything for this time; the other goes on.
@@ -200,21 +239,32 @@ impl Net {
     }
 
     /// Sends random octets from the client to the server on a stream of their own.
-    fn carry(&mut self, [client, server]: [Handle; 2], size: usize) {
+    fn carry(&mut self, handles: [Handle; 2], size: usize) {
+        self.carry_together(handles, 1, size);
+    }
+
+    /// The same on so many streams at once.
+    fn carry_together(&mut self, [client, server]: [Handle; 2], streams: usize, size: usize) {
         let all: Vec<u8> = (0..size).map(|_| self.chance.below(256) as u8).collect();
-        let stream = self.open(client);
-        let (mut sent, mut read, mut accepted) = (0, Vec::new(), None);
+        let mut flows: Vec<_> = (0..streams).map(|_| (self.open(client), 0, Vec::new(), None, false)).collect();
         self.run_until(|net| {
-            if sent < all.len() {
-                sent += net.write(0, client, &stream, &all[sent..]).unwrap();
-                if sent == all.len() {
+            for (stream, sent, ..) in flows.iter_mut().filter(|(_, sent, ..)| *sent < all.len()) {
+                *sent += net.write(0, client, stream, &all[*sent..]).unwrap();
+                if *sent == all.len() {
                     net.hubs[0].with(client, |end| end.finish_stream(net.now, stream.id));
                 }
             }
-            accepted = accepted.take().or_else(|| net.accept_stream(server, &stream));
-            accepted.as_ref().is_some_and(|ends| net.read(1, server, ends, &mut read))
+            while let Some(ends) = net.hubs[1].with(server, |end| end.accept_stream()).flatten() {
+                if let Some(flow) = flows.iter_mut().find(|(stream, ..)| stream.id == ends.id) {
+                    flow.3 = Some(ends);
+                }
+            }
+            for (_, _, read, accepted, is_read) in &mut flows {
+                *is_read |= accepted.as_ref().is_some_and(|ends| net.read(1, server, ends, read));
+            }
+            flows.iter().all(|(.., is_read)| *is_read)
         });
-        assert!(read == all, "every octet once and in order");
+        assert!(flows.iter().all(|(_, _, read, ..)| *read == all), "every octet once and in order");
     }
 }
 
@@ -235,6 +285,66 @@ fn octets_arrive_over_a_rough_network() {
     net.carry(handles, 1_000_000);
     let refused: u64 = net.hubs[1].get(handles[1]).unwrap().refused().of(Refused::Forged);
     assert!(refused > 10, "corrupted datagrams are refused: {refused}");
+}
+
+/// Of three streams at once, packet by packet in turn, and then of one.
+#[test]
+fn octets_arrive_in_batches_whose_memory_is_kept() {
+    // Where packets are reordered, few of a batch are in order.
+    let fair = Weather { loss: 0.005, repeats: 0.005, corrupts: 0.005, jitter: Duration::ZERO };
+    for (weather, least) in [(CLEAN, 20), (fair, 10), (ROUGH, 0)] {
+        let mut net = Net::new(configs(), weather);
+        let handles = net.connect();
+        net.pause = Duration::from_millis(40);
+        net.carry_together(handles, 3, 300_000);
+        net.carry(handles, 1_000_000);
+        assert!(net.kept >= least, "{} in {weather:?}", net.kept);
+    }
+}
+
+/// A batch may hold datagrams of strangers, of other connections and of none.
+#[test]
+fn octets_arrive_whatever_a_batch_holds_besides() {
+    let mut net = Net::new(configs(), CLEAN);
+    let handles = net.connect();
+    let other = net.connect();
+    net.carry(handles, 1_000_000);
+    net.carry(other, 1_000_000);
+    let streams = [handles, other].map(|[client, _]| (client, net.open(client)));
+    let all: Vec<u8> = (0..30_000).map(|_| net.chance.below(256) as u8).collect();
+    let mut memory = Vec::with_capacity(BUFFER);
+    for (client, stream) in &streams {
+        assert_eq!(net.write(0, *client, stream, &all).unwrap(), all.len());
+    }
+    net.sleep(1, DELAY - Duration::from_micros(1));
+    let mut datagrams: Vec<Vec<u8>> = net.under_way.values().map(|(_, _, octets)| octets.clone()).collect();
+    net.under_way.clear();
+    let size = datagrams.iter().map(Vec::len).max().unwrap();
+    datagrams.retain(|octets| octets.len() == size);
+    datagrams.truncate(40);
+    // Those of both connections as they come, and noise.
+    for (place, datagram) in datagrams.iter().enumerate() {
+        memory.extend_from_slice(datagram);
+        if place % 10 == 0 {
+            memory.extend((0..size).map(|_| net.chance.below(256) as u8));
+        }
+    }
+    let (length, from) = (memory.len(), address(1));
+    let place = memory.as_ptr();
+    let mut batch = Batch { from, ecn: Ecn::NotEct, size, length, memory: &mut memory };
+    net.hubs[1].receive_batch(net.now, net.now, &mut batch);
+    assert_ne!(memory.as_ptr(), place, "of {length} octets");
+    for ((_, stream), [_, server]) in streams.iter().zip([handles, other]) {
+        let (mut read, mut accepted) = (Vec::new(), None);
+        net.run_until(|net| {
+            accepted = accepted.take().or_else(|| net.accept_stream(server, stream));
+            accepted.as_ref().is_some_and(|ends| {
+                net.read(1, server, ends, &mut read);
+                read.len() == all.len()
+            })
+        });
+        assert!(read == all, "every octet once and in order");
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! What has arrived on a stream in order, until its application reads it.
 
-use super::{Done, Pool, lock};
+use super::{Done, lock};
 use crate::error::Lost;
+use bytes::Bytes;
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 /// Of a receive buffer, the share that is read before the thread has to look whether the window moves. It is told half of the window at a time.
@@ -18,6 +20,18 @@ pub(crate) enum ReadError {
     Lost(Lost),
 }
 
+impl From<ReadError> for io::Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Lost(lost) => lost.into(),
+            ReadError::Reset(code) => {
+                let reason = code.map_or("it has expired".to_owned(), |code| format!("code {code}"));
+                Self::new(io::ErrorKind::ConnectionReset, format!("the peer has reset the stream: {reason}"))
+            }
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Inlet {
     state: Mutex<State>,
@@ -25,14 +39,11 @@ pub(crate) struct Inlet {
     read: AtomicU64,
     /// Octets after which the thread has to be told of it.
     step: u64,
-    pool: Arc<Pool>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    blocks: VecDeque<Vec<u8>>,
-    /// Octets of the first block that were read.
-    place: usize,
+    blocks: VecDeque<Bytes>,
     waker: Option<Waker>,
     /// Nothing follows what is there.
     end: Option<Result<(), ReadError>>,
@@ -41,9 +52,17 @@ struct State {
     was_told_end: bool,
 }
 
+impl State {
+    /// The next octets, `most` at most.
+    fn pop(&mut self, most: usize) -> Option<Bytes> {
+        let first = self.blocks.front_mut()?;
+        if first.len() > most { Some(first.split_to(most)) } else { self.blocks.pop_front() }
+    }
+}
+
 impl Inlet {
-    pub(crate) fn new(receive_buffer: u64, pool: Arc<Pool>) -> Self {
-        Self { state: Mutex::default(), read: AtomicU64::new(0), step: receive_buffer / SHARE, pool }
+    pub(crate) fn new(receive_buffer: u64) -> Self {
+        Self { state: Mutex::default(), read: AtomicU64::new(0), step: receive_buffer / SHARE }
     }
 
     /// Gives at most `most` octets to `to`; none at the end. A stream has one reader at a time.
@@ -53,27 +72,35 @@ impl Inlet {
         most: usize,
         mut to: impl FnMut(&[u8]),
     ) -> Poll<Result<Done, ReadError>> {
-        let mut count = 0;
-        let mut state = lock(&self.state);
+        let (mut count, mut state) = (0, lock(&self.state));
         while count < most
-            && let Some(block) = state.blocks.pop_front()
+            && let Some(octets) = state.pop(most - count)
         {
             // What is copied is nobody else's.
-            let place = std::mem::take(&mut state.place);
             drop(state);
-            let octets = &block[place..block.len().min(place + most - count)];
-            to(octets);
+            to(&octets);
             count += octets.len();
-            let end = place + octets.len();
-            if end < block.len() {
-                state = lock(&self.state);
-                state.blocks.push_front(block);
-                state.place = end;
-            } else {
-                self.pool.give(block);
-                state = lock(&self.state);
-            }
+            drop(octets);
+            state = lock(&self.state);
         }
+        self.count(state, context, most, count)
+    }
+
+    /// Hands over at most `most` octets that are in one piece; none at the end.
+    pub(crate) fn poll_chunk(&self, context: &Context<'_>, most: usize) -> Poll<Result<(Bytes, Done), ReadError>> {
+        let mut state = lock(&self.state);
+        let chunk = if most > 0 { state.pop(most) } else { None }.unwrap_or_default();
+        self.count(state, context, most, chunk.len()).map_ok(|done| (chunk, done))
+    }
+
+    /// Of `most` octets that were asked for, `count` were there.
+    fn count(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        context: &Context<'_>,
+        most: usize,
+        count: usize,
+    ) -> Poll<Result<Done, ReadError>> {
         if count == 0 && most > 0 {
             match &state.end {
                 Some(Ok(())) => {}
@@ -102,7 +129,7 @@ impl Inlet {
     }
 
     /// These octets follow, and then the end if there is one. Wakes the reader.
-    pub(crate) fn put(&self, blocks: impl Iterator<Item = Vec<u8>>, end: Option<Result<(), ReadError>>) {
+    pub(crate) fn put(&self, blocks: impl Iterator<Item = Bytes>, end: Option<Result<(), ReadError>>) {
         let waker = {
             let mut state = lock(&self.state);
             state.blocks.extend(blocks);
@@ -119,13 +146,17 @@ impl Inlet {
 mod tests {
     use super::*;
 
+    fn blocks<const N: usize>(blocks: [&'static [u8]; N]) -> impl Iterator<Item = Bytes> {
+        blocks.into_iter().map(Bytes::from_static)
+    }
+
     #[test]
     fn a_reader_gets_octets_in_order_and_then_the_end() {
-        let (inlet, context) = (Inlet::new(80, Arc::default()), Context::from_waker(Waker::noop()));
+        let (inlet, context) = (Inlet::new(80), Context::from_waker(Waker::noop()));
         let mut all = Vec::new();
         let mut read = |most| inlet.poll_read(&context, most, |octets| all.extend_from_slice(octets));
         assert_eq!(read(5), Poll::Pending);
-        inlet.put([vec![1; 6], vec![2; 6]].into_iter(), None);
+        inlet.put(blocks([&[1; 6], &[2; 6]]), None);
         assert_eq!(read(4), Poll::Ready(Ok(Done { octets: 4, is_news: false })));
         assert_eq!(read(7), Poll::Ready(Ok(Done { octets: 7, is_news: true })), "more than an eighth of the buffer");
         assert_eq!(inlet.read(), 11);
@@ -134,5 +165,26 @@ mod tests {
         assert_eq!(read(7), Poll::Ready(Ok(Done { octets: 1, is_news: true })), "the end");
         assert_eq!(read(7), Poll::Ready(Ok(Done { octets: 0, is_news: false })));
         assert_eq!(all, [[1; 6], [2; 6]].concat());
+    }
+
+    #[test]
+    fn chunks_are_the_blocks_themselves_and_count_as_read() {
+        let (inlet, context) = (Inlet::new(80), Context::from_waker(Waker::noop()));
+        let chunk = |most| match inlet.poll_chunk(&context, most) {
+            Poll::Ready(Ok((chunk, done))) => Some((chunk, done.is_news)),
+            _ => None,
+        };
+        assert_eq!(chunk(9), None);
+        let block = Bytes::from(vec![1; 12]);
+        let place = block.as_ptr();
+        inlet.put([block, Bytes::from_static(&[2; 3])].into_iter(), None);
+        assert_eq!(chunk(0), Some((Bytes::new(), false)), "nothing was asked for");
+        let (first, is_news) = chunk(9).unwrap();
+        assert_eq!((first.as_ptr(), first.len(), is_news), (place, 9, false));
+        assert_eq!(chunk(9), Some((Bytes::from_static(&[1; 3]), true)), "not across the border of a block");
+        assert_eq!((chunk(9), inlet.read()), (Some((Bytes::from_static(&[2; 3]), false)), 15));
+        inlet.put(std::iter::empty(), Some(Ok(())));
+        assert_eq!([chunk(9), chunk(9)], [true, false].map(|is_news| Some((Bytes::new(), is_news))), "the end");
+        assert_eq!(&first[..], [1; 9], "whoever has a chunk keeps it");
     }
 }

@@ -3,12 +3,13 @@
 use super::{Backlog, Done, Pool, lock};
 use crate::error::Lost;
 use acklab_transport::octets::BLOCK;
+use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// Writes of up to so many octets are appended to the block before, if it has room.
+/// Writes of up to so many octets are appended to the block before, if it has room; chunks as well, which would take more memory to list than to copy.
 const SMALL: usize = 4 << 10;
 
 /// Why nothing can be written.
@@ -42,8 +43,9 @@ pub(crate) struct Outlet {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Blocks that the thread has not taken.
-    blocks: VecDeque<Vec<u8>>,
+    /// Blocks that the thread has not taken, and behind them one that may have room.
+    blocks: VecDeque<Bytes>,
+    last: Vec<u8>,
     /// Octets written in all, and how many may be.
     written: u64,
     limit: u64,
@@ -56,6 +58,18 @@ struct State {
 }
 
 impl State {
+    /// How much of `octets` may be written.
+    fn room(&self, octets: usize) -> usize {
+        usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX).min(octets)
+    }
+
+    /// Nothing more is appended to the last block.
+    fn seal(&mut self, pool: &Arc<Pool>) {
+        if !self.last.is_empty() {
+            self.blocks.push_back(pool.share(std::mem::take(&mut self.last)));
+        }
+    }
+
     fn told(&mut self, octets: usize) -> Done {
         Done { octets, is_news: !std::mem::replace(&mut self.is_told, true) }
     }
@@ -80,51 +94,77 @@ impl Outlet {
         self.note_backlog(&mut lock(&self.state), false);
     }
 
-    /// Takes what has room. A stream has one writer at a time.
-    pub(crate) fn poll_write(&self, context: &Context<'_>, octets: &[u8]) -> Poll<Result<Done, WriteError>> {
+    /// How much of `octets` has room now. The writer is in the backlog until all that it has is taken, even if it is interrupted.
+    fn poll_room<'s>(
+        &'s self,
+        context: &Context<'_>,
+        octets: usize,
+    ) -> Poll<Result<(MutexGuard<'s, State>, usize), WriteError>> {
         let mut state = lock(&self.state);
         if let Some(error) = &state.refuses {
             return Poll::Ready(Err(error.clone()));
         }
-        let room = usize::try_from(state.limit.saturating_sub(state.written)).unwrap_or(usize::MAX).min(octets.len());
-        // Until all of it is taken, even if the writer is interrupted.
+        let room = state.room(octets);
         self.note_backlog(&mut state, true);
-        if room == 0 && !octets.is_empty() {
+        if room == 0 && octets > 0 {
             state.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
+        Poll::Ready(Ok((state, room)))
+    }
+
+    /// Takes what has room. A stream has one writer at a time.
+    pub(crate) fn poll_write(&self, context: &Context<'_>, octets: &[u8]) -> Poll<Result<Done, WriteError>> {
+        let (mut state, room) = std::task::ready!(self.poll_room(context, octets.len()))?;
         let has_more = room < octets.len();
         let octets = &octets[..room];
         state.written += room as u64;
-        if room <= SMALL
-            && let Some(last) = state.blocks.back_mut()
-            && last.len() + room <= last.capacity()
-        {
-            last.extend_from_slice(octets);
-            self.note_backlog(&mut state, has_more);
-            return Poll::Ready(Ok(state.told(room)));
+        if room <= SMALL && state.last.len() + room <= state.last.capacity() {
+            state.last.extend_from_slice(octets);
+        } else {
+            state.seal(&self.pool);
+            drop(state);
+            let mut blocks: VecDeque<Vec<u8>> = octets
+                .chunks(BLOCK)
+                .map(|octets| {
+                    // Few octets get little memory.
+                    let mut block = if octets.len() > SMALL { self.pool.take() } else { Vec::with_capacity(SMALL) };
+                    block.extend_from_slice(octets);
+                    block
+                })
+                .collect();
+            let last = blocks.pop_back().unwrap_or_default();
+            let blocks = blocks.into_iter().map(|block| self.pool.share(block));
+            state = lock(&self.state);
+            state.blocks.extend(blocks);
+            state.last = last;
         }
-        drop(state);
-        let blocks: Vec<Vec<u8>> = octets
-            .chunks(BLOCK)
-            .map(|octets| {
-                // Few octets get little memory.
-                let mut block = if octets.len() > SMALL { self.pool.take() } else { Vec::with_capacity(SMALL) };
-                block.extend_from_slice(octets);
-                block
-            })
-            .collect();
-        let mut state = lock(&self.state);
-        state.blocks.extend(blocks);
         self.note_backlog(&mut state, has_more);
         Poll::Ready(Ok(state.told(room)))
     }
 
+    /// Takes what has room off `chunk`, without copying it.
+    pub(crate) fn poll_chunk(&self, context: &Context<'_>, chunk: &mut Bytes) -> Poll<Result<Done, WriteError>> {
+        if chunk.len() <= SMALL {
+            return self.poll_write(context, chunk).map_ok(|done| {
+                chunk.advance(done.octets);
+                done
+            });
+        }
+        let (mut state, room) = std::task::ready!(self.poll_room(context, chunk.len()))?;
+        state.written += room as u64;
+        state.seal(&self.pool);
+        state.blocks.push_back(chunk.split_to(room));
+        self.note_backlog(&mut state, !chunk.is_empty());
+        Poll::Ready(Ok(state.told(room)))
+    }
+
     /// Gives what was written to `take`, block by block.
-    pub(crate) fn take(&self, take: impl FnMut(Vec<u8>)) {
+    pub(crate) fn take(&self, take: impl FnMut(Bytes)) {
         let blocks = {
             let mut state = lock(&self.state);
             state.is_told = false;
+            state.seal(&self.pool);
             std::mem::take(&mut state.blocks)
         };
         blocks.into_iter().for_each(take);

@@ -2,7 +2,8 @@
 
 use super::lock;
 use acklab_transport::octets::BLOCK;
-use std::sync::Mutex;
+use bytes::Bytes;
+use std::sync::{Arc, Mutex};
 
 /// Blocks that wait to be used again, of all streams of an endpoint.
 const MOST: usize = 64;
@@ -12,21 +13,83 @@ pub(crate) struct Pool {
     blocks: Mutex<Vec<Vec<u8>>>,
 }
 
+/// A block that returns to its pool.
+#[derive(Debug)]
+struct Pooled {
+    block: Vec<u8>,
+    pool: Arc<Pool>,
+}
+
+impl AsRef<[u8]> for Pooled {
+    fn as_ref(&self) -> &[u8] {
+        &self.block
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        self.pool.give(std::mem::take(&mut self.block));
+    }
+}
+
 impl Pool {
-    /// An empty block.
-    pub(crate) fn take(&self) -> Vec<u8> {
+    fn pop(&self) -> Vec<u8> {
         lock(&self.blocks).pop().unwrap_or_else(|| Vec::with_capacity(BLOCK))
     }
 
+    /// An empty block.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        let mut block = self.pop();
+        block.clear();
+        block
+    }
+
+    /// A block that is full of what it held before.
+    pub(crate) fn take_whole(&self) -> Vec<u8> {
+        let mut block = self.pop();
+        block.resize(BLOCK, 0);
+        block
+    }
+
     /// Nobody needs this block any more.
-    pub(crate) fn give(&self, mut block: Vec<u8>) {
+    fn give(&self, block: Vec<u8>) {
+        let mut blocks = lock(&self.blocks);
+        if blocks.len() < MOST {
+            blocks.push(block);
+        }
+    }
+
+    /// Octets that several may hold. Their memory is used again once nobody does.
+    pub(crate) fn share(self: &Arc<Self>, block: Vec<u8>) -> Bytes {
         // Small ones cost nothing to make.
         if block.capacity() == BLOCK {
-            block.clear();
-            let mut blocks = lock(&self.blocks);
-            if blocks.len() < MOST {
-                blocks.push(block);
-            }
+            Bytes::from_owner(Pooled { block, pool: Arc::clone(self) })
+        } else {
+            block.into()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_returns_once_nobody_holds_a_part_of_it() {
+        let pool = Arc::<Pool>::default();
+        let mut block = pool.take();
+        block.extend_from_slice(&[7; 100]);
+        let (place, mut all) = (block.as_ptr(), pool.share(block));
+        let part = all.split_to(10);
+        drop(all);
+        assert_eq!((lock(&pool.blocks).len(), &part[..]), (0, [7; 10].as_slice()));
+        drop(part);
+        let block = pool.take();
+        assert_eq!((block.as_ptr(), block.len()), (place, 0), "the same memory");
+        drop(pool.share(block));
+        let block = pool.take_whole();
+        assert_eq!((block.as_ptr(), block.len()), (place, BLOCK));
+        drop(pool.share(vec![1; 10]));
+        assert!(lock(&pool.blocks).is_empty(), "small blocks are not kept");
     }
 }

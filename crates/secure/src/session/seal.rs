@@ -139,19 +139,21 @@ impl Session {
         }
         let octets = &mut out.octets;
         let start = octets.len();
-        octets.resize(start + HEADER as usize, 0);
-        let head = &mut octets[start..];
+        let mut head = [0; HEADER as usize];
         head[0] = first_octet(Level::Session, phases.phase(), packet.number.0);
         head[1..9].copy_from_slice(&packet.connection.0.to_be_bytes());
         head[9..13].copy_from_slice(&packet.number.0.to_be_bytes());
         head[13..17].copy_from_slice(&packet.departed.0.to_be_bytes());
+        octets.extend_from_slice(&head);
         for frame in frames {
             append_frame(frame, octets);
             if let Frame::Stream(stream) = frame {
                 copy(stream.id, stream.offset..stream.end(), octets);
             }
         }
-        octets.resize(octets.len() + padding, 0);
+        if padding > 0 {
+            octets.resize(octets.len() + padding, 0);
+        }
         if !phases.seal(octets, start, 9, packet.number) {
             octets.truncate(start);
             return false;

@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "the other benchmark uses more of it")]
 mod ground;
 
-use ground::{Cost, HERE, Hosts, THERE, address, compare, processor_time, read, runtime, write};
+use ground::{Check, Cost, HERE, Hosts, THERE, address, chunks, compare, processor_time, runtime};
 use s2n_quic::client::Connect;
 use s2n_quic::provider::io::tokio::Provider as Io;
 use s2n_quic::provider::tls::rustls;
@@ -30,8 +30,12 @@ fn s2n(hosts: &Hosts, size: usize) -> Cost {
         runtime().block_on(async {
             let mut server = Server::builder().with_tls(tls).unwrap().with_io(io(there)).unwrap().start().unwrap();
             let mut connection = server.accept().await.unwrap();
-            let stream = connection.accept_receive_stream().await.unwrap().unwrap();
-            read(stream, size).await;
+            let mut stream = connection.accept_receive_stream().await.unwrap().unwrap();
+            let mut check = Check::new();
+            while let Some(chunk) = stream.receive().await.unwrap() {
+                check.take(&chunk);
+            }
+            check.finish(size);
             connection.close(0u32.into());
         });
     });
@@ -40,7 +44,9 @@ fn s2n(hosts: &Hosts, size: usize) -> Cost {
         let client = Client::builder().with_tls(tls).unwrap().with_io(io(here)).unwrap().start().unwrap();
         let mut connection = client.connect(Connect::new(to).with_server_name(NAME)).await.unwrap();
         let mut stream = connection.open_send_stream().await.unwrap();
-        write(&mut stream, size).await;
+        for chunk in chunks(size) {
+            stream.send(chunk).await.unwrap();
+        }
         // The reader has all of it once it closes the connection.
         _ = stream.shutdown().await;
     });

@@ -5,15 +5,68 @@ use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::tools::ToolError;
 use acklab_base::endpoint::counter;
 use acklab_live::TcpInfo;
+use bytes::Bytes;
 use rustix::net::sockopt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-pub(crate) type Sending = Box<dyn AsyncWrite + Send + Unpin>;
-pub(crate) type Receiving = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type Sending = Box<dyn SendHalf>;
+pub(crate) type Receiving = Box<dyn ReceiveHalf>;
+
+type Doing<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
+
+/// The half of a channel that this side sends on.
+pub(crate) trait SendHalf: AsyncWrite + Send + Unpin {
+    /// Writes all of a chunk, and copies it only if the transport has to.
+    fn write_chunk(&mut self, chunk: Bytes) -> Doing<'_, ()>;
+}
+
+/// The half of a channel that this side receives on.
+pub(crate) trait ReceiveHalf: AsyncRead + Send + Unpin {
+    /// Receives some octets and drops them, by way of `buffer` if the transport has to copy them. Returns how many they were: none at the end.
+    fn skim<'a>(&'a mut self, buffer: &'a mut [u8]) -> Doing<'a, usize>;
+}
+
+impl SendHalf for SendStream {
+    fn write_chunk(&mut self, mut chunk: Bytes) -> Doing<'_, ()> {
+        Box::pin(async move { Self::write_chunk(self, &mut chunk).await })
+    }
+}
+
+impl ReceiveHalf for ReceiveStream {
+    fn skim<'a>(&'a mut self, _: &'a mut [u8]) -> Doing<'a, usize> {
+        Box::pin(async { Ok(self.read_chunk(usize::MAX).await?.map_or(0, |chunk| chunk.len())) })
+    }
+}
+
+impl SendHalf for quinn::SendStream {
+    fn write_chunk(&mut self, chunk: Bytes) -> Doing<'_, ()> {
+        Box::pin(async { Ok(Self::write_chunk(self, chunk).await?) })
+    }
+}
+
+impl ReceiveHalf for quinn::RecvStream {
+    fn skim<'a>(&'a mut self, _: &'a mut [u8]) -> Doing<'a, usize> {
+        Box::pin(async { Ok(self.read_chunk(usize::MAX, true).await?.map_or(0, |chunk| chunk.bytes.len())) })
+    }
+}
+
+impl SendHalf for OwnedWriteHalf {
+    fn write_chunk(&mut self, chunk: Bytes) -> Doing<'_, ()> {
+        Box::pin(async move { self.write_all(&chunk).await })
+    }
+}
+
+impl ReceiveHalf for OwnedReadHalf {
+    fn skim<'a>(&'a mut self, buffer: &'a mut [u8]) -> Doing<'a, usize> {
+        Box::pin(self.read(buffer))
+    }
+}
 
 /// One connection with one stream.
 pub(crate) struct Channel {

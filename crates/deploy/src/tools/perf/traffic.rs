@@ -4,13 +4,14 @@ use super::channel::{Carrier, Counted, Receiving, Sending};
 use super::protocol::{Plan, Report, Side};
 use crate::tools::ToolError;
 use crate::tools::error::with_causes;
+use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, consume_budget};
 use tokio::time::{Instant, sleep_until};
@@ -104,10 +105,10 @@ impl Load {
         SystemRandom::new()
             .fill(&mut block)
             .map_err(|_| ToolError::failed("data", "the system gives no random numbers"))?;
-        let block: Arc<[u8]> = block.into();
+        let block = Bytes::from(block);
         let mut writers = JoinSet::new();
         for (half, number) in halves.into_iter().zip(0..) {
-            writers.spawn(write(half, Arc::clone(&block), plan.octets_of(number), plan.bitrate));
+            writers.spawn(write(half, block.clone(), plan.octets_of(number), plan.bitrate));
         }
         Ok(Self { writers, ended: Vec::new(), rtts: Vec::new() })
     }
@@ -140,7 +141,7 @@ impl Load {
     }
 }
 
-async fn write(mut to: Sending, block: Arc<[u8]>, octets: Option<u64>, bitrate: Option<u64>) -> io::Result<Sending> {
+async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Option<u64>) -> io::Result<Sending> {
     let size = bitrate.map_or(BLOCK, |rate| {
         let paced = rate as f64 / 8.0 * PACE.as_secs_f64();
         (paced as usize).clamp(LEAST_BLOCK, BLOCK)
@@ -149,7 +150,7 @@ async fn write(mut to: Sending, block: Arc<[u8]>, octets: Option<u64>, bitrate: 
     while octets.is_none_or(|octets| written < octets) {
         let left = octets.map_or(u64::MAX, |octets| octets - written);
         let size = (size as u64).min(left) as usize;
-        to.write_all(&block[..size]).await?;
+        to.write_chunk(block.slice(..size)).await?;
         written += size as u64;
         match bitrate {
             Some(rate) => sleep_until(start + Duration::from_secs_f64(written as f64 * 8.0 / rate as f64)).await,
@@ -172,7 +173,7 @@ struct Tally {
 async fn read(mut from: Receiving, tally: Arc<Tally>) -> io::Result<()> {
     let mut buffer = vec![0; BLOCK];
     loop {
-        let count = from.read(&mut buffer).await?;
+        let count = from.skim(&mut buffer).await?;
         if count == 0 {
             return Ok(());
         }

@@ -21,7 +21,9 @@ pub(super) async fn relay(mut tcp: TcpStream, mut send: SendStream, mut receive:
             Ok::<_, io::Error>(())
         };
         let back = async {
-            copy_buf(&mut BufReader::with_capacity(BLOCK, &mut receive), &mut to).await?;
+            while let Some(chunk) = receive.read_chunk(usize::MAX).await? {
+                to.write_all(&chunk).await?;
+            }
             to.shutdown().await
         };
         tokio::try_join!(out, back)

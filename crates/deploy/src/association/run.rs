@@ -1,0 +1,71 @@
+//! Octets of a stream that arrive in one batch of datagrams are moved together to the beginning of its memory, which is in the caches since they were deciphered there, and the reader
+//! gets this memory. Otherwise they would be copied to memory that is not.
+
+use super::Association;
+use super::streams::LEAST_BLOCK;
+use acklab_live::udp::Batch;
+use acklab_transport::octets::BLOCK;
+
+/// Octets of one stream, in order, from the first that had not arrived on. They lie at the beginning of the memory of the batch that is being received.
+///
+/// Each octet is moved once, and after all before it in the memory, so that nothing is overwritten that is still to be moved: frames arrive in their order, and a machine tells of each octet
+/// once, with the frame that brought it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Run {
+    /// A batch is being received that is worth it.
+    is_open: bool,
+    stream: u32,
+    start: u64,
+    length: usize,
+    /// Where the octets go that were taken last.
+    place: usize,
+}
+
+impl Run {
+    /// Takes these octets of a stream if they continue the run. `next` is the first offset that has not arrived, those of the run left out.
+    #[inline]
+    pub(super) const fn takes(&mut self, stream: u32, start: u64, next: u64, octets: usize) -> bool {
+        if !self.is_open {
+            return false;
+        }
+        if self.length == 0 && start == next {
+            (self.stream, self.start) = (stream, start);
+        } else if self.length == 0 || stream != self.stream || start != self.start + self.length as u64 {
+            return false;
+        }
+        self.place = self.length;
+        self.length += octets;
+        true
+    }
+
+    /// Where the octets go that were taken last.
+    #[inline]
+    pub(super) const fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Nothing is taken until the run that is returned is put back.
+    pub(super) const fn suspend(&mut self) -> Self {
+        std::mem::replace(self, Self { is_open: false, stream: 0, start: 0, length: 0, place: 0 })
+    }
+}
+
+impl Association {
+    /// Datagrams of this batch follow.
+    pub(crate) fn begin_batch(&mut self, batch: &Batch<'_>) {
+        self.run.is_open = batch.length >= LEAST_BLOCK;
+    }
+
+    /// All of the batch has been received.
+    pub(crate) fn end_batch(&mut self, batch: &mut Batch<'_>) {
+        let Run { stream, start, length, .. } = self.run.suspend();
+        let Some(stream) = self.streams.get_mut(&stream).filter(|_| length > 0) else { return };
+        if length >= LEAST_BLOCK && batch.memory.capacity() == BLOCK {
+            let mut block = std::mem::replace(batch.memory, self.pool.take_whole());
+            block.truncate(length);
+            stream.arrived.push(block);
+        } else {
+            stream.arrived.put(start, &batch.memory[..length]);
+        }
+    }
+}
