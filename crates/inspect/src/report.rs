@@ -211,6 +211,8 @@ pub struct Acks {
     pub agreement: f64,
     /// Median time between ACKs, in milliseconds.
     pub spacing: Option<f64>,
+    /// The rate of a return path that is busy with the ACKs that a box leaves, in Mbps of their octets.
+    pub rate: Option<f64>,
     /// ACKs to a burst.
     pub burst: Option<f64>,
     /// Period of bursts in milliseconds: of ACKs, or at the receiver of data.
@@ -342,6 +344,9 @@ impl Way {
                     }
                     _ => None,
                 };
+                let is_encrypted = protocol == Protocol::Log;
+                let thinning = thinning::verdict(&evidence, missing, position == Position::Receiver, is_encrypted);
+                let is_busy = thinning == Thinning::Thinned && evidence.pace.is_of_return_path();
                 Acks {
                     count: way.pure_acks,
                     duplicates: way.duplicate_acks,
@@ -351,15 +356,11 @@ impl Way {
                     usual: evidence.usual,
                     agreement: evidence.agreement,
                     spacing: spacing(&ack_stretches),
+                    rate: is_busy.then_some(evidence.pace.rate * 8e-6),
                     burst: bursts.map(|bursts| bursts.mean_length),
                     period: period.map(|period| period / 1e6),
                     compressed,
-                    thinning: thinning::verdict(
-                        &evidence,
-                        missing,
-                        position == Position::Receiver,
-                        protocol == Protocol::Log,
-                    ),
+                    thinning,
                     missing,
                 }
             }),

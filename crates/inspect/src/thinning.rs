@@ -58,6 +58,16 @@ pub(crate) struct Pace {
     pub(crate) varies: f64,
     /// How many acknowledge data in order.
     pub(crate) count: usize,
+    /// Octets per second.
+    pub(crate) rate: f64,
+}
+
+impl Pace {
+    /// Whether the return path sets it, and not the bottleneck of the data.
+    pub(crate) fn is_of_return_path(&self) -> bool {
+        let exceptions = VARIES.0.max(VARIES.1 / self.count as f64);
+        self.count >= PACED && self.share >= BUSY && self.varies > exceptions
+    }
 }
 
 /// ACKs that are left out at the start of a connection, in which receivers acknowledge more often (Linux's quick ACKs) and windows are small.
@@ -172,6 +182,7 @@ fn pace(acks: &[Arrived]) -> Pace {
         share: time(&mut near.iter().copied()) / time(&mut acks.iter()).max(1.0),
         varies: 1.0 - most as f64 / in_order.len().max(1) as f64,
         count: in_order.len(),
+        rate: mode * 1e9,
     }
 }
 
@@ -189,11 +200,9 @@ pub(crate) fn verdict(evidence: &Evidence, missing: Option<f64>, is_at_receiver:
         return Thinning::NotVisible;
     }
     let missing = if is_encrypted { Some(0.0) } else { missing };
-    let Pace { share, varies, count } = evidence.pace;
-    let is_paced = count >= PACED && share >= BUSY && varies > VARIES.0.max(VARIES.1 / count as f64);
     match missing {
         Some(missing) if missing >= MISSING => Thinning::Thinned,
-        None if is_paced => Thinning::Thinned,
+        None if evidence.pace.is_of_return_path() => Thinning::Thinned,
         _ if evidence.count < LEAST => Thinning::Unknown,
         None if evidence.by_rule < RULE && (evidence.mean > STANDARD || evidence.beyond > BEYOND) => Thinning::Thinned,
         _ if evidence.mean <= STANDARD => Thinning::None,
@@ -271,6 +280,7 @@ mod tests {
     fn equal_distances_of_different_numbers_are_those_of_the_return_path() {
         let halved = evidence(&acks(|n| 1 + u32::from(n % 5 != 0)), 1000);
         assert!(halved.pace.share > 0.99 && halved.mean < 2.0, "{halved:?}");
+        assert!((halved.pace.rate / 52e3 - 1.0).abs() < 1e-9 && halved.pace.is_of_return_path(), "{halved:?}");
         assert_eq!(verdict(&halved, None, false, false), Thinning::Thinned);
     }
 

@@ -44,7 +44,10 @@ class Losses(TypedDict):
 
 
 class Acks(TypedDict):
-    """Acknowledgments: counts, segments to an ACK, spacing and period in ms, and what happens to them on their way."""
+    """Acknowledgments: counts, segments to an ACK, spacing and period in ms, and what happens to them on their way.
+
+    The rate is that of a return path that is busy with the ACKs that a box leaves, in Mbps.
+    """
 
     count: int
     duplicates: int
@@ -54,6 +57,7 @@ class Acks(TypedDict):
     usual: int
     agreement: float
     spacing: float | None
+    rate: float | None
     burst: float | None
     period: float | None
     compressed: bool | None

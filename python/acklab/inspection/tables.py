@@ -92,6 +92,11 @@ def _controller(way: Way) -> str:
     return found["family"] + (f" ({found['ratio']:.2f} after {found['episodes']} losses)" if found["ratio"] is not None else "")
 
 
+def _return_rate(way: Way) -> str:
+    acks = way["acks"]
+    return _number(None if acks is None or acks["rate"] is None else 1e3 * acks["rate"])
+
+
 _ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
     ("captured at", "", lambda way: way["position"]),
     ("duration", "s", lambda way: written(way["duration"])),
@@ -117,6 +122,7 @@ _ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
     ("period of bursts", "ms", _acks(lambda way: _number(way["acks"]["period"] if way["acks"] else None))),
     ("ACKs compressed on their way", "", _compressed),
     ("ACKs thinned", "", _acks(lambda way: THINNING[way["acks"]["thinning"]] if way["acks"] else "–")),
+    ("rate of the return path", "kbps", _acks(_return_rate)),
     ("ACKs missing by their numbers", "", _acks(lambda way: _share(way["acks"]["missing"]) if way["acks"] else "–")),
     ("limited by the receive window", "", lambda way: _share(way["limits"]["receive_window"]) if way["limits"] else "–"),
     ("limited by the application", "", lambda way: _share(way["limits"]["application"]) if way["limits"] else "–"),
