@@ -1,18 +1,26 @@
 """`acklab fit` and `acklab advise`: a path is repeated, and what wins over it is named."""
 
 import json
+import subprocess
+import sys
 import time
 import tomllib
 
 import pytest
 
 import acklab
-from acklab import fitting
+from acklab import fitting, inspection
 from acklab.advice import advise, candidates, racing
 from acklab.advice.candidates import TODAY, Candidate
+from acklab.advice.harm import TESTS, harm
 from acklab.advice.racing import Path, Racer, race
 from acklab.advice.stacks import stacks
 from acklab.advice.uses import USES
+from acklab.errors import Cancelled
+from acklab.fitting.calibration import _Tried
+from acklab.fitting.link import ranges_for
+from acklab.fitting.parameters import Parameters, Target
+from acklab.sweeps.grid import variations
 from commands import acklab as command
 from conftest import BUILT
 
@@ -53,6 +61,65 @@ def test_a_fitted_path_repeats_the_capture(captured):
     scenario = tomllib.loads(fitted.toml)
     assert fitting.ranges_of(fitted.toml) == dict(fitted.ranges)
     assert acklab.check(scenario) == acklab.check(dict(fitted.scenario))
+
+
+KNOWN = Parameters(
+    rate=12.0, rate_low=11.9, rate_high=12.1, base=60.0, queue=30.0, loss=5e-5, mss=1448, packet=1500, controller="cubic", segments=8, gate=None,
+    return_rate=0.016, ack_filter="ack-filter", receive_window=None, application_rate=None, duration=6.0, is_behind=False,
+)  # fmt: skip
+
+
+def test_what_octets_take_on_a_slow_return_path_is_not_propagation():
+    # The ACK of the first data, with 52 octets, or the answer to a SYN, with 60, whichever was the quicker exchange.
+    assert KNOWN.propagation == pytest.approx(60.0 - 52 * 8 / 16 - 1500 * 8 / 12e3)
+    assert KNOWN.with_(return_rate=0.16).propagation == pytest.approx(60.0 - 60 * 8 / 160 - 60 * 8 / 12e3)
+    assert KNOWN.with_(return_rate=0.001).propagation > 0
+
+
+def test_ranges_of_rare_losses_can_be_drawn():
+    ranges = ranges_for(KNOWN, losses=1, packets=30_000)
+    (loss,) = [one for one in variations(ranges) if one.key.endswith("probability")]
+    drawn = {loss.draw(seed) for seed in range(20)}
+    assert len(drawn) == 20
+    assert all(5e-6 < float(one) < 2e-4 for one in drawn)
+
+
+def test_random_losses_are_judged_by_several_runs():
+    target = Target(10.0, 50.0, 2.0, 0.01)
+    lucky = _Tried.of(KNOWN, [target, Target(16.0, 50.0, 2.0, 0.01), Target(16.0, 50.0, 2.0, 0.01)], target)
+    assert lucky.seed == 1
+    assert lucky.worst == pytest.approx(0.4)
+    steady = _Tried.of(KNOWN, [Target(11.0, 50.0, 2.0, 0.01), Target(9.5, 50.0, 2.0, 0.01)], target)
+    assert steady.seed == 2
+    assert steady.worst == pytest.approx(0.05)
+
+
+def test_a_path_over_which_few_acks_come_is_repeated(tmp_path):
+    # Of ACKs for eight segments each 17.7 kbps carry one in five: they wait for seconds, and tell neither queue nor rate.
+    link = WIDE["link"][0]  # type: ignore[index]
+    forward = {"rate": "21.4Mbps", "delay": "7.3ms", "queue": {"discipline": "fifo", "limit": "51packets"}}
+    reverse = {"rate": "17.7kbps", "delay": "7.3ms", "queue": {"discipline": "ack-filter", "limit": "100packets"}}
+    transport = {
+        "protocol": "tcp",
+        "preset": "linux",
+        "congestion": {"algorithm": "bbr"},
+        "ack": {"policy": "byte-counting", "segments": 8, "timer": "25ms"},
+    }
+    flow = {"from": "server", "to": "laptop", "transport": transport}
+    acklab.run(
+        WIDE | {"duration": "6s", "link": [link | {"forward": forward, "reverse": reverse}], "flow": [flow]}, captures=tmp_path
+    )
+    found = inspection.inspect(tmp_path / "server.pcapng")
+    acks = found.ways[0]["acks"]
+    assert acks is not None
+    assert acks["rate"] == pytest.approx(0.0177, rel=0.01)
+    fitted = fitting.fit(found)
+    assert max(map(abs, fitted.errors.values())) < 0.1
+    again = tmp_path / "again"
+    again.mkdir()
+    acklab.run(dict(fitted.scenario) | {"capture": [{"point": "sender", "file": "path.pcapng"}]}, captures=again)
+    simulated = Target.of(inspection.inspect(again / "path.pcapng").ways[0])
+    assert simulated == fitted.simulated
 
 
 def test_the_command_prints_a_scenario_that_a_sweep_varies(captured, tmp_path):
@@ -121,9 +188,25 @@ class Known(Racer):
         super().__init__(Path({}, None, (), 10.0), jobs=2)
         self.score, self.runs = score, []
 
-    def _score(self, use, candidate, duration, seed):
+    def _score(self, use, candidate, duration, seed, cancel):
         self.runs.append((candidate.name, duration, seed))
         return self.score(candidate.name, seed)
+
+
+class Slow(Racer):
+    """Runs that take one second a seed, or a minute from a seed on, unless they are stopped."""
+
+    def __init__(self, endless_from):
+        super().__init__(Path({}, None, (), 10.0), jobs=2)
+        self.endless_from = endless_from
+
+    def _score(self, use, candidate, duration, seed, cancel):
+        end = time.monotonic() + (60.0 if seed >= self.endless_from else 0.01)
+        while time.monotonic() < end:
+            if cancel.cancelled:
+                raise Cancelled("stopped")
+            time.sleep(0.005)
+        return 10.0 + 0.1 * seed
 
 
 def raced(score, others):
@@ -132,6 +215,45 @@ def raced(score, others):
     standings = race(racer, USES["bulk"], [Candidate(name, {}) for name in names], time.monotonic() + 60)
     assert len(racer.runs) == len(set(racer.runs)), "a run was made twice"
     return standings
+
+
+@pytest.mark.parametrize(("endless_from", "seeds"), [(1, 0), (2, 1), (3, 2)])
+def test_a_race_ends_in_time_whatever_a_run_takes(endless_from, seeds):
+    start = time.monotonic()
+    names = [TODAY, "other", "third"]
+    standings = race(Slow(endless_from), USES["bulk"], [Candidate(name, {}) for name in names], start + 1.0)
+    assert time.monotonic() - start < 10.0
+    assert sorted(one.candidate.name for one in standings) == sorted(names)
+    assert [len(one.scores) for one in standings] == [seeds] * 3
+
+
+def test_a_path_that_is_too_much_for_the_time_is_refused_in_time(tmp_path):
+    # Nine flows of some Gbps each, millions of packets even in a fifth of the duration.
+    link = NARROW["link"][0]  # type: ignore[index]
+    wide = {"rate": "20Gbps", "delay": "20ms"}
+    buffers = {"send_buffer": "64MiB", "receive_buffer": "64MiB"}
+    flow = {"from": "server", "to": "laptop", "transport": {"protocol": "tcp", "preset": "linux", **buffers}}
+    scenario = NARROW | {
+        "duration": "30s",
+        "capture": [],
+        "link": [link | {"forward": wide, "reverse": wide}],
+        "flow": 9 * [flow],
+    }
+    (tmp_path / "fast.json").write_text(json.dumps(scenario), encoding="utf-8")
+    words = [sys.executable, "-m", "acklab", "advise", str(tmp_path / "fast.json"), "--use", "bulk", "--time", "1"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "found no run of the flow as it is that ended in time" in done.stderr
+
+
+def test_costs_are_told_for_the_time_there_is():
+    racer = Slow(endless_from=2)
+    start = time.monotonic()
+    found = harm(racer, Candidate("other", {}), Candidate(TODAY, {}), start + 1.0)
+    assert time.monotonic() - start < 10.0
+    assert [one.what for one in found] == list(TESTS)
+    assert all(one.chosen == one.today == 10.1 for one in found)
+    assert harm(Slow(endless_from=1), Candidate("other", {}), Candidate(TODAY, {}), time.monotonic() + 0.2) == []
 
 
 def test_what_is_certain_needs_three_seeds():

@@ -25,6 +25,11 @@ _CAPTURES = (".pcap", ".pcapng", ".cap", ".sqlog", ".qlog")
 _SHORTEST, _LONGEST = 4.0, 30.0
 """Seconds of a run in full: start-up must not decide, and a first answer takes a minute."""
 
+_FIT = 0.5
+"""Of the time, for the fit of a capture at most."""
+_RACE = 0.8
+"""Of the time of a use, for the race; the rest is for what the winner costs."""
+
 
 @dataclass(frozen=True)
 class UseAdvice:
@@ -131,7 +136,7 @@ def advise(
     began = time.monotonic()
     wanted = [_use(name) for name in uses]
     with ExitStack() as stack:
-        return _advise(_source(link, stack), set, vary, wanted, seconds, jobs, watch, began)
+        return _advise(_source(link, stack, began + _FIT * seconds), set, vary, wanted, began, seconds, jobs, watch)
 
 
 def _advise(
@@ -139,10 +144,10 @@ def _advise(
     set: Overrides,
     vary: Mapping[str, str] | None,
     wanted: list[Use],
+    began: float,
     seconds: float,
     jobs: int | None,
     watch: Callable[[float], None] | None,
-    began: float,
 ) -> Advice:
     source, name = link
     changes = overrides(set)
@@ -154,19 +159,24 @@ def _advise(
     all_ = candidates(base["flow"][0]["transport"])
     found: dict[str, UseAdvice] = {}
     for number, use in enumerate(wanted):
-        # A tenth of the time is for what the winners cost.
-        until = began + seconds * 0.9 * (number + 1) / len(wanted)
-        standings = race(racer, use, all_, until)
-        found[use.name] = _advice(racer, use, standings, bool(base.get("wifi")))
+        # What one leaves of its time goes to the others.
+        start = time.monotonic()
+        slot = (began + seconds - start) / (len(wanted) - number)
+        standings = race(racer, use, all_, start + _RACE * slot)
+        found[use.name] = _advice(racer, use, standings, bool(base.get("wifi")), start + slot)
         if watch is not None:
             watch((number + 1) / len(wanted))
     return Advice(name, found, ranges, racer.path.duration, time.monotonic() - began)
 
 
-def _advice(racer: Racer, use: Use, standings: list[Standing], over_wifi: bool) -> UseAdvice:
-    """The answer of a race. Raises RunError if not even the candidate of today reached the end."""
+def _advice(racer: Racer, use: Use, standings: list[Standing], over_wifi: bool, until: float) -> UseAdvice:
+    """The answer of a race, with what it costs by the instant `until`. Raises RunError if not even the candidate of today reached the end."""
     today = next(one for one in standings if one.candidate.name == TODAY)
     best = standings[0]
+    if not today.scores:
+        raise RunError(
+            f"use {use.name}: found no run of the flow as it is that ended in time, expected at least one; more time (--time) or a shorter duration may help"
+        )
     if not math.isfinite(best.mean(use)):
         raise RunError(
             f"use {use.name}: found no candidate that reached its end, expected at least one; a longer duration may help"
@@ -177,7 +187,7 @@ def _advice(racer: Racer, use: Use, standings: list[Standing], over_wifi: bool) 
     found = UseAdvice(use, tuple(standings), gain, (), ())
     if found.winner.name == TODAY:
         return found
-    costs = tuple(harm(racer, best.candidate, today.candidate))
+    costs = tuple(harm(racer, best.candidate, today.candidate, until))
     return replace(found, harms=costs, switches=tuple(switches(best.candidate.switches, over_wifi)))
 
 
@@ -187,15 +197,15 @@ def _use(name: str) -> Use:
     return USES[name]
 
 
-def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Source, str]:
-    """The scenario, and what to call it. Files that it needs last as long as the stack."""
+def _source(link: str | File | Mapping[str, Any], stack: ExitStack, until: float) -> tuple[Source, str]:
+    """The scenario, and what to call it. Files that it needs last as long as the stack; a fit takes until the instant `until` at most."""
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario"
     path = File(link)
     if path.suffix.lower() in _CAPTURES:
         from acklab.fitting import fit
 
-        return Source(fit(path).toml, f"{path.name}.toml", path.parent), path.name
+        return Source(fit(path, until=until).toml, f"{path.name}.toml", path.parent), path.name
     if not path.exists() and path.suffix == "":
         from acklab.templates import new, templates
 

@@ -4,6 +4,7 @@ import math
 
 from acklab.advice.advise import Advice, UseAdvice
 from acklab.advice.candidates import TODAY
+from acklab.advice.harm import TESTS
 from acklab.advice.racing import Standing
 from acklab.metrics import written
 from acklab.report.document import Document, Section
@@ -37,7 +38,7 @@ def standings_table(found: UseAdvice, limit: int | None = None) -> Table:
         for one in found.standings
     ]
     table = Table(
-        ["candidate", f"{found.use.title} [{found.use.unit}]", "runs", "seeds"],
+        ["candidate", f"{found.use.quantity} [{found.use.unit}]", "runs", "seeds"],
         rows,
         found.use.title,
         numeric_from=1,
@@ -58,6 +59,8 @@ def _number(value: float | None) -> str:
 def harm_table(found: UseAdvice) -> Table:
     """What the winner costs."""
     rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), "worse" if one.is_harm else ""] for one in found.harms]
+    measured = {one.what for one in found.harms}
+    rows += [[what, "", "no time", "no time", ""] for what in TESTS if what not in measured]
     return Table(
         ["what it costs", "unit", "as it is", found.winner.name, ""],
         rows,
@@ -72,7 +75,7 @@ def tables(advice: Advice) -> list[Table]:
     found = []
     for one in advice.uses.values():
         found.append(standings_table(one, _SHOWN))
-        if one.harms:
+        if one.winner.name != TODAY:
             found.append(harm_table(one))
     return found
 
@@ -93,7 +96,7 @@ def document(advice: Advice) -> Document:
             f"**{stack.title}.** {stack.limits} Source: {stack.source}.\n\n```\n" + "\n".join(stack.commands) + "\n```"
             for stack in one.switches
         )
-        items = [standings_table(one), *([harm_table(one)] if one.harms else [])]
+        items = [standings_table(one), *([harm_table(one)] if one.winner.name != TODAY else [])]
         sections.append(Section(one.use.title, f"{sentence(one)}\n\n{how}", items))
     ranges = "\n".join(f"* `{key}={text}`" for key, text in advice.vary.items()) or "Nothing was given as uncertain."
     sections.append(Section("What was uncertain", ranges))

@@ -1,7 +1,7 @@
 """What a choice costs: others on the path, the start of transfers, the return path, and behavior under loss."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from acklab.advice.candidates import Candidate
@@ -79,14 +79,19 @@ _TESTS: Sequence[tuple[Use, bool]] = (
 )  # fmt: skip
 
 
-def harm(racer: Racer, chosen: Candidate, today: Candidate) -> list[Harm]:
-    """The costs of a choice beside what is there today."""
-    found = []
-    for test, lossy in _TESTS:
-        at = Racer(replace(racer.path, base=_lossy(racer.path.base))) if lossy else racer
-        scores = at.scores(test, [chosen, today] if chosen is not today else [today], _SHARE * racer.path.duration, _SEEDS)
-        found.append(Harm(test.title, test.unit, _mean(scores[chosen.name]), _mean(scores[today.name]), test.is_better_high))
-    return found
+def harm(racer: Racer, chosen: Candidate, today: Candidate, until: float) -> list[Harm]:
+    """The costs of a choice beside what is there today, of the tests that are over by the instant `until`: all with one seed, and then with another."""
+    lossy = racer.with_base(_lossy(racer.path.base))
+    seconds = _SHARE * racer.path.duration
+    found: dict[str, Harm] = {}
+    for count in range(1, len(_SEEDS) + 1):
+        for test, is_lossy in _TESTS:
+            scores = (lossy if is_lossy else racer).scores(test, [chosen, today], seconds, _SEEDS[:count], until)
+            if all(len(of) == count for of in scores.values()):
+                found[test.title] = Harm(
+                    test.title, test.unit, _mean(scores[chosen.name]), _mean(scores[today.name]), test.is_better_high
+                )
+    return [found[test.title] for test, _ in _TESTS if test.title in found]
 
 
 def _lossy(base: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,4 +104,8 @@ def _lossy(base: Mapping[str, Any]) -> dict[str, Any]:
 
 def _mean(scores: Mapping[int, float | None]) -> float | None:
     values = [value for value in scores.values() if value is not None]
-    return sum(values) / len(values) if values and len(values) == len(scores) else None
+    return sum(values) / len(values) if len(values) == len(scores) else None
+
+
+TESTS = tuple(test.title for test, _ in _TESTS)
+"""What is tested, if the time allows."""

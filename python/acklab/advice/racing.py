@@ -6,15 +6,19 @@ round have the same seeds, so that what they differ by is not chance.
 
 import math
 import os
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
+from acklab import core
 from acklab.advice.candidates import TODAY, Candidate
 from acklab.advice.uses import Use
-from acklab.errors import RunError, ScenarioError
+from acklab.errors import Cancelled, RunError, ScenarioError
 from acklab.runner import run
 from acklab.scenario import Source
 from acklab.statistics import ratio_interval
@@ -102,7 +106,10 @@ def better_first(use: Use, standings: Sequence[Standing]) -> list[Standing]:
 
 
 class Racer:
-    """Runs on some threads: the core holds no lock of the interpreter while it runs. No run is made twice."""
+    """Runs on some threads: the core holds no lock of the interpreter while it runs. No run is made twice.
+
+    What is not over in time is stopped. Instants are those of `time.monotonic`.
+    """
 
     def __init__(self, path: Path, jobs: int | None = None) -> None:
         self.path = path
@@ -110,32 +117,47 @@ class Racer:
         self.pool = ThreadPoolExecutor(self.jobs)
         self._done: dict[tuple[str, str, float, int], float | None] = {}
 
+    def with_base(self, base: Mapping[str, Any]) -> "Racer":
+        """One for another scenario, on the same threads."""
+        other = copy(self)
+        other.path, other._done = replace(self.path, base=base), {}
+        return other
+
     def scores(
-        self, use: Use, candidates: Sequence[Candidate], duration: float, seeds: Sequence[int]
+        self, use: Use, candidates: Sequence[Candidate], duration: float, seeds: Sequence[int], until: float = math.inf
     ) -> dict[str, dict[int, float | None]]:
-        """The scores of candidates, by name and seed."""
-        jobs = [(candidate, seed) for candidate in candidates for seed in seeds]
-        values = self.pool.map(lambda job: self._once(use, job[0], duration, job[1]), jobs)
+        """The scores of candidates, by name and seed, of the runs that are over by the instant `until`. The first seed of all candidates comes first."""
+        jobs = [(candidate, seed) for seed in seeds for candidate in candidates]
         scores: dict[str, dict[int, float | None]] = {candidate.name: {} for candidate in candidates}
-        for (candidate, seed), value in zip(jobs, values, strict=True):
-            scores[candidate.name][seed] = value
+        with _cancelled_at(until) as cancel:
+            for (candidate, seed), run in zip(
+                jobs, self.pool.map(lambda job: self._once(use, job[0], duration, job[1], cancel), jobs), strict=True
+            ):
+                if run is not None:
+                    scores[candidate.name][seed] = run.score
         return scores
 
     def missing(self, use: Use, candidate: Candidate, duration: float, seeds: Sequence[int]) -> int:
         """Runs of a candidate that are still to be made."""
         return sum((use.name, candidate.name, duration, seed) not in self._done for seed in seeds)
 
-    def _once(self, use: Use, candidate: Candidate, duration: float, seed: int) -> float | None:
+    def _once(self, use: Use, candidate: Candidate, duration: float, seed: int, cancel: core.Cancel) -> "_Run | None":
+        """Returns `None` if the time ended it."""
         key = (use.name, candidate.name, duration, seed)
         if key not in self._done:
-            self._done[key] = self._score(use, candidate, duration, seed)
-        return self._done[key]
+            if cancel.cancelled:
+                return None
+            try:
+                self._done[key] = self._score(use, candidate, duration, seed, cancel)
+            except Cancelled:
+                return None
+        return _Run(self._done[key])
 
-    def _score(self, use: Use, candidate: Candidate, duration: float, seed: int) -> float | None:
+    def _score(self, use: Use, candidate: Candidate, duration: float, seed: int, cancel: core.Cancel) -> float | None:
         for seconds in use.seconds or (duration,):
             source = Source.of(self.path.scenario(use, candidate, seconds), self.path.folder)
             try:
-                score = use.score(run(source, set=self.path.overrides(seed)))
+                score = use.score(run(source, set=self.path.overrides(seed), cancel=cancel))
             except (ScenarioError, RunError):
                 if candidate.name == TODAY:
                     raise
@@ -144,6 +166,29 @@ class Racer:
             if score is not None:
                 return score
         return None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run that was not stopped."""
+
+    score: float | None
+
+
+@contextmanager
+def _cancelled_at(instant: float) -> Iterator[core.Cancel]:
+    """A token that is cancelled at an instant."""
+    cancel = core.Cancel()
+    if math.isinf(instant):
+        yield cancel
+        return
+    timer = threading.Timer(max(instant - time.monotonic(), 0.0), cancel.cancel)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield cancel
+    finally:
+        timer.cancel()
 
 
 def race(
@@ -156,10 +201,10 @@ def race(
     """The standings of all candidates, the best first. `until` is the instant of `time.monotonic` at which an answer is wanted.
 
     A round has as many candidates as the time allows, judged by what runs have taken so far, but one besides that of today. There are rounds until it is known which
-    candidates are as good as the best.
+    candidates are as good as the best. A round that the time ends counts with the seeds that all of its candidates ran with.
     """
     alive = list(candidates)
-    standings: dict[str, Standing] = {}
+    standings = {one.name: Standing(one, 0, 1.0, {}) for one in alive}
     first = _first_share(racer, use, alive, until)
     pace: float | None = None
     for number, count in enumerate(_SEEDS):
@@ -172,12 +217,21 @@ def race(
                 break
             alive = alive[:affordable]
         start, runs = time.monotonic(), sum(racer.missing(use, one, duration, seeds) for one in alive)
-        scores = racer.scores(use, alive, duration, seeds)
+        scores = racer.scores(use, alive, duration, seeds, until)
+        if number == 0:
+            # There is no round before it whose standings would do.
+            alive = [one for one in alive if scores[one.name]]
+        common = [seed for seed in seeds if all(seed in scores[one.name] for one in alive)]
+        is_over = len(common) < count
+        if (number == 0 and candidates[0] not in alive) or (is_over and len(common) <= _SEEDS[number - 1]):
+            break
         # Runs cost as their simulated time does.
         pace = (time.monotonic() - start) / (max(runs, 1) * share)
-        standings |= {one.name: Standing(one, number, share, scores[one.name]) for one in alive}
+        standings |= {one.name: Standing(one, number, share, {seed: scores[one.name][seed] for seed in common}) for one in alive}
         if watch is not None:
             watch()
+        if is_over:
+            break
         ranked = [standings[one.name] for one in alive]
         alive = _better_half(use, ranked, number) if number < _HALVINGS else _undecided(use, ranked)
         if len(alive) < 2:
@@ -190,10 +244,12 @@ def _first_share(racer: Racer, use: Use, candidates: Sequence[Candidate], until:
     if use.seconds:
         return 1.0
     start = time.monotonic()
-    racer.scores(use, candidates[:1], racer.path.duration, [1])
+    time_of_round = _FIRST * (until - start)
+    # One that takes as long as all of them may is stopped.
+    racer.scores(use, candidates[:1], racer.path.duration, [1], start + time_of_round)
     took = time.monotonic() - start
     whole = took * (len(candidates) - 1) / racer.jobs
-    share = _FIRST * (until - start) / whole if whole > 0 else 1.0
+    share = time_of_round / whole if whole > 0 else 1.0
     return 1.0 if share >= 1.0 else max(share, _SHORTEST)
 
 

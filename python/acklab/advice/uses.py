@@ -28,6 +28,8 @@ class Use:
     """What is measured; None if the run did not get there."""
     seconds: tuple[float, ...] = ()
     """Simulated seconds of a run that ends by itself, until one has reached its end; empty for those of the path."""
+    quantity: str = ""
+    """What the score is, where the title does not say it."""
 
 
 def _flow(base: Mapping[str, Any], candidate: Candidate, **more: Any) -> dict[str, Any]:
@@ -124,10 +126,10 @@ def _of(result: Result, flow: str, column: str) -> float | None:
 USES: Mapping[str, Use] = {
     use.name: use
     for use in (
-        Use("bulk", "Bulk download", "Mbps", True, _bulk, _goodput),
-        Use("page", "Web page", "s", False, _page, _load_time, seconds=PATIENCE),
-        Use("call", "Video call beside a download", "ms", False, _call, _call_delay),
-        Use("upload", "Upload", "Mbps", True, _upload, _goodput),
+        Use("bulk", "Bulk download", "Mbps", True, _bulk, _goodput, quantity="goodput"),
+        Use("page", "Web page", "s", False, _page, _load_time, PATIENCE, "load time"),
+        Use("call", "Video call beside a download", "ms", False, _call, _call_delay, quantity="delay, p95"),
+        Use("upload", "Upload", "Mbps", True, _upload, _goodput, quantity="goodput"),
     )
 }
 """The uses, by name. The score of a call is the 95th percentile of the delay of its packets, of the slower direction, while a download fills the path."""

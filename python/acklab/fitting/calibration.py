@@ -3,39 +3,41 @@
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from acklab.fitting.hypotheses import Hypotheses
 from acklab.fitting.link import ranges_for, scenario_of, toml_of
-from acklab.fitting.parameters import Parameters, Target, ack_rate, estimate, largest
+from acklab.fitting.parameters import Parameters, Target, estimate, largest
 from acklab.inspection.model import Inspection, Way, inspect
 
 _REFINED = 4
-"""Hypotheses that are corrected."""
-_RECEIVERS = (1, 2, 4, 8)
-"""Segments to an ACK that are tried beside what the capture shows."""
-_THINNED = 1.2
-"""Segments to an ACK from which something may thin the ACKs of a receiver that acknowledges each segment."""
-_WAITS = 1.3
-"""The 95th percentile of the RTT / the least from which a gate may hold ACKs."""
-_FINEST = 0.5
-"""Milliseconds of the shortest gate that is tried: that of a Wi-Fi exchange."""
+"""Hypotheses that are corrected at a time."""
+_DRAWN = 64
+"""Hypotheses that are drawn by chance at a time."""
 _FACTORS = (1.5, 1.15)
 """Steps of a parameter."""
 _GAIN = 0.05
 """The share of the largest error by which a correction must reduce it to be followed by another."""
 _ENOUGH = 0.03
 """Relative error at which a fit is good enough to stop."""
+_GOOD = 0.05
+"""Relative error above which others are drawn by chance: half of what a fit may be off."""
+_SEEDS = 4
+"""Runs of parameters with random loss that come near. Their mean is judged: what one run hits may be chance."""
+_NEAR = 0.3
+"""Relative error of the first run up to which there are others: three times what a fit may be off."""
 _STEP = 4.0
 """Largest factor by which one round changes a parameter."""
+_RUN = 2e3
+"""Packets whose simulation takes as long as to start and to inspect one."""
 _MOST = 4e7
 """Packets that are simulated at most, but for the round that exceeds them: a minute on two cores."""
-_SPREAD = 0.95
-"""Waits for a gate are spread evenly over its period, so that their 95th percentile is this share of it."""
 
 
 @dataclass(frozen=True)
@@ -63,25 +65,26 @@ class Fit:
         }
 
 
-def fit(capture: str | Path | Inspection, *, watch: Callable[[float], None] | None = None) -> Fit:
+def fit(capture: str | Path | Inspection, *, watch: Callable[[float], None] | None = None, until: float = math.inf) -> Fit:
     """Fits the scenario of a path with one bottleneck to the largest transfer of a capture.
 
     Several hypotheses of the controller, the receiver, the return path and the cause of losses are simulated. Those that come closest are corrected (queue, random loss,
     return path, and what else limits) until the goodput, the median RTT and the ratio of segments to ACKs of a simulation, which is captured at the same side of the bottleneck and
-    inspected in the same way, agree with those of the capture; `errors` tells how well they do. Raises UsageError if the capture tells too little.
+    inspected in the same way, agree with those of the capture; `errors` tells how well they do. The instant `until` of `time.monotonic` ends the search with what is best by then. Raises UsageError if the capture tells too little.
     """
     found = capture if isinstance(capture, Inspection) else inspect(capture)
     way = largest(found)
     target = Target.of(way)
-    best = _Calibration(way, target, watch).best()
-    scenario = scenario_of(best.parameters)
+    best = _Calibration(way, target, watch, until).best()
+    scenario = scenario_of(best.parameters, best.seed)
     ranges = ranges_for(best.parameters, way["losses"]["retransmitted"] - way["losses"]["spurious"], way["data_segments"])
-    errors = target.errors(best.simulated)
+    simulated = best.runs[best.seed - 1]
+    errors = target.errors(simulated)
     notes = [
         f"The path {way['from']} → {way['to']} of {found.path.name}, by acklab fit.",
-        "Simulated again, " + ", ".join(f"its {name} differs by {100 * error:+.1f} %" for name, error in errors.items()) + ".",
+        "Simulated again, it differs in " + ", ".join(f"{name} by {100 * error:+.1f} %" for name, error in errors.items()) + ".",
     ]
-    return Fit(scenario, ranges, target, best.simulated, errors, toml_of(scenario, ranges, notes))
+    return Fit(scenario, ranges, target, simulated, errors, toml_of(scenario, ranges, notes))
 
 
 @dataclass(frozen=True)
@@ -89,38 +92,60 @@ class _Tried:
     """Parameters that were simulated."""
 
     parameters: Parameters
-    simulated: Target
+    runs: tuple[Target, ...]
+    """By seed, from 1 on. Without random loss all seeds are alike."""
+    seed: int
+    """That of the run that comes closest."""
     worst: float
-    """The largest relative error."""
+    """The largest relative error of the mean of all runs, or of the closest of them if that is larger."""
+
+    @classmethod
+    def of(cls, parameters: Parameters, runs: Sequence[Target], target: Target) -> "_Tried":
+        worst = [target.worst(run) for run in runs]
+        return cls(parameters, tuple(runs), 1 + worst.index(min(worst)), max(target.worst(Target.mean(runs)), min(worst)))
+
+    @property
+    def simulated(self) -> Target:
+        """The mean of all runs."""
+        return Target.mean(self.runs)
 
 
 class _Calibration:
-    """The search for parameters. Its result depends on the capture alone, not on the time or the number of threads."""
+    """The search for parameters. Its result depends on the capture alone, not on the time or the number of threads, unless `until` ends it."""
 
-    def __init__(self, way: Way, target: Target, watch: Callable[[float], None] | None) -> None:
-        self._way, self._target, self._watch = way, target, watch
+    def __init__(self, way: Way, target: Target, watch: Callable[[float], None] | None = None, until: float = math.inf) -> None:
+        self._way, self._target, self._watch, self._until = way, target, watch, until
         self._rate_is_open = way["rate"] is None or way["rate_is_lower_bound"]
         self._tried: dict[Parameters, _Tried] = {}
         self._work = 0.0
 
     def best(self) -> _Tried:
         """The parameters whose simulation comes closest."""
-        first = estimate(self._way)
-        self._try(self._of_sender(first))
+        hypotheses = Hypotheses(self._way, estimate(self._way))
+        self._try(hypotheses.of_sender())
         if not self._is_done():
             best_by_controller: dict[str, _Tried] = {}
             for tried in self._closest(len(self._tried)):
                 best_by_controller.setdefault(tried.parameters.controller, tried)
             for closest in best_by_controller.values():
-                self._try(self._variants(closest.parameters))
-        refined: set[tuple[object, ...]] = set()
-        while not self._is_done() and len(refined) < _REFINED:
-            start = next((one for one in self._closest(len(self._tried)) if _structure(one.parameters) not in refined), None)
-            if start is None:
-                break
-            refined.add(_structure(start.parameters))
-            self._refine(start)
+                self._try(hypotheses.variants(closest.parameters))
+        self._refine_closest(self._tried.values())
+        # Where the first estimates mislead, others are drawn by chance.
+        while not self._is_done() and self._closest(1)[0].worst > _GOOD:
+            drawn = [hypotheses.drawn() for _ in range(_DRAWN)]
+            self._try(drawn)
+            self._refine_closest([self._tried[one] for one in dict.fromkeys(drawn) if one in self._tried])
         return self._closest(1)[0]
+
+    def _refine_closest(self, of: Iterable[_Tried]) -> None:
+        """Corrects the closest of some hypotheses that differ in what corrections do not change."""
+        refined: set[tuple[object, ...]] = set()
+        for start in sorted(of, key=lambda one: one.worst):
+            if self._is_done() or len(refined) == _REFINED:
+                break
+            if _structure(start.parameters) not in refined:
+                refined.add(_structure(start.parameters))
+                self._refine(start)
 
     def _refine(self, current: _Tried) -> None:
         """Corrects by what the differences ask for, and where that does not help by steps of one parameter at a time, which shrink (Hooke and Jeeves, JACM 8(2), 1961)."""
@@ -131,7 +156,7 @@ class _Calibration:
         while ways:
             proposed = ways[0](current)
             self._try(proposed)
-            best = min((self._tried[one] for one in proposed), key=lambda one: one.worst, default=current)
+            best = min((self._tried[one] for one in proposed if one in self._tried), key=lambda one: one.worst, default=current)
             if self._is_done():
                 return
             if best.worst < (1 - _GAIN) * current.worst:
@@ -140,7 +165,7 @@ class _Calibration:
                 ways.pop(0)
 
     def _is_done(self) -> bool:
-        return self._work > _MOST or self._closest(1)[0].worst <= _ENOUGH
+        return self._work > _MOST or time.monotonic() > self._until or self._closest(1)[0].worst <= _ENOUGH
 
     def _closest(self, count: int) -> list[_Tried]:
         """Those that come closest; of equals the earliest."""
@@ -150,46 +175,22 @@ class _Calibration:
         """Simulates parameters that were not simulated yet, side by side."""
         new = [one for one in dict.fromkeys(proposed) if one not in self._tried]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for parameters, simulated in zip(new, pool.map(_simulate, new), strict=True):
-                errors = [abs(error) for error in self._target.errors(simulated).values()] if simulated else [math.inf]
-                self._tried[parameters] = _Tried(parameters, simulated or _NOTHING, max(errors, default=0.0))
-                goodput = simulated.goodput if simulated else parameters.rate
-                self._work += goodput * 1e6 / 8 / parameters.packet * parameters.duration
+            for parameters, runs in zip(new, pool.map(self._runs, new), strict=True):
+                if runs:
+                    self._tried[parameters] = _Tried.of(parameters, runs, self._target)
+                    packets = sum(run.goodput for run in runs) * 1e6 / 8 / parameters.packet * parameters.duration
+                    self._work += packets + _RUN * len(runs)
         if self._watch is not None:
             self._watch(min(self._work / _MOST, 1.0))
 
-    def _of_sender(self, first: Parameters) -> list[Parameters]:
-        """Controllers, and causes of losses: a queue that is full, or the channel. What is in flight after a loss tells families of controllers apart, and not members of a family."""
-        controllers = dict.fromkeys([first.controller, "cubic", "bbr", "newreno"])
-        losses = dict.fromkeys([first.loss, 0.0])
-        return [first.with_(controller=controller, loss=loss) for controller in controllers for loss in losses]
-
-    def _variants(self, one: Parameters) -> list[Parameters]:
-        """Receivers, return paths and queues that look alike: ACKs that many losses or a box have changed tell little of the receiver, and waits may be those of ACKs."""
-        rate, ratio, times = ack_rate(self._way), self._target.ack_ratio, self._way["round_trip"]
-        returns = [one]
-        if one.is_behind:
-            # ACKs that a gate behind the point of capture holds show in the RTT only.
-            if one.gate is None and times["p95"] is not None and times["p95"] > _WAITS * one.base:
-                waits = (times["median"] or one.base) - one.base
-                # Its waits are all there are, or a sender that takes bursts for a faster path adds to them.
-                periods = [(times["p95"] - one.base) / _SPREAD, 2 * waits, waits / 4]
-                returns += [one.with_(gate=period) for period in periods if period > _FINEST]
-        elif rate is not None and ratio is not None and ratio > _THINNED:
-            filters = ("ack-filter", "cake-ack-filter")
-            returns += [
-                one.with_(return_rate=one.return_rate or rate, ack_filter=discipline, gate=None) for discipline in filters
-            ]
-        packets_per_ms = one.rate * 1e3 / (one.packet * 8)
-        median = max((times["median"] or one.base) - one.base, 0.0) * packets_per_ms
-        queues = [one.queue, max(median, 4.0), max(one.base * packets_per_ms, 4.0)]
-        usual = [one.segments, *(segments for segments in _RECEIVERS if ratio is None or segments <= max(2, 4 * ratio))]
-        return [
-            path.with_(segments=segments, queue=queue)
-            for path in returns
-            for segments in dict.fromkeys(usual)
-            for queue in queues
-        ]
+    def _runs(self, parameters: Parameters) -> list[Target]:
+        """One run, and where losses are random and it comes near some more: what it hit may have been chance. None if the time is over."""
+        if self._tried and time.monotonic() > self._until:
+            return []
+        first = _simulate(parameters, 1)
+        if parameters.loss == 0 or self._target.worst(first) > _NEAR:
+            return [first]
+        return [first, *(_simulate(parameters, seed) for seed in range(2, _SEEDS + 1))]
 
     def _corrections(self, tried: _Tried) -> list[Parameters]:
         """The parameters with the corrections that the differences ask for: all of them, half of them, and each alone."""
@@ -244,6 +245,9 @@ def _steps(tried: _Tried, factor: float) -> list[Parameters]:
     """The parameters with a step of each that may be wrong, both ways."""
     one = tried.parameters
     names = [name for name in ("queue", "loss", "return_rate", "gate") if getattr(one, name)]
+    # A gate may hold each ACK, so that no RTT is that of the path alone; of the rate a hypothesis that left the measured one is an order of magnitude.
+    names += ["base"] if one.gate is not None else []
+    names += ["rate"] if one.rate > one.rate_high else []
     return [one.with_(**{name: getattr(one, name) * step}) for name in names for step in (factor, 1 / factor)]
 
 
@@ -252,15 +256,15 @@ def _tidy(one: Parameters) -> Parameters:
     return one if one.loss > 1e-7 else one.with_(loss=0.0)
 
 
-def _simulate(parameters: Parameters) -> Target | None:
+def _simulate(parameters: Parameters, seed: int) -> Target:
     from acklab.runner import run
 
     point = "receiver" if parameters.is_behind else "sender"
-    scenario = scenario_of(parameters) | {"capture": [{"point": point, "file": "path.pcapng"}]}
+    scenario = scenario_of(parameters, seed) | {"capture": [{"point": point, "file": "path.pcapng"}]}
     with tempfile.TemporaryDirectory() as folder:
         run(scenario, captures=folder)
         ways = inspect(Path(folder) / "path.pcapng").ways
-    return Target.of(ways[0]) if ways else None
+    return Target.of(ways[0]) if ways else _NOTHING
 
 
 def _bounded(factor: float) -> float:

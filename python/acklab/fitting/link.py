@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from acklab.fitting.parameters import Parameters
@@ -13,8 +14,7 @@ _RANGE = re.compile(r"^#\s+--vary\s+(\S+)=(\S+\.\.\S+)\s*$", re.MULTILINE)
 def scenario_of(parameters: Parameters, seed: int = 1) -> dict[str, Any]:
     """The scenario as a dict."""
     of = parameters
-    # A handshake has taken its transmission time as well, which is not propagation.
-    way = max((of.base - 60 * 8 / (of.rate * 1e3)) / 2, 0.001)
+    way = of.propagation / 2
     forward: dict[str, Any] = {
         "rate": f"{of.rate:.5g}Mbps",
         "delay": _delay(way),
@@ -58,6 +58,11 @@ def _delay(millis: float) -> str:
     return f"{round(millis, 6):.5g}ms"
 
 
+def _plain(value: float) -> str:
+    """Three digits without an exponent, which ranges do not have."""
+    return f"{Decimal(f'{value:.3g}'):f}"
+
+
 def _policy(segments: int) -> dict[str, Any]:
     if segments == 1:
         return {"policy": "per-packet"}
@@ -69,21 +74,21 @@ def _policy(segments: int) -> dict[str, Any]:
 def ranges_for(parameters: Parameters, losses: int, packets: int) -> dict[str, str]:
     """The ranges of what is uncertain, by key, as `--vary` takes them.
 
-    Those of the rate and the round trip are the intervals of their estimates; that of the loss is Poisson's interval of 95 % for the counted losses, in its
+    Those of the rate and the round trip are the intervals of their estimates, and down to that of the rate where the fit needs a higher one; that of the loss is Poisson's interval of 95 % for the counted losses, in its
     normal approximation; that of the queue is a fifth to either side, because its limit is seen only where packets are dropped.
     """
     of = parameters
     half = max((of.rate_high - of.rate_low) / 2, 0.01 * of.rate)
-    way = max((of.base - 60 * 8 / (of.rate * 1e3)) / 2, 0.001)
+    way = of.propagation / 2
     ranges = {
-        "link.path.forward.rate": f"{of.rate - half:.5g}Mbps..{of.rate + half:.5g}Mbps",
+        "link.path.forward.rate": f"{min(of.rate - half, of.rate_low):.5g}Mbps..{of.rate + half:.5g}Mbps",
         "link.path.forward.delay": f"{_delay(0.98 * way)}..{_delay(1.02 * way)}",
         "link.path.forward.queue.limit": f"{max(math.floor(0.8 * of.queue), 1)}packets..{math.ceil(1.2 * of.queue)}packets",
     }
     if of.loss > 0:
         spread = 1.96 * math.sqrt(max(losses, 1)) / max(packets, 1)
         low = max(of.loss - spread, of.loss / 10)
-        ranges["link.path.forward.loss.probability"] = f"{low:.3g}..{of.loss + spread:.3g}"
+        ranges["link.path.forward.loss.probability"] = f"{_plain(low)}..{_plain(min(of.loss + spread, 1.0))}"
     return ranges
 
 

@@ -1,6 +1,7 @@
 """What the scenario of a path needs, estimated from an inspection."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from acklab.errors import UsageError
@@ -10,6 +11,10 @@ _LONGEST, _SHORTEST = 30.0, 2.0
 """Seconds of a simulation: start-up weighs little in the one, and the other has some round trips."""
 _FEWEST = 200
 """Segments of a transfer that is worth fitting although nothing tells the rate of its bottleneck."""
+_SYN, _ACK = 60, 52
+"""Octets of IP packets of Linux: a SYN, and an ACK with timestamps."""
+_LEAST = 0.002
+"""Propagation in ms that is left to a path at least."""
 _CONTROLLERS = {"reno": "newreno", "cubic": "cubic", "rate-based": "bbr", "delay-based": "bbr"}
 """A controller of each family."""
 
@@ -47,6 +52,15 @@ class Parameters:
     is_behind: bool
     """Whether the capture was taken behind the bottleneck."""
 
+    @property
+    def propagation(self) -> float:
+        """Both ways: the base RTT without the time that the octets of the quicker exchange take on both links, a handshake or data and their ACK."""
+
+        def taken(ahead: int, back: int) -> float:
+            return 8e-3 * (ahead / self.rate + (back / self.return_rate if self.return_rate is not None else 0.0))
+
+        return max(self.base - min(taken(_SYN, _SYN), taken(self.packet, _ACK)), _LEAST)
+
     def with_(self, **changes: object) -> "Parameters":
         """The same but for some."""
         return replace(self, **changes)  # type: ignore[arg-type]
@@ -81,6 +95,25 @@ class Target:
             for name, (true, found) in pairs.items()
             if true is not None and true > 0
         }
+
+    def worst(self, other: "Target") -> float:
+        """The largest relative error of another one, whatever its sign."""
+        return max((abs(error) for error in self.errors(other).values()), default=0.0)
+
+    @classmethod
+    def mean(cls, several: Sequence["Target"]) -> "Target":
+        """The mean of several runs; nothing for what one of them does not have."""
+
+        def of(values: list[float | None]) -> float | None:
+            known = [value for value in values if value is not None]
+            return sum(known) / len(known) if len(known) == len(values) else None
+
+        return cls(
+            sum(one.goodput for one in several) / len(several),
+            of([one.round_trip for one in several]),
+            of([one.ack_ratio for one in several]),
+            sum(one.lost for one in several) / len(several),
+        )
 
 
 def largest(found: Inspection) -> Way:
@@ -140,6 +173,8 @@ def estimate(way: Way) -> Parameters:
 
 
 def ack_rate(way: Way) -> float | None:
-    """The rate of the ACKs that came in, in Mbps."""
+    """The rate of the return path in Mbps, if ACKs tell it, or at least theirs."""
     acks = way["acks"]
-    return acks["octets"] / max(way["duration"], 1e-3) * 8 / 1e6 if acks else None
+    if acks is None:
+        return None
+    return acks["rate"] or acks["octets"] / max(way["duration"], 1e-3) * 8 / 1e6

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -202,13 +203,14 @@ class Variation:
         first, last = (float(Decimal(bound[1]) * family[bound[2]] / family[unit]) for bound in bounds if bound is not None)
         if not first < last:
             raise UsageError(f"{key}: found {text!r}, expected the first bound to be less than the second")
-        # Times are whole nanoseconds; packets, segments and octets are whole.
+        # Times are whole nanoseconds; packets, segments and octets are whole. Of others a draw is known to a thousandth of the range, so that small probabilities differ.
+        fine = max(6, 3 - math.floor(math.log10(last - first)))
         return cls(
             key,
             first,
             last,
             unit,
-            digits={"packets": 0, "segments": 0, "B": 0, "ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9}.get(unit, 6),
+            digits={"packets": 0, "segments": 0, "B": 0, "ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9}.get(unit, fine),
         )
 
     def __str__(self) -> str:
