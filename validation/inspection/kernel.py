@@ -1,4 +1,4 @@
-"""Inspects captures of the kernel's TCP in emulated paths: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
+"""Inspects captures of the kernel's TCP in emulated paths, or with `--fit` fits scenarios to them: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
 
 Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender and at the receiver. Numbers 50000 to 50009 are kept aside.
 """
@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import acklab
 from acklab import inspection
+from acklab.fitting import fit
+from acklab.inspection.model import Way
 from validation.inspection import paths
 
 KEPT = (50_000, 10)
@@ -18,11 +20,25 @@ MOST_RATE = 50.0
 """Mbps: above it, deliveries are late on a small machine."""
 
 
+def inspected(path: paths.Path, way: Way) -> list[str]:
+    """What is true of a path and what a capture tells: rate, base RTT, and whether ACKs are thinned."""
+    rate, base, acks = way["rate"], way["round_trip"]["base"], way["acks"]
+    assert acks is not None
+    bound = " or more" if way["rate_is_lower_bound"] else ""
+    return [
+        "–" if rate is None else f"{path.rate:.4g} → {rate['value']:.4g}{bound}",
+        "–" if base is None else f"{path.base:.4g} → {base:.4g}",
+        f"{path.is_thinned} → {acks['thinning']}",
+    ]
+
+
 def main() -> int:
-    """Prints what is true of each path and what its captures tell."""
-    words = sys.argv[1:]
+    """Prints what is true of each path and what its captures tell, or by how much fits differ from them."""
+    words = [word for word in sys.argv[1:] if word != "--fit"]
+    fits = "--fit" in sys.argv
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
-    print("| path | at | trusted | rate | base RTT | ACKs thinned |\n|---|---|---|---|---|---|")
+    columns = ["path", "at", "trusted", *(["fit: goodput", "RTT", "ACK ratio"] if fits else ["rate", "base RTT", "ACKs thinned"])]
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     number = first
     while count:
         path = paths.draw(number)
@@ -41,22 +57,13 @@ def main() -> int:
         ]
         with tempfile.TemporaryDirectory() as folder:
             done = acklab.emulate(scenario, captures=folder, processors="halt")
+            trusted = "yes" if done.is_trusted else "no"
             for end in ("src", "dst"):
-                way = inspection.inspect(Path(folder) / f"{end}.pcapng").ways[0]
-                rate, acks = way["rate"], way["acks"]
-                assert acks is not None
+                found = inspection.inspect(Path(folder) / f"{end}.pcapng")
                 told = (
-                    "–"
-                    if rate is None
-                    else f"{path.rate:.4g} → {rate['value']:.4g}{' or more' if way['rate_is_lower_bound'] else ''}"
+                    [f"{100 * error:+.1f} %" for error in fit(found).errors.values()] if fits else inspected(path, found.ways[0])
                 )
-                base = way["round_trip"]["base"]
-                found = "–" if base is None else f"{path.base:.4g} → {base:.4g}"
-                trusted = "yes" if done.is_trusted else "no"
-                print(
-                    f"| {number - 1} | {end} | {trusted} | {told} | {found} | {path.is_thinned} → {acks['thinning']} |",
-                    flush=True,
-                )
+                print(f"| {number - 1} | {end} | {trusted} | {' | '.join(told)} |", flush=True)
     return 0
 
 
