@@ -12,6 +12,7 @@ import acklab
 from acklab import fitting, inspection
 from acklab.advice import advise, candidates, racing
 from acklab.advice.candidates import TODAY, Candidate
+from acklab.advice.document import lines, tables
 from acklab.advice.harm import TESTS, harm
 from acklab.advice.racing import Path, Racer, race
 from acklab.advice.stacks import stacks
@@ -145,6 +146,15 @@ def test_fewer_acks_win_where_they_are_the_bottleneck():
     assert found.switches
     assert {cost.what for cost in found.harms} >= {"time for the first megabyte"}
     assert [one.candidate.name for one in found.standings].count(TODAY) == 1
+
+
+def test_what_a_choice_takes_is_told_once():
+    found = advise(NARROW, uses=["bulk", "page"], seconds=8)
+    said = lines(found)
+    assert len(said) == len(set(said))
+    assert len([line for line in said if line.startswith("    ")]) >= 1
+    captions = [table.caption for table in tables(found)]
+    assert len(captions) == len(set(captions)) >= 3
 
 
 def test_nothing_wins_where_acks_cost_nothing(tmp_path):

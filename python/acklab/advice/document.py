@@ -40,7 +40,7 @@ def standings_table(found: UseAdvice, limit: int | None = None) -> Table:
     table = Table(
         ["candidate", f"{found.use.quantity} [{found.use.unit}]", "runs", "seeds"],
         rows,
-        found.use.title,
+        f"{found.use.title}, by rounds of the race and score",
         numeric_from=1,
         text=frozenset({2}),
     )
@@ -64,28 +64,29 @@ def harm_table(found: UseAdvice) -> Table:
     return Table(
         ["what it costs", "unit", "as it is", found.winner.name, ""],
         rows,
-        f"{found.use.title}: where it may hurt",
+        f"{found.winner.name}: where it may hurt",
         numeric_from=2,
         text=frozenset({4}),
     )
 
 
 def tables(advice: Advice) -> list[Table]:
-    """The tables of the command line."""
-    found = []
+    """The tables of the command line. What a choice costs is told once, whatever it is chosen for."""
+    found, told = [], {TODAY}
     for one in advice.uses.values():
         found.append(standings_table(one, _SHOWN))
-        if one.winner.name != TODAY:
+        if one.winner.name not in told:
+            told.add(one.winner.name)
             found.append(harm_table(one))
     return found
 
 
-def switching(found: UseAdvice) -> list[str]:
-    """How to switch the winner on, as lines of text."""
-    lines = []
-    for stack in found.switches:
-        lines += [f"{stack.title}: {stack.limits}", *(f"    {command}" for command in stack.commands)]
-    return lines
+def lines(advice: Advice) -> list[str]:
+    """The answers as text, and how to switch them on: each once."""
+    found = [sentence(one) for one in advice.uses.values()]
+    for stack in dict.fromkeys(stack for one in advice.uses.values() for stack in one.switches):
+        found += [f"{stack.title}: {stack.limits}", *(f"    {command}" for command in stack.commands)]
+    return found
 
 
 def document(advice: Advice) -> Document:

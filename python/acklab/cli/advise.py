@@ -20,7 +20,7 @@ def advise_command(
 ) -> None:
     """Advises and shows the answer with its evidence."""
     from acklab.advice.advise import advise
-    from acklab.advice.document import document, sentence, switching, tables
+    from acklab.advice.document import document, lines, tables
     from acklab.advice.uses import USES
 
     ranges = dict(text.partition("=")[::2] for text in vary)
@@ -31,9 +31,8 @@ def advise_command(
     else:
         for table in tables(found):
             show_table(table, " (all of them: --json, or --report FILE)")
-        for one in found.uses.values():
-            for line in (sentence(one), *switching(one)):
-                out.print(line, highlight=False, soft_wrap=True, markup=False)
+        for line in lines(found):
+            out.print(line, highlight=False, soft_wrap=True, markup=False)
     if report is not None:
         from acklab.report import write
 
