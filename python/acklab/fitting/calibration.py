@@ -93,7 +93,7 @@ class _Tried:
 
     parameters: Parameters
     runs: tuple[Target, ...]
-    """By seed, from 1 on. Without random loss all seeds are alike."""
+    """By seed, from 1 on. One, where losses are not random or it is far off."""
     seed: int
     """That of the run that comes closest."""
     worst: float
