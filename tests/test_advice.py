@@ -18,6 +18,7 @@ from acklab.advice.racing import Path, Racer, race
 from acklab.advice.stacks import stacks
 from acklab.advice.uses import USES
 from acklab.errors import Cancelled
+from acklab.fitting import calibration
 from acklab.fitting.calibration import _Tried
 from acklab.fitting.link import ranges_for
 from acklab.fitting.parameters import Parameters, Target
@@ -95,6 +96,24 @@ def test_random_losses_are_judged_by_several_runs():
     assert steady.worst == pytest.approx(0.05)
 
 
+@pytest.mark.parametrize(
+    ("goodput", "changes", "runs"),
+    [(10.0, {}, 4), (10.0, {"loss": 0.0}, 1), (10.0, {"loss": 0.0, "controller": "bbr"}, 4), (20.0, {}, 1)],
+)
+def test_what_comes_near_is_repeated_where_its_seed_matters(captured, monkeypatch, goodput, changes, runs):
+    seeds = []
+
+    def simulated(parameters, seed):
+        seeds.append(seed)
+        return Target(goodput, 50.0, 2.0, 0.01)
+
+    monkeypatch.setattr(calibration, "_simulate", simulated)
+    (way,) = inspection.inspect(captured).ways
+    search = calibration._Calibration(way, Target(10.0, 50.0, 2.0, 0.01))
+    assert len(search._runs(KNOWN.with_(**changes))) == runs
+    assert seeds == list(range(1, runs + 1))
+
+
 def test_a_path_over_which_few_acks_come_is_repeated(tmp_path):
     # Of ACKs for eight segments each 17.7 kbps carry one in five: they wait for seconds, and tell neither queue nor rate.
     link = WIDE["link"][0]  # type: ignore[index]
@@ -121,6 +140,16 @@ def test_a_path_over_which_few_acks_come_is_repeated(tmp_path):
     acklab.run(dict(fitted.scenario) | {"capture": [{"point": "sender", "file": "path.pcapng"}]}, captures=again)
     simulated = Target.of(inspection.inspect(again / "path.pcapng").ways[0])
     assert simulated == fitted.simulated
+
+
+def test_a_fit_whose_time_is_over_gives_the_best_by_then(captured, monkeypatch):
+    runs = []
+    simulate = calibration._simulate
+    monkeypatch.setattr(calibration, "_simulate", lambda *of: runs.append(of) or simulate(*of))  # type: ignore[func-returns-value]
+    fitted = fitting.fit(captured, until=time.monotonic())
+    assert set(fitted.errors) == {"goodput", "RTT", "ACK ratio"}
+    # Three controllers, with and without random loss, and no more.
+    assert len({parameters for parameters, _ in runs}) <= 6
 
 
 def test_the_command_prints_a_scenario_that_a_sweep_varies(captured, tmp_path):

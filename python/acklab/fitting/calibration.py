@@ -29,7 +29,7 @@ _ENOUGH = 0.03
 _GOOD = 0.05
 """Relative error above which others are drawn by chance: half of what a fit may be off."""
 _SEEDS = 4
-"""Runs of parameters with random loss that come near. Their mean is judged: what one run hits may be chance."""
+"""Runs of parameters whose seed matters and that come near. Their mean is judged: what one run hits may be chance."""
 _NEAR = 0.3
 """Relative error of the first run up to which there are others: three times what a fit may be off."""
 _STEP = 4.0
@@ -93,7 +93,7 @@ class _Tried:
 
     parameters: Parameters
     runs: tuple[Target, ...]
-    """By seed, from 1 on. One, where losses are not random or it is far off."""
+    """By seed, from 1 on. One, where the seed does not matter or it is far off."""
     seed: int
     """That of the run that comes closest."""
     worst: float
@@ -184,11 +184,11 @@ class _Calibration:
             self._watch(min(self._work / _MOST, 1.0))
 
     def _runs(self, parameters: Parameters) -> list[Target]:
-        """One run, and where losses are random and it comes near some more: what it hit may have been chance. None if the time is over."""
+        """One run, and where the seed matters and it comes near some more: what it hit may have been chance. None if the time is over."""
         if self._tried and time.monotonic() > self._until:
             return []
         first = _simulate(parameters, 1)
-        if parameters.loss == 0 or self._target.worst(first) > _NEAR:
+        if not parameters.is_random or self._target.worst(first) > _NEAR:
             return [first]
         return [first, *(_simulate(parameters, seed) for seed in range(2, _SEEDS + 1))]
 

@@ -61,6 +61,11 @@ class Parameters:
 
         return max(self.base - min(taken(_SYN, _SYN), taken(self.packet, _ACK)), _LEAST)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the seed matters: for random losses, and for the phases of BBR (`bbr_cycle_rand` of Linux)."""
+        return self.loss > 0 or self.controller == "bbr"
+
     def with_(self, **changes: object) -> "Parameters":
         """The same but for some."""
         return replace(self, **changes)  # type: ignore[arg-type]
