@@ -36,7 +36,7 @@ impl Association {
         self.receive_at(now, at, from, ecn, datagram, 0..datagram.len());
     }
 
-    /// The same for one that lies at `place` in `memory`. During a [run](Run), octets of streams may be moved to the beginning of the memory.
+    /// The same for one that lies at `place` in `memory`. During a [run](super::run::Run), octets of streams may be moved to the beginning of the memory.
     pub(crate) fn receive_at(
         &mut self,
         now: Instant,
