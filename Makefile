@@ -104,8 +104,8 @@ $(PGO_PROFILE): $(RUST) $(VENV)/.requirements scripts/pgo.sh scripts/pgo_runs.py
 bench: SHELL := /bin/bash -o pipefail
 bench: $(NEEDS_PGO)
 	$(MAKE) -C validation/ns3
-	$(WITH_PGO) cargo bench --package acklab-lab --quiet | $(PYTHON) scripts/bench.py
-	$(WITH_PGO) cargo bench --package acklab-deploy --quiet
+	$(WITH_PGO) cargo bench --package acklab-lab --bench cost --quiet | $(PYTHON) scripts/bench.py
+	$(WITH_PGO) cargo bench --package acklab-deploy --bench hosts --quiet
 	# s2n-quic brings other versions of crates, and so it has a workspace of its own.
 	cargo run --release --locked --quiet --manifest-path crates/deploy/benches/rivals/Cargo.toml
 

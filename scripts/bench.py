@@ -1,4 +1,4 @@
-"""Keeps the table of `make bench`, and puts its numbers where the documentation tells them: cargo bench … | scripts/bench.py.
+"""Keeps the table of `make bench`, and puts its numbers where the documentation tells them: cargo bench … --bench cost | scripts/bench.py.
 
 The table is copied to standard output and kept in docs/bench.json. Without standard input, only the documentation is rewritten.
 """
@@ -32,7 +32,9 @@ def rows(table: str) -> list[dict[str, Any]]:
             line[NAME:],
         )
         if values is None:
-            sys.exit(f"error: standard input: found {line!r}, expected a row of the table of `cargo bench --package acklab-lab`")
+            sys.exit(
+                f"error: standard input: found {line!r}, expected a row of the table of `cargo bench --package acklab-lab --bench cost`"
+            )
         hop, wake, packets, cpu, ns3, stock, tcp, peak = (None if value is None else float(value) for value in values.groups())
         found.append(
             {
@@ -50,6 +52,12 @@ def rows(table: str) -> list[dict[str, Any]]:
     return found
 
 
+def _range(numbers: Sequence[int]) -> str:
+    """The least and the largest of some numbers."""
+    least, largest = min(numbers), max(numbers)
+    return f"{least}" if least == largest else f"{least} to {largest}"
+
+
 def sentences(measured: Rows, how: str = IN_TURNS) -> dict[str, str]:
     """What the documentation says of the measurements, by file. `how` tells how ns-3 was timed."""
     ratios = {row["scenario"]: round(row["times_of_ns3"]) for row in measured if row["times_of_ns3"] is not None}
@@ -61,9 +69,9 @@ def sentences(measured: Rows, how: str = IN_TURNS) -> dict[str, str]:
         )
     peak = max(row["peak_megabytes"] for row in measured)
     return {
-        "README.md": f"ns-3 takes {wired[0]} times the CPU time for one flow over links, {wired[-1]} times for a hundred, and {min(cells)} to "
-        f"{max(cells)} times for cells of Wi-Fi, {how};\na run takes at most {peak:.0f} MB (`make bench`).",
-        "docs/decisions/medium.md": f"ns-3 takes {min(cells)} to {max(cells)} times the CPU time for the same exchange of frames, "
+        "README.md": f"ns-3 takes {_range(wired[:-1])} times the CPU time for one flow over links, {wired[-1]} times for a hundred, and "
+        f"{_range(cells)} times for cells of Wi-Fi, {how};\na run takes at most {peak:.0f} MB (`make bench`).",
+        "docs/decisions/medium.md": f"ns-3 takes {_range(cells)} times the CPU time for the same exchange of frames, "
         f"{how} (`make bench`).",
     }
 
@@ -87,7 +95,7 @@ def main() -> None:
         kept = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "ns3": IN_TURNS, "rows": measured}
         data.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
     elif table:
-        sys.exit("error: found no row of a table, expected the output of `cargo bench --package acklab-lab`")
+        sys.exit("error: found no row of a table, expected the output of `cargo bench --package acklab-lab --bench cost`")
     last = json.loads(data.read_text(encoding="utf-8"))
     put(ROOT, last["rows"], last["ns3"])
 
