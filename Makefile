@@ -47,6 +47,8 @@ $(VENV)/.requirements: requirements.txt $(VENV)/.tools
 $(VENV)/.core-quick $(VENV)/.core-dev: $(VENV)/.core-%: $(VENV)/.requirements pyproject.toml $(RUST)
 	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.93 or newer (https://rustup.rs)" >&2; exit 1; }
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
+	@# Python compiles the modules of a run now, also where it is told to keep nothing that it compiles, as in many containers: otherwise each run takes twice as long.
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/acklab run studies/ack_compression/experiment_55.toml --set duration=1s >/dev/null
 	@rm -f $(VENV)/.core-*
 	@touch $@
 
