@@ -50,6 +50,8 @@ struct Slot {
     association: Option<Box<Association>>,
     /// It may have something to send.
     is_busy: bool,
+    /// Its readers have not been told of everything.
+    is_untold: bool,
     deadline: Option<Instant>,
 }
 
@@ -88,7 +90,7 @@ pub struct Hub {
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
     /// Connections whose readers have not been told of everything.
-    untold: Vec<Handle>,
+    untold: VecDeque<Handle>,
     tokens: Tokens,
     visitors: Visitors,
     /// Connections of clients that the application has not taken.
@@ -127,7 +129,7 @@ impl Hub {
             by_reset_token: HashMap::new(),
             deadlines: BTreeSet::new(),
             busy: VecDeque::new(),
-            untold: Vec::new(),
+            untold: VecDeque::new(),
             tokens: Tokens::new(now).map_err(|_| ConnectError::Randomness)?,
             visitors: Visitors::default(),
             accepted: VecDeque::new(),
@@ -245,9 +247,10 @@ impl Hub {
 
     /// Gives readers what has arrived for them, of all connections that have [transmitted](Self::transmit) since.
     pub fn tell_readers(&mut self, now: Instant) {
-        for handle in std::mem::take(&mut self.untold) {
+        while let Some(handle) = self.untold.pop_front() {
             if let Some(association) = self.association(handle) {
                 association.tell_readers(now);
+                self.slots[handle.place].is_untold = false;
             }
         }
     }
@@ -406,7 +409,7 @@ impl Hub {
         if let Some(at) = slot.deadline.take() {
             self.deadlines.remove(&(at, handle));
         }
-        slot.is_busy = false;
+        (slot.is_busy, slot.is_untold) = (false, false);
         self.last = None;
         if let Some(association) = slot.association.take() {
             self.free.push(handle.place);
@@ -463,10 +466,11 @@ impl Hub {
             association.look(now);
             let has_more = association.transmit(now, out);
             let (to, deadline, has_untold) = (association.remote(), association.deadline(), association.has_untold());
-            if has_untold && !self.untold.contains(&handle) {
-                self.untold.push(handle);
+            let slot = &mut self.slots[handle.place];
+            slot.is_busy = false;
+            if has_untold && !std::mem::replace(&mut slot.is_untold, true) {
+                self.untold.push_back(handle);
             }
-            self.slots[handle.place].is_busy = false;
             self.schedule(handle, deadline);
             if has_more {
                 self.touch(handle);

@@ -297,7 +297,8 @@ fn octets_arrive_in_batches_whose_memory_is_kept() {
         let handles = net.connect();
         net.pause = Duration::from_millis(40);
         net.carry_together(handles, 3, 300_000);
-        net.carry(handles, 1_000_000);
+        // Keys are drawn anew in each run, and with them how losses fall: of an eighth as many octets the fair network keeps 8 batches at times.
+        net.carry(handles, 8_000_000);
         assert!(net.kept >= least, "{} in {weather:?}", net.kept);
     }
 }
