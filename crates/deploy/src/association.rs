@@ -364,6 +364,9 @@ impl Association {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
         let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());
-        [self.machine.deadline(), sample, handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
+        // What waits for credit goes first, so that nothing leaves when a timer of the transport expires.
+        let is_held = !self.path.is_proven() && !self.waiting.is_empty();
+        let transport = if is_held { None } else { self.machine.deadline() };
+        [transport, sample, handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
     }
 }
