@@ -13,7 +13,6 @@ use acklab_live::udp::UdpPort;
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
 use acklab_transport::ack;
-use acklab_transport::cc::ControllerConfig;
 use acklab_transport::tack::Settings;
 use rustix::net::sockopt;
 use rustls::NoKeyLog;
@@ -256,13 +255,11 @@ fn main() {
     let only = std::env::args().find(|text| parts.contains(&text.as_str()));
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
     let (hosts, size) = (Hosts::new(), megabytes * 1_000_000);
-    // The window of BBR may shrink to four packets. A receiver that acknowledges every tenth then waits for its timer, and BBR takes the rate of that for the path's.
-    let cubic = Settings { congestion: ControllerConfig::named("cubic").unwrap(), ..settings() };
+    let tack_alone = Contender::Tack(Box::new(settings()), Hands::Chunks);
     let every = |packets| {
         let policy = ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() };
-        Contender::Tack(Box::new(Settings { ack: ack::PolicyConfig::Quic(policy), ..cubic }), Hands::Chunks)
+        Contender::Tack(Box::new(Settings { ack: ack::PolicyConfig::Quic(policy), ..settings() }), Hands::Chunks)
     };
-    let tack_alone = Contender::Tack(Box::new(settings()), Hands::Chunks);
     let rivals = [
         ("TACK", tack_alone.clone()),
         ("TACK, buffers", Contender::Tack(Box::new(settings()), Hands::Buffers)),
@@ -276,9 +273,9 @@ fn main() {
                 ("every packet", every(1)),
                 ("every second packet", every(2)),
                 ("every tenth packet", every(10)),
-                ("TACK", Contender::Tack(Box::new(cubic), Hands::Chunks)),
+                ("TACK", tack_alone.clone()),
             ];
-            compare(&hosts, &format!("MTU {mtu}, CUBIC, acknowledges"), size, &policies, Contender::transfer);
+            compare(&hosts, &format!("MTU {mtu}, acknowledges"), size, &policies, Contender::transfer);
         }
         if wants("rivals") {
             compare(&hosts, &format!("MTU {mtu}"), size, &rivals, Contender::transfer);

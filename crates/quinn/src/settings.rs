@@ -195,6 +195,7 @@ impl Settings {
             slow_start: cc::SlowStart::Classic {},
             dialect: cc::Dialect::Reference,
             paced: true,
+            burst: None,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }

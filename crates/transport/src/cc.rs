@@ -50,6 +50,7 @@ pub use slow_start::SlowStart;
 pub use window::{Acked, FlightMeasure, Growth, Window};
 
 use crate::ack::tack::Law;
+use crate::pacing::Burst;
 use crate::recovery::CongestionState;
 use crate::recovery::transmission::Transmission;
 use acklab_base::random::Stream;
@@ -84,6 +85,8 @@ pub struct Start {
     pub dialect: Dialect,
     /// Is sending paced even if the controller sets no rate?
     pub paced: bool,
+    /// What leaves at once, if pacing lets packets leave in bursts.
+    pub burst: Option<Burst>,
     /// The random stream of this controller.
     pub random: Stream,
 }

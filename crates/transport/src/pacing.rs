@@ -90,6 +90,12 @@ impl Burst {
         Err(Fault::expected("packets", format!("1 to {}", Self::MOST_PACKETS)))
     }
 
+    /// The octets that leave at once at `rate`, in packets of `packet` octets, because one by one they would leave too often: Linux's goal for a
+    /// segment that the interface cuts (`bbr_tso_segs_goal`), of two packets at least.
+    pub(crate) fn quantum(self, packet: u64, rate: Rate) -> u64 {
+        octets_in(self.time, rate).clamp(2 * packet, Self::MOST_PACKETS * packet)
+    }
+
     fn capacity(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MOST_PACKETS * packet)
     }

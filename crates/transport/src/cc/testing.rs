@@ -16,6 +16,7 @@ pub(super) fn start(growth: Growth) -> Start {
         slow_start: SlowStart::Classic {},
         dialect: Dialect::Reference,
         paced: false,
+        burst: None,
         random: Seed(1).stream("controller"),
     }
 }

@@ -387,6 +387,7 @@ impl ConnectionConfig {
             slow_start: self.slow_start,
             dialect: cc::Dialect::Reference,
             paced: self.pacing == pacing::PacingConfig::Always,
+            burst: self.burst,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }

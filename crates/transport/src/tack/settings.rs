@@ -192,6 +192,7 @@ impl Settings {
             slow_start: cc::SlowStart::standard(&self.congestion),
             dialect: cc::Dialect::Reference,
             paced: true,
+            burst: self.burst,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }

@@ -62,6 +62,7 @@ impl TcpConfig {
             slow_start: self.slow_start,
             dialect: self.congestion_dialect,
             paced: self.pacing == pacing::PacingConfig::Always,
+            burst: None,
             random: seed.stream(&format!("flow/{flow}/congestion")),
         }
     }
