@@ -59,6 +59,12 @@ pub trait AckPolicy {
         Ledger::default()
     }
 
+    /// Returns `true` if it goes by time, so that an ACK that is due may report all that a host has taken together. One that counts packets
+    /// decides after each.
+    fn goes_by_time(&self) -> bool {
+        false
+    }
+
     /// An ACK has been sent, for whatever reason.
     fn on_ack_sent(&mut self, _now: Instant) {}
 

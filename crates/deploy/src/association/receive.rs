@@ -95,7 +95,10 @@ impl Association {
             }
         }
         self.check_path(now);
-        self.drain(now);
+        // A policy that counts packets decides after each.
+        if !self.machine.may_acknowledge_together() {
+            self.drain(now);
+        }
     }
 
     fn take_steps(&mut self, now: Instant) {

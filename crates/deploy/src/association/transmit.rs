@@ -29,7 +29,7 @@ impl Association {
         octets >= TURN || (!self.path.is_proven() && self.machine.may_transmit())
     }
 
-    /// Seals the packets that the transport sends now. It is asked after each packet that arrives, since it decides on acknowledgments packet by packet.
+    /// Seals the packets that the transport sends now.
     pub(super) fn drain(&mut self, now: Instant) {
         let Self { machine, session, streams, path, waiting, recorder, backlog, .. } = self;
         machine.note_backlog(!backlog.is_empty());

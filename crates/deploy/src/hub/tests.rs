@@ -9,6 +9,9 @@ use acklab_live::udp::BUFFER;
 use acklab_measure::{RecorderOptions, Series};
 use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
+use acklab_transport::ack::PolicyConfig;
+use acklab_transport::ack::quic::Quic;
+use acklab_transport::ack::tack::Tack;
 use rustls::NoKeyLog;
 use std::collections::BTreeMap;
 use std::task::{Context, Poll};
@@ -59,6 +62,7 @@ struct Net {
     sent: HashMap<SocketAddr, Vec<usize>>,
     /// Hosts take what has come within this time together, and how often they have kept its memory.
     pause: Duration,
+    batches: u64,
     kept: u64,
 }
 
@@ -77,6 +81,7 @@ impl Net {
             client: address(1),
             sent: HashMap::new(),
             pause: Duration::ZERO,
+            batches: 0,
             kept: 0,
         }
     }
@@ -128,6 +133,7 @@ impl Net {
                 let (length, place) = (memory.len(), memory.as_ptr());
                 let mut batch = Batch { from, ecn: Ecn::NotEct, size, length, memory: &mut memory };
                 self.hubs[host].receive_batch(self.now, self.now, &mut batch);
+                self.batches += 1;
                 self.kept += u64::from(memory.as_ptr() != place);
             }
         } else {
@@ -301,6 +307,29 @@ fn octets_arrive_in_batches_whose_memory_is_kept() {
         net.carry(handles, 8_000_000);
         assert!(net.kept >= least, "{} in {weather:?}", net.kept);
     }
+}
+
+/// TACK's law goes by time; policies that count packets do not see batches.
+#[test]
+fn a_batch_has_one_tack() {
+    // Of the datagrams of each host, those of batches, and batches.
+    let counts = |ack| {
+        let configs = configs().map(|config| Config { transport: Settings { ack, ..config.transport }, ..config });
+        let mut net = Net::new(configs, CLEAN);
+        let handles = net.connect();
+        net.pause = Duration::from_millis(5);
+        let count = |net: &Net| [net.sent[&address(1)].len() as u64, net.sent[&address(2)].len() as u64, net.batches];
+        let before = count(&net);
+        net.carry(handles, 2_000_000);
+        let after = count(&net);
+        [0, 1, 2].map(|place| after[place] - before[place])
+    };
+    let law = PolicyConfig::Tack(Tack { per_packet_startup: false, ..Tack::default() });
+    let [data, acks, batches] = counts(law);
+    assert!(acks <= batches && batches * 2 < data, "{acks} of {data} in {batches}");
+    let every = PolicyConfig::Quic(Quic { packets: 1, reordering_threshold: 0, ..Quic::default() });
+    let [data, acks, batches] = counts(every);
+    assert!(acks >= data && batches * 2 < data, "{acks} of {data} in {batches}");
 }
 
 /// A batch may hold datagrams of strangers, of other connections and of none.

@@ -156,6 +156,12 @@ impl Acknowledger {
         self.due
     }
 
+    /// Returns `true` if the ACK that is due may report what else a host has in its hands.
+    #[must_use]
+    pub fn goes_by_time(&self) -> bool {
+        self.policy.goes_by_time()
+    }
+
     /// Returns `true` if something that has arrived waits for its ACK.
     #[must_use]
     pub const fn is_waiting(&self) -> bool {

@@ -124,6 +124,10 @@ impl AckPolicy for Policy {
         each!(self, policy => policy.ledger())
     }
 
+    fn goes_by_time(&self) -> bool {
+        each!(self, policy => policy.goes_by_time())
+    }
+
     fn on_ack_sent(&mut self, now: Instant) {
         each!(self, policy => policy.on_ack_sent(now));
     }

@@ -121,6 +121,11 @@ impl AckPolicy for TameAcks {
         self.settings.law().decide(now, self.last, ledger.arrived.octets, &path)
     }
 
+    /// Each packet has its ACK as long as the sender's window doubles.
+    fn goes_by_time(&self) -> bool {
+        self.startup.is_none()
+    }
+
     fn on_frequency(&mut self, law: Law) {
         (self.settings.segments, self.settings.beta) = (law.packets.max(1), law.beta.max(LEAST_BETA));
     }

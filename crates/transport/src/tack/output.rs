@@ -86,6 +86,13 @@ impl Connection {
         }
     }
 
+    /// Returns `true` if an acknowledgment that is due may report the packets that a host has in its hands as well: a TACK that goes by time, but not
+    /// an IACK for a loss.
+    #[must_use]
+    pub fn may_acknowledge_together(&self) -> bool {
+        self.receiver.acknowledger.goes_by_time() && !self.receiver.loss().has_unreported()
+    }
+
     /// Returns `true` if a TACK or an IACK is due.
     #[inline]
     fn owes_acknowledgment(&self) -> bool {
