@@ -231,6 +231,7 @@ impl Machine for Receiver {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
-        self.next_segment(now)
+        let mut segment = Segment::default();
+        self.write_next(now, &mut segment).then_some(segment)
     }
 }

@@ -297,6 +297,7 @@ impl Machine for Sender {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Segment> {
-        self.next_segment(now)
+        let mut segment = Segment::default();
+        self.write_next(now, &mut segment).then_some(segment)
     }
 }

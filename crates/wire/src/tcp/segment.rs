@@ -111,7 +111,7 @@ impl fmt::Debug for Flags {
 }
 
 /// A TCP segment over IPv4. Only the length of the payload is kept, because simulated endpoints exchange counts of octets.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
     /// The ECN field of the IP header.
     pub ecn: Ecn,

@@ -15,9 +15,7 @@ impl Endpoint for Receiver {
 
     #[inline]
     fn poll_into(&mut self, now: Instant, place: &mut Segment) -> bool {
-        let Some(segment) = self.next_segment(now) else { return false };
-        *place = segment;
-        true
+        self.write_next(now, place)
     }
 
     #[inline]

@@ -7,15 +7,16 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 
 impl Receiver {
-    /// The next segment: the SYN-ACK or an ACK, if one is due.
+    /// Writes the next segment in place of another one: the SYN-ACK or an ACK. Returns `false` if none is due.
     #[inline]
-    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
-        let agreed = self.agreed?;
+    pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
+        let Some(agreed) = self.agreed else { return false };
         if self.syn_ack_due || self.split.is_some() {
-            return self.next_before_ack(now, agreed);
+            return self.write_before_ack(now, agreed, place);
         }
-        let reason = self.acknowledger.due()?;
-        Some(self.ack(now, agreed, reason))
+        let Some(reason) = self.acknowledger.due() else { return false };
+        self.write_ack(now, agreed, reason, place);
+        true
     }
 
     pub(super) fn syn_ack(&mut self, now: Instant, agreed: Agreed) -> Segment {
@@ -43,56 +44,52 @@ impl Receiver {
         }
     }
 
-    /// The SYN-ACK, or the ACK that was built before the newest segment counted.
+    /// Writes the SYN-ACK, or the ACK that was built before the newest segment counted.
     #[inline(never)]
-    pub(super) fn next_before_ack(&mut self, now: Instant, agreed: Agreed) -> Option<Segment> {
-        if std::mem::take(&mut self.syn_ack_due) { Some(self.syn_ack(now, agreed)) } else { self.split.take() }
+    fn write_before_ack(&mut self, now: Instant, agreed: Agreed, place: &mut Segment) -> bool {
+        let segment =
+            if std::mem::take(&mut self.syn_ack_due) { Some(self.syn_ack(now, agreed)) } else { self.split.take() };
+        segment.map(|segment| *place = segment).is_some()
     }
 
     /// Acknowledges what is unacknowledged before a segment counts whose mark differs.
     #[cold]
     pub(super) fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
-        self.split = Some(self.ack(now, agreed, Reason::MarkChange));
+        let mut segment = Segment::default();
+        self.write_ack(now, agreed, Reason::MarkChange, &mut segment);
+        self.split = Some(segment);
     }
 
     #[inline(always)]
-    pub(super) fn ack(&mut self, now: Instant, agreed: Agreed, reason: Reason) -> Segment {
+    fn write_ack(&mut self, now: Instant, agreed: Agreed, reason: Reason, place: &mut Segment) {
         self.tell_room();
         self.acknowledger.sent(now, reason);
         self.last_ack_sent = self.stream.next();
-        Segment {
+        *place = Segment {
             ecn: self.echo.codepoint(),
             seq: SeqNumber::at(self.initial, 1),
             ack: SeqNumber::at(agreed.first, self.stream.next()),
             flags: Flags::ACK | self.echo.flags(),
             window: self.window_field(),
-            options: self.options_of_ack(now, agreed),
+            options: Options { timestamps: self.timestamps(now, agreed), ..Options::default() },
             payload: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn options_of_ack(&mut self, now: Instant, agreed: Agreed) -> Options {
-        let timestamps = self.timestamps(now, agreed);
+        };
         if (agreed.has_sack && self.has_blocks()) || self.echo.report.is_sent() {
-            self.options_with_reports(timestamps, agreed)
-        } else {
-            Options { timestamps, ..Options::default() }
+            self.add_reports(agreed, &mut place.options);
         }
     }
 
-    /// The options of an ACK that reports blocks or marks.
+    /// Puts blocks and marks on the options of an ACK, beside its timestamps.
     #[inline(never)]
-    fn options_with_reports(&mut self, timestamps: Option<Timestamps>, agreed: Agreed) -> Options {
-        let mut options = Options { timestamps, ..Options::default() };
+    fn add_reports(&mut self, agreed: Agreed, options: &mut Options) {
         let duplicate = self.duplicate.as_ref().map(|duplicate| duplicate.start);
         if agreed.has_sack && self.has_blocks() {
-            options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(timestamps.is_some()));
+            options.sack = self.sack_blocks(agreed.first, SackBlocks::MAX - usize::from(options.timestamps.is_some()));
         }
-        self.echo.report.fit(&mut options, Options::ROOM, duplicate);
-        options
+        self.echo.report.fit(options, Options::ROOM, duplicate);
     }
 
+    #[inline]
     pub(super) fn timestamps(&mut self, now: Instant, agreed: Agreed) -> Option<Timestamps> {
         let value = self.clock.as_mut().filter(|_| agreed.has_timestamps)?.read(now);
         Some(Timestamps { value, echo: self.timestamp_to_echo })

@@ -11,20 +11,37 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Segment};
 use std::ops::Range;
 
+/// What leaves of the stream: it is decided and counted before the segment that holds it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Leaving {
+    range: Range<u64>,
+    is_new: bool,
+}
+
 impl Sender {
+    /// Writes the next segment that leaves now in place of another one. Returns `false` if none leaves.
     #[inline]
-    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+    pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
         match self.connection.phase {
             Phase::Established => {
                 let due = &self.transmission;
                 let goes_before = self.connection.ack_due || due.window_probe_due || due.tail_probe_due;
-                if goes_before && let Some(segment) = self.next_of_its_own(now) {
-                    return Some(segment);
+                if goes_before && self.write_of_its_own(now, place) {
+                    return true;
                 }
-                self.next_in_stream(now)
+                let Some(leaving) = self.next_in_stream(now) else { return false };
+                let is_new = leaving.is_new;
+                self.write_data(now, leaving, place);
+                if is_new {
+                    self.look_ahead(now);
+                }
+                true
             }
-            Phase::SynSent if self.connection.syn_due => Some(self.next_syn(now)),
-            _ => None,
+            Phase::SynSent if self.connection.syn_due => {
+                *place = self.next_syn(now);
+                true
+            }
+            _ => false,
         }
     }
 
@@ -34,35 +51,35 @@ impl Sender {
         self.connection.syn(now, &self.config)
     }
 
-    /// A segment that leaves regardless of the congestion window.
+    /// Writes a segment that leaves regardless of the congestion window.
     #[inline(never)]
-    fn next_of_its_own(&mut self, now: Instant) -> Option<Segment> {
-        self.pure_ack(now).or_else(|| self.window_probe(now)).or_else(|| self.tail_probe(now))
+    fn write_of_its_own(&mut self, now: Instant, place: &mut Segment) -> bool {
+        self.write_pure_ack(now, place) || self.write_window_probe(now, place) || self.write_tail_probe(now, place)
     }
 
-    fn pure_ack(&mut self, now: Instant) -> Option<Segment> {
+    fn write_pure_ack(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.connection.ack_due) {
-            return None;
+            return false;
         }
-        let mut segment = self.connection.bare(now, self.connection.seq_at(self.board.nxt()));
-        segment.flags = segment.flags | self.marks.first_flags();
-        segment.ecn = self.marks.codepoint_of_others();
-        segment.options.accurate_ecn = self.marks.report.of_ack_of_syn_ack();
-        Some(segment)
+        *place = self.connection.bare(now, self.connection.seq_at(self.board.nxt()));
+        place.flags = place.flags | self.marks.first_flags();
+        place.ecn = self.marks.codepoint_of_others();
+        place.options.accurate_ecn = self.marks.report.of_ack_of_syn_ack();
+        true
     }
 
-    /// The next segment of data, if one may leave.
+    /// What leaves next of the stream, if anything may.
     #[inline]
-    fn next_in_stream(&mut self, now: Instant) -> Option<Segment> {
-        let segment = self.take_from_stream(now);
-        if segment.is_none() {
+    fn next_in_stream(&mut self, now: Instant) -> Option<Leaving> {
+        let leaving = self.take_from_stream(now);
+        if leaving.is_none() {
             self.note_limit(now, self.congestion.room(self.board.pipe()));
         }
-        segment
+        leaving
     }
 
     #[inline]
-    fn take_from_stream(&mut self, now: Instant) -> Option<Segment> {
+    fn take_from_stream(&mut self, now: Instant) -> Option<Leaving> {
         (self.transmission.paced_until, self.transmission.is_spent) = (Alarm::NEVER, false);
         if self.transmission.is_refused {
             self.wait_for_device(now);
@@ -89,11 +106,9 @@ impl Sender {
                 return None;
             }
             self.transmission.forced = false;
-            let start = self.note_new(now, octets);
+            let leaving = self.transmit(now, octets);
             self.arm_probe_timeout(now);
-            let segment = self.data(now, start..start + octets, true);
-            self.look_ahead(now);
-            return Some(segment);
+            return Some(leaving);
         }
         self.next_without_new(now, forced, room)
     }
@@ -114,7 +129,7 @@ impl Sender {
 
     /// What leaves if nothing lost waits for its retransmission and no new data may leave.
     #[inline(never)]
-    fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Segment> {
+    fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Leaving> {
         // RFC 6675, §4, NextSeg rule 3: without new data, a segment that may turn out to be lost.
         if self.congestion.state == CongestionState::Recovery
             && self.connection.has_sack
@@ -199,26 +214,20 @@ impl Sender {
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
-    #[inline(never)]
-    pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Segment {
-        let start = self.note_new(now, octets);
-        self.data(now, start..start + octets, true)
-    }
-
-    /// New data is about to leave. Returns the offset at which it begins.
-    #[inline(always)]
-    fn note_new(&mut self, now: Instant, octets: u64) -> u64 {
+    /// `octets` of new data leave.
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Leaving {
         let start = self.board.nxt();
         let stamp = self.stamp(now, octets);
         self.board.send(now, octets, stamp);
         self.records.forget(start + octets);
         self.load_request(start);
         self.note_departure(now, start..start + octets, false);
-        start
+        Leaving { range: start..start + octets, is_new: true }
     }
 
     #[inline(never)]
-    fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Segment> {
+    fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Leaving> {
         // The FIN of either this segment or one in flight takes no room.
         let octets = (segment.end - segment.start).min(self.congestion.control.window.mss);
         let room = room.saturating_add(u64::from(self.has_sent_fin()));
@@ -229,7 +238,7 @@ impl Sender {
         Some(self.retransmit(now, segment))
     }
 
-    pub(super) fn retransmit(&mut self, now: Instant, segment: Range<u64>) -> Segment {
+    pub(super) fn retransmit(&mut self, now: Instant, segment: Range<u64>) -> Leaving {
         let stamp = self.stamp(now, segment.end - segment.start);
         self.board.retransmit(now, segment.start, stamp);
         self.counters.retransmissions += 1;
@@ -238,7 +247,7 @@ impl Sender {
         }
         self.congestion.undo.on_retransmission(self.connection.timestamps(now).map(|timestamps| timestamps.value));
         self.note_departure(now, segment.clone(), true);
-        self.data(now, segment, false)
+        Leaving { range: segment, is_new: false }
     }
 
     #[inline]
@@ -268,9 +277,9 @@ impl Sender {
         }
     }
 
-    /// The segment that holds `range`, as it leaves for the first time or once more.
-    #[inline(always)]
-    fn data(&mut self, now: Instant, range: Range<u64>, is_new: bool) -> Segment {
+    /// Writes the segment that holds what leaves, for the first time or once more.
+    #[inline]
+    pub(super) fn write_data(&mut self, now: Instant, Leaving { range, is_new }: Leaving, place: &mut Segment) {
         let has_fin = self.holds_fin(&range);
         let payload = (range.end - range.start - u64::from(has_fin)) as u32;
         let (mut flags, mut ecn) = (Flags::ACK | self.marks.flags(), self.marks.codepoint_of_others());
@@ -287,10 +296,9 @@ impl Sender {
             }
         }
         let requests = self.requests(range.start, u64::from(payload), is_new);
-        let mut segment = self.connection.data(now, range.start, Data { payload, flags, ecn, requests });
+        *place = self.connection.data(now, range.start, Data { payload, flags, ecn, requests });
         if self.marks.report.reserve() > 0 {
-            self.add_option(&mut segment);
+            self.add_option(place);
         }
-        segment
     }
 }

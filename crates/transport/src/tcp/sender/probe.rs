@@ -27,24 +27,25 @@ impl Sender {
         self.transmission.tail_probe_due = !self.board.is_empty();
     }
 
-    /// The probe that is due.
-    pub(super) fn tail_probe(&mut self, now: Instant) -> Option<Segment> {
+    /// Writes the probe that is due. Returns `false` if none is.
+    pub(super) fn write_tail_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.tail_probe_due) || self.transmission.is_refused {
-            return None;
+            return false;
         }
         // Linux's `tcp_send_loss_probe` sends what is held back as well (`TCP_NAGLE_OFF`).
-        let (segment, is_retransmission) = match (self.next_new(), self.board.tail()) {
+        let (leaving, is_retransmission) = match (self.next_new(), self.board.tail()) {
             (Some(octets), _) => (self.transmit(now, octets), false),
             (None, Some(last)) => (self.retransmit(now, last), true),
-            (None, None) => return None,
+            (None, None) => return false,
         };
+        self.write_data(now, leaving, place);
         self.loss.probe.timeout.set(None);
         self.loss.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
         // §7.3: the probe has a whole timeout to be acknowledged.
         self.timing.rearm(now);
         self.counters.tail_loss_probes += 1;
         self.events.push_back(Event::TailLossProbe { is_retransmission });
-        Some(segment)
+        true
     }
 
     /// §7.4: ends the probe's episode if the ACK decides it. If the probe has repaired a loss that nothing else has shown, the window is
@@ -76,24 +77,26 @@ impl Sender {
 
     /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows, as §3.8.6.2.1 requires after its timeout;
     /// if it allows none, a segment without data from before the window, to which the peer must respond with an ACK that shows its window.
-    pub(super) fn window_probe(&mut self, now: Instant) -> Option<Segment> {
+    pub(super) fn write_window_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
-            return None;
+            return false;
         }
         if self.transmission.is_refused {
             self.retry_probe(now);
-            return None;
+            return false;
         }
         self.events.push_back(Event::WindowProbe);
         let little = self.sendable_octets();
         if little > 0 {
             self.transmission.probes = 0;
-            return Some(self.transmit(now, little));
+            let leaving = self.transmit(now, little);
+            self.write_data(now, leaving, place);
+            return true;
         }
         self.transmission.probes += 1;
         let before = SeqNumber(self.connection.seq_at(self.board.una()).0.wrapping_sub(1));
-        let mut probe = self.connection.bare(now, before);
-        (probe.flags, probe.ecn) = (probe.flags | self.marks.flags(), self.marks.codepoint_of_others());
-        Some(probe)
+        *place = self.connection.bare(now, before);
+        (place.flags, place.ecn) = (place.flags | self.marks.flags(), self.marks.codepoint_of_others());
+        true
     }
 }
