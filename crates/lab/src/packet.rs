@@ -14,11 +14,24 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Packet(Box<Body>);
 
-/// The content of a packet: the 64 octets that a hop reads.
-#[derive(Debug)]
+/// The content of a packet. A hop reads the header only.
+#[derive(Clone, Debug)]
 struct Body {
     header: Header,
-    pdu: Box<dyn Carried>,
+    pdu: Content,
+}
+
+/// The protocol data unit of a packet.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most packets are segments, which lie beside their header; others are as large, but elsewhere"
+)]
+enum Content {
+    /// A segment of TCP.
+    Segment(Segment),
+    /// A protocol data unit of any other transport.
+    Other(Box<dyn Carried>),
 }
 
 /// The header of a packet, with cached properties of its protocol data unit.
@@ -64,11 +77,51 @@ impl<P: Pdu + Clone> Carried for P {
     }
 }
 
-const _: () = assert!(size_of::<Body>() <= 64);
+impl Content {
+    #[inline]
+    fn new<P: Pdu + Clone>(pdu: P) -> Self {
+        let any: &dyn Any = &pdu;
+        match any.downcast_ref() {
+            Some(segment) => Self::Segment(*segment),
+            None => Self::Other(Box::new(pdu)),
+        }
+    }
 
-impl Clone for Body {
+    /// It, if it is a `P`. For a segment, the compiler knows the answer.
+    #[inline]
+    fn get<P: Pdu>(&self) -> Option<&P> {
+        let pdu: &dyn Any = match self {
+            Self::Segment(segment) => return (segment as &dyn Any).downcast_ref(),
+            Self::Other(pdu) => &**pdu,
+        };
+        pdu.downcast_ref()
+    }
+
+    /// It, mutable, if it is a `P`.
+    #[inline]
+    fn get_mut<P: Pdu>(&mut self) -> Option<&mut P> {
+        let pdu: &mut dyn Any = match self {
+            Self::Segment(segment) => return (segment as &mut dyn Any).downcast_mut(),
+            Self::Other(pdu) => &mut **pdu,
+        };
+        pdu.downcast_mut()
+    }
+
+    /// It as any transport's.
+    fn carried(&self) -> &dyn Carried {
+        match self {
+            Self::Segment(segment) => segment,
+            Self::Other(pdu) => &**pdu,
+        }
+    }
+}
+
+impl Clone for Content {
     fn clone(&self) -> Self {
-        Self { header: self.header, pdu: self.pdu.copy() }
+        match self {
+            Self::Segment(segment) => Self::Segment(*segment),
+            Self::Other(pdu) => Self::Other(pdu.copy()),
+        }
     }
 }
 
@@ -76,7 +129,7 @@ impl Packet {
     /// A packet that carries `pdu`. `origin` is the instant from which its content dates: for data the time of transmission, for an
     /// acknowledgment the arrival of the newest data that it reports.
     pub fn new<P: Pdu + Clone>(pdu: P, route: Route, origin: Instant) -> Self {
-        Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Box::new(pdu) }))
+        Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Content::new(pdu) }))
     }
 
     /// Like [`new`](Self::new), but reuses the memory of `spare` if that carries a `P` too.
@@ -95,16 +148,14 @@ impl Packet {
     /// The protocol data unit, mutable. Its owner must renew the header if it changes it.
     #[inline]
     fn pdu_mut<P: Pdu>(&mut self) -> Option<&mut P> {
-        let pdu: &mut dyn Any = &mut *self.0.pdu;
-        pdu.downcast_mut()
+        self.0.pdu.get_mut()
     }
 
     /// The protocol data unit. Returns `None` if it is of another type.
     #[must_use]
     #[inline]
     pub fn pdu<P: Pdu>(&self) -> Option<&P> {
-        let pdu: &dyn Any = &*self.0.pdu;
-        pdu.downcast_ref()
+        self.0.pdu.get()
     }
 }
 
@@ -115,17 +166,17 @@ impl Observed for Packet {
     }
 
     fn payload(&self) -> u32 {
-        self.0.pdu.payload()
+        self.0.pdu.carried().payload()
     }
 
     fn secrets(&self) -> Option<&Arc<str>> {
-        self.0.pdu.secrets()
+        self.0.pdu.carried().secrets()
     }
 
     fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError> {
         let Route { endpoints, dscp, version, .. } = self.0.header.route;
         let fields = Ipv4Fields { identification, dscp, ..Ipv4Fields::default() };
-        self.0.pdu.encode(endpoints, fields, extent, octets)?;
+        self.0.pdu.carried().encode(endpoints, fields, extent, octets)?;
         version.convert(octets);
         Ok(())
     }
@@ -166,15 +217,18 @@ impl Datagram for Packet {
     }
 
     fn ecn(&self) -> Ecn {
-        self.0.pdu.ecn()
+        self.0.pdu.carried().ecn()
     }
 
     fn set_ecn(&mut self, ecn: Ecn) {
-        self.0.pdu.set_ecn(ecn);
+        match &mut self.0.pdu {
+            Content::Segment(segment) => segment.ecn = ecn,
+            Content::Other(pdu) => pdu.set_ecn(ecn),
+        }
     }
 
     fn ack_header(&self) -> Option<AckHeader> {
-        self.0.pdu.ack_header()
+        self.0.pdu.carried().ack_header()
     }
 
     fn opening(&self) -> Option<Opening> {
@@ -198,7 +252,6 @@ impl Datagram for Packet {
 
 impl acklab_wifi::Packet for Packet {
     fn ack(&self) -> Option<Ack> {
-        // The header tells it for most packets; the segment lies elsewhere.
         if !self.is_pure_ack() {
             return None;
         }
@@ -239,17 +292,9 @@ impl Pool {
         Packet::reuse(self.0[spares.0].1.pop(), pdu, *route, origin)
     }
 
-    /// The next packet of `endpoint`, which writes its protocol data unit to the packet's memory. `sees` is called with it before the packet has
-    /// its header. Returns `None` if nothing leaves now.
+    /// The next packet of `endpoint`, which writes its protocol data unit to the packet's memory. Returns `None` if nothing leaves now.
     #[inline]
-    pub(crate) fn poll<E>(
-        &mut self,
-        spares: SpareList,
-        now: Instant,
-        endpoint: &mut E,
-        route: &Route,
-        sees: impl FnOnce(&E::Datagram, &E),
-    ) -> Option<Packet>
+    pub(crate) fn poll<E>(&mut self, spares: SpareList, now: Instant, endpoint: &mut E, route: &Route) -> Option<Packet>
     where
         E: Endpoint,
         E::Datagram: Pdu + Clone,
@@ -257,13 +302,11 @@ impl Pool {
         let spares = &mut self.0[spares.0].1;
         let Some(pdu) = spares.last_mut().and_then(Packet::pdu_mut::<E::Datagram>) else {
             let pdu = endpoint.poll(now)?;
-            sees(&pdu, endpoint);
             return Some(Packet::new(pdu, *route, endpoint.content_origin(now)));
         };
         if !endpoint.poll_into(now, pdu) {
             return None;
         }
-        sees(pdu, endpoint);
         let header = Header::of(pdu, *route, endpoint.content_origin(now));
         let mut packet = spares.pop()?;
         packet.0.header = header;

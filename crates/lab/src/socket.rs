@@ -111,16 +111,14 @@ where
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let Self { endpoint, meter, route, spares, .. } = self;
-        let packet = if endpoint.may_transmit() {
-            pool.poll(*spares, now, endpoint, route, |pdu, endpoint| meter.departs(now, pdu, endpoint, probes))
-        } else {
-            None
-        };
+        let packet = if endpoint.may_transmit() { pool.poll(*spares, now, endpoint, route) } else { None };
         let Some(packet) = packet else {
             meter.rests(now, endpoint, probes);
             return Departure::None(self.deadline());
         };
-        meter.count_sent(packet.wire_len());
+        if let Some(pdu) = packet.pdu() {
+            meter.departs(now, pdu, packet.wire_len(), endpoint, probes);
+        }
         if endpoint.may_transmit() {
             return Departure::One(packet);
         }

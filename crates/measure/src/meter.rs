@@ -177,13 +177,14 @@ impl EndpointMeter {
         self.update_log(now, endpoint);
     }
 
-    /// The endpoint sends `pdu`. Its IP octets are counted by [`count_sent`](Self::count_sent).
+    /// The endpoint sends `pdu` in an IP packet of `wire_len`.
     #[inline(always)]
-    pub fn departs<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E, probes: &mut Probes)
+    pub fn departs<E>(&mut self, now: Instant, pdu: &E::Datagram, wire_len: Bytes, endpoint: &E, probes: &mut Probes)
     where
         E: Endpoint,
         E::Datagram: Pdu,
     {
+        self.sent_bytes += wire_len;
         if self.role == Role::Sender {
             let payload = endpoint.content(pdu).payload;
             if payload > 0 {
@@ -212,12 +213,6 @@ impl EndpointMeter {
             let sent = self.role.sent(probes);
             sent.data_departs(now, endpoint.offset(pdu), payload, &endpoint.vitals());
         }
-    }
-
-    /// Counts the IP octets of a packet that was sent.
-    #[inline(always)]
-    pub fn count_sent(&mut self, wire_len: Bytes) {
-        self.sent_bytes += wire_len;
     }
 
     /// Passes the events of the endpoint on: decisions of the ACK policy concern the received data, all others the sent data.

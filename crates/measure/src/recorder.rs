@@ -137,8 +137,7 @@ impl Recorder {
         E: Endpoint,
         E::Datagram: Pdu,
     {
-        self.meter.departs(now, pdu, endpoint, &mut self.probes);
-        self.meter.count_sent(self.wire_len(pdu));
+        self.meter.departs(now, pdu, self.wire_len(pdu), endpoint, &mut self.probes);
     }
 
     /// `endpoint` has nothing more to send for now.
