@@ -25,11 +25,22 @@ impl Scoreboard {
     /// Everything below `ack` is acknowledged.
     #[inline]
     pub fn advance(&mut self, ack: u64) -> Advance {
-        let is_plain = self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.retransmitted_below;
-        if is_plain && !self.keeps_outcomes { self.advance_in_order(ack) } else { self.advance_through_holes(ack) }
+        if self.is_in_order() && !self.keeps_outcomes {
+            self.advance_in_order(ack)
+        } else {
+            self.advance_through_holes(ack)
+        }
     }
 
-    /// `advance` where everything outstanding has left once, in order, and nothing is SACKed or lost.
+    /// Returns `true` if everything outstanding has left once, in order, and nothing is SACKed or lost.
+    #[inline]
+    #[must_use]
+    pub const fn is_in_order(&self) -> bool {
+        self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.retransmitted_below
+    }
+
+    /// `advance` where everything [is in order](Self::is_in_order).
+    #[inline]
     fn advance_in_order(&mut self, ack: u64) -> Advance {
         let bytes = ack - self.una;
         let mut advance = Advance { bytes, newly_delivered: bytes, ..Advance::default() };
@@ -62,6 +73,7 @@ impl Scoreboard {
         advance
     }
 
+    #[inline(never)]
     fn advance_through_holes(&mut self, ack: u64) -> Advance {
         let mut advance = Advance { bytes: ack - self.una, ..Advance::default() };
         let (mut hole, mut was_retransmitted) = (None, false);

@@ -18,30 +18,45 @@ impl Sender {
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Instant, summary: &mut AckSummary) {
         if self.detects_by_time() {
-            self.detect_on_delivery(now, summary);
+            if self.note_delivery(now) {
+                self.detect_by_time(now, summary);
+            }
         } else if summary.newly_sacked > 0 {
             summary.lost += self.board.detect_losses();
         }
     }
 
-    /// RFC 8985, §6.2: RACK learns what the ACK delivers.
+    /// RFC 8985, §6.2: RACK learns what the ACK delivers. Returns `true` if it then looks for losses.
     #[inline]
-    fn detect_on_delivery(&mut self, now: Instant, summary: &mut AckSummary) {
+    pub(super) fn note_delivery(&mut self, now: Instant) -> bool {
         let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
-        if has_advanced || self.rules.rack_scan == RackScan::EveryAck {
-            self.detect_by_time(now, summary);
-        }
+        has_advanced || self.rules.rack_scan == RackScan::EveryAck
     }
 
     #[inline]
     pub(super) fn detect_by_time(&mut self, now: Instant, summary: &mut AckSummary) {
+        if let Some(newest) = self.overtaken_by() {
+            self.examine_overtaken(now, newest, summary);
+        }
+    }
+
+    /// The number of the last transmission that was delivered, if something outstanding may have left before it. Otherwise there is nothing
+    /// that the reordering timer could wait for.
+    #[inline]
+    pub(super) fn overtaken_by(&mut self) -> Option<u64> {
         let rack = &mut self.loss.rack;
-        let Some(newest) = rack.newest() else { return };
+        let newest = rack.newest()?;
         if !self.board.may_have_overtaken(newest) {
             rack.reordering_timer.set(None);
-            return;
+            return None;
         }
-        self.examine_overtaken(now, newest, summary);
+        Some(newest)
+    }
+
+    /// Returns `true` if loss by time may find something, now or when more is delivered in order.
+    #[inline]
+    pub(super) fn may_be_overtaken(&self) -> bool {
+        self.detects_by_time() && self.loss.rack.newest().is_some_and(|newest| self.board.may_have_overtaken(newest))
     }
 
     /// Marks what left before transmission number `newest` and has been out for too long.

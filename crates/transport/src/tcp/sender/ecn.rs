@@ -190,6 +190,16 @@ impl Marks {
         if std::mem::take(&mut self.cwr_due) { Flags::CWR } else { Flags::NONE }
     }
 
+    /// Returns `true` if [`on_ack`](Self::on_ack) would do nothing.
+    #[inline]
+    pub(super) fn has_nothing_to_say(&self, ack: &Segment) -> bool {
+        match self.agreed {
+            ecn::EcnConfig::Off => true,
+            ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp => !ack.flags.contains(Flags::ECE),
+            ecn::EcnConfig::Accurate => false,
+        }
+    }
+
     /// An ACK has arrived.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Segment, acknowledged: Acknowledged) -> Echoed {

@@ -1,32 +1,48 @@
 //! Reports each ACK, transmission and loss to the controller.
 
 use super::Sender;
-use super::summary::AckSummary;
 use crate::cc::{self, CongestionControl, Position};
 use crate::limit::Limit;
 use crate::pacing;
 use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Event, Instant, Rate};
 
+/// What the controller is told of an ACK, besides the state of the sender after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckReport {
+    /// Octets newly acknowledged, cumulatively or selectively.
+    pub(super) delivered: u64,
+    /// Those of them that the receiver reports as marked.
+    pub(super) marked: u64,
+    /// The octets in flight before it.
+    pub(super) prior_flight: u64,
+    /// The round-trip time that it measures.
+    pub(super) rtt: Option<Duration>,
+    /// The octets by which the window may grow if it limits sending.
+    pub(super) growth: u64,
+}
+
 impl Sender {
-    /// Reports an ACK. The window may grow by `growth` octets if it limits sending.
-    pub(super) fn tell_controller(&mut self, now: Instant, summary: &AckSummary, rtt: Option<Duration>, growth: u64) {
-        let acked = self.congestion.count(self.config.growth, growth, summary.delivered);
+    /// Reports an ACK.
+    pub(super) fn tell_controller(&mut self, now: Instant, report: AckReport) {
+        let AckReport { delivered, marked, prior_flight, rtt, growth } = report;
+        let acked = self.congestion.count(self.config.growth, growth, delivered);
         let lost = self.report_losses(now);
-        let may_grow = acked.bytes > 0 && (!self.config.validate_window || self.uses_window(now, summary.prior_flight));
+        let may_grow = acked.bytes > 0 && (!self.config.validate_window || self.uses_window(now, prior_flight));
         let delivery = self.board.delivery();
         let newest = delivery.newest.as_ref();
         let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
         let min_rtt = self.timing.rtt.min();
+        let departure = self.transmission.pacer.holds_until(now).unwrap_or(now);
         let ack = cc::Ack {
             now,
             acked,
-            delivered: summary.delivered,
+            delivered,
             total_delivered: self.counters.delivered,
             lost,
-            marked: summary.echoed.marked,
+            marked,
             in_flight: self.board.pipe(),
-            prior_in_flight: summary.prior_flight,
+            prior_in_flight: prior_flight,
             acked_to: Position(self.board.una()),
             sent_to: Position(self.board.nxt()),
             rtt,
@@ -37,7 +53,7 @@ impl Sender {
             state: self.congestion.state,
             has_sack: self.connection.has_sack,
             window_limited: self.transmission.limit == Limit::Window,
-            departure: self.transmission.pacer.holds_until(now).unwrap_or(now),
+            departure,
             may_grow,
         };
         let stamped = newest.map(|newest| (newest, &delivery.stamp));

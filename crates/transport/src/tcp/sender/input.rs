@@ -2,6 +2,7 @@
 
 use super::super::refusal::Refusal;
 use super::ecn::Acknowledged;
+use super::inform::AckReport;
 use super::summary::AckSummary;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
@@ -19,6 +20,17 @@ struct Sacked {
     sent: Option<(Instant, Instant)>,
     /// What a D-SACK reports as received twice.
     duplicate: Option<Range<u64>>,
+}
+
+/// What an ACK says besides SACK and marks.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    /// Everything below has arrived.
+    ack: u64,
+    /// It moved the peer's window.
+    window_moved: bool,
+    /// Its timestamp is newer than any before.
+    has_newer_timestamp: bool,
 }
 
 impl Sender {
@@ -89,6 +101,27 @@ impl Sender {
         let has_newer_timestamp = self.connection.note_timestamp(segment);
         self.transmission.only_new = false;
         let window_moved = self.note_window(ack, segment);
+        let report = if self.is_in_order(segment, ack) {
+            self.take_in_order(now, segment, ack)
+        } else {
+            self.take_in(now, segment, Arrived { ack, window_moved, has_newer_timestamp })
+        };
+        self.tell_controller(now, report);
+        if ack > una {
+            self.pushes.forget(self.board.una());
+            if self.board.is_empty() {
+                self.note_all_acknowledged(now, ack);
+            }
+            self.arm_probe_timeout(now);
+        }
+        self.check_space(now);
+        Fate::Taken
+    }
+
+    /// An ACK of any kind, from snd.una or above.
+    #[inline(never)]
+    fn take_in(&mut self, now: Instant, segment: &Segment, arrived: Arrived) -> AckReport {
+        let Arrived { ack, window_moved, has_newer_timestamp } = arrived;
         let mut summary = self.update_scoreboard(now, segment, ack, window_moved);
         summary.echoed = self.marks.on_ack(
             segment,
@@ -100,21 +133,13 @@ impl Sender {
             },
         );
         self.counters.delivered += summary.delivered - summary.delivered_twice;
-        let rtt = self.sample_rtt(now, segment, &mut summary);
+        let rtt = self.sample_rtt(now, segment, &summary.advance, summary.newly_sacked_sent);
+        summary.restarts_timer = rtt.is_some() && self.restarts_timer(&summary);
         self.conclude_probe(now, &summary);
         self.counters.marked_bytes += summary.echoed.marked;
         let growth = self.react(now, &mut summary);
         let growth = self.react_to_marks(now, &summary, growth);
-        self.tell_controller(now, &summary, rtt, growth);
-        if summary.advance.bytes > 0 {
-            self.pushes.forget(self.board.una());
-            if self.board.is_empty() {
-                self.note_all_acknowledged(now, ack);
-            }
-            self.arm_probe_timeout(now);
-        }
-        self.check_space(now);
-        Fate::Taken
+        AckReport { rtt, ..summary.report(growth) }
     }
 
     /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's `tcp_ack`, `old_ack`).
@@ -127,7 +152,7 @@ impl Sender {
         let mut summary = self.update_scoreboard(now, segment, ack, false);
         self.counters.delivered += summary.delivered - summary.delivered_twice;
         let growth = self.react(now, &mut summary);
-        self.tell_controller(now, &summary, None, growth);
+        self.tell_controller(now, summary.report(growth));
         Fate::Taken
     }
 
@@ -202,7 +227,7 @@ impl Sender {
 
     /// Tells the scoreboard which retransmissions the ACK can be for.
     #[inline]
-    fn begin_ack(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn begin_ack(&mut self, now: Instant, segment: &Segment) {
         let min_rtt = self.timing.rtt.min().unwrap_or_default();
         let before = if self.board.is_ambiguous() { self.connection.echoed_before(now, segment) } else { None };
         let latest = Instant::from_nanos(now.as_nanos().saturating_sub(min_rtt.as_nanos()));

@@ -4,6 +4,7 @@ use super::super::config::RttClock;
 use super::super::rules::SackRestart;
 use super::Sender;
 use super::summary::AckSummary;
+use crate::recovery::scoreboard::Advance;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
@@ -19,37 +20,52 @@ struct Sample {
 impl Sender {
     /// Takes a sample, if the ACK gives one. Karn's algorithm: what was retransmitted gives none.
     #[inline]
-    pub(super) fn sample_rtt(&mut self, now: Instant, segment: &Segment, summary: &mut AckSummary) -> Option<Duration> {
+    pub(super) fn sample_rtt(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        advance: &Advance,
+        newly_sacked_sent: Option<(Instant, Instant)>,
+    ) -> Option<Duration> {
         let Sample { rtt, least } = match self.config.rtt_clock {
             RttClock::Timestamps => {
-                let rtt = self.connection.measure(now, summary.advance.sent_at?, segment);
+                let rtt = self.connection.measure(now, advance.sent_at?, segment);
                 Sample { rtt, least: rtt }
             }
-            RttClock::SendTimes => self.sample_of_send_times(now, segment, summary)?,
+            RttClock::SendTimes => self.sample_of_send_times(now, segment, advance, newly_sacked_sent)?,
         };
         self.timing.sample(rtt, least, self.board.una(), self.board.nxt());
-        summary.restarts_timer = self.rules.sack_restart == SackRestart::BeforeHead && self.is_before_head(summary);
         Some(rtt)
     }
 
     /// Linux's `tcp_clean_rtx_queue` and `tcp_ack_update_rtt`: the age of the oldest segment that this ACK is the first to acknowledge,
     /// unless any that it covers was retransmitted; else that of the oldest that it SACKs; else, if it advances, the age of the
     /// timestamp that it echoes. The least round trip follows from the youngest, which waited least for the ACK.
-    fn sample_of_send_times(&mut self, now: Instant, segment: &Segment, summary: &AckSummary) -> Option<Sample> {
-        let (acked, sacked) = (summary.advance.unsacked_sent, summary.newly_sacked_sent);
+    #[inline]
+    fn sample_of_send_times(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        advance: &Advance,
+        sacked: Option<(Instant, Instant)>,
+    ) -> Option<Sample> {
+        let acked = advance.unsacked_sent;
         if let (Some((first, last)), None) | (None, Some((first, last))) = (acked, sacked) {
             return Some(Sample { rtt: now.since(first), least: now.since(last) });
         }
         if let (Some((first, _)), Some((_, last))) = (acked, sacked) {
             return Some(Sample { rtt: now.since(first), least: now.since(last) });
         }
-        let rtt = if summary.advance.bytes > 0 { self.connection.age_of_echo(now, segment)? } else { return None };
+        let rtt = if advance.bytes > 0 { self.connection.age_of_echo(now, segment)? } else { return None };
         Some(Sample { rtt, least: rtt })
     }
 
-    /// Returns `true` if the ACK does not advance, and SACKs something that left before the head last did.
-    fn is_before_head(&self, summary: &AckSummary) -> bool {
+    /// Returns `true` if an ACK that gives a sample restarts the timer although it does not advance: it SACKs something that left before the
+    /// head last did.
+    pub(super) fn restarts_timer(&self, summary: &AckSummary) -> bool {
         let sacked = summary.newly_sacked_sent.map(|(first, _)| first);
-        summary.advance.bytes == 0 && sacked.zip(self.board.head_sent_at()).is_some_and(|(sacked, head)| sacked < head)
+        self.rules.sack_restart == SackRestart::BeforeHead
+            && summary.advance.bytes == 0
+            && sacked.zip(self.board.head_sent_at()).is_some_and(|(sacked, head)| sacked < head)
     }
 }

@@ -1,6 +1,7 @@
 //! What one ACK brings, as the parts of the sender need to know it.
 
 use super::ecn::Echoed;
+use super::inform::AckReport;
 use crate::recovery::scoreboard::Advance;
 use acklab_base::Instant;
 
@@ -37,6 +38,12 @@ pub(super) struct AckSummary {
 }
 
 impl AckSummary {
+    /// What the controller is told, if the ACK gives no sample of the round-trip time.
+    pub(super) const fn report(&self, growth: u64) -> AckReport {
+        let Self { delivered, prior_flight, echoed, .. } = *self;
+        AckReport { delivered, marked: echoed.marked, prior_flight, rtt: None, growth }
+    }
+
     /// Returns `true` if it advances snd.una and brings new SACK information. Without SACK it never does both.
     pub(super) const fn advances_with_sack(&self) -> bool {
         self.is_duplicate && self.advance.bytes > 0
