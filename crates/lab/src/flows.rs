@@ -124,4 +124,16 @@ impl Hosts<Packet> for Flows {
             None => self.relay(port, |relay, pool| relay.depart(now, pool)),
         }
     }
+
+    #[inline]
+    fn exchange(&mut self, port: PortId, now: Instant, packet: Packet) -> Departure<Packet> {
+        let (flow, end) = end_of(port);
+        match self.all.get_mut(flow) {
+            Some(Flow { ends, probes, .. }) => ends[end].exchange(now, packet, &mut self.pool, probes),
+            None => self.relay(port, |relay, pool| {
+                relay.accept(now, packet, pool);
+                relay.depart(now, pool)
+            }),
+        }
+    }
 }

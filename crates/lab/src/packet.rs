@@ -293,7 +293,7 @@ impl Pool {
     }
 
     /// The next packet of `endpoint`, which writes its protocol data unit to the packet's memory. Returns `None` if nothing leaves now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll<E>(&mut self, spares: SpareList, now: Instant, endpoint: &mut E, route: &Route) -> Option<Packet>
     where
         E: Endpoint,

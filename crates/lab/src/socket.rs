@@ -30,6 +30,9 @@ pub(crate) trait Socket: End {
     /// The next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
+    /// A packet arrives. Returns the first departure that follows.
+    fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
+
     /// Writes the IP packet that is `packet`, which has just departed, to `octets`, with the octets of `pattern` in its streams.
     ///
     /// # Errors
@@ -75,7 +78,7 @@ pub(crate) struct Bound<E> {
 impl<E> Bound<E>
 where
     E: Endpoint,
-    E::Datagram: Pdu,
+    E::Datagram: Pdu + Clone,
 {
     pub(crate) fn new(endpoint: E, application: Application, route: Route, role: Role, pool: &mut Pool) -> Self {
         Self { endpoint, application, route, meter: EndpointMeter::new(role), spares: pool.spares::<E::Datagram>() }
@@ -86,14 +89,10 @@ where
     fn deadline(&self) -> Option<Instant> {
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
-}
 
-impl<E> Socket for Bound<E>
-where
-    E: Endpoint + Send,
-    E::Datagram: Pdu + Clone,
-{
-    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
+    /// A packet arrives.
+    #[inline(always)]
+    fn take(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
         let Some(pdu) = packet.pdu::<E::Datagram>() else { return };
         let arriving = self.meter.arriving(now, pdu, &self.endpoint);
         self.endpoint.accept_borrowed(now, pdu);
@@ -102,14 +101,9 @@ where
         pool.take_back(self.spares, packet);
     }
 
-    fn wake(&mut self, now: Instant, probes: &mut Probes) {
-        self.application.run(now, &mut self.endpoint);
-        self.endpoint.wake(now);
-        let has_reader = matches!(self.application, Application::Reader(_));
-        self.meter.woken(now, has_reader, &mut self.endpoint, probes);
-    }
-
-    fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
+    /// The next departure.
+    #[inline(always)]
+    fn give(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let Self { endpoint, meter, route, spares, .. } = self;
         let packet = if endpoint.may_transmit() { pool.poll(*spares, now, endpoint, route) } else { None };
         let Some(packet) = packet else {
@@ -124,6 +118,32 @@ where
         }
         meter.rests(now, endpoint, probes);
         Departure::Last(packet, self.deadline())
+    }
+}
+
+impl<E> Socket for Bound<E>
+where
+    E: Endpoint + Send,
+    E::Datagram: Pdu + Clone,
+{
+    fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
+        self.take(now, packet, pool, probes);
+    }
+
+    fn wake(&mut self, now: Instant, probes: &mut Probes) {
+        self.application.run(now, &mut self.endpoint);
+        self.endpoint.wake(now);
+        let has_reader = matches!(self.application, Application::Reader(_));
+        self.meter.woken(now, has_reader, &mut self.endpoint, probes);
+    }
+
+    fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
+        self.give(now, pool, probes)
+    }
+
+    fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
+        self.take(now, packet, pool, probes);
+        self.give(now, pool, probes)
     }
 
     fn encode(

@@ -386,7 +386,7 @@ impl FlowProbe {
 
     /// The receiver has received a data packet that was sent at `origin`, if that is known, with `fresh` new octets. `offset` returns its
     /// stream offset.
-    #[inline]
+    #[inline(always)]
     pub fn data_arrived(
         &mut self,
         now: Instant,

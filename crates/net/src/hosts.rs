@@ -24,4 +24,11 @@ pub trait Hosts<D> {
 
     /// The next departure from `port`.
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<D>;
+
+    /// A datagram [arrives](Self::accept). Returns the first [departure](Self::depart) that follows.
+    #[inline]
+    fn exchange(&mut self, port: PortId, now: Instant, datagram: D) -> Departure<D> {
+        self.accept(port, now, datagram);
+        self.depart(port, now)
+    }
 }

@@ -51,6 +51,8 @@ pub struct Network<D, H, T> {
     ports_by_flow: FlowTable<PortId>,
     /// By node, the port that receives all packets whose flow has no port of its own.
     node_ports: Vec<Option<PortId>>,
+    /// The packet that has arrived at the port that the driver polls next.
+    arriving: Option<D>,
     /// The number of datagrams without a next hop or a port.
     undeliverable: u64,
     /// The endpoints behind the ports.
@@ -104,6 +106,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             port_nodes: Vec::new(),
             ports_by_flow: FlowTable::new(),
             node_ports,
+            arriving: None,
             undeliverable: 0,
             hosts,
             taps,

@@ -28,6 +28,16 @@ impl Application {
     pub(super) fn run(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
+            Self::None => {}
+            other => other.run_rare(now, endpoint),
+        }
+    }
+
+    /// Runs an application that few flows have.
+    #[inline(never)]
+    fn run_rare(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
+        match self {
+            Self::Writer(writer) => writer.run(now, endpoint.port()),
             Self::Reader(both) => read(both, now, endpoint),
             Self::Browser(browser) => browser.run(now, endpoint.port()),
             Self::Server(server) => server.run(now, endpoint.port()),
@@ -37,6 +47,15 @@ impl Application {
 
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Writer(writer) => writer.deadline(),
+            Self::None => None,
+            other => other.deadline_of_rare(),
+        }
+    }
+
+    #[inline(never)]
+    fn deadline_of_rare(&self) -> Option<Instant> {
         match self {
             Self::Writer(writer) => writer.deadline(),
             Self::Reader(both) => {
@@ -68,7 +87,6 @@ impl Application {
 }
 
 /// Runs a reader, and its writer if it has one.
-#[inline(never)]
 fn read((reader, writer): &mut (Reader, Option<Writer>), now: Instant, endpoint: &mut impl Endpoint) {
     reader.run(now, endpoint.port());
     if let Some(writer) = writer {

@@ -142,10 +142,14 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Polls a port. Undeliverable packets are counted and dropped.
+    /// Hands the packet that has just arrived to a port, if one has, and polls the port. Undeliverable packets are counted and dropped.
     fn step_port(&mut self, port: PortId, now: Instant) -> Step<(u32, D)> {
         loop {
-            let (packet, last) = match self.hosts.depart(port, now) {
+            let departure = match self.arriving.take() {
+                Some(packet) => self.hosts.exchange(port, now, packet),
+                None => self.hosts.depart(port, now),
+            };
+            let (packet, last) = match departure {
                 Departure::One(packet) => (packet, None),
                 Departure::Last(packet, deadline) => (packet, Some(deadline)),
                 Departure::None(deadline) => return Step::Idle(deadline),
@@ -184,7 +188,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> World for Network<D, H, T> {
                 if self.taps.is_watching() {
                     self.taps.enters_port(port, now, &packet);
                 }
-                self.hosts.accept(port, now, packet);
+                self.arriving = Some(packet);
                 Some(machine)
             }
         }
