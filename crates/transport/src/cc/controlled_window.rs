@@ -115,7 +115,7 @@ impl ControlledWindow {
 
     /// Tells the controller of an ACK, with the `newest` transmission that it acknowledges, and of the outcomes of transmissions. If the receiver
     /// `reported` the delivery rate, that takes the place of the sender's sample.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn tell_ack(
         &mut self,
         mut ack: Ack,

@@ -126,6 +126,7 @@ impl Phase {
     }
 
     /// Processes an ACK. Returns what remains of it for congestion avoidance.
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> Acked {
         match &mut self.exit {
             Exit::Loss | Exit::PlusPlus(_) => {}
@@ -159,6 +160,7 @@ impl Phase {
     }
 
     /// Grows the window up to the threshold. Returns what remains for congestion avoidance.
+    #[inline(never)]
     fn grow(&self, window: &mut Window, acked: Acked) -> Acked {
         let wanted = match self.growth {
             // The ACK that ends slow start counts in congestion avoidance, too, if it covers more than one segment (ns-3's

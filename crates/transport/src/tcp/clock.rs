@@ -2,7 +2,7 @@
 
 use acklab_base::{Duration, Instant};
 
-/// Counts ticks since the start of the run. Most readings fall into the same tick as the previous one, which saves the division.
+/// Counts ticks since the start of the run. Most readings fall into the same tick as the previous one or into the next, which saves the division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TickClock {
     tick: Duration,
@@ -29,8 +29,13 @@ impl TickClock {
     /// The ticks that have passed, modulo 2³². `now` never runs backwards.
     pub(super) fn read(&mut self, now: Instant) -> u32 {
         if now >= self.ends {
-            self.ticks = now.as_nanos() / self.tick.as_nanos();
-            self.ends = Instant::ZERO + self.tick * (self.ticks + 1);
+            let next_ends = self.ends + self.tick;
+            if now < next_ends {
+                (self.ticks, self.ends) = (self.ticks + 1, next_ends);
+            } else {
+                self.ticks = now.as_nanos() / self.tick.as_nanos();
+                self.ends = Instant::ZERO + self.tick * (self.ticks + 1);
+            }
         }
         self.ticks as u32
     }

@@ -192,10 +192,12 @@ impl Echo {
     /// The flags of an ACK that leaves now.
     pub(super) fn flags(&mut self) -> Flags {
         (self.since_ack, self.has_changed) = (0, false);
-        match self.agreed {
-            ecn::EcnConfig::Accurate => Flags::from_ace((self.count % 8) as u8),
-            ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp if self.is_marked => Flags::ECE,
-            _ => Flags::NONE,
+        if self.is_accurate() {
+            Flags::from_ace((self.count % 8) as u8)
+        } else if self.is_marked {
+            Flags::ECE
+        } else {
+            Flags::NONE
         }
     }
 

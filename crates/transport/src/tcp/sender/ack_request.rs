@@ -185,14 +185,22 @@ impl Sender {
     }
 
     /// The payload of a full-sized new segment: less if it carries a request or the AccECN option (RFC 6691, §3).
+    #[inline]
     pub(super) fn full_payload(&self) -> u64 {
+        let payload = self.congestion.control.window.mss.saturating_sub(self.marks.report.reserve()).max(1);
+        match &self.ack_request {
+            None => payload,
+            Some(request) => self.payload_beside(request, payload),
+        }
+    }
+
+    /// What an option of `request`, if it is due, leaves of `payload`.
+    #[inline(never)]
+    fn payload_beside(&self, request: &AckRequest, payload: u64) -> u64 {
         let window = &self.congestion.control.window;
-        let is_due = self.ack_request.as_ref().is_some_and(|request| {
-            request.requested().is_due()
-                || matches!(request, AckRequest::Rate(rate) if rate.outlasts(window.cwnd, window.mss))
-        });
-        let mss = window.mss.saturating_sub(self.marks.report.reserve()).max(1);
-        if is_due { mss.saturating_sub(OPTION_OCTETS).max(1) } else { mss }
+        let is_due = request.requested().is_due()
+            || matches!(request, AckRequest::Rate(rate) if rate.outlasts(window.cwnd, window.mss));
+        if is_due { payload.saturating_sub(OPTION_OCTETS).max(1) } else { payload }
     }
 
     /// Puts the request on the segment of new data at `start`, if one is due.
