@@ -145,7 +145,17 @@ impl Packet {
         Self::new(pdu, route, origin)
     }
 
-    /// The protocol data unit, mutable. Its owner must renew the header if it changes it.
+    /// Writes the header anew: the protocol data unit, a `P`, has become another one.
+    #[inline]
+    fn renew<P: Pdu>(&mut self, route: &Route, origin: Instant) {
+        let Body { header, pdu } = &mut *self.0;
+        if let Some(pdu) = pdu.get::<P>() {
+            (header.route, header.origin) = (*route, origin);
+            header.describe(pdu);
+        }
+    }
+
+    /// The protocol data unit, mutable. Its owner must [renew](Self::renew) the header if it changes it.
     #[inline]
     fn pdu_mut<P: Pdu>(&mut self) -> Option<&mut P> {
         self.0.pdu.get_mut()
@@ -185,8 +195,16 @@ impl Observed for Packet {
 impl Header {
     #[inline]
     fn of<P: Pdu>(pdu: &P, route: Route, origin: Instant) -> Self {
-        let wire_len = pdu.wire_len().get() + route.version.longer_by();
-        Self { route, wire_len: wire_len as u32, is_pure_ack: pdu.is_pure_ack(), origin }
+        let mut header = Self { route, wire_len: 0, is_pure_ack: false, origin };
+        header.describe(pdu);
+        header
+    }
+
+    /// Notes the properties of `pdu`.
+    #[inline]
+    fn describe<P: Pdu>(&mut self, pdu: &P) {
+        self.wire_len = (pdu.wire_len().get() + self.route.version.longer_by()) as u32;
+        self.is_pure_ack = pdu.is_pure_ack();
     }
 }
 
@@ -292,24 +310,31 @@ impl Pool {
         Packet::reuse(self.0[spares.0].1.pop(), pdu, *route, origin)
     }
 
-    /// The next packet of `endpoint`, which writes its protocol data unit to the packet's memory. Returns `None` if nothing leaves now.
+    /// The next packet of `endpoint`, which writes its protocol data unit to the memory of `spare` or of another packet that has arrived. Returns
+    /// `None` if nothing leaves now.
     #[inline(always)]
-    pub(crate) fn poll<E>(&mut self, spares: SpareList, now: Instant, endpoint: &mut E, route: &Route) -> Option<Packet>
+    pub(crate) fn poll<E>(
+        &mut self,
+        spares: SpareList,
+        spare: Option<Packet>,
+        now: Instant,
+        endpoint: &mut E,
+        route: &Route,
+    ) -> Option<Packet>
     where
         E: Endpoint,
         E::Datagram: Pdu + Clone,
     {
         let spares = &mut self.0[spares.0].1;
-        let Some(pdu) = spares.last_mut().and_then(Packet::pdu_mut::<E::Datagram>) else {
+        let Some(mut packet) = spare.or_else(|| spares.pop()) else {
             let pdu = endpoint.poll(now)?;
             return Some(Packet::new(pdu, *route, endpoint.content_origin(now)));
         };
-        if !endpoint.poll_into(now, pdu) {
+        if !endpoint.poll_into(now, packet.pdu_mut()?) {
+            spares.push(packet);
             return None;
         }
-        let header = Header::of(pdu, *route, endpoint.content_origin(now));
-        let mut packet = spares.pop()?;
-        packet.0.header = header;
+        packet.renew::<E::Datagram>(route, endpoint.content_origin(now));
         Some(packet)
     }
 

@@ -90,22 +90,29 @@ where
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    /// A packet arrives.
+    /// A packet arrives. Returns it, unless it is of another transport: the next one that leaves may take its memory.
     #[inline(always)]
-    fn take(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
-        let Some(pdu) = packet.pdu::<E::Datagram>() else { return };
+    fn take(&mut self, now: Instant, packet: Packet, probes: &mut Probes) -> Option<Packet> {
+        let pdu = packet.pdu::<E::Datagram>()?;
         let arriving = self.meter.arriving(now, pdu, &self.endpoint);
         self.endpoint.accept_borrowed(now, pdu);
         self.application.run(now, &mut self.endpoint);
         self.meter.arrived(now, pdu, arriving, Delivery::of(&packet), &mut self.endpoint, probes);
-        pool.take_back(self.spares, packet);
+        Some(packet)
     }
 
-    /// The next departure.
+    /// The next departure, in the memory of `spare`, if there is one.
     #[inline(always)]
-    fn give(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
+    fn give(&mut self, now: Instant, spare: Option<Packet>, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let Self { endpoint, meter, route, spares, .. } = self;
-        let packet = if endpoint.may_transmit() { pool.poll(*spares, now, endpoint, route) } else { None };
+        let packet = if endpoint.may_transmit() {
+            pool.poll(*spares, spare, now, endpoint, route)
+        } else {
+            if let Some(spare) = spare {
+                pool.take_back(*spares, spare);
+            }
+            None
+        };
         let Some(packet) = packet else {
             meter.rests(now, endpoint, probes);
             return Departure::None(self.deadline());
@@ -127,7 +134,9 @@ where
     E::Datagram: Pdu + Clone,
 {
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) {
-        self.take(now, packet, pool, probes);
+        if let Some(packet) = self.take(now, packet, probes) {
+            pool.take_back(self.spares, packet);
+        }
     }
 
     fn wake(&mut self, now: Instant, probes: &mut Probes) {
@@ -138,12 +147,12 @@ where
     }
 
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
-        self.give(now, pool, probes)
+        self.give(now, None, pool, probes)
     }
 
     fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
-        self.take(now, packet, pool, probes);
-        self.give(now, pool, probes)
+        let spare = self.take(now, packet, probes);
+        self.give(now, spare, pool, probes)
     }
 
     fn encode(

@@ -337,7 +337,9 @@ impl FlowProbe {
         if sender.rtt_samples > self.rtt_samples {
             self.rtt_samples = sender.rtt_samples;
             self.rtt.add(nanos(sender.latest_rtt));
-            self.min_rtt = Some(self.min_rtt.map_or(sender.latest_rtt, |least| least.min(sender.latest_rtt)));
+            if self.min_rtt.is_none_or(|least| sender.latest_rtt < least) {
+                self.min_rtt = Some(sender.latest_rtt);
+            }
             if let Some(srtt) = sender.smoothed_rtt {
                 let srtt = nanos(srtt);
                 self.srtt.set(now, srtt);
