@@ -126,7 +126,7 @@ impl<D: Datagram + Clone> Link<D> {
 
     /// Takes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its arrival at the far end, or `None` if the queue
     /// has dropped it. The caller passes it on ahead of time, or lets the link [carry](Self::carry) it until then.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
         let (passage, packet) = self.serve_precomputed(now, packet)?;
         let arrival = self.channel.arrival(passage.end);

@@ -125,6 +125,11 @@ impl Reason {
     /// Its place among counts by reason: first those that everyone may have, then a policy's own.
     #[must_use]
     pub const fn index(self) -> usize {
+        if let Self::Custom(own) = self
+            && (own as usize) < Self::MOST_CUSTOM
+        {
+            return Self::ALL.len() + own as usize;
+        }
         match self {
             Self::EverySegment => 0,
             Self::SegmentCount => 1,
@@ -146,7 +151,6 @@ impl Reason {
             Self::LossEvent => 17,
             Self::Asked => 18,
             Self::Push => 19,
-            Self::Custom(own) if (own as usize) < Self::MOST_CUSTOM => Self::ALL.len() + own as usize,
             Self::Custom(_) => Self::COUNT - 1,
         }
     }

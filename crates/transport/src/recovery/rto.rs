@@ -90,7 +90,9 @@ impl Timer {
     /// The timeout now: doubled for each expiry in a row (§5.5).
     #[must_use]
     pub fn timeout(&self, rtt: &Estimator) -> Duration {
-        self.base(rtt).saturating_mul(1 << self.backoff.min(32)).min(self.config.max)
+        let base = self.base(rtt);
+        let doubled = if self.backoff == 0 { base } else { base.saturating_mul(1 << self.backoff.min(32)) };
+        doubled.min(self.config.max)
     }
 
     /// Starts the timer if it does not run: a segment was sent (§5.1).

@@ -99,7 +99,9 @@ impl Estimator {
         }
         self.srtt = if self.samples == 0 { rtt } else { (self.srtt * 7 + rtt) / 8 };
         self.latest = rtt;
-        self.min = Some(self.min.map_or(least, |min| min.min(least)));
+        if self.min.is_none_or(|min| least < min) {
+            self.min = Some(least);
+        }
         self.samples += 1;
     }
 

@@ -23,7 +23,7 @@ pub struct Advance {
 
 impl Scoreboard {
     /// Everything below `ack` is acknowledged.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, ack: u64) -> Advance {
         if self.is_in_order() && !self.keeps_outcomes {
             self.advance_in_order(ack)
@@ -40,7 +40,7 @@ impl Scoreboard {
     }
 
     /// `advance` where everything [is in order](Self::is_in_order).
-    #[inline]
+    #[inline(always)]
     fn advance_in_order(&mut self, ack: u64) -> Advance {
         let bytes = ack - self.una;
         let mut advance = Advance { bytes, newly_delivered: bytes, ..Advance::default() };

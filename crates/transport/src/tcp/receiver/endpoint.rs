@@ -13,7 +13,7 @@ impl Endpoint for Receiver {
         self.input(now, segment)
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_into(&mut self, now: Instant, place: &mut Segment) -> bool {
         self.write_next(now, place)
     }

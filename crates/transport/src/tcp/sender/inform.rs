@@ -24,6 +24,7 @@ pub(super) struct AckReport {
 
 impl Sender {
     /// Reports an ACK.
+    #[inline(always)]
     pub(super) fn tell_controller(&mut self, now: Instant, report: AckReport) {
         let AckReport { delivered, marked, prior_flight, rtt, growth } = report;
         let acked = self.congestion.count(self.config.growth, growth, delivered);

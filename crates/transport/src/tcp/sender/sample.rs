@@ -19,7 +19,7 @@ struct Sample {
 
 impl Sender {
     /// Takes a sample, if the ACK gives one. Karn's algorithm: what was retransmitted gives none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sample_rtt(
         &mut self,
         now: Instant,
