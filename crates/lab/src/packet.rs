@@ -145,17 +145,7 @@ impl Packet {
         Self::new(pdu, route, origin)
     }
 
-    /// Writes the header anew: the protocol data unit, a `P`, has become another one.
-    #[inline]
-    fn renew<P: Pdu>(&mut self, route: &Route, origin: Instant) {
-        let Body { header, pdu } = &mut *self.0;
-        if let Some(pdu) = pdu.get::<P>() {
-            (header.route, header.origin) = (*route, origin);
-            header.describe(pdu);
-        }
-    }
-
-    /// The protocol data unit, mutable. Its owner must [renew](Self::renew) the header if it changes it.
+    /// The protocol data unit, mutable. Its owner must renew the header if it changes it.
     #[inline]
     fn pdu_mut<P: Pdu>(&mut self) -> Option<&mut P> {
         self.0.pdu.get_mut()
@@ -330,11 +320,14 @@ impl Pool {
             let pdu = endpoint.poll(now)?;
             return Some(Packet::new(pdu, *route, endpoint.content_origin(now)));
         };
-        if !endpoint.poll_into(now, packet.pdu_mut()?) {
+        let Body { header, pdu } = &mut *packet.0;
+        let pdu = pdu.get_mut::<E::Datagram>()?;
+        if !endpoint.poll_into(now, pdu) {
             spares.push(packet);
             return None;
         }
-        packet.renew::<E::Datagram>(route, endpoint.content_origin(now));
+        (header.route, header.origin) = (*route, endpoint.content_origin(now));
+        header.describe(pdu);
         Some(packet)
     }
 

@@ -29,8 +29,14 @@ impl SendBuffer {
     /// The application writes as much as there is room for, at most `octets`. Returns the octets written.
     pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
         let taken = octets.min(self.room(acknowledged));
-        self.written += taken;
+        self.append(taken);
         taken
+    }
+
+    /// The application writes `octets`, for which there is room.
+    #[inline]
+    pub const fn append(&mut self, octets: u64) {
+        self.written += octets;
     }
 
     /// The stream ends behind what is written.

@@ -182,12 +182,12 @@ impl Connection {
         }
     }
 
-    /// A segment with data at `offset`.
-    #[inline]
-    pub(super) fn data(&mut self, now: Instant, offset: u64, data: Data) -> Segment {
+    /// Writes a segment with data at `offset`.
+    #[inline(always)]
+    pub(super) fn write_data(&mut self, now: Instant, offset: u64, data: Data, place: &mut Segment) {
         let timestamps = self.timestamps(now);
         let Requests { ack_ratio, ack_rate } = data.requests;
-        Segment {
+        *place = Segment {
             ecn: data.ecn,
             seq: self.seq_at(offset),
             ack: self.peer_next,
@@ -195,7 +195,7 @@ impl Connection {
             window: u16::MAX,
             options: Options { timestamps, ack_ratio, ack_rate, ..Options::default() },
             payload: data.payload,
-        }
+        };
     }
 
     /// A SYN that offers what `config` wants.

@@ -296,7 +296,7 @@ impl Sender {
             }
         }
         let requests = self.requests(range.start, u64::from(payload), is_new);
-        *place = self.connection.data(now, range.start, Data { payload, flags, ecn, requests });
+        self.connection.write_data(now, range.start, Data { payload, flags, ecn, requests }, place);
         if self.marks.report.reserve() > 0 {
             self.add_option(place);
         }

@@ -17,8 +17,9 @@ impl Sender {
         {
             memory.note_full();
         }
-        let written = self.buffer.write(octets.min(room), self.board.una());
+        let written = octets.min(room);
         if written > 0 {
+            self.buffer.append(written);
             self.transmission.is_spent = false;
             self.note_busy(now);
             let is_whole = written == octets;
