@@ -21,12 +21,8 @@ struct Body {
     pdu: Content,
 }
 
-/// The protocol data unit of a packet.
+/// The protocol data unit of a packet. Most packets are segments, so those lie beside their header.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most packets are segments, which lie beside their header; others are as large, but elsewhere"
-)]
 enum Content {
     /// A segment of TCP.
     Segment(Segment),

@@ -63,8 +63,8 @@ mod tests {
     }
 
     impl Path {
-        fn new(fates: &[u8]) -> Self {
-            Self { fates: fates.to_vec().into_iter().cycle(), flying: Vec::new() }
+        fn new(fates: Vec<u8>) -> Self {
+            Self { fates: fates.into_iter().cycle(), flying: Vec::new() }
         }
 
         fn carry(&mut self, now: Instant, segment: Segment) {
@@ -103,7 +103,7 @@ mod tests {
             let mut receiver = Receiver::new(config, policy, seed, "f");
             let (mut short, mut long) = (sender(), sender());
             long.takes_long_way = true;
-            let (mut there, mut back) = (Path::new(&there), Path::new(&back));
+            let (mut there, mut back) = (Path::new(there), Path::new(back));
             let mut now = Instant::ZERO;
             for _ in 0..400 {
                 for ack in back.arriving(now) {
