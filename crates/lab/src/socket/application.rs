@@ -29,7 +29,7 @@ impl Application {
         match self {
             Self::Writer(writer) => writer.run(now, endpoint.port()),
             Self::None => {}
-            other => other.run_rare(now, endpoint),
+            Self::Reader(_) | Self::Browser(_) | Self::Server(_) => self.run_rare(now, endpoint),
         }
     }
 
@@ -37,11 +37,10 @@ impl Application {
     #[inline(never)]
     fn run_rare(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         match self {
-            Self::Writer(writer) => writer.run(now, endpoint.port()),
             Self::Reader(both) => read(both, now, endpoint),
             Self::Browser(browser) => browser.run(now, endpoint.port()),
             Self::Server(server) => server.run(now, endpoint.port()),
-            Self::None => {}
+            Self::Writer(_) | Self::None => {}
         }
     }
 
@@ -50,21 +49,21 @@ impl Application {
         match self {
             Self::Writer(writer) => writer.deadline(),
             Self::None => None,
-            other => other.deadline_of_rare(),
+            Self::Reader(_) | Self::Browser(_) | Self::Server(_) => self.rare_deadline(),
         }
     }
 
+    /// The deadline of an application that few flows have.
     #[inline(never)]
-    fn deadline_of_rare(&self) -> Option<Instant> {
+    fn rare_deadline(&self) -> Option<Instant> {
         match self {
-            Self::Writer(writer) => writer.deadline(),
             Self::Reader(both) => {
                 let (reader, writer) = &**both;
                 Instant::earliest(reader.deadline(), writer.as_ref().and_then(Writer::deadline))
             }
             Self::Browser(browser) => browser.deadline(),
             Self::Server(server) => server.deadline(),
-            Self::None => None,
+            Self::Writer(_) | Self::None => None,
         }
     }
 
