@@ -19,7 +19,7 @@ use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
 use super::receive_times::Timestamps;
 use super::settings::ConnectionConfig;
-use super::space::{self, Keys};
+use super::space;
 use crate::fault::Fault;
 use crate::streams::Side;
 use acklab_base::{Bytes, Duration, Event, Instant};
@@ -289,8 +289,7 @@ impl Connection {
 
     /// The keys of a space are discarded, and its timers with them (RFC 9002, §6.2.2 and §6.4).
     pub(super) fn discard(&mut self, now: Instant, id: space::Id) {
-        if self.spaces[id].keys != Keys::Discarded {
-            self.spaces[id].discard();
+        if self.spaces.discard(id) {
             self.sender.discard(now, id);
         }
     }

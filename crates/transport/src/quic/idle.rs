@@ -37,6 +37,12 @@ impl Idle {
         }
     }
 
+    /// Returns `true` if [that](Self::expires_at) may be at `now` already, without the probe timeout, which is dear to compute.
+    #[inline]
+    pub(super) fn may_expire_by(&self, now: Instant, mine: Option<Duration>, peer: Option<Duration>) -> bool {
+        shorter(mine, peer).is_some_and(|timeout| self.began + timeout <= now)
+    }
+
     /// When the connection ends because nothing arrives, by the timeouts of this end and of its peer. `probe` is the probe timeout when none
     /// had expired: three times one that doubles would exceed any time.
     #[inline]
@@ -46,11 +52,16 @@ impl Idle {
         peer: Option<Duration>,
         probe: impl FnOnce() -> Duration,
     ) -> Option<Instant> {
-        let timeout = match (mine, peer) {
-            (Some(mine), Some(peer)) => mine.min(peer),
-            (mine, peer) => mine.or(peer)?,
-        };
-        Some(self.began + timeout.max(probe().saturating_mul(PROBES)))
+        Some(self.began + shorter(mine, peer)?.max(probe().saturating_mul(PROBES)))
+    }
+}
+
+/// The shorter of the timeouts that there are.
+#[inline]
+fn shorter(mine: Option<Duration>, peer: Option<Duration>) -> Option<Duration> {
+    match (mine, peer) {
+        (Some(mine), Some(peer)) => Some(mine.min(peer)),
+        (mine, peer) => mine.or(peer),
     }
 }
 

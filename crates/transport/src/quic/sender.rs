@@ -272,10 +272,10 @@ impl Sender {
         self.active_at + timeout
     }
 
-    /// The space whose packets count as lost next, and when (`GetLossTimeAndSpace`).
+    /// Of these spaces, the one whose packets count as lost next, and when (`GetLossTimeAndSpace`).
     #[inline]
-    pub(super) fn loss_at(&self) -> Option<(Instant, Id)> {
-        Id::ALL.into_iter().filter_map(|id| Some((self.space(id).loss_at()?, id))).min()
+    pub(super) fn loss_at(&self, ids: &[Id]) -> Option<(Instant, Id)> {
+        ids.iter().filter_map(|id| Some((self.space(*id).loss_at()?, *id))).min()
     }
 
     /// An ACK frame has come in a packet of a space.

@@ -86,8 +86,7 @@ impl Space {
         has_room
     }
 
-    /// The keys are discarded (RFC 9001, §4.9).
-    pub(super) fn discard(&mut self) {
+    fn discard(&mut self) {
         self.keys = Keys::Discarded;
         (self.owes_ack, self.probes) = (false, 0);
         self.waiting.clear();
@@ -103,11 +102,17 @@ pub(super) struct Spaces {
     spaces: [Space; 3],
     /// A space whose keys have become available has packets that wait.
     has_waiting: bool,
+    /// The keys of the handshake's spaces are discarded.
+    is_past_handshake: bool,
 }
 
 impl Spaces {
     pub(super) fn new() -> Self {
-        Self { spaces: [Keys::Available, Keys::NotYet, Keys::NotYet].map(Space::new), has_waiting: false }
+        Self {
+            spaces: [Keys::Available, Keys::NotYet, Keys::NotYet].map(Space::new),
+            has_waiting: false,
+            is_past_handshake: false,
+        }
     }
 
     /// The keys of a space become available.
@@ -119,6 +124,24 @@ impl Spaces {
         }
     }
 
+    /// The keys of a space are discarded (RFC 9001, §4.9). Returns `false` if they were before.
+    pub(super) fn discard(&mut self, id: Id) -> bool {
+        if self[id].keys == Keys::Discarded {
+            return false;
+        }
+        self[id].discard();
+        self.is_past_handshake =
+            self[Id::Initial].keys == Keys::Discarded && self[Id::Handshake].keys == Keys::Discarded;
+        true
+    }
+
+    /// The spaces in which packets may leave or be outstanding, in their order: once the handshake is behind both ends, that of application
+    /// data alone.
+    #[inline]
+    pub(super) const fn in_use(&self) -> &'static [Id] {
+        if self.is_past_handshake { &[Id::Application] } else { &Id::ALL }
+    }
+
     /// Returns `true` if packets that wait may be read now, and takes the note of it.
     pub(super) const fn take_waiting(&mut self) -> bool {
         std::mem::replace(&mut self.has_waiting, false)
@@ -127,15 +150,13 @@ impl Spaces {
     /// Returns `true` if packets are to leave whatever the window says.
     #[inline]
     pub(super) fn are_probing(&self) -> bool {
-        self.spaces.iter().any(|space| space.probes > 0)
+        self.in_use().iter().any(|id| self[*id].probes > 0)
     }
 
     /// Returns `true` if the handshake is behind both ends, so that packets of application data alone leave, and no probe is due.
     #[inline]
     pub(super) fn are_settled(&self) -> bool {
-        self[Id::Initial].keys == Keys::Discarded
-            && self[Id::Handshake].keys == Keys::Discarded
-            && self[Id::Application].probes == 0
+        self.is_past_handshake && self[Id::Application].probes == 0
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Space> {

@@ -25,7 +25,8 @@ impl Connection {
         if self.unvalidated_room() < LEAST_INITIAL {
             return None;
         }
-        if space::Id::ALL.into_iter().all(|id| !self.sender.has_outstanding(id)) {
+        let ids = self.spaces.in_use();
+        if ids.iter().all(|id| !self.sender.has_outstanding(*id)) {
             if self.peer_has_validated() || self.phase == Phase::Idle {
                 return None;
             }
@@ -33,7 +34,7 @@ impl Connection {
             let id = if has_handshake { space::Id::Handshake } else { space::Id::Initial };
             return Some((self.sender.lone_probe_at(self.probe_timeout(id)), id));
         }
-        let of_space = |id: space::Id| {
+        let of_space = |&id: &space::Id| {
             // Where probes are about to leave, nothing is waited for.
             let is_skipped = (id == space::Id::Application && !self.is_confirmed()) || self.spaces[id].probes > 0;
             if is_skipped || !self.sender.has_outstanding(id) {
@@ -41,19 +42,29 @@ impl Connection {
             }
             Some((self.sender.probe_at(id, self.probe_timeout(id))?, id))
         };
-        space::Id::ALL.into_iter().filter_map(of_space).min()
+        ids.iter().filter_map(of_space).min()
+    }
+
+    /// When packets count as lost next, and in which space (`GetLossTimeAndSpace`).
+    #[inline]
+    fn loss_at(&self) -> Option<(Instant, space::Id)> {
+        self.sender.loss_at(self.spaces.in_use())
     }
 
     #[inline]
     fn recovery_at(&self) -> Option<Instant> {
-        self.sender.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
+        self.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
     }
 
-    /// When the connection ends because nothing arrives (RFC 9000, §10.1).
+    /// When the connection ends because nothing arrives (RFC 9000, §10.1), if that is not later than `bound`.
     #[inline]
-    fn idles_until(&self) -> Option<Instant> {
+    fn idles_by(&self, bound: Instant) -> Option<Instant> {
+        let (mine, peer) = (self.config.idle_timeout, self.peer.idle_timeout);
+        if !self.idle.may_expire_by(bound, mine, peer) {
+            return None;
+        }
         let probe = || self.sender.timeout_after(self.asker.max_ack_delay(), 0);
-        self.idle.expires_at(self.config.idle_timeout, self.peer.idle_timeout, probe)
+        self.idle.expires_at(mine, peer, probe).filter(|at| *at <= bound)
     }
 
     /// Wakes timers that are overdue without having waited: that of application data until the handshake is confirmed (RFC 9002, §6.2.1),
@@ -72,15 +83,15 @@ impl Connection {
             Phase::Handshaking | Phase::Established => {}
         }
         self.output.note_change();
-        if self.idles_until().is_some_and(|at| at <= now) {
+        if self.idles_by(now).is_some() {
             return self.end(super::close::Ended::IdleTimeout);
         }
         self.acks.acknowledger.wake(now);
         self.sender.wake_controller(now);
-        while let Some((_, id)) = self.sender.loss_at().filter(|(at, _)| *at <= now) {
+        while let Some((_, id)) = self.loss_at().filter(|(at, _)| *at <= now) {
             self.on_loss_timer(now, id);
         }
-        if self.sender.loss_at().is_some() {
+        if self.loss_at().is_some() {
             return;
         }
         // The timer of a server that was not allowed to send may have expired in several spaces.
@@ -112,7 +123,8 @@ impl Connection {
             Phase::Handshaking | Phase::Established => {
                 let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.recovery_at());
                 let owed = Instant::earliest(owed, self.sender.controller_at());
-                Instant::earliest(Instant::earliest(owed, self.idles_until()), self.departs_at())
+                let owed = Instant::earliest(owed, self.departs_at());
+                self.idles_by(owed.unwrap_or(Instant::FAR_FUTURE)).or(owed)
             }
         }
     }
@@ -124,7 +136,7 @@ impl Connection {
         if self.side == Side::Server && self.unvalidated_room() < u64::MAX {
             return None;
         }
-        let has_due = |id: space::Id| self.spaces[id].is_usable() && self.has_due(id);
-        (self.sender.has_room() && space::Id::ALL.into_iter().any(has_due)).then_some(until)
+        let has_due = |&id: &space::Id| self.spaces[id].is_usable() && self.has_due(id);
+        (self.sender.has_room() && self.spaces.in_use().iter().any(has_due)).then_some(until)
     }
 }
