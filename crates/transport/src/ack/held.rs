@@ -20,6 +20,10 @@ impl Held<'_> {
     #[must_use]
     pub fn first_missing_from(&self, offset: u64) -> u64 {
         let missing = offset.max(self.next);
+        // Policies ask for what is new most of the time.
+        if let Some(last) = self.beyond.last().filter(|last| last.start <= missing) {
+            return missing.max(last.end);
+        }
         let after = self.beyond.partition_point(|range| range.end <= missing);
         self.beyond.get(after).filter(|range| range.start <= missing).map_or(missing, |range| range.end)
     }

@@ -166,10 +166,11 @@ impl Ranges {
         if range.start < self.next {
             return Some(range.start..range.end.min(self.next));
         }
-        if self.beyond.is_empty() {
+        let held = self.beyond();
+        // Most of what arrives is newer than all that has arrived.
+        if held.last().is_none_or(|last| last.end <= range.start) {
             return None;
         }
-        let held = self.beyond();
         let first = held.partition_point(|held| held.end <= range.start);
         held.get(first)
             .filter(|held| held.start < range.end)

@@ -161,8 +161,7 @@ impl<T> Table<T> {
     /// The place of the stream whose turn it is, if any has something to send.
     #[inline]
     fn due_place(&self, fresh: u64) -> Option<usize> {
-        let count = self.all.len();
-        let mut places = (0..count).map(|step| (self.turn + step) % count);
+        let mut places = (self.turn..self.all.len()).chain(0..self.turn);
         places.find(|place| self.all[*place].outgoing.has_due_within(fresh))
     }
 
@@ -176,7 +175,7 @@ impl<T> Table<T> {
     #[inline]
     pub(crate) fn next_due(&mut self, fresh: u64) -> Option<&mut Stream<T>> {
         let place = self.due_place(fresh)?;
-        self.turn = (place + 1) % self.all.len();
+        self.turn = if place + 1 < self.all.len() { place + 1 } else { 0 };
         Some(&mut self.all[place])
     }
 
