@@ -17,8 +17,8 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         self.accept(now, datagram.clone())
     }
 
-    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) returns it, in place of another one. Returns `false`, and leaves that
-    /// as it is, if none leaves. A large datagram is moved less often this way.
+    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) returns it, in place of another one that is no longer needed. Returns
+    /// `false` if none leaves. A large datagram is moved less often this way.
     #[inline]
     fn poll_into(&mut self, now: Instant, place: &mut Self::Datagram) -> bool {
         match self.poll(now) {

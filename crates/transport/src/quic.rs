@@ -14,6 +14,7 @@
 //! | streams, and the flow control of a stream and of the connection | `streams`, `flow` |
 //! | what was sent, and what ACKs and timers say of it | `sender`, with the [manager](crate::recovery::manager) |
 //! | octets of streams and frames that are to be sent | `data` |
+//! | a packet that is being made | `draft` |
 //! | the probe timeout and the loss timer | `timers` |
 //! | connection ids | `ids` |
 //! | ECN counts and their validation | `ecn` |
@@ -36,6 +37,7 @@ pub mod ask;
 mod close;
 mod connection;
 mod data;
+mod draft;
 mod ecn;
 mod feedback;
 mod flow;

@@ -56,7 +56,7 @@ pub const LEAST_INITIAL: u64 = 1200;
 pub const LEAST_SAMPLED: u64 = 4;
 
 /// A QUIC packet.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The header before the packet number.
     pub header: Header,
@@ -89,7 +89,7 @@ impl Packet {
 }
 
 /// A datagram over UDP and IPv4: one or several packets.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Datagram {
     /// The ECN field of the IP header that it travels in.
     pub ecn: Ecn,
@@ -126,7 +126,7 @@ impl Datagram {
     #[must_use]
     #[inline]
     pub fn acknowledges(&self) -> bool {
-        self.frames().any(|frame| matches!(frame, Frame::Ack(_)))
+        self.packets.iter().any(|packet| packet.frames.iter().any(|frame| matches!(frame, Frame::Ack(_))))
     }
 }
 

@@ -36,6 +36,23 @@ impl<T> Sequence<T> {
         }
     }
 
+    /// Removes all values. Keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.first = None;
+        self.rest.clear();
+    }
+
+    /// The first value, which becomes the only one; a default if there is none.
+    #[inline]
+    pub fn only(&mut self) -> &mut T
+    where
+        T: Default,
+    {
+        self.rest.clear();
+        self.first.get_or_insert_default()
+    }
+
     /// The values in their order.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {

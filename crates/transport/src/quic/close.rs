@@ -156,6 +156,6 @@ impl Connection {
         }
         self.pad_initial(&mut packets, true);
         let octets = packets.iter().map(quic::Packet::wire_len).sum();
-        Some(self.datagram(now, packets, octets))
+        Some(self.datagram(now, packets, octets, false))
     }
 }

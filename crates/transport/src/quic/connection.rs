@@ -199,6 +199,7 @@ impl Machine for Connection {
 
     #[inline]
     fn poll(&mut self, now: Instant) -> Option<Datagram> {
-        self.next_datagram(now)
+        let mut datagram = Datagram::default();
+        self.next_datagram(now, &mut datagram).then_some(datagram)
     }
 }

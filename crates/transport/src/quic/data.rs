@@ -4,9 +4,9 @@ mod control;
 
 pub(super) use control::Control;
 
+use super::draft::Draft;
 use super::flow::{Credit, Offer};
 use super::handshake::Parameters;
-use super::sender::Content;
 use super::settings::ConnectionConfig;
 use super::streams::{Control as StreamControl, Streams};
 use crate::streams::{Piece, ResetCode, Side, Table};
@@ -104,15 +104,14 @@ impl Data {
         self.streams.have_new()
     }
 
-    /// Octets of streams leave in `room`. Returns how many there are, and whether any leave again.
+    /// Octets of streams leave in the room of a packet.
     #[inline]
-    pub(super) fn take(&mut self, mut room: u64, frames: &mut Frames, content: &mut Content) -> (u64, bool) {
-        let (mut octets, mut repeats) = (0, false);
+    pub(super) fn take(&mut self, draft: &mut Draft, frames: &mut Frames) {
         loop {
             let fresh = self.credit.left();
             let Some(stream) = self.streams.table.next_due(fresh) else { break };
             let header = Frame::stream_header(stream.id().into(), stream.outgoing.next_offset());
-            let Some(piece) = stream.outgoing.take_within(room.saturating_sub(header), fresh) else {
+            let Some(piece) = stream.outgoing.take_within(draft.room.saturating_sub(header), fresh) else {
                 if stream.outgoing.has_due_within(fresh) {
                     break;
                 }
@@ -122,18 +121,17 @@ impl Data {
             if !piece.is_again {
                 self.credit.on_used(piece.length.into());
             }
-            (octets, repeats) = (octets + u64::from(piece.length), repeats || piece.is_again);
+            draft.octets_of_streams += u64::from(piece.length);
+            draft.repeats |= piece.is_again;
             let stream =
                 Stream { id: piece.id.into(), offset: piece.start, length: piece.length, is_end: piece.is_end };
-            frames.push(Frame::Stream(stream));
-            content.push(piece);
             // Before another frame, this one needs its length.
-            room = room.saturating_sub(Frame::Stream(stream).wire_len());
-            if room < LEAST_PIECE {
+            draft.push(frames, Frame::Stream(stream));
+            draft.content.push(piece);
+            if draft.room < LEAST_PIECE {
                 break;
             }
         }
-        (octets, repeats)
     }
 
     /// Octets of a stream are acknowledged. Returns how many were not before.
@@ -158,7 +156,7 @@ impl Data {
 
     /// Octets of a stream have arrived, or its end.
     pub(super) fn on_stream(&mut self, now: Instant, frame: &Stream) -> Result<(), TransportError> {
-        let was_over = self.streams.of_peer(frame.id)?.incoming.is_finished();
+        let was_over = frame.is_end && self.streams.of_peer(frame.id)?.incoming.is_finished();
         let offer = &self.offer;
         let (used, read) = self
             .streams

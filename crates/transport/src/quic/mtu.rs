@@ -1,8 +1,8 @@
 //! The largest datagram that the path carries (RFC 9000, §14): the [search](crate::mtu) for it, with probes that hold a `PING` and padding.
 
 use super::connection::Connection;
-use super::output::{Draft, pad_by};
-use super::sender::Content;
+use super::draft::Draft;
+use super::output::pad_by;
 use super::settings::ConnectionConfig;
 use super::space;
 use crate::mtu::Search;
@@ -116,9 +116,9 @@ impl Connection {
         let mut packet = self.packet(id, number, frames);
         let missing = octets.saturating_sub(packet.wire_len());
         pad_by(&mut packet, missing);
-        let (content, octets) = (Content::default(), packet.wire_len());
-        let draft = Draft { id, number, packet, content, reason: None, octets_of_streams: 0, repeats: false, octets };
-        let packet = self.commit(now, draft);
-        Some(self.datagram(now, packet.into(), octets))
+        let octets = packet.wire_len();
+        let draft = Draft { is_ack_eliciting: true, is_in_flight: true, ..Draft::new(id, number, octets, 0) };
+        self.commit(now, draft);
+        Some(self.datagram(now, packet.into(), octets, false))
     }
 }

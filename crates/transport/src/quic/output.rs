@@ -6,8 +6,8 @@
 
 use super::connection::{Connection, Phase};
 use super::data::LEAST_PIECE;
+use super::draft::Draft;
 use super::feedback::ACK_DELAY_EXPONENT;
-use super::sender::Content;
 use super::space;
 use crate::ack::Reason;
 use crate::recovery::packets;
@@ -78,33 +78,20 @@ impl Output {
     }
 }
 
-/// A packet that is being made.
-pub(super) struct Draft {
-    pub(super) id: space::Id,
-    pub(super) number: u64,
-    pub(super) packet: Packet,
-    pub(super) content: Content,
-    /// Why it acknowledges, if it does.
-    pub(super) reason: Option<Reason>,
-    pub(super) octets_of_streams: u64,
-    pub(super) repeats: bool,
-    /// Octets of the packet.
-    pub(super) octets: u64,
-}
-
 impl Connection {
-    pub(super) fn next_datagram(&mut self, now: Instant) -> Option<Datagram> {
+    /// Writes the next datagram to `place`. Returns `false` if none leaves.
+    pub(super) fn next_datagram(&mut self, now: Instant, place: &mut Datagram) -> bool {
         self.output.polled_at = now;
         if self.output.is_idle {
-            return None;
+            return false;
         }
-        let datagram = match self.phase {
-            Phase::Idle | Phase::Listening => None,
-            Phase::Handshaking | Phase::Established => self.build(now),
-            Phase::Closed(_) => self.close_datagram(now),
+        let leaves = match self.phase {
+            Phase::Idle | Phase::Listening => false,
+            Phase::Handshaking | Phase::Established => self.build(now, place),
+            Phase::Closed(_) => put(self.close_datagram(now), place),
         };
-        self.output.is_idle = datagram.is_none() || self.has_said_all(now);
-        datagram
+        self.output.is_idle = !leaves || self.has_said_all(now);
+        leaves
     }
 
     /// A datagram has left. Returns `true` if nothing else is to leave, or pacing or the window holds it back, so that nobody need ask for it.
@@ -122,66 +109,74 @@ impl Connection {
         true
     }
 
-    fn build(&mut self, now: Instant) -> Option<Datagram> {
+    fn build(&mut self, now: Instant, place: &mut Datagram) -> bool {
         if let Some(probe) = self.mtu_probe(now) {
-            return Some(probe);
+            *place = probe;
+            return true;
         }
         let unvalidated = self.unvalidated_room();
         let room = self.room_of_datagram().min(unvalidated);
-        if self.spaces.are_settled() {
-            let draft = self.draft(now, space::Id::Application, room)?;
-            let octets = draft.octets;
-            let packet = self.commit(now, draft);
-            return Some(self.datagram(now, packet.into(), octets));
+        if !self.spaces.are_settled() {
+            return put(self.build_coalesced(now, unvalidated, room), place);
         }
-        self.build_coalesced(now, unvalidated, room)
+        let packet = place.packets.only();
+        let Some(draft) = self.draft(now, space::Id::Application, room, packet) else { return false };
+        let (octets, is_pure_ack) = (draft.octets, draft.is_pure_ack());
+        self.commit(now, draft);
+        self.count_datagram(now, octets, is_pure_ack);
+        place.ecn = self.ecn.codepoint();
+        true
     }
 
     /// A datagram with a packet of each space.
     #[inline(never)]
     fn build_coalesced(&mut self, now: Instant, unvalidated: u64, mut room: u64) -> Option<Datagram> {
-        let mut drafts: Sequence<Draft> = Sequence::default();
+        let mut drafts: Sequence<(Packet, Draft)> = Sequence::default();
         for id in space::Id::ALL {
             // An Initial packet of a server may need a datagram of full size.
             let is_held = id == space::Id::Initial && unvalidated < LEAST_INITIAL;
             if is_held || !self.spaces[id].is_usable() {
                 continue;
             }
-            if let Some(draft) = self.draft(now, id, room) {
+            let mut packet = Packet::default();
+            if let Some(draft) = self.draft(now, id, room, &mut packet) {
                 room -= draft.octets;
-                drafts.push(draft);
+                drafts.push((packet, draft));
             }
         }
         if drafts.is_empty() {
             return None;
         }
         self.pad(&mut drafts);
-        let total = drafts.iter().map(|draft| draft.octets).sum();
-        let sends_handshake = drafts.iter().any(|draft| draft.id == space::Id::Handshake);
+        let total = drafts.iter().map(|(_, draft)| draft.octets).sum();
+        let sends_handshake = drafts.iter().any(|(_, draft)| draft.id == space::Id::Handshake);
+        let acknowledges = drafts.iter().any(|(_, draft)| draft.reason.is_some());
+        let is_pure_ack = acknowledges && drafts.iter().all(|(_, draft)| draft.octets_of_streams == 0);
         let mut packets = Sequence::default();
-        for draft in drafts {
-            packets.push(self.commit(now, draft));
+        for (packet, draft) in drafts {
+            self.commit(now, draft);
+            packets.push(packet);
         }
         if sends_handshake && self.side == Side::Client {
             // RFC 9001, §4.9.1.
             self.discard(now, space::Id::Initial);
         }
-        Some(self.datagram(now, packets, total))
+        Some(self.datagram(now, packets, total, is_pure_ack))
     }
 
     /// Pads a datagram with an Initial packet to 1200 octets: a client's always, a server's if it elicits an acknowledgment (RFC 9000,
     /// §14.1).
-    fn pad(&self, drafts: &mut Sequence<Draft>) {
-        let total: u64 = drafts.iter().map(|draft| draft.octets).sum();
-        let needs = |draft: &Draft| {
-            draft.id == space::Id::Initial && (self.side == Side::Client || draft.packet.frames.is_ack_eliciting())
+    fn pad(&self, drafts: &mut Sequence<(Packet, Draft)>) {
+        let total: u64 = drafts.iter().map(|(_, draft)| draft.octets).sum();
+        let needs = |(_, draft): &(Packet, Draft)| {
+            draft.id == space::Id::Initial && (self.side == Side::Client || draft.is_ack_eliciting)
         };
         if total < LEAST_INITIAL
             && drafts.iter().any(needs)
-            && let Some(last) = drafts.last_mut()
+            && let Some((packet, draft)) = drafts.last_mut()
         {
-            pad_by(&mut last.packet, LEAST_INITIAL - total);
-            last.octets = last.packet.wire_len();
+            pad_by(packet, LEAST_INITIAL - total);
+            (draft.octets, draft.is_in_flight) = (packet.wire_len(), true);
         }
     }
 
@@ -198,28 +193,41 @@ impl Connection {
         }
     }
 
-    /// The datagram of these packets of `octets` together, which leaves now.
+    /// The datagram of these packets of `octets` together, which leaves now. `is_pure_ack`: it acknowledges and carries no data.
+    pub(super) fn datagram(
+        &mut self,
+        now: Instant,
+        packets: Sequence<Packet>,
+        octets: u64,
+        is_pure_ack: bool,
+    ) -> Datagram {
+        self.count_datagram(now, octets, is_pure_ack);
+        Datagram { ecn: self.ecn.codepoint(), packets }
+    }
+
+    /// A datagram of `octets` leaves now.
     #[inline]
-    pub(super) fn datagram(&mut self, now: Instant, packets: Sequence<Packet>, octets: u64) -> Datagram {
-        let datagram = Datagram { ecn: self.ecn.codepoint(), packets };
+    fn count_datagram(&mut self, now: Instant, octets: u64, is_pure_ack: bool) {
         self.count_departed(octets);
         self.output.datagrams += 1;
-        let carries = |frame: &Frame| matches!(frame, Frame::Stream(stream) if stream.length > 0);
-        let is_ack = datagram.acknowledges() && !datagram.frames().any(carries);
-        self.output.acks += u64::from(is_ack);
-        self.output.told = if is_ack { self.acks.acknowledger.newest_reported() } else { now };
-        datagram
+        self.output.acks += u64::from(is_pure_ack);
+        self.output.told = if is_pure_ack { self.acks.acknowledger.newest_reported() } else { now };
     }
 
     /// A packet of a space, without padding.
     pub(super) fn packet(&self, id: space::Id, number: u64, frames: Frames) -> Packet {
-        let least = PacketNumber::truncate(number, self.sender.largest_acknowledged(id));
-        let number = PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER));
-        Packet { header: self.ids.header(id, self.spin.value()), number, frames }
+        Packet { header: self.ids.header(id, self.spin.value()), number: self.shorten(id, number), frames }
     }
 
-    /// What a space has to say in `room` octets.
-    fn draft(&mut self, now: Instant, id: space::Id, room: u64) -> Option<Draft> {
+    /// A packet number as a header has it.
+    #[inline]
+    fn shorten(&self, id: space::Id, number: u64) -> PacketNumber {
+        let least = PacketNumber::truncate(number, self.sender.largest_acknowledged(id));
+        PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER))
+    }
+
+    /// Writes what a space has to say in `room` octets to `packet`, in place of what is there. Returns `None` if it has nothing to say.
+    fn draft(&mut self, now: Instant, id: space::Id, room: u64, packet: &mut Packet) -> Option<Draft> {
         let is_probe = self.spaces[id].probes > 0;
         let mut may_send = is_probe || self.sender.may_send(now);
         let mut sends = may_send && self.has_due(id);
@@ -228,10 +236,13 @@ impl Connection {
             return None;
         }
         let number = self.sender.next_number(id);
-        let mut packet = self.packet(id, number, Frames::default());
+        packet.header = self.ids.header(id, self.spin.value());
+        packet.number = self.shorten(id, number);
+        let frames = &mut packet.frames;
+        frames.clear();
         let overhead = packet.header.wire_len() + u64::from(packet.number.length()) + TAG;
-        let mut room = room.saturating_sub(overhead);
-        if room < LEAST_ROOM {
+        let mut draft = Draft::new(id, number, overhead, room.saturating_sub(overhead));
+        if draft.room < LEAST_ROOM {
             return None;
         }
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
@@ -239,7 +250,7 @@ impl Connection {
             // confirmed, no timer repairs what application data hold of the window (RFC 9002, §6.2.1).
             let left = self.sender.room().saturating_sub(overhead);
             may_send = left >= LEAST_ROOM;
-            room = if may_send { room.min(left) } else { room };
+            draft.room = if may_send { draft.room.min(left) } else { draft.room };
         }
         if is_probe && !sends {
             self.repeat_oldest(id);
@@ -247,39 +258,34 @@ impl Connection {
         if is_probe || id == space::Id::Handshake {
             sends = may_send && self.has_due(id);
         }
-        let mut content = Content::default();
-        let reason = self.ack(now, id, sends || is_probe, &mut room, &mut packet.frames, &mut content);
+        self.ack(now, sends || is_probe, &mut draft, frames);
         let ends_flight = sends && self.asker.demands_acks() && self.sender.room() < 2 * self.sender.window().mss;
         let demands = ends_flight || is_probe && self.config.probes_demand_acks && self.asker.is_supported();
         if demands && id == space::Id::Application {
-            room = room.saturating_sub(Frame::ImmediateAck.wire_len());
-            packet.frames.push(Frame::ImmediateAck);
+            draft.push(frames, Frame::ImmediateAck);
         }
-        let (mut octets_of_streams, mut repeats) = (0, false);
         if sends {
-            self.crypto(id, &mut room, &mut packet.frames, &mut content);
+            self.crypto(&mut draft, frames);
             if id == space::Id::Application {
-                self.controls(now, &mut room, &mut packet.frames, &mut content);
-                (octets_of_streams, repeats) = self.data.take(room, &mut packet.frames, &mut content);
+                self.controls(now, &mut draft, frames);
+                self.data.take(&mut draft, frames);
             }
         } else if id == space::Id::Application && !is_probe {
             self.note_limit(may_send);
         }
-        if is_probe && !packet.frames.is_ack_eliciting() {
-            packet.frames.push(Frame::Ping);
+        if is_probe && !draft.is_ack_eliciting {
+            draft.push(frames, Frame::Ping);
         }
-        if packet.frames.is_empty() {
+        if frames.is_empty() {
             return None;
         }
-        let mut frames = packet.frames.wire_len();
-        let sampled = u64::from(packet.number.length()) + frames;
+        draft.octets -= frames.spared();
+        let sampled = u64::from(packet.number.length()) + draft.octets - overhead;
         if sampled < LEAST_SAMPLED {
-            packet.frames.push(Frame::Padding((LEAST_SAMPLED - sampled) as u16));
-            frames += LEAST_SAMPLED - sampled;
+            draft.push(frames, Frame::Padding((LEAST_SAMPLED - sampled) as u16));
         }
-        let octets = overhead + frames;
-        debug_assert_eq!(octets, packet.wire_len());
-        Some(Draft { id, number, packet, content, reason, octets_of_streams, repeats, octets })
+        debug_assert_eq!(draft.octets, packet.wire_len());
+        Some(draft)
     }
 
     /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
@@ -304,45 +310,41 @@ impl Connection {
     /// Lets the oldest that is outstanding leave again (RFC 9002, §6.2.4).
     fn repeat_oldest(&mut self, id: space::Id) {
         let Some(content) = self.sender.oldest(id) else { return };
-        if let Some(piece) = &content.crypto {
+        if let Some(piece) = content.crypto() {
             self.spaces[id].crypto.repeat(piece);
         }
         for piece in content.pieces() {
             self.data.repeat(piece);
         }
-        for control in &content.controls {
+        for control in content.controls() {
             control.lose(&mut self.data, &mut self.asker);
         }
     }
 
-    /// The ACK frame, if one is due or something else leaves anyway. Returns why it leaves.
-    fn ack(
-        &mut self,
-        now: Instant,
-        id: space::Id,
-        sends: bool,
-        room: &mut u64,
-        frames: &mut Frames,
-        content: &mut Content,
-    ) -> Option<Reason> {
+    /// The ACK frame, if one is due or something else leaves anyway.
+    fn ack(&mut self, now: Instant, sends: bool, draft: &mut Draft, frames: &mut Frames) {
+        let id = draft.id;
         let reason = if id == space::Id::Application {
             let due = self.acks.acknowledger.due();
             due.or_else(|| (sends && self.acks.joins_others()).then_some(Reason::Piggyback))
         } else {
             self.spaces[id].owes_ack.then_some(Reason::Handshake)
-        }?;
+        };
+        if reason.is_none() {
+            return;
+        }
         let mut most = self.config.ack_ranges;
         let (ack, octets) = loop {
-            let ack = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most)?;
+            let Some(ack) = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most) else { return };
             let octets = ack.wire_len();
             // The room of a packet holds a few ranges at least.
-            if most <= 2 || octets + LEAST_PIECE <= *room {
+            if most <= 2 || octets + LEAST_PIECE <= draft.room {
                 break (ack, octets);
             }
             most /= 2;
         };
-        content.reports = ack.largest();
-        let spare = room.saturating_sub(octets + LEAST_PIECE);
+        draft.content.reports = ack.largest();
+        let spare = draft.room.saturating_sub(octets + LEAST_PIECE);
         let timestamps = self.spaces[id].arrived.times.take(ack.largest(), spare);
         let (ack, octets) = if timestamps.is_some() {
             let ack = Ack { timestamps, ..ack };
@@ -351,38 +353,37 @@ impl Connection {
         } else {
             (ack, octets)
         };
-        *room = room.saturating_sub(octets);
-        frames.push(Frame::Ack(Box::new(ack)));
-        Some(reason)
+        draft.reason = reason;
+        draft.push_measured(frames, Frame::Ack(Box::new(ack)), octets);
     }
 
-    fn crypto(&mut self, id: space::Id, room: &mut u64, frames: &mut Frames, content: &mut Content) {
-        let crypto = &mut self.spaces[id].crypto;
+    fn crypto(&mut self, draft: &mut Draft, frames: &mut Frames) {
+        let crypto = &mut self.spaces[draft.id].crypto;
+        if !crypto.has_due() {
+            return;
+        }
         let header = Frame::crypto_header(crypto.sent(), u16::MAX);
-        let Some(piece) = crypto.take(room.saturating_sub(header)) else { return };
-        let frame = Frame::Crypto(Crypto { offset: piece.start, length: piece.length });
-        *room -= frame.wire_len();
-        frames.push(frame);
-        content.crypto = Some(piece);
+        let Some(piece) = crypto.take(draft.room.saturating_sub(header)) else { return };
+        draft.push(frames, Frame::Crypto(Crypto { offset: piece.start, length: piece.length }));
+        draft.content.set_crypto(piece);
     }
 
-    fn controls(&mut self, now: Instant, room: &mut u64, frames: &mut Frames, content: &mut Content) {
+    fn controls(&mut self, now: Instant, draft: &mut Draft, frames: &mut Frames) {
         let srtt = self.sender.rtt().srtt();
         while self.data.has_control(&self.asker)
-            && let Some((frame, control)) = self.data.next_control(now, *room, srtt, &mut self.asker)
+            && let Some((frame, control)) = self.data.next_control(now, draft.room, srtt, &mut self.asker)
         {
-            *room = room.saturating_sub(frame.wire_len());
-            frames.push(frame);
-            content.controls.extend(control);
+            draft.push(frames, frame);
+            if let Some(control) = control {
+                draft.content.push_control(control);
+            }
         }
     }
 
     /// Enters what leaves into the board, and tells congestion control.
-    pub(super) fn commit(&mut self, now: Instant, draft: Draft) -> Packet {
-        let Draft { id, number, packet, content, reason, octets_of_streams, repeats, octets } = draft;
-        let is_ack_eliciting = packet.frames.is_ack_eliciting();
-        // Padding counts as in flight (RFC 9002, §2).
-        let is_in_flight = is_ack_eliciting || packet.frames.iter().any(|frame| matches!(frame, Frame::Padding(_)));
+    pub(super) fn commit(&mut self, now: Instant, draft: Draft) {
+        let Draft { id, number, content, reason, octets_of_streams, repeats, octets, .. } = draft;
+        let (is_ack_eliciting, is_in_flight) = (draft.is_ack_eliciting, draft.is_in_flight);
         if let Some(reason) = reason {
             if id == space::Id::Application {
                 self.acks.on_sent(now, reason);
@@ -395,7 +396,7 @@ impl Connection {
         if !is_in_flight && !self.sender.has_outstanding(id) && content.reports.is_none() {
             let passed = self.sender.pass(id);
             debug_assert_eq!(passed, number);
-            return packet;
+            return;
         }
         let sent = packets::Packet { at: now, octets, is_ack_eliciting, is_in_flight, content };
         let entered = self.sender.send(id, sent, octets_of_streams, repeats);
@@ -404,8 +405,12 @@ impl Connection {
             self.spaces[id].probes = self.spaces[id].probes.saturating_sub(1);
             self.idle.on_sent(now);
         }
-        packet
     }
+}
+
+/// Puts a datagram in place of another one. Returns `false` if there is none.
+fn put(datagram: Option<Datagram>, place: &mut Datagram) -> bool {
+    datagram.map(|datagram| *place = datagram).is_some()
 }
 
 /// Makes a packet `octets` longer.

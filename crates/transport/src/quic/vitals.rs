@@ -19,6 +19,11 @@ impl Endpoint for Connection {
     }
 
     #[inline]
+    fn poll_into(&mut self, now: Instant, place: &mut Datagram) -> bool {
+        self.next_datagram(now, place)
+    }
+
+    #[inline]
     fn vitals(&self) -> Vitals {
         let (estimator, window) = (self.sender.rtt(), self.sender.window());
         let outgoing = || self.data.table().iter().map(|stream| &stream.outgoing);

@@ -11,8 +11,14 @@ impl Frames {
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
-        let last = if let Some(Frame::Stream(stream)) = self.last() { Frame::length_field(stream) } else { 0 };
-        self.iter().map(Frame::wire_len).sum::<u64>() - last
+        self.iter().map(Frame::wire_len).sum::<u64>() - self.spared()
+    }
+
+    /// Octets of the Length field that the last one does without.
+    #[must_use]
+    #[inline]
+    pub fn spared(&self) -> u64 {
+        if let Some(Frame::Stream(stream)) = self.last() { Frame::length_field(stream) } else { 0 }
     }
 
     /// Octets of streams among them.

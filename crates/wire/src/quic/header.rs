@@ -70,6 +70,12 @@ pub struct Short {
     pub key_phase: bool,
 }
 
+impl Default for Header {
+    fn default() -> Self {
+        Self::Short(Short::default())
+    }
+}
+
 impl Header {
     /// The type of the packet.
     #[must_use]

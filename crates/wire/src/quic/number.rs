@@ -7,6 +7,12 @@ pub struct PacketNumber {
     length: u8,
 }
 
+impl Default for PacketNumber {
+    fn default() -> Self {
+        Self::new(0, 1)
+    }
+}
+
 impl PacketNumber {
     /// The least significant `length` octets of `value`, one to four of them.
     #[must_use]

@@ -3,35 +3,69 @@
 use crate::quic::data::Control;
 use crate::streams::Piece;
 
-/// What a packet held that must arrive, or be sent again under a new number.
+/// What a packet held that must arrive, or be sent again under a new number. Thousands of packets may be outstanding, so it is small.
 #[derive(Debug, Default)]
 pub(in crate::quic) struct Content {
     /// Octets of a stream.
-    pub(in crate::quic) piece: Option<Piece>,
-    /// Octets of more streams, or of the same.
-    pub(in crate::quic) more: Vec<Piece>,
-    /// Octets of the handshake.
-    pub(in crate::quic) crypto: Option<Piece>,
-    /// What it said besides.
-    pub(in crate::quic) controls: Vec<Control>,
+    piece: Option<Piece>,
     /// The largest number that an ACK frame in it reported.
     pub(in crate::quic) reports: Option<u64>,
+    /// What few packets hold.
+    rare: Option<Box<Rare>>,
+}
+
+/// What few packets hold.
+#[derive(Debug, Default)]
+struct Rare {
+    /// Octets of more streams, or of the same.
+    pieces: Vec<Piece>,
+    /// Octets of the handshake.
+    crypto: Option<Piece>,
+    /// Control frames.
+    controls: Vec<Control>,
 }
 
 impl Content {
+    /// Octets of a stream.
+    #[inline]
     pub(in crate::quic) fn push(&mut self, piece: Piece) {
         if self.piece.is_none() {
             self.piece = Some(piece);
         } else {
-            self.more.push(piece);
+            self.rare.get_or_insert_default().pieces.push(piece);
         }
     }
 
+    /// Octets of the handshake.
+    pub(in crate::quic) fn set_crypto(&mut self, piece: Piece) {
+        self.rare.get_or_insert_default().crypto = Some(piece);
+    }
+
+    /// A control frame.
+    pub(in crate::quic) fn push_control(&mut self, control: Control) {
+        self.rare.get_or_insert_default().controls.push(control);
+    }
+
     /// The octets of streams.
+    #[inline]
     pub(in crate::quic) fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.piece.iter().chain(&self.more)
+        self.piece.iter().chain(self.rare.as_ref().map_or(&[][..], |rare| &rare.pieces))
+    }
+
+    /// Octets of the handshake.
+    #[inline]
+    pub(in crate::quic) fn crypto(&self) -> Option<&Piece> {
+        self.rare.as_ref()?.crypto.as_ref()
+    }
+
+    /// The control frames.
+    #[inline]
+    pub(in crate::quic) fn controls(&self) -> &[Control] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.controls)
     }
 }
+
+const _: () = assert!(size_of::<Content>() <= 40);
 
 /// Counts of one sender; octets are of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -84,18 +84,18 @@ impl Context<Content> for Contents<'_> {
         if self.is_application {
             mtu.on_acknowledged(number, packet.octets);
         }
-        let Content { crypto, controls, reports, .. } = &packet.content;
-        for piece in packet.content.pieces() {
+        let content = &packet.content;
+        for piece in content.pieces() {
             self.counters.acknowledged += data.on_acked(piece);
             self.has_ended |= piece.is_end;
         }
-        if let Some(piece) = crypto {
+        if let Some(piece) = content.crypto() {
             space.crypto.on_acked(piece);
         }
-        if let Some(largest) = reports {
-            space.arrived.on_reported(*largest);
+        if let Some(largest) = content.reports {
+            space.arrived.on_reported(largest);
         }
-        for control in controls {
+        for control in content.controls() {
             control.acknowledge(data, asker);
         }
         packet.is_in_flight
@@ -110,10 +110,10 @@ impl Context<Content> for Contents<'_> {
         for piece in content.pieces() {
             data.on_lost(piece);
         }
-        if let Some(piece) = &content.crypto {
+        if let Some(piece) = content.crypto() {
             space.crypto.on_lost(piece);
         }
-        for control in content.controls {
+        for control in content.controls() {
             control.lose(data, asker);
         }
         let is_probe = self.is_application && mtu.on_lost(lost.number, octets);

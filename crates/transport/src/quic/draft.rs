@@ -1,0 +1,65 @@
+//! A packet that is being made.
+
+use super::sender::Content;
+use super::space;
+use crate::ack::Reason;
+use acklab_wire::quic::{Frame, Frames};
+
+/// What is known of a packet while frames are appended to it, so that nothing need be counted again.
+pub(super) struct Draft {
+    pub(super) id: space::Id,
+    pub(super) number: u64,
+    pub(super) content: Content,
+    /// Why it acknowledges, if it does.
+    pub(super) reason: Option<Reason>,
+    pub(super) octets_of_streams: u64,
+    pub(super) repeats: bool,
+    /// Octets of the packet so far, with a Length field in each stream frame.
+    pub(super) octets: u64,
+    /// Octets that are left for frames.
+    pub(super) room: u64,
+    pub(super) is_ack_eliciting: bool,
+    /// It counts as in flight: it elicits an ACK, or is padded (RFC 9002, §2).
+    pub(super) is_in_flight: bool,
+}
+
+impl Draft {
+    /// A packet without frames, which takes `overhead` octets besides.
+    pub(super) fn new(id: space::Id, number: u64, overhead: u64, room: u64) -> Self {
+        Self {
+            id,
+            number,
+            content: Content::default(),
+            reason: None,
+            octets_of_streams: 0,
+            repeats: false,
+            octets: overhead,
+            room,
+            is_ack_eliciting: false,
+            is_in_flight: false,
+        }
+    }
+
+    /// Appends a frame to those of the packet.
+    #[inline]
+    pub(super) fn push(&mut self, frames: &mut Frames, frame: Frame) {
+        let octets = frame.wire_len();
+        self.push_measured(frames, frame, octets);
+    }
+
+    /// The same with a frame that is known to take `octets`.
+    #[inline]
+    pub(super) fn push_measured(&mut self, frames: &mut Frames, frame: Frame, octets: u64) {
+        self.octets += octets;
+        self.room = self.room.saturating_sub(octets);
+        self.is_ack_eliciting |= frame.is_ack_eliciting();
+        self.is_in_flight |= frame.is_ack_eliciting() || matches!(frame, Frame::Padding(_));
+        frames.push(frame);
+    }
+
+    /// Does it acknowledge and carry no data?
+    #[inline]
+    pub(super) const fn is_pure_ack(&self) -> bool {
+        self.reason.is_some() && self.octets_of_streams == 0
+    }
+}
