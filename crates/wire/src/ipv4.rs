@@ -118,6 +118,18 @@ pub(crate) fn header(
     fields: Ipv4Fields,
     total_len: u16,
 ) -> [u8; IPV4_HEADER as usize] {
+    octets_of(header_words(protocol, ecn, endpoints, fields, total_len))
+}
+
+/// The same as words in host order.
+#[inline]
+pub(crate) fn header_words(
+    protocol: IpNumber,
+    ecn: Ecn,
+    endpoints: Endpoints,
+    fields: Ipv4Fields,
+    total_len: u16,
+) -> [u32; IPV4_HEADER as usize / 4] {
     let words = IPV4_HEADER as u8 / 4;
     let [high, low] = total_len.to_be_bytes();
     let mut header = [
@@ -128,7 +140,7 @@ pub(crate) fn header(
         endpoints.destination.ip().to_bits(),
     ];
     header[2] |= u32::from(ones_complement(sum_of(&header)));
-    octets_of(header)
+    header
 }
 
 /// Returns the IPv4 header at the start of `octets`, and its total length field.
@@ -228,9 +240,10 @@ pub(crate) fn sum_of(words: &[u32]) -> u64 {
     words.iter().map(|word| u64::from(*word)).sum()
 }
 
-/// Converts a header of five words to octets.
-pub(crate) fn octets_of(words: [u32; 5]) -> [u8; 20] {
-    let mut octets = [0; 20];
+/// Converts the words of a header to octets.
+pub(crate) fn octets_of<const WORDS: usize, const OCTETS: usize>(words: [u32; WORDS]) -> [u8; OCTETS] {
+    const { assert!(OCTETS == 4 * WORDS) };
+    let mut octets = [0; OCTETS];
     octets.as_chunks_mut().0.iter_mut().zip(words).for_each(|(octets, word)| *octets = word.to_be_bytes());
     octets
 }

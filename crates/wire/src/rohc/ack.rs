@@ -2,6 +2,7 @@
 
 use crate::Endpoints;
 use crate::ipv4::{self, Checksums, Ipv4Fields};
+use crate::tcp::octets::HeaderWords;
 use crate::tcp::{EncodeError, Headers, Segment, decode, headers};
 
 /// A pure ACK over IPv4, with every field that its octets depend on.
@@ -40,14 +41,15 @@ impl Ack {
         headers(&self.segment, self.endpoints, self.ip)
     }
 
+    /// Its headers, before they become octets.
+    #[inline]
+    pub(super) fn header_words(&self) -> Result<HeaderWords, EncodeError> {
+        HeaderWords::of(&self.segment, self.endpoints, self.ip)
+    }
+
     /// The octet of the irregular chain with all ECN bits (RFC 6846, §8.2: `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of
     /// which AE is the last, and CWR and ECE.
     pub(super) const fn ecn_octet(&self) -> u8 {
         self.segment.ecn.bits() << 6 | self.segment.flags.ace()
     }
 }
-
-/// Octets of an IPv4 and a TCP header without options.
-pub(super) const FIXED_HEADERS: usize = 40;
-/// The position of the TCP checksum in [`Headers`].
-pub(super) const TCP_CHECKSUM: std::ops::Range<usize> = 36..38;

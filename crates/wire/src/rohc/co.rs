@@ -1,6 +1,5 @@
 //! Compressed headers (CO; RFC 6846, §7.3): the next header, from the context, a base header, a list and the irregular chain.
 
-use super::ack::TCP_CHECKSUM;
 use super::context::State;
 use super::crc::Crc;
 use super::formats::Base;
@@ -89,17 +88,17 @@ impl Context {
         next.list = received.list;
 
         let layout = |found| Error::Options { what: "layout of options, the number of which is", found };
-        let encoded = next.ack.headers();
+        let encoded = next.ack.header_words();
         let headers = match &encoded {
-            Ok(headers) if table.is_layout_of(next.list, headers) => headers,
+            Ok(headers) if table.is_layout_of(next.list, headers.options()) => headers,
             _ => return Err(layout(next.list.len())),
         };
-        let computed = kind.of(headers);
+        let computed = kind.of_headers(headers);
         if computed != crc {
             self.is_damaged = true;
             return Err(Error::Crc { cid, found: crc, computed });
         }
-        let computed = u16::from_be_bytes([headers[TCP_CHECKSUM.start], headers[TCP_CHECKSUM.start + 1]]);
+        let computed = headers.tcp_checksum();
         if let Some(found) = carried
             && found != computed
         {

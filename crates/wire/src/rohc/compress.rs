@@ -1,6 +1,5 @@
 //! The compressor.
 
-use super::ack::TCP_CHECKSUM;
 use super::cid::{Contexts, SmallCids};
 use super::context::{References, State};
 use super::formats::Format;
@@ -154,9 +153,8 @@ impl Compressor {
         if !ack.segment.is_pure_ack() {
             return None;
         }
-        let encoded = ack.headers();
-        let headers = encoded.as_ref().ok()?;
-        let list = List::of_headers(ack, headers)?;
+        let headers = ack.header_words().ok()?;
+        let list = List::of_ack_with(ack, headers.options())?;
         let RohcConfig { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
         let context = self.contexts.get_mut(cid).filter(|context| context.is_of(ack.endpoints) && !context.is_lost)?;
@@ -183,15 +181,15 @@ impl Compressor {
             if next.ack_stride == 0 {
                 next.ack_stride = context.stride.guess();
             }
-            ir::write(headers, &next, out);
+            ir::write(&headers, &next, out);
         } else {
             context.since_ir = context.since_ir.saturating_add(1);
             let references = &context.references;
             let has_list = !options::is_unchanged(&next, references);
             let format = Format::shortest(&next, references, has_list);
-            format.write(&next, references, format.crc().of(headers), has_list, out);
+            format.write(&next, references, format.crc().of_headers(&headers), has_list, out);
             if has_list {
-                options::write_list(headers, &next, Some(references), out);
+                options::write_list(headers.options(), &next, Some(references), out);
             }
             // The irregular chain (RFC 6846, §8.2: ipv4_innermost_irregular, tcp_irregular).
             if next.behavior == Behavior::Random {
@@ -201,9 +199,9 @@ impl Compressor {
                 out.push(next.ack.ecn_octet());
             }
             if checksum == Checksum::Carried {
-                put(out, &headers[TCP_CHECKSUM]);
+                put(out, &headers.tcp_checksum().to_be_bytes());
             }
-            options::write_irregular(headers, &next, references, has_list, out);
+            options::write_irregular(headers.options(), &next, references, has_list, out);
         }
         if is_first {
             context.references = References::new(next, self.config.references);

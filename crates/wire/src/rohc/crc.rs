@@ -1,5 +1,7 @@
 //! CRCs (RFC 5795, §5.3.1).
 
+use crate::tcp::octets::HeaderWords;
+
 /// The three polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Crc {
@@ -39,9 +41,23 @@ impl Crc {
     /// The CRC of `octets`.
     pub(super) fn of(self, octets: &[u8]) -> u8 {
         match self {
-            Self::Three => over_periodic(&THREE, 0x07, octets),
-            Self::Seven => over_periodic(&SEVEN, 0x7f, octets),
+            Self::Three => Periodic::new(ALL_THREE).octets(octets).remainder(&THREE),
+            Self::Seven => Periodic::new(ALL_SEVEN).octets(octets).remainder(&SEVEN),
             Self::Eight => Self::eight_of_parts(&[octets]),
+        }
+    }
+
+    /// The CRC of uncompressed headers.
+    #[inline]
+    pub(super) fn of_headers(self, headers: &HeaderWords) -> u8 {
+        let sum = |start| Periodic::new(start).words(headers.fixed()).octets(headers.options());
+        match self {
+            Self::Three => sum(ALL_THREE).remainder(&THREE),
+            Self::Seven => sum(ALL_SEVEN).remainder(&SEVEN),
+            Self::Eight => {
+                let fixed = headers.fixed().iter().fold(0xff, |sum, word| over(&EIGHT, sum, &word.to_be_bytes()));
+                over(&EIGHT, fixed, headers.options())
+            }
         }
     }
 
@@ -56,22 +72,56 @@ fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
     octets.iter().fold(remainder, |remainder, octet| table[usize::from(octet ^ remainder)])
 }
 
-/// Like [`over`], for a polynomial that divides x¹⁴ + 1. So does 1 + x + x³, and so does the polynomial of seven bits, which is
-/// (1 + x)(1 + x + x³)².
+/// The first remainders: all bits are set.
+const ALL_THREE: u8 = 0x07;
+const ALL_SEVEN: u8 = 0x7f;
+
+/// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. So does 1 + x + x³, and so does the polynomial of seven bits,
+/// which is (1 + x)(1 + x + x³)².
 ///
 /// The remainder is kept modulo x⁵⁶ + 1, a multiple of both, where eight octets move it by as much as one: x⁶⁴ = x⁸. In the end, bits that
 /// a multiple of 14 positions separates are added.
-fn over_periodic(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
-    let next = |sum: u64, octets: u64| {
-        let sum = sum ^ octets;
-        sum >> 8 ^ (sum & 0xff) << 48
-    };
-    let (eights, rest) = octets.as_chunks();
-    let sum = eights.iter().fold(u64::from(remainder), |sum, eight| next(sum, u64::from_le_bytes(*eight)));
-    let sum = rest.iter().fold(sum, |sum, octet| next(sum, u64::from(*octet)));
-    let twenty_eight = sum ^ sum >> 28;
-    let fourteen = (twenty_eight ^ twenty_eight >> 14) << 2;
-    over(table, 0, &(fourteen as u16).to_le_bytes())
+#[derive(Clone, Copy)]
+struct Periodic(u64);
+
+impl Periodic {
+    /// No octets yet.
+    #[inline]
+    const fn new(start: u8) -> Self {
+        Self(start as u64)
+    }
+
+    /// One octet, or eight of which the first is the lowest.
+    #[inline]
+    const fn next(self, octets: u64) -> Self {
+        let sum = self.0 ^ octets;
+        Self(sum >> 8 ^ (sum & 0xff) << 48)
+    }
+
+    #[inline]
+    fn octets(self, octets: &[u8]) -> Self {
+        let (eights, rest) = octets.as_chunks();
+        let sum = eights.iter().fold(self, |sum, eight| sum.next(u64::from_le_bytes(*eight)));
+        rest.iter().fold(sum, |sum, octet| sum.next(u64::from(*octet)))
+    }
+
+    /// Words in host order, of which the first octet is the highest.
+    #[inline]
+    fn words(self, words: &[u32]) -> Self {
+        let (pairs, rest) = words.as_chunks();
+        let sum = pairs.iter().fold(self, |sum, [first, second]| {
+            sum.next(u64::from(first.swap_bytes()) | u64::from(second.swap_bytes()) << 32)
+        });
+        rest.iter().fold(sum, |sum, word| sum.octets(&word.to_be_bytes()))
+    }
+
+    #[inline]
+    fn remainder(self, table: &Table) -> u8 {
+        let Self(sum) = self;
+        let twenty_eight = sum ^ sum >> 28;
+        let fourteen = (twenty_eight ^ twenty_eight >> 14) << 2;
+        over(table, 0, &(fourteen as u16).to_le_bytes())
+    }
 }
 
 #[cfg(test)]
@@ -89,9 +139,16 @@ mod tests {
     proptest! {
         #[test]
         fn eight_octets_at_once_are_one_after_the_other(octets: Vec<u8>, start: u8) {
-            for (table, bits) in [(&THREE, 0x07), (&SEVEN, 0x7f)] {
-                prop_assert_eq!(over_periodic(table, start & bits, &octets), over(table, start & bits, &octets));
+            for (table, bits) in [(&THREE, ALL_THREE), (&SEVEN, ALL_SEVEN)] {
+                let periodic = Periodic::new(start & bits).octets(&octets).remainder(table);
+                prop_assert_eq!(periodic, over(table, start & bits, &octets));
             }
+        }
+
+        #[test]
+        fn words_are_their_octets(words: Vec<u32>, start in 0..=ALL_SEVEN) {
+            let octets: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+            prop_assert_eq!(Periodic::new(start).words(&words).0, Periodic::new(start).octets(&octets).0);
         }
 
         #[test]

@@ -1,6 +1,5 @@
 //! The decompressor.
 
-use super::ack::TCP_CHECKSUM;
 use super::cid::Contexts;
 use super::co::Context;
 use super::compress::ADD_CID;
@@ -126,9 +125,9 @@ impl Decompressor {
     ) -> Result<(u16, &Ack, bool), Error> {
         no_payload(reader)?;
         let state = &context.state;
-        let headers = state.ack.headers().map_err(|_| Error::NotPure(cid))?;
-        let computed = u16::from_be_bytes([headers[TCP_CHECKSUM.start], headers[TCP_CHECKSUM.start + 1]]);
-        if !context.table.is_layout_of(state.list, &headers) {
+        let headers = state.ack.header_words().map_err(|_| Error::NotPure(cid))?;
+        let computed = headers.tcp_checksum();
+        if !context.table.is_layout_of(state.list, headers.options()) {
             return Err(Error::Options { what: "layout of options, the number of which is", found: state.list.len() });
         }
         if found != computed {

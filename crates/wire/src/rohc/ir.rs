@@ -1,6 +1,5 @@
 //! Initialization and refresh: IR and IR-DYN headers (RFC 6846, §7.1; RFC 5795, §5.2), with the static and dynamic chains (§8.2).
 
-use super::ack::TCP_CHECKSUM;
 use super::co::Context;
 use super::context::State;
 use super::crc::Crc;
@@ -10,7 +9,8 @@ use super::options::{self, ItemTable};
 use super::{Cid, Error};
 use crate::Endpoints;
 use crate::ipv4::Ipv4Fields;
-use crate::tcp::{Flags, Headers, Segment, SeqNumber};
+use crate::tcp::octets::HeaderWords;
+use crate::tcp::{Flags, Segment, SeqNumber};
 use acklab_base::Ecn;
 use etherparse::IpNumber;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -21,8 +21,8 @@ pub(super) const IR_DYN: u8 = 0xf8;
 /// Profile 0x0006, ROHC-TCP.
 const PROFILE: u8 = 0x06;
 
-/// Writes an IR header of `new`, whose uncompressed octets are `headers`. `out` already holds the Add-CID octet, if there is one.
-pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
+/// Writes an IR header of `new`, whose uncompressed headers are `headers`. `out` already holds the Add-CID octet, if there is one.
+pub(super) fn write(headers: &HeaderWords, new: &State, out: &mut Octets) {
     put(out, &[IR, PROFILE]);
     let check = out.len();
     out.push(0);
@@ -61,11 +61,11 @@ pub(super) fn write(headers: &Headers, new: &State, out: &mut Octets) {
         put(out, &segment.ack.0.to_be_bytes());
     }
     put(out, &segment.window.to_be_bytes());
-    put(out, &headers[TCP_CHECKSUM]);
+    put(out, &headers.tcp_checksum().to_be_bytes());
     if has_stride {
         put(out, &new.ack_stride.to_be_bytes());
     }
-    options::write_list(headers, new, None, out);
+    options::write_list(headers.options(), new, None, out);
     out[check] = Crc::Eight.of(out);
 }
 

@@ -43,8 +43,8 @@ pub(super) fn read<'a>(
     let established = read_chain(base, reader)?;
     check.verify(packet, cid, reader)?;
 
-    let headers = established.context.state.ack.headers().map_err(|_| Error::NotPure(cid))?;
-    let (found, computed) = (octet & !HAS_BASE, Crc::Seven.of(&headers));
+    let headers = established.context.state.ack.header_words().map_err(|_| Error::NotPure(cid))?;
+    let (found, computed) = (octet & !HAS_BASE, Crc::Seven.of_headers(&headers));
     if found == computed { Ok(established) } else { Err(Error::Crc { cid, found, computed }) }
 }
 

@@ -11,5 +11,6 @@ mod options;
 
 pub use decode::{DecodeError, decode, payload_of};
 pub(crate) use decode::{decode_carried, flags_of, segment_of};
+pub(crate) use encode::HeaderWords;
 pub use encode::{EncodeError, Headers, encode_with, headers};
 pub(crate) use options::{KIND_ACCURATE_ECN, KIND_EXPERIMENT, has_others, read as read_options, take};

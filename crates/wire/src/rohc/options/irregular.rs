@@ -11,10 +11,10 @@ use crate::rohc::octets::{Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::{Options, Timestamps};
 
-/// Writes the values of the options of `new`, except for items that a list contains.
+/// Writes the values of the options of `new`, which are these `octets`, except for items that a list contains.
 #[inline]
 pub(in crate::rohc) fn write_irregular(
-    headers: &[u8],
+    octets: &[u8],
     new: &State,
     references: &References,
     has_list: bool,
@@ -22,12 +22,12 @@ pub(in crate::rohc) fn write_irregular(
 ) {
     for index in new.list.indices() {
         if !has_list || !contains(index, new, Some(references)) {
-            write_item(index, headers, new, references, out);
+            write_item(index, octets, new, references, out);
         }
     }
 }
 
-fn write_item(index: u8, headers: &[u8], new: &State, references: &References, out: &mut Octets) {
+fn write_item(index: u8, octets: &[u8], new: &State, references: &References, out: &mut Octets) {
     let options = &new.ack.segment.options;
     match (index, options.timestamps) {
         (index::TIMESTAMPS, Some(Timestamps { value, echo })) => {
@@ -53,7 +53,7 @@ fn write_item(index: u8, headers: &[u8], new: &State, references: &References, o
                 out.push(STABLE);
             } else {
                 out.push(FULL);
-                let item = items(headers).flatten().find(|item| item.index == index);
+                let item = items(octets).flatten().find(|item| item.index == index);
                 put(out, item.map_or(&[], |item| &item.octets[2..]));
             }
         }

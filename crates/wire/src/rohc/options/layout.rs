@@ -2,7 +2,6 @@
 
 use super::index;
 use crate::rohc::Ack;
-use crate::rohc::ack::FIXED_HEADERS;
 use crate::tcp::octets::{KIND_ACCURATE_ECN, KIND_EXPERIMENT};
 use etherparse::tcp_option::{KIND_NOOP, KIND_SELECTIVE_ACK, KIND_TIMESTAMP};
 
@@ -22,9 +21,9 @@ pub(super) struct Item<'a> {
     pub(super) octets: &'a [u8],
 }
 
-/// Iterates over the options of an ACK from acklab's encoder. Ends with `None` at an option that has no index here.
-pub(super) fn items(headers: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
-    let mut octets = &headers[FIXED_HEADERS..];
+/// Iterates over these options of an ACK from acklab's encoder. Ends with `None` at an option that has no index here.
+pub(super) fn items(options: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
+    let mut octets = options;
     let mut generic = index::GENERIC..;
     std::iter::from_fn(move || {
         let (&kind, tail) = octets.split_first()?;
@@ -58,13 +57,13 @@ impl List {
     /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a header.
     #[inline]
     pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
-        Self::common(ack).or_else(|| Self::of(&ack.headers().ok()?))
+        Self::common(ack).or_else(|| Self::of(ack.header_words().ok()?.options()))
     }
 
-    /// The options of an ACK with these headers. Returns `None` if one of them has no index.
+    /// The same, where the octets of the options are at hand.
     #[inline]
-    pub(in crate::rohc) fn of_headers(ack: &Ack, headers: &[u8]) -> Option<Self> {
-        Self::common(ack).or_else(|| Self::of(headers))
+    pub(in crate::rohc) fn of_ack_with(ack: &Ack, options: &[u8]) -> Option<Self> {
+        Self::common(ack).or_else(|| Self::of(options))
     }
 
     /// The options of an ACK in the common case: none, or timestamps alone.
@@ -81,11 +80,11 @@ impl List {
         Self { indices: nop | nop << 4 | timestamps << 8, len: 3, generic: [[0; 2]; GENERIC] }
     };
 
-    /// The options in these headers. Returns `None` if one of them has no index.
+    /// These options. Returns `None` if one of them has no index.
     #[inline]
-    pub(in crate::rohc) fn of(headers: &[u8]) -> Option<Self> {
+    pub(in crate::rohc) fn of(options: &[u8]) -> Option<Self> {
         let mut list = Self::default();
-        for item in items(headers) {
+        for item in items(options) {
             let Item { index, octets } = item?;
             list.push(index)?;
             if index >= index::GENERIC {
@@ -140,7 +139,7 @@ mod tests {
                     payload: 0,
                 };
                 let ack = Ack::of(segment, Endpoints::of_connection(0));
-                assert_eq!(List::of_ack(&ack), List::of(&ack.headers().unwrap()), "{segment:?}");
+                assert_eq!(List::of_ack(&ack), List::of(ack.header_words().unwrap().options()), "{segment:?}");
             }
         }
     }

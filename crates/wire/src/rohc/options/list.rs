@@ -68,7 +68,7 @@ pub(in crate::rohc) fn is_unchanged(new: &State, references: &References) -> boo
 }
 
 /// Writes the list. It contains all items in a dynamic chain, which has no references.
-pub(in crate::rohc) fn write_list(headers: &[u8], new: &State, references: Option<&References>, out: &mut Octets) {
+pub(in crate::rohc) fn write_list(options: &[u8], new: &State, references: Option<&References>, out: &mut Octets) {
     let indices: ArrayVec<u8, MOST> = new.list.indices().collect();
     let is_wide = indices.iter().any(|&index| index > 7);
     out.push(indices.len() as u8 | if is_wide { WIDE } else { 0 });
@@ -79,7 +79,7 @@ pub(in crate::rohc) fn write_list(headers: &[u8], new: &State, references: Optio
         let narrow = |index| flagged(index) >> 4 & 0x8 | index;
         indices.chunks(2).for_each(|pair| out.push(narrow(&pair[0]) << 4 | pair.get(1).map_or(0, narrow)));
     }
-    for Item { index, octets } in items(headers).flatten() {
+    for Item { index, octets } in items(options).flatten() {
         match index {
             index::TIMESTAMPS if contains(index, new, references) => put(out, &octets[2..]),
             index::SACK => sack::write(new.ack_number(), &new.ack.segment.options.sack, out),

@@ -3,7 +3,6 @@
 use super::generic::Generic;
 use super::index;
 use super::layout::{List, items};
-use crate::rohc::ack::FIXED_HEADERS;
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
@@ -21,7 +20,8 @@ impl ItemTable {
         if !list.has_generic() {
             return;
         }
-        for item in ack.headers().iter().flat_map(|headers| items(headers)).flatten() {
+        let Ok(headers) = ack.header_words() else { return };
+        for item in items(headers.options()).flatten() {
             if let Some(slot) = self.slot(item.index) {
                 *slot = Generic::of(item.octets);
             }
@@ -75,12 +75,12 @@ impl ItemTable {
         slot.copied().flatten().ok_or(Error::Options { what: "unknown item", found: index })
     }
 
-    /// Do these headers have the options of `list`, in its order?
-    pub(in crate::rohc) fn is_layout_of(&self, list: List, headers: &[u8]) -> bool {
+    /// Are these the options of `list`, in its order?
+    pub(in crate::rohc) fn is_layout_of(&self, list: List, options: &[u8]) -> bool {
         if list.len() == 0 {
-            return headers.len() == FIXED_HEADERS;
+            return options.is_empty();
         }
-        let mut items = items(headers);
+        let mut items = items(options);
         let has_all = list.indices().all(|index| match items.next().flatten() {
             Some(item) if item.index < index::GENERIC => item.index == index,
             Some(item) => self.generic(index).is_ok_and(|generic| generic.is_like(item.octets)),

@@ -36,7 +36,7 @@ pub enum EncodeError {
 /// # Errors
 /// If the segment does not fit a packet, or its options do not fit a header.
 pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
-    headers_over(segment, 0, endpoints, fields)
+    Ok(HeaderWords::of(segment, endpoints, fields)?.octets())
 }
 
 /// Replaces the contents of `octets` with the packet of `segment`, whose payload is `payload`.
@@ -52,36 +52,71 @@ pub fn encode_with(
 ) -> Result<(), EncodeError> {
     octets.clear();
     let segment = Segment { payload: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..*segment };
-    octets.extend_from_slice(&headers_over(&segment, ipv4::sum(payload), endpoints, fields)?);
+    octets.extend_from_slice(&HeaderWords::over(&segment, ipv4::sum(payload), endpoints, fields)?.octets());
     octets.extend_from_slice(payload);
     Ok(())
 }
 
-/// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four octets, so that sums add up.
-fn headers_over(
-    segment: &Segment,
-    payload: u64,
-    endpoints: Endpoints,
-    fields: Ipv4Fields,
-) -> Result<Headers, EncodeError> {
-    let options = Layout::of(&segment.options)
-        .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
-    let end = FIXED + options.len();
-    let wire_len = end as u64 + u64::from(segment.payload);
-    let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
+/// An IPv4 and a TCP header, as words in host order and the octets of the options. Both ends of a compressed ACK check its headers, which
+/// need not become octets for that.
+pub(crate) struct HeaderWords {
+    fixed: [u32; FIXED / 4],
+    options: Layout,
+}
 
-    let mut tcp = tcp_header(segment, endpoints, options.len() as u8);
-    let sum = ipv4::sum_of(&tcp) + options.sum() + payload;
-    let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
-    tcp[4] |= u32::from(checksum) << 16;
-    // Copy arrays of constant size, which is fast: both ends of a compressed ACK encode its headers.
-    let mut octets = [0; MOST];
-    octets[..IP_OCTETS].copy_from_slice(&ipv4::header(IpNumber::TCP, segment.ecn, endpoints, fields, total_len));
-    octets[IP_OCTETS..FIXED].copy_from_slice(&ipv4::octets_of(tcp));
-    octets[FIXED..].copy_from_slice(options.padded());
-    let mut headers = Headers::from(octets);
-    headers.truncate(end);
-    Ok(headers)
+impl HeaderWords {
+    /// The headers of `segment`, with the lengths and checksums of the whole packet.
+    #[inline]
+    pub(crate) fn of(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Self, EncodeError> {
+        Self::over(segment, 0, endpoints, fields)
+    }
+
+    /// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four octets, so that sums add up.
+    #[inline]
+    fn over(segment: &Segment, payload: u64, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Self, EncodeError> {
+        let options = Layout::of(&segment.options)
+            .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
+        let wire_len = (FIXED + options.len()) as u64 + u64::from(segment.payload);
+        let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
+
+        let ip = ipv4::header_words(IpNumber::TCP, segment.ecn, endpoints, fields, total_len);
+        let mut tcp = tcp_header(segment, endpoints, options.len() as u8);
+        let sum = ipv4::sum_of(&tcp) + options.sum() + payload;
+        let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
+        tcp[4] |= u32::from(checksum) << 16;
+        let mut fixed = [0; FIXED / 4];
+        fixed[..ip.len()].copy_from_slice(&ip);
+        fixed[ip.len()..].copy_from_slice(&tcp);
+        Ok(Self { fixed, options })
+    }
+
+    /// All words but those of the options.
+    #[inline]
+    pub(crate) const fn fixed(&self) -> &[u32; FIXED / 4] {
+        &self.fixed
+    }
+
+    /// The octets of the options.
+    #[inline]
+    pub(crate) fn options(&self) -> &[u8] {
+        &self.options.padded()[..self.options.len()]
+    }
+
+    /// The checksum of the TCP header.
+    #[inline]
+    pub(crate) const fn tcp_checksum(&self) -> u16 {
+        (self.fixed[FIXED / 4 - 1] >> 16) as u16
+    }
+
+    fn octets(&self) -> Headers {
+        // Copy arrays of constant size, which is fast.
+        let mut octets = [0; MOST];
+        octets[..FIXED].copy_from_slice(&ipv4::octets_of::<_, FIXED>(self.fixed));
+        octets[FIXED..].copy_from_slice(self.options.padded());
+        let mut headers = Headers::from(octets);
+        headers.truncate(FIXED + self.options.len());
+        headers
+    }
 }
 
 /// The words of a TCP header before `options` octets of options, with a checksum of zero (RFC 9293, §3.1).
