@@ -126,7 +126,7 @@ impl Data {
             let stream =
                 Stream { id: piece.id.into(), offset: piece.start, length: piece.length, is_end: piece.is_end };
             // Before another frame, this one needs its length.
-            draft.push(frames, Frame::Stream(stream));
+            draft.push_measured(frames, Frame::Stream(stream), stream.wire_len());
             draft.content.push(piece);
             if draft.room < LEAST_PIECE {
                 break;

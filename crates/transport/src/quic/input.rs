@@ -37,7 +37,8 @@ impl Connection {
         }
         let was_confirmed = self.is_confirmed();
         self.count_arrived(datagram);
-        if datagram.acknowledges() {
+        let acknowledges = datagram.acknowledges();
+        if acknowledges {
             self.sender.count_ack();
         }
         let mut packets = datagram.packets.iter();
@@ -53,7 +54,7 @@ impl Connection {
                 }
             }
         }
-        if !was_confirmed || datagram.acknowledges() {
+        if !was_confirmed || acknowledges {
             self.wake_overdue(now);
         }
         self.note_finished(now);
@@ -128,7 +129,7 @@ impl Connection {
         packet: &Packet,
     ) -> Result<(), TransportError> {
         let kind = packet.header.packet_type();
-        if !packet.frames.iter().all(|frame| frame.is_permitted_in(kind)) {
+        if kind != PacketType::OneRtt && !packet.frames.iter().all(|frame| frame.is_permitted_in(kind)) {
             return Err(TransportError::ProtocolViolation);
         }
         let space = &mut self.spaces[id];

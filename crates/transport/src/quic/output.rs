@@ -119,6 +119,9 @@ impl Connection {
         if !self.spaces.are_settled() {
             return put(self.build_coalesced(now, unvalidated, room), place);
         }
+        if self.has_nothing_to_say(now) {
+            return false;
+        }
         let packet = place.packets.only();
         let Some(draft) = self.draft(now, space::Id::Application, room, packet) else { return false };
         let (octets, is_pure_ack) = (draft.octets, draft.is_pure_ack());
@@ -136,6 +139,9 @@ impl Connection {
             // An Initial packet of a server may need a datagram of full size.
             let is_held = id == space::Id::Initial && unvalidated < LEAST_INITIAL;
             if is_held || !self.spaces[id].is_usable() {
+                continue;
+            }
+            if id == space::Id::Application && self.has_nothing_to_say(now) {
                 continue;
             }
             let mut packet = Packet::default();
@@ -226,15 +232,26 @@ impl Connection {
         PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER))
     }
 
+    /// Returns `true` if application data have nothing to say, and notes what limits them.
+    #[inline]
+    fn has_nothing_to_say(&mut self, now: Instant) -> bool {
+        let id = space::Id::Application;
+        if self.spaces[id].probes > 0 || self.acks.acknowledger.due().is_some() {
+            return false;
+        }
+        let may_send = self.sender.may_send(now);
+        if may_send && self.has_due(id) {
+            return false;
+        }
+        self.note_limit(may_send);
+        true
+    }
+
     /// Writes what a space has to say in `room` octets to `packet`, in place of what is there. Returns `None` if it has nothing to say.
     fn draft(&mut self, now: Instant, id: space::Id, room: u64, packet: &mut Packet) -> Option<Draft> {
         let is_probe = self.spaces[id].probes > 0;
         let mut may_send = is_probe || self.sender.may_send(now);
         let mut sends = may_send && self.has_due(id);
-        if id == space::Id::Application && !is_probe && !sends && self.acks.acknowledger.due().is_none() {
-            self.note_limit(may_send);
-            return None;
-        }
         let number = self.sender.next_number(id);
         packet.header = self.ids.header(id, self.spin.value());
         packet.number = self.shorten(id, number);
@@ -300,10 +317,9 @@ impl Connection {
     /// Returns `true` if a space has ack-eliciting frames to send.
     #[inline]
     pub(super) fn has_due(&self, id: space::Id) -> bool {
-        let has_crypto = self.spaces[id].crypto.has_due();
         match id {
             space::Id::Application => self.data.have_due() || self.data.has_control(&self.asker),
-            space::Id::Initial | space::Id::Handshake => has_crypto,
+            space::Id::Initial | space::Id::Handshake => self.spaces[id].crypto.has_due(),
         }
     }
 

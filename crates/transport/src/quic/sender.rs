@@ -13,7 +13,7 @@ use crate::congestion::{self, Congestion};
 use crate::pacing::Spread;
 use crate::recovery::manager::Manager;
 use crate::recovery::packets::timeout::{Expiries, probe_timeout};
-use crate::recovery::packets::{NeverSent, Packet, Packets, Progress, Thresholds};
+use crate::recovery::packets::{GRANULARITY, NeverSent, Packet, Packets, Progress, Thresholds};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Event, Instant, Rate};
 use acklab_wire::quic::Ack;
@@ -261,6 +261,13 @@ impl Sender {
         self.timeout_after(delay, self.recovery.expiries.in_a_row())
     }
 
+    /// Returns `true` if a space may have to be probed by `bound`, without its timeout, which is dear to compute: none is shorter than
+    /// kGranularity.
+    #[inline]
+    pub(super) fn may_probe_by(&self, id: Id, bound: Instant) -> bool {
+        self.space(id).last_ack_eliciting_at().is_some_and(|last| last + GRANULARITY <= bound)
+    }
+
     /// When a space is to be probed whose timeout is this.
     #[inline]
     pub(super) fn probe_at(&self, id: Id, timeout: Duration) -> Option<Instant> {
@@ -272,10 +279,10 @@ impl Sender {
         self.active_at + timeout
     }
 
-    /// Of these spaces, the one whose packets count as lost next, and when (`GetLossTimeAndSpace`).
+    /// When packets of a space count as lost next.
     #[inline]
-    pub(super) fn loss_at(&self, ids: &[Id]) -> Option<(Instant, Id)> {
-        ids.iter().filter_map(|id| Some((self.space(*id).loss_at()?, *id))).min()
+    pub(super) const fn loss_at(&self, id: Id) -> Option<Instant> {
+        self.space(id).loss_at()
     }
 
     /// An ACK frame has come in a packet of a space.

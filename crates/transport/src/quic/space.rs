@@ -135,11 +135,17 @@ impl Spaces {
         true
     }
 
-    /// The spaces in which packets may leave or be outstanding, in their order: once the handshake is behind both ends, that of application
-    /// data alone.
+    /// Does any space in which packets may leave or be outstanding satisfy `predicate`? Once the handshake is behind both ends, only that of
+    /// application data is asked.
     #[inline]
-    pub(super) const fn in_use(&self) -> &'static [Id] {
-        if self.is_past_handshake { &[Id::Application] } else { &Id::ALL }
+    pub(super) fn any(&self, predicate: impl Fn(Id) -> bool) -> bool {
+        if self.is_past_handshake { predicate(Id::Application) } else { Id::ALL.into_iter().any(predicate) }
+    }
+
+    /// The least of what those spaces have by `of`.
+    #[inline]
+    pub(super) fn least<T: Ord>(&self, of: impl Fn(Id) -> Option<T>) -> Option<T> {
+        if self.is_past_handshake { of(Id::Application) } else { Id::ALL.into_iter().filter_map(of).min() }
     }
 
     /// Returns `true` if packets that wait may be read now, and takes the note of it.
@@ -150,7 +156,7 @@ impl Spaces {
     /// Returns `true` if packets are to leave whatever the window says.
     #[inline]
     pub(super) fn are_probing(&self) -> bool {
-        self.in_use().iter().any(|id| self[*id].probes > 0)
+        self.any(|id| self[id].probes > 0)
     }
 
     /// Returns `true` if the handshake is behind both ends, so that packets of application data alone leave, and no probe is due.

@@ -19,41 +19,44 @@ impl Connection {
         self.sender.timeout(delay)
     }
 
-    /// When to probe, and in which space (`GetPtoTimeAndSpace`).
-    fn probe_at(&self) -> Option<(Instant, space::Id)> {
+    /// When to probe, and in which space (`GetPtoTimeAndSpace`), if that may not be later than `bound`.
+    #[inline]
+    fn probe_by(&self, bound: Instant) -> Option<(Instant, space::Id)> {
         // A server that may not send a probe waits for its client.
         if self.unvalidated_room() < LEAST_INITIAL {
             return None;
         }
-        let ids = self.spaces.in_use();
-        if ids.iter().all(|id| !self.sender.has_outstanding(*id)) {
-            if self.peer_has_validated() || self.phase == Phase::Idle {
-                return None;
-            }
-            let has_handshake = self.spaces[space::Id::Handshake].is_usable();
-            let id = if has_handshake { space::Id::Handshake } else { space::Id::Initial };
-            return Some((self.sender.lone_probe_at(self.probe_timeout(id)), id));
+        if !self.spaces.any(|id| self.sender.has_outstanding(id)) {
+            return if self.peer_has_validated() || self.phase == Phase::Idle { None } else { Some(self.lone_probe()) };
         }
-        let of_space = |&id: &space::Id| {
+        self.spaces.least(|id| {
             // Where probes are about to leave, nothing is waited for.
             let is_skipped = (id == space::Id::Application && !self.is_confirmed()) || self.spaces[id].probes > 0;
-            if is_skipped || !self.sender.has_outstanding(id) {
+            if is_skipped || !self.sender.has_outstanding(id) || !self.sender.may_probe_by(id, bound) {
                 return None;
             }
             Some((self.sender.probe_at(id, self.probe_timeout(id))?, id))
-        };
-        ids.iter().filter_map(of_space).min()
+        })
+    }
+
+    /// The probe of a client that has nothing in flight.
+    #[cold]
+    fn lone_probe(&self) -> (Instant, space::Id) {
+        let has_handshake = self.spaces[space::Id::Handshake].is_usable();
+        let id = if has_handshake { space::Id::Handshake } else { space::Id::Initial };
+        (self.sender.lone_probe_at(self.probe_timeout(id)), id)
     }
 
     /// When packets count as lost next, and in which space (`GetLossTimeAndSpace`).
     #[inline]
     fn loss_at(&self) -> Option<(Instant, space::Id)> {
-        self.sender.loss_at(self.spaces.in_use())
+        self.spaces.least(|id| Some((self.sender.loss_at(id)?, id)))
     }
 
+    /// When a timer of loss recovery expires, if that may not be later than `bound`.
     #[inline]
-    fn recovery_at(&self) -> Option<Instant> {
-        self.loss_at().or_else(|| self.probe_at()).map(|(at, _)| at)
+    fn recovers_by(&self, bound: Instant) -> Option<Instant> {
+        self.loss_at().or_else(|| self.probe_by(bound)).map(|(at, _)| at)
     }
 
     /// When the connection ends because nothing arrives (RFC 9000, §10.1), if that is not later than `bound`.
@@ -71,7 +74,7 @@ impl Connection {
     /// those of a server that may send nothing (§6.2.2.1), and those that an ACK moves to the past, because it ends the backoff.
     pub(super) fn wake_overdue(&mut self, now: Instant) {
         let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
-        if is_open && self.recovery_at().is_some_and(|at| at <= now) {
+        if is_open && self.recovers_by(now).is_some_and(|at| at <= now) {
             self.wake_timers(now);
         }
     }
@@ -96,7 +99,7 @@ impl Connection {
         }
         // The timer of a server that was not allowed to send may have expired in several spaces.
         let mut is_first = true;
-        while let Some((_, id)) = self.probe_at().filter(|(at, _)| *at <= now) {
+        while let Some((_, id)) = self.probe_by(now).filter(|(at, _)| *at <= now) {
             self.probe(now, id);
             if std::mem::take(&mut is_first) {
                 self.on_probe_timeout();
@@ -121,9 +124,10 @@ impl Connection {
             Phase::Idle | Phase::Listening => None,
             Phase::Closed(_) => self.close.deadline(),
             Phase::Handshaking | Phase::Established => {
-                let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.recovery_at());
-                let owed = Instant::earliest(owed, self.sender.controller_at());
+                // The timers that are dear to compute come last: those before them are earlier most of the time.
+                let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
                 let owed = Instant::earliest(owed, self.departs_at());
+                let owed = Instant::earliest(owed, self.recovers_by(owed.unwrap_or(Instant::FAR_FUTURE)));
                 self.idles_by(owed.unwrap_or(Instant::FAR_FUTURE)).or(owed)
             }
         }
@@ -136,7 +140,7 @@ impl Connection {
         if self.side == Side::Server && self.unvalidated_room() < u64::MAX {
             return None;
         }
-        let has_due = |&id: &space::Id| self.spaces[id].is_usable() && self.has_due(id);
-        (self.sender.has_room() && self.spaces.in_use().iter().any(has_due)).then_some(until)
+        let has_due = |id: space::Id| self.spaces[id].is_usable() && self.has_due(id);
+        (self.sender.has_room() && self.spaces.any(has_due)).then_some(until)
     }
 }

@@ -152,7 +152,15 @@ impl Stream {
         self.offset + self.length as u64
     }
 
+    /// Octets of the frame with its Length field.
+    #[must_use]
+    #[inline]
+    pub const fn wire_len(&self) -> u64 {
+        Self::header(self.id, self.offset) + Frame::length_field(self) + self.length as u64
+    }
+
     /// Octets before those of the stream, without the Length field.
+    #[inline]
     const fn header(id: u64, offset: u64) -> u64 {
         1 + varint::len(id) + if offset == 0 { 0 } else { varint::len(offset) }
     }
@@ -211,9 +219,7 @@ impl Frame {
     pub fn wire_len(&self) -> u64 {
         let len = varint::len;
         match self {
-            Self::Stream(stream) => {
-                Stream::header(stream.id, stream.offset) + Self::length_field(stream) + u64::from(stream.length)
-            }
+            Self::Stream(stream) => stream.wire_len(),
             Self::Padding(octets) => u64::from(*octets),
             Self::Ping | Self::HandshakeDone | Self::ImmediateAck => 1,
             Self::Ack(ack) => ack.wire_len(),
