@@ -3,6 +3,7 @@
 use crate::airtime::{Airtime, Use};
 use crate::counters::Counters;
 use crate::hack;
+use crate::originator::Mpdu;
 use crate::ppdu::Ppdu;
 use acklab_base::{Duration, FlowKey, Instant};
 use std::ops::Range;
@@ -44,6 +45,17 @@ impl<D> Measurement<D> {
     #[inline]
     pub(super) fn of(&mut self, now: Instant, node: usize) -> Option<&mut Counters> {
         if self.window.contains(&now) { Some(&mut self.counters[node]) } else { None }
+    }
+
+    /// Counts a frame that the peer of `node` has received, for the first time.
+    #[inline]
+    pub(super) fn count_delivery(&mut self, now: Instant, node: usize, frame: &Mpdu<D>) {
+        if let Some(counters) = self.of(now, node) {
+            counters.first_successes += u64::from(frame.failures == 0);
+            counters.delivered += u64::from(frame.packet_count);
+            counters.delivered_bytes += frame.bytes.get();
+            counters.delay += now.since(frame.arrived) * u64::from(frame.packet_count);
+        }
     }
 
     /// The TCP/HACK counters of `node`, if `now` is inside the window.

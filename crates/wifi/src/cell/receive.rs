@@ -3,7 +3,7 @@
 use super::arrivals::pass_up;
 use super::exchange::{Exchange, FrameKind, Phase};
 use super::rules::Response;
-use super::{Cell, TxqId};
+use super::{Cell, Txq};
 use crate::airtime::Use;
 use crate::frame;
 use crate::packet::Packet;
@@ -73,17 +73,31 @@ impl<D: Packet> Cell<D> {
         if !arrived.is_header_read {
             return;
         }
-        let id = exchange.txq;
-        let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
-        for sequence in sent.iter().skip(arrived.mpdus).take(most) {
-            let Some(frame) = self.backlog.txqs[id].originator.frame(*sequence) else { continue };
-            let octets = frame.octets;
-            if self.medium.draw(link.success(octets)) {
-                arrived.is_any_read = true;
-                self.receive_mpdu(now, id, *sequence);
+        let keeps = self.measurement.log.is_some();
+        let has_agreement = self.rules.max_aggregate.is_some();
+        let Txq { from, to, originator, recipient, hack, .. } = &mut self.backlog.txqs[exchange.txq];
+        for place in arrived.mpdus..originator.sent.len().min(arrived.mpdus.saturating_add(most)) {
+            let sequence = originator.sent[place];
+            let Some(frame) = originator.frame(sequence) else { continue };
+            if !self.medium.draw(link.success(frame.octets)) {
+                continue;
+            }
+            arrived.is_any_read = true;
+            if std::mem::replace(&mut frame.is_received, true) {
+                continue;
+            }
+            self.measurement.count_delivery(now, *from, frame);
+            // The sender's compressor observes its own pure ACKs once they are acknowledged.
+            let keeps = keeps || (hack.is_some() && frame.pure_ack_octets > 0);
+            let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
+            // Packets in order are passed up, or relayed.
+            let mut up = pass_up(&mut self.arrivals, &self.distribution, *to, hack);
+            if has_agreement {
+                recipient.receive(sequence, packets, &mut up);
+            } else {
+                recipient.receive_alone(sequence, packets, &mut up);
             }
         }
-        self.backlog.txqs[id].originator.sent = sent;
         self.relay(now);
     }
 
@@ -108,33 +122,6 @@ impl<D: Packet> Cell<D> {
         {
             arrived.octets = frame::padded(arrived.octets) + frame::a_mpdu_subframe(frame.octets);
             arrived.next = exchange.begins + exchange.mode.duration(arrived.octets);
-        }
-    }
-
-    /// The peer has received a frame. Packets in order are passed up, or relayed.
-    fn receive_mpdu(&mut self, now: Instant, id: TxqId, sequence: u64) {
-        let keeps = self.measurement.log.is_some();
-        let has_agreement = self.rules.max_aggregate.is_some();
-        let txq = &mut self.backlog.txqs[id];
-        let Some(frame) = txq.originator.frame(sequence) else { return };
-        if frame.is_received {
-            return;
-        }
-        frame.is_received = true;
-        if let Some(counters) = self.measurement.of(now, txq.from) {
-            counters.first_successes += u64::from(frame.failures == 0);
-            counters.delivered += u64::from(frame.packet_count);
-            counters.delivered_bytes += frame.bytes.get();
-            counters.delay += now.since(frame.arrived) * u64::from(frame.packet_count);
-        }
-        // The sender's compressor observes its own pure ACKs once they are acknowledged.
-        let keeps = keeps || (txq.hack.is_some() && frame.pure_ack_octets > 0);
-        let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
-        let mut up = pass_up(&mut self.arrivals, &self.distribution, txq.to, &mut txq.hack);
-        if has_agreement {
-            txq.recipient.receive(sequence, packets, &mut up);
-        } else {
-            txq.recipient.receive_alone(sequence, packets, &mut up);
         }
     }
 

@@ -6,9 +6,10 @@ use acklab_base::Rate;
 /// The modes in which a cell sends ACK, Block ACK, CTS, RTS and Block ACK request frames: its basic rates, lowest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlRates {
-    modes: Vec<Mode>,
+    /// Each with its rate in bits per second.
+    modes: Vec<(Mode, u64)>,
     /// The mandatory rates of the PHY, lowest first.
-    mandatory: Vec<Mode>,
+    mandatory: Vec<(Mode, u64)>,
 }
 
 impl ControlRates {
@@ -17,16 +18,17 @@ impl ControlRates {
     pub fn new(standard: Standard, is_short_preamble: bool, basic: Option<&[Rate]>) -> Option<Self> {
         let control = &standard.generation().control;
         let mode = |index| Mode::by_rate(control.format, index, is_short_preamble);
-        let of = |indices: &[u8]| -> Vec<Mode> { indices.iter().map(|index| mode(*index)).collect() };
+        let with_rate = |mode: Mode| (mode, mode.data_rate());
+        let of = |indices: &[u8]| -> Vec<_> { indices.iter().map(|index| with_rate(mode(*index))).collect() };
         let mut modes = match basic {
             None => of(control.basic),
             Some(rates) => {
                 let named =
                     |rate: &Rate| (0..control.format.indices()).map(mode).find(|mode| mode.rate() == Some(*rate));
-                rates.iter().map(named).collect::<Option<Vec<Mode>>>()?
+                rates.iter().map(|rate| named(rate).map(with_rate)).collect::<Option<Vec<_>>>()?
             }
         };
-        modes.sort_unstable_by_key(|mode| mode.data_rate());
+        modes.sort_unstable_by_key(|(_, rate)| *rate);
         (!modes.is_empty()).then_some(Self { modes, mandatory: of(control.mandatory) })
     }
 
@@ -35,20 +37,20 @@ impl ControlRates {
     #[must_use]
     pub fn response_to(&self, mode: Mode) -> Mode {
         let most = mode.reference_rate();
-        let highest = |modes: &[Mode]| modes.iter().rev().copied().find(|mode| mode.data_rate() <= most);
-        highest(&self.modes).or_else(|| highest(&self.mandatory)).unwrap_or(self.modes[0])
+        let highest = |modes: &[(Mode, u64)]| modes.iter().rev().find(|(_, rate)| *rate <= most).map(|(mode, _)| *mode);
+        highest(&self.modes).or_else(|| highest(&self.mandatory)).unwrap_or(self.lowest())
     }
 
     /// The lowest mandatory rate of the PHY in use, at which EIFS assumes the ACK (10.3.2.3.7).
     #[must_use]
     pub fn lowest_mandatory(&self) -> Mode {
-        self.mandatory[0]
+        self.mandatory[0].0
     }
 
     /// The lowest basic rate.
     #[must_use]
     pub fn lowest(&self) -> Mode {
-        self.modes[0]
+        self.modes[0].0
     }
 
     /// Returns `true` if they use DSSS, without a signal extension.

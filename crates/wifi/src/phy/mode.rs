@@ -179,20 +179,20 @@ impl Mode {
     /// Returns `true` if a symbol holds a whole number of bits, which can be dealt evenly to the encoders.
     fn divides_evenly(self) -> bool {
         let (_, numerator, denominator) = self.modulation();
-        let (coded, encoders) = (self.coded_bits_per_symbol(), self.encoders());
+        let (coded, encoders) = (self.coded_bits_per_symbol(), self.encoders(self.bits_per_symbol()));
         (coded * numerator).is_multiple_of(denominator)
             && coded.is_multiple_of(encoders)
             && (coded * numerator / denominator).is_multiple_of(encoders)
             && (coded / encoders).is_multiple_of(denominator)
     }
 
-    /// BCC encoders, N_ES.
-    fn encoders(self) -> u64 {
+    /// BCC encoders, N_ES, for a symbol of these data bits.
+    fn encoders(self, bits_per_symbol: u64) -> u64 {
         let phy = self.phy();
         let this = (self.width, self.streams, self.mcs);
         match phy.other_encoders.iter().find(|(width, streams, mcs, _)| (*width, *streams, *mcs) == this) {
             Some((.., encoders)) => *encoders,
-            None => phy.bits_per_encoder.map_or(1, |bits| self.bits_per_symbol().div_ceil(bits)),
+            None => phy.bits_per_encoder.map_or(1, |bits| bits_per_symbol.div_ceil(bits)),
         }
     }
 

@@ -9,9 +9,9 @@ const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
 impl Mode {
-    /// Bits of a PPDU beside its PSDU.
-    fn extra_bits(self) -> u64 {
-        SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders() }
+    /// Bits of a PPDU beside its PSDU, with this number of data bits in a symbol.
+    fn extra_bits(self, bits_per_symbol: u64) -> u64 {
+        SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders(bits_per_symbol) }
     }
 
     /// From the first preamble bit to the first of the PSDU: preambles, training fields and signal fields.
@@ -32,7 +32,8 @@ impl Mode {
             // Rounded up to a whole microsecond.
             Some(rate) => (bits * 10).div_ceil(rate) * 1_000,
             None => {
-                let symbols = (self.extra_bits() + bits).div_ceil(self.bits_per_symbol());
+                let per_symbol = self.bits_per_symbol();
+                let symbols = (self.extra_bits(per_symbol) + bits).div_ceil(per_symbol);
                 let nanos = symbols * self.symbol().as_nanos();
                 // Legacy stations read the length in symbols of 4 µs (19.4.3, 21.4.3).
                 if matches!(self.guard, Guard::Ns400) { nanos.next_multiple_of(4_000) } else { nanos }
@@ -62,7 +63,8 @@ impl Mode {
             None => {
                 let payload = if matches!(self.guard, Guard::Ns400) { payload / 4_000 * 4_000 } else { payload };
                 let symbols = payload / self.symbol().as_nanos();
-                Bytes((symbols * self.bits_per_symbol()).saturating_sub(self.extra_bits()) / 8)
+                let per_symbol = self.bits_per_symbol();
+                Bytes((symbols * per_symbol).saturating_sub(self.extra_bits(per_symbol)) / 8)
             }
         }
     }
