@@ -359,7 +359,7 @@ impl Connection {
             }
             most /= 2;
         };
-        draft.content.reports = ack.largest();
+        draft.content.set_reported(ack.largest());
         let spare = draft.room.saturating_sub(octets + LEAST_PIECE);
         let timestamps = self.spaces[id].arrived.times.take(ack.largest(), spare);
         let (ack, octets) = if timestamps.is_some() {
@@ -409,7 +409,7 @@ impl Connection {
             }
         }
         // What need not be acknowledged is remembered only while an ACK is to be expected, or if it reports something.
-        if !is_in_flight && !self.sender.has_outstanding(id) && content.reports.is_none() {
+        if !is_in_flight && !self.sender.has_outstanding(id) && content.reported().is_none() {
             let passed = self.sender.pass(id);
             debug_assert_eq!(passed, number);
             return;

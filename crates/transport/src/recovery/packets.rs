@@ -379,15 +379,28 @@ impl<T> Packets<T> {
     }
 
     fn pop(&mut self) {
-        match self.states.pop_front() {
+        match take_first(&mut self.states) {
             Some(State::Acknowledged { .. }) => self.acknowledged -= 1,
             Some(State::Skipped) => _ = self.skipped.pop_front(),
             Some(State::Lost { .. }) => _ = self.lost.pop_front(),
             Some(State::Outstanding(_)) | None => {}
         }
-        self.stamps.pop_front();
+        take_first(&mut self.stamps);
         self.first += 1;
     }
+}
+
+/// Entries for which memory is kept, however few there are.
+const LEAST_KEPT: usize = 1024;
+
+/// Takes the first entry, and gives memory back that it takes no more than three eighths of: the entries of a ring go through all of its memory,
+/// and what a slow start that overshot has left would push the packets themselves out of the cache.
+#[inline]
+fn take_first<E>(entries: &mut VecDeque<E>) -> Option<E> {
+    if entries.capacity() > LEAST_KEPT && entries.len() < entries.capacity() / 8 * 3 {
+        entries.shrink_to(entries.capacity() / 2);
+    }
+    entries.pop_front()
 }
 
 #[cfg(test)]

@@ -2,14 +2,15 @@
 
 use crate::quic::data::Control;
 use crate::streams::Piece;
+use std::num::NonZeroU64;
 
 /// What a packet held that must arrive, or be sent again under a new number. Thousands of packets may be outstanding, so it is small.
 #[derive(Debug, Default)]
 pub(in crate::quic) struct Content {
     /// Octets of a stream.
     piece: Option<Piece>,
-    /// The largest number that an ACK frame in it reported.
-    pub(in crate::quic) reports: Option<u64>,
+    /// One more than the largest number that an ACK frame in it reported.
+    reported: Option<NonZeroU64>,
     /// What few packets hold.
     rare: Option<Box<Rare>>,
 }
@@ -34,6 +35,18 @@ impl Content {
         } else {
             self.rare.get_or_insert_default().pieces.push(piece);
         }
+    }
+
+    /// An ACK frame, which reports numbers up to `largest`.
+    #[inline]
+    pub(in crate::quic) fn set_reported(&mut self, largest: Option<u64>) {
+        self.reported = largest.and_then(|largest| NonZeroU64::new(largest + 1));
+    }
+
+    /// The largest number that an ACK frame in it reported.
+    #[inline]
+    pub(in crate::quic) fn reported(&self) -> Option<u64> {
+        self.reported.map(|end| end.get() - 1)
     }
 
     /// Octets of the handshake.
@@ -65,7 +78,7 @@ impl Content {
     }
 }
 
-const _: () = assert!(size_of::<Content>() <= 40);
+const _: () = assert!(size_of::<Content>() <= 32);
 
 /// Counts of one sender; octets are of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -92,7 +92,7 @@ impl Context<Content> for Contents<'_> {
         if let Some(piece) = content.crypto() {
             space.crypto.on_acked(piece);
         }
-        if let Some(largest) = content.reports {
+        if let Some(largest) = content.reported() {
             space.arrived.on_reported(largest);
         }
         for control in content.controls() {
