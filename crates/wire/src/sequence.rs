@@ -1,15 +1,25 @@
 //! A few values in order, such as the frames of one packet.
 
-/// Values in their order. Most sequences have one value, which takes no memory of its own.
-#[derive(Debug, PartialEq, Eq)]
+/// Values in their order. Most sequences have one value, which takes no memory of its own, and little besides: thousands of packets may be on
+/// their way.
+#[derive(Debug)]
 pub struct Sequence<T> {
     first: Option<T>,
-    rest: Vec<T>,
+    #[expect(clippy::box_collection, reason = "a pointer takes a third of a vector, which few sequences have")]
+    rest: Option<Box<Vec<T>>>,
 }
+
+impl<T: PartialEq> PartialEq for Sequence<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.first == other.first && self.rest() == other.rest()
+    }
+}
+
+impl<T: Eq> Eq for Sequence<T> {}
 
 impl<T> Default for Sequence<T> {
     fn default() -> Self {
-        Self { first: None, rest: Vec::new() }
+        Self { first: None, rest: None }
     }
 }
 
@@ -32,7 +42,7 @@ impl<T> Sequence<T> {
         if self.first.is_none() {
             self.first = Some(value);
         } else {
-            self.rest.push(value);
+            self.rest.get_or_insert_default().push(value);
         }
     }
 
@@ -40,7 +50,19 @@ impl<T> Sequence<T> {
     #[inline]
     pub fn clear(&mut self) {
         self.first = None;
-        self.rest.clear();
+        self.forget_rest();
+    }
+
+    #[inline]
+    fn forget_rest(&mut self) {
+        if let Some(rest) = &mut self.rest {
+            rest.clear();
+        }
+    }
+
+    #[inline]
+    fn rest(&self) -> &[T] {
+        self.rest.as_deref().map_or(&[], Vec::as_slice)
     }
 
     /// The first value, which becomes the only one; a default if there is none.
@@ -49,32 +71,32 @@ impl<T> Sequence<T> {
     where
         T: Default,
     {
-        self.rest.clear();
+        self.forget_rest();
         self.first.get_or_insert_default()
     }
 
     /// The values in their order.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.first.iter().chain(&self.rest)
+        self.first.iter().chain(self.rest())
     }
 
     /// The last value.
     #[must_use]
     pub fn last(&self) -> Option<&T> {
-        self.rest.last().or(self.first.as_ref())
+        self.rest().last().or(self.first.as_ref())
     }
 
     /// The last value.
     pub fn last_mut(&mut self) -> Option<&mut T> {
-        self.rest.last_mut().or(self.first.as_mut())
+        self.rest.as_mut().and_then(|rest| rest.last_mut()).or(self.first.as_mut())
     }
 
     /// How many there are.
     #[must_use]
     #[inline]
-    pub const fn len(&self) -> usize {
-        self.first.is_some() as usize + self.rest.len()
+    pub fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest().len()
     }
 
     /// Is there none?
@@ -87,8 +109,10 @@ impl<T> Sequence<T> {
 
 impl<T> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let mut values = values.into_iter();
-        Self { first: values.next(), rest: values.collect() }
+        let values = values.into_iter();
+        let mut sequence = Self::default();
+        values.for_each(|value| sequence.push(value));
+        sequence
     }
 }
 
@@ -97,12 +121,40 @@ impl<T> IntoIterator for Sequence<T> {
     type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.first.into_iter().chain(self.rest)
+        self.first.into_iter().chain(self.rest.map_or_else(Vec::new, |rest| *rest))
     }
 }
 
 impl<T> From<T> for Sequence<T> {
     fn from(value: T) -> Self {
-        Self { first: Some(value), rest: Vec::new() }
+        Self { first: Some(value), rest: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_a_list() {
+        for count in 0..4 {
+            let sequence: Sequence<u32> = (0..count).collect();
+            let values: Vec<u32> = (0..count).collect();
+            assert_eq!((sequence.len() as u32, sequence.is_empty()), (count, count == 0));
+            assert_eq!(sequence.last().copied(), values.last().copied());
+            assert!(sequence.iter().eq(&values) && sequence.clone().into_iter().eq(values));
+        }
+    }
+
+    #[test]
+    fn memory_that_is_kept_is_no_value() {
+        let mut sequence: Sequence<u32> = (1..4).collect();
+        assert_eq!((*sequence.only(), sequence.len()), (1, 1));
+        assert_eq!(sequence, Sequence::from(1));
+        sequence.clear();
+        assert_eq!((sequence.last(), &sequence), (None, &Sequence::default()));
+        assert_eq!(*sequence.only(), 0);
+        sequence.push(7);
+        assert!(sequence.iter().eq(&[0, 7]));
     }
 }
