@@ -73,7 +73,7 @@ impl Arrived {
     }
 
     /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers. Returns `None` if nothing is to be reported.
-    pub(super) fn ack(&self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
+    pub(super) fn ack(&self, now: Instant, exponent: u32, most: usize) -> Option<Box<Ack>> {
         let reported = |range: std::ops::Range<u64>| range.start.max(self.floor)..range.end;
         let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len() + 1));
         ranges.extend(self.numbers.acked().map(reported).take_while(|range| !range.is_empty()).take(most));
@@ -83,7 +83,7 @@ impl Arrived {
         let waited: Duration = now.since(self.largest_at);
         let has_ecn = self.ecn != EcnCounts::default();
         let ecn = has_ecn.then_some(self.ecn);
-        Some(Ack { ranges, delay: (waited.as_nanos() / 1000) >> exponent, ecn, timestamps: None })
+        Some(Box::new(Ack { ranges, delay: (waited.as_nanos() / 1000) >> exponent, ecn, timestamps: None }))
     }
 }
 

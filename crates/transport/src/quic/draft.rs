@@ -24,16 +24,17 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A packet without frames, which takes `overhead` octets besides.
-    pub(super) fn new(id: space::Id, number: u64, overhead: u64, room: u64) -> Self {
+    /// A packet of a space, for which a datagram has `room`.
+    #[inline]
+    pub(super) fn new(id: space::Id, room: u64) -> Self {
         Self {
             id,
-            number,
+            number: 0,
             content: Content::default(),
             reason: None,
             octets_of_streams: 0,
             repeats: false,
-            octets: overhead,
+            octets: 0,
             room,
             is_ack_eliciting: false,
             is_in_flight: false,

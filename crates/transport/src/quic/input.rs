@@ -87,13 +87,15 @@ impl Connection {
             self.refused.unreadable += u64::from(!waits);
             return if waits { Fate::Waits } else { Fate::Refused(UNREADABLE) };
         }
-        let number = packet.number.expand(space.arrived.largest());
-        if !space.arrived.is_new(number) {
+        let largest = space.arrived.largest();
+        let number = packet.number.expand(largest);
+        let is_newest = largest.is_none_or(|largest| number > largest);
+        if !is_newest && !space.arrived.is_new(number) {
             space.arrived.duplicates += 1;
             return Fate::Duplicate;
         }
         if let Header::Short(short) = &packet.header
-            && space.arrived.largest().is_none_or(|largest| number > largest)
+            && is_newest
         {
             self.spin.on_newest(short.spin);
         }

@@ -117,7 +117,7 @@ impl Connection {
         let missing = octets.saturating_sub(packet.wire_len());
         pad_by(&mut packet, missing);
         let octets = packet.wire_len();
-        let draft = Draft { is_ack_eliciting: true, is_in_flight: true, ..Draft::new(id, number, octets, 0) };
+        let draft = Draft { number, octets, is_ack_eliciting: true, is_in_flight: true, ..Draft::new(id, 0) };
         self.commit(now, draft);
         Some(self.datagram(now, packet.into(), octets, false))
     }

@@ -13,9 +13,7 @@ use crate::ack::Reason;
 use crate::recovery::packets;
 use crate::streams::Side;
 use acklab_base::Instant;
-use acklab_wire::quic::{
-    Ack, Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG,
-};
+use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG};
 use acklab_wire::sequence::Sequence;
 
 /// The least room for frames in octets with which a packet is begun.
@@ -122,8 +120,10 @@ impl Connection {
         if self.has_nothing_to_say(now) {
             return false;
         }
-        let packet = place.packets.only();
-        let Some(draft) = self.draft(now, space::Id::Application, room, packet) else { return false };
+        let mut draft = Draft::new(space::Id::Application, room);
+        if !self.write(now, &mut draft, place.packets.only()) {
+            return false;
+        }
         let (octets, is_pure_ack) = (draft.octets, draft.is_pure_ack());
         self.commit(now, draft);
         self.count_datagram(now, octets, is_pure_ack);
@@ -144,8 +144,8 @@ impl Connection {
             if id == space::Id::Application && self.has_nothing_to_say(now) {
                 continue;
             }
-            let mut packet = Packet::default();
-            if let Some(draft) = self.draft(now, id, room, &mut packet) {
+            let (mut draft, mut packet) = (Draft::new(id, room), Packet::default());
+            if self.write(now, &mut draft, &mut packet) {
                 room -= draft.octets;
                 drafts.push((packet, draft));
             }
@@ -247,8 +247,9 @@ impl Connection {
         true
     }
 
-    /// Writes what a space has to say in `room` octets to `packet`, in place of what is there. Returns `None` if it has nothing to say.
-    fn draft(&mut self, now: Instant, id: space::Id, room: u64, packet: &mut Packet) -> Option<Draft> {
+    /// Writes what a space has to say to `packet`, in place of what is there. Returns `false` if it has nothing to say.
+    fn write(&mut self, now: Instant, draft: &mut Draft, packet: &mut Packet) -> bool {
+        let id = draft.id;
         let is_probe = self.spaces[id].probes > 0;
         let mut may_send = is_probe || self.sender.may_send(now);
         let mut sends = may_send && self.has_due(id);
@@ -258,9 +259,9 @@ impl Connection {
         let frames = &mut packet.frames;
         frames.clear();
         let overhead = packet.header.wire_len() + u64::from(packet.number.length()) + TAG;
-        let mut draft = Draft::new(id, number, overhead, room.saturating_sub(overhead));
+        (draft.number, draft.octets, draft.room) = (number, overhead, draft.room.saturating_sub(overhead));
         if draft.room < LEAST_ROOM {
-            return None;
+            return false;
         }
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
             // The end of the handshake may be smaller than a full packet, and must not wait for a window with room for one: until it is
@@ -275,17 +276,17 @@ impl Connection {
         if is_probe || id == space::Id::Handshake {
             sends = may_send && self.has_due(id);
         }
-        self.ack(now, sends || is_probe, &mut draft, frames);
+        self.ack(now, sends || is_probe, draft, frames);
         let ends_flight = sends && self.asker.demands_acks() && self.sender.room() < 2 * self.sender.window().mss;
         let demands = ends_flight || is_probe && self.config.probes_demand_acks && self.asker.is_supported();
         if demands && id == space::Id::Application {
             draft.push(frames, Frame::ImmediateAck);
         }
         if sends {
-            self.crypto(&mut draft, frames);
+            self.crypto(draft, frames);
             if id == space::Id::Application {
-                self.controls(now, &mut draft, frames);
-                self.data.take(&mut draft, frames);
+                self.controls(now, draft, frames);
+                self.data.take(draft, frames);
             }
         } else if id == space::Id::Application && !is_probe {
             self.note_limit(may_send);
@@ -294,7 +295,7 @@ impl Connection {
             draft.push(frames, Frame::Ping);
         }
         if frames.is_empty() {
-            return None;
+            return false;
         }
         draft.octets -= frames.spared();
         let sampled = u64::from(packet.number.length()) + draft.octets - overhead;
@@ -302,7 +303,7 @@ impl Connection {
             draft.push(frames, Frame::Padding((LEAST_SAMPLED - sampled) as u16));
         }
         debug_assert_eq!(draft.octets, packet.wire_len());
-        Some(draft)
+        true
     }
 
     /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
@@ -350,7 +351,7 @@ impl Connection {
             return;
         }
         let mut most = self.config.ack_ranges;
-        let (ack, octets) = loop {
+        let (mut ack, mut octets) = loop {
             let Some(ack) = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most) else { return };
             let octets = ack.wire_len();
             // The room of a packet holds a few ranges at least.
@@ -362,15 +363,12 @@ impl Connection {
         draft.content.set_reported(ack.largest());
         let spare = draft.room.saturating_sub(octets + LEAST_PIECE);
         let timestamps = self.spaces[id].arrived.times.take(ack.largest(), spare);
-        let (ack, octets) = if timestamps.is_some() {
-            let ack = Ack { timestamps, ..ack };
-            let octets = ack.wire_len();
-            (ack, octets)
-        } else {
-            (ack, octets)
-        };
+        if timestamps.is_some() {
+            ack.timestamps = timestamps;
+            octets = ack.wire_len();
+        }
         draft.reason = reason;
-        draft.push_measured(frames, Frame::Ack(Box::new(ack)), octets);
+        draft.push_measured(frames, Frame::Ack(ack), octets);
     }
 
     fn crypto(&mut self, draft: &mut Draft, frames: &mut Frames) {

@@ -8,7 +8,6 @@ use acklab_base::endpoint::counter;
 use acklab_base::{
     Content, CounterValue, Endpoint, Event, Fate, Instant, LimitingFactor, Port, Rate, StreamEvent, Vitals,
 };
-use acklab_wire::Pdu as _;
 use acklab_wire::quic::{Datagram, Frame};
 use std::ops::Range;
 
@@ -41,7 +40,14 @@ impl Endpoint for Connection {
 
     #[inline]
     fn content(&self, datagram: &Datagram) -> Content {
-        Content { payload: datagram.payload(), acknowledges: datagram.acknowledges() }
+        let mut content = Content { payload: 0, acknowledges: false };
+        let mut add = |frame: &Frame| match frame {
+            Frame::Stream(stream) => content.payload += u32::from(stream.length),
+            Frame::Ack(_) => content.acknowledges = true,
+            _ => {}
+        };
+        datagram.packets.iter().for_each(|packet| packet.frames.iter().for_each(&mut add));
+        content
     }
 
     #[inline]
