@@ -46,18 +46,10 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Removes all values. Keeps the memory.
+    /// Removes all values.
     #[inline]
     pub fn clear(&mut self) {
-        self.first = None;
-        self.forget_rest();
-    }
-
-    #[inline]
-    fn forget_rest(&mut self) {
-        if let Some(rest) = &mut self.rest {
-            rest.clear();
-        }
+        (self.first, self.rest) = (None, None);
     }
 
     #[inline]
@@ -71,7 +63,7 @@ impl<T> Sequence<T> {
     where
         T: Default,
     {
-        self.forget_rest();
+        self.rest = None;
         self.first.get_or_insert_default()
     }
 
@@ -147,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_kept_is_no_value() {
+    fn what_is_removed_is_gone() {
         let mut sequence: Sequence<u32> = (1..4).collect();
         assert_eq!((*sequence.only(), sequence.len()), (1, 1));
         assert_eq!(sequence, Sequence::from(1));
