@@ -361,6 +361,8 @@ impl<T> Packets<T> {
             }
             self.pop();
         }
+        trim(&mut self.states);
+        trim(&mut self.stamps);
     }
 
     /// Removes everything, as when the keys of a packet number space are discarded (§6.4). Returns what was outstanding.
@@ -379,13 +381,13 @@ impl<T> Packets<T> {
     }
 
     fn pop(&mut self) {
-        match take_first(&mut self.states) {
+        match self.states.pop_front() {
             Some(State::Acknowledged { .. }) => self.acknowledged -= 1,
             Some(State::Skipped) => _ = self.skipped.pop_front(),
             Some(State::Lost { .. }) => _ = self.lost.pop_front(),
             Some(State::Outstanding(_)) | None => {}
         }
-        take_first(&mut self.stamps);
+        self.stamps.pop_front();
         self.first += 1;
     }
 }
@@ -393,14 +395,13 @@ impl<T> Packets<T> {
 /// Entries for which memory is kept, however few there are.
 const LEAST_KEPT: usize = 1024;
 
-/// Takes the first entry, and gives memory back that it takes no more than three eighths of: the entries of a ring go through all of its memory,
-/// and what a slow start that overshot has left would push the packets themselves out of the cache.
+/// Gives memory back of which `entries` take no more than three eighths: the entries of a ring go through all of its memory, and what a slow
+/// start that overshot has left would push the packets themselves out of the cache.
 #[inline]
-fn take_first<E>(entries: &mut VecDeque<E>) -> Option<E> {
+fn trim<E>(entries: &mut VecDeque<E>) {
     if entries.capacity() > LEAST_KEPT && entries.len() < entries.capacity() / 8 * 3 {
         entries.shrink_to(entries.capacity() / 2);
     }
-    entries.pop_front()
 }
 
 #[cfg(test)]
