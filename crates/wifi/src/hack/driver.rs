@@ -139,8 +139,9 @@ impl<D: Packet> Driver<D> {
             return Err(packet);
         }
         let mut octets = Octets::new();
-        let Some(ack) = packet.ack() else { return Err(packet) };
-        let Some(msn) = self.compressor.compress(&ack, &mut octets) else { return Err(packet) };
+        let ack = packet.ack();
+        let Some(ack) = &ack else { return Err(packet) };
+        let Some(msn) = self.compressor.compress(ack, &mut octets) else { return Err(packet) };
         self.nic.push(msn, &octets, since + self.config.delay);
         self.retained.push_back(Retained { msn, endpoints: ack.endpoints, packet, since });
         Ok(())

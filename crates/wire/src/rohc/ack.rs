@@ -41,10 +41,11 @@ impl Ack {
         headers(&self.segment, self.endpoints, self.ip)
     }
 
-    /// Its headers, before they become octets.
+    /// Its headers, before they become octets. A caller had better borrow them from the result: to move words that were just written costs more than
+    /// to compute them.
     #[inline]
     pub(super) fn header_words(&self) -> Result<HeaderWords, EncodeError> {
-        HeaderWords::of(&self.segment, self.endpoints, self.ip)
+        HeaderWords::of(&self.segment, &self.endpoints, &self.ip)
     }
 
     /// The octet of the irregular chain with all ECN bits (RFC 6846, §8.2: `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of

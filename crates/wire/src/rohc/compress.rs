@@ -153,7 +153,8 @@ impl Compressor {
         if !ack.segment.is_pure_ack() {
             return None;
         }
-        let headers = ack.header_words().ok()?;
+        let headers = ack.header_words();
+        let headers = headers.as_ref().ok()?;
         let list = List::of_ack_with(ack, headers.options())?;
         let RohcConfig { profile, checksum, .. } = self.config;
         let cid = self.cid(ack, list)?;
@@ -181,13 +182,13 @@ impl Compressor {
             if next.ack_stride == 0 {
                 next.ack_stride = context.stride.guess();
             }
-            ir::write(&headers, &next, out);
+            ir::write(headers, &next, out);
         } else {
             context.since_ir = context.since_ir.saturating_add(1);
             let references = &context.references;
             let has_list = !options::is_unchanged(&next, references);
             let format = Format::shortest(&next, references, has_list);
-            format.write(&next, references, format.crc().of_headers(&headers), has_list, out);
+            format.write(&next, references, format.crc().of_headers(headers), has_list, out);
             if has_list {
                 options::write_list(headers.options(), &next, Some(references), out);
             }

@@ -158,11 +158,12 @@ impl Decompressor {
                     let cid = Cid(reader.u8()?);
                     let context = self.contexts.get_mut(cid).ok_or(Error::NoContext(cid))?;
                     let mut next = State { msn, ..context.state };
-                    let base = Format::read(&mut next, &mut reader)?;
+                    let base = Format::read(&mut next, &mut reader);
+                    let base = base.as_ref().map_err(Clone::clone)?;
                     if MSN.code(u32::from(msn)) != u32::from(base.msn) {
                         return Err(Error::Msn { cid, expected: msn, found: base.msn });
                     }
-                    context.decompress(&base, &mut next, cid, self.config, &mut reader, |_| Ok(()))?;
+                    context.decompress(base, &mut next, cid, self.config, &mut reader, |_| Ok(()))?;
                     deliver(msn, &context.state.ack);
                     self.received.note(msn, before - reader.0.len());
                     done.acks += 1;

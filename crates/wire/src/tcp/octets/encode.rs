@@ -36,7 +36,7 @@ pub enum EncodeError {
 /// # Errors
 /// If the segment does not fit a packet, or its options do not fit a header.
 pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
-    Ok(HeaderWords::of(segment, endpoints, fields)?.octets())
+    Ok(HeaderWords::of(segment, &endpoints, &fields)?.octets())
 }
 
 /// Replaces the contents of `octets` with the packet of `segment`, whose payload is `payload`.
@@ -52,7 +52,7 @@ pub fn encode_with(
 ) -> Result<(), EncodeError> {
     octets.clear();
     let segment = Segment { payload: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..*segment };
-    octets.extend_from_slice(&HeaderWords::over(&segment, ipv4::sum(payload), endpoints, fields)?.octets());
+    octets.extend_from_slice(&HeaderWords::over(&segment, ipv4::sum(payload), &endpoints, &fields)?.octets());
     octets.extend_from_slice(payload);
     Ok(())
 }
@@ -67,22 +67,22 @@ pub(crate) struct HeaderWords {
 impl HeaderWords {
     /// The headers of `segment`, with the lengths and checksums of the whole packet.
     #[inline]
-    pub(crate) fn of(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Self, EncodeError> {
+    pub(crate) fn of(segment: &Segment, endpoints: &Endpoints, fields: &Ipv4Fields) -> Result<Self, EncodeError> {
         Self::over(segment, 0, endpoints, fields)
     }
 
     /// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four octets, so that sums add up.
     #[inline]
-    fn over(segment: &Segment, payload: u64, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Self, EncodeError> {
+    fn over(segment: &Segment, payload: u64, endpoints: &Endpoints, fields: &Ipv4Fields) -> Result<Self, EncodeError> {
         let options = Layout::of(&segment.options)
             .ok_or_else(|| EncodeError::OptionsTooLong { octets: segment.options.wire_len() })?;
         let wire_len = (FIXED + options.len()) as u64 + u64::from(segment.payload);
         let total_len = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })?;
 
-        let ip = ipv4::header_words(IpNumber::TCP, segment.ecn, endpoints, fields, total_len);
-        let mut tcp = tcp_header(segment, endpoints, options.len() as u8);
+        let ip = ipv4::header_words(IpNumber::TCP, segment.ecn, *endpoints, *fields, total_len);
+        let mut tcp = tcp_header(segment, *endpoints, options.len() as u8);
         let sum = ipv4::sum_of(&tcp) + options.sum() + payload;
-        let checksum = ipv4::checksum_of(IpNumber::TCP, endpoints, sum, total_len - IP_OCTETS as u16);
+        let checksum = ipv4::checksum_of(IpNumber::TCP, *endpoints, sum, total_len - IP_OCTETS as u16);
         tcp[4] |= u32::from(checksum) << 16;
         let mut fixed = [0; FIXED / 4];
         fixed[..ip.len()].copy_from_slice(&ip);
