@@ -270,7 +270,7 @@ def test_nonsense_is_refused_by_proxies(words, message):
 def test_the_log_of_a_measurement_is_advised(served, tmp_path):
     """From a live pair to advice: the larger log is that of the connection which carried the data."""
     done = perf(
-        served, "--fingerprint", served["fingerprint"], "--with", "tack", "-b", "20M", "--time", "1", "--qlog", tmp_path / "logs"
+        served, "--fingerprint", served["fingerprint"], "--with", "tack", "-b", "20M", "--time", "3", "--qlog", tmp_path / "logs"
     )
     assert done.returncode == 0, done.stderr
     log = max((tmp_path / "logs").glob("*.sqlog"), key=lambda file: file.stat().st_size)
