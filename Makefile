@@ -104,10 +104,11 @@ $(PGO_PROFILE): $(RUST) $(VENV)/.requirements scripts/pgo.sh scripts/pgo_runs.py
 	./scripts/pgo.sh $(BIN)/python $@
 
 bench: SHELL := /bin/bash -o pipefail
+# With acklab-py, whose crates have features that the others do not ask for: the profile knows functions by names that depend on these.
 bench: $(NEEDS_PGO)
 	$(MAKE) -C validation/ns3
-	$(WITH_PGO) cargo bench --package acklab-lab --bench cost --quiet | $(PYTHON) scripts/bench.py
-	$(WITH_PGO) cargo bench --package acklab-deploy --bench hosts --quiet
+	$(WITH_PGO) cargo bench --package acklab-lab --package acklab-py --bench cost --quiet | $(PYTHON) scripts/bench.py
+	$(WITH_PGO) cargo bench --package acklab-deploy --package acklab-py --bench hosts --quiet
 	# s2n-quic brings other versions of crates, and so it has a workspace of its own.
 	cargo run --release --locked --quiet --manifest-path crates/deploy/benches/rivals/Cargo.toml
 
