@@ -129,6 +129,7 @@ impl Ledger {
     }
 
     /// `packet` has arrived.
+    #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {
         let Packet { span, octets, advanced, continues } = packet;
         self.newest = now;

@@ -102,6 +102,7 @@ impl Ranges {
 
     /// What a policy may ask of this set. `reports_ranges`: ACKs report what lies beyond gaps.
     #[must_use]
+    #[inline]
     pub fn held(&self, reports_ranges: bool) -> Held<'_> {
         Held { next: self.next, beyond: self.beyond(), sack: reports_ranges, newer: self.newer }
     }

@@ -3,6 +3,7 @@
 mod autotuning;
 mod ecn;
 mod endpoint;
+mod in_order;
 mod input;
 mod measure;
 mod output;
@@ -85,6 +86,9 @@ pub struct Receiver {
     /// When the SYN-ACK was sent, if only once and nothing has arrived since. At the end that opens the connection: when the SYN was sent.
     syn_sent_at: Option<Instant>,
     counters: Counters,
+    /// No segment counts as one in order.
+    #[cfg(test)]
+    takes_long_way: bool,
 }
 
 /// What the peer's first SYN has negotiated.
@@ -148,6 +152,8 @@ impl Receiver {
             syn_ack_timeouts: 0,
             syn_sent_at: None,
             counters: Counters::default(),
+            #[cfg(test)]
+            takes_long_way: false,
         }
     }
 

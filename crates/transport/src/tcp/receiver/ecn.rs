@@ -120,6 +120,18 @@ impl Echo {
         self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
 
+    /// Returns `true` if [`take`](Self::take) would do nothing with a segment in the window, and the segment is not marked.
+    #[inline]
+    pub(super) fn has_nothing_to_note(&self, segment: &Segment) -> bool {
+        segment.ecn != Ecn::Ce
+            && match self.agreed {
+                ecn::EcnConfig::Off => true,
+                ecn::EcnConfig::Classic => !segment.flags.contains(Flags::CWR),
+                ecn::EcnConfig::Dctcp => !self.is_marked,
+                ecn::EcnConfig::Accurate => false,
+            }
+    }
+
     /// A segment with data or a FIN has arrived. `is_in_window`: part of it could be new.
     pub(super) fn take(&mut self, segment: &Segment, is_in_window: bool) -> Notice {
         let is_ce = segment.ecn == Ecn::Ce;

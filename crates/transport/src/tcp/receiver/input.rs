@@ -14,6 +14,7 @@ impl Receiver {
     pub(super) fn input(&mut self, now: Instant, segment: &Segment) -> Fate {
         match self.agreed {
             None => self.open(segment),
+            Some(agreed) if self.is_in_order(segment, &agreed) => self.take_in_order(now, segment, &agreed),
             Some(agreed) => self.take(now, segment, agreed),
         }
     }
@@ -64,6 +65,8 @@ impl Receiver {
         }
     }
 
+    /// Takes in a segment of any kind.
+    #[inline(never)]
     fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) -> Fate {
         if segment.flags.contains(Flags::SYN) {
             self.syn = segment.ecn;
@@ -148,9 +151,8 @@ impl Receiver {
             self.acknowledge_fin(now, arrival);
             return fate;
         }
-        if ends_write && self.has_sent_nothing() {
-            let is_read = self.window.is_read_at_once();
-            self.tell_policy(|policy| policy.on_push(is_read));
+        if ends_write {
+            self.tell_end_of_write();
         }
         self.autotune(now, arrival, &data, advanced);
         if self.stream.next() - self.last_ack_sent > self.acknowledger.ledger().full_size {
@@ -165,5 +167,13 @@ impl Receiver {
             self.acknowledger.demand(now, Reason::WindowUpdate);
         }
         fate
+    }
+
+    /// The segment ends what the peer's application has written.
+    pub(super) fn tell_end_of_write(&mut self) {
+        if self.has_sent_nothing() {
+            let is_read = self.window.is_read_at_once();
+            self.tell_policy(|policy| policy.on_push(is_read));
+        }
     }
 }

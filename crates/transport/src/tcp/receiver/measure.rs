@@ -15,6 +15,11 @@ impl Receiver {
         self.acknowledger.round_trip().or(own)
     }
 
+    /// Returns `true` if neither the policy nor autotuning goes by measurements.
+    pub(super) const fn measures_nothing(&self) -> bool {
+        self.autotuning.is_none() && self.acknowledger.ledger().round_trip.is_none()
+    }
+
     /// Something has come from the peer: if it is the first after this end's SYN, that makes a round trip.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
         if let Some(sent_at) = self.syn_sent_at.take()

@@ -59,6 +59,11 @@ impl Window {
         self.is_read_at_once() && self.autotuned.is_none()
     }
 
+    /// Returns `true` if the window is certain to hold the next `octets` of the stream, and stays as it is when they come.
+    pub(super) fn takes_at_once(&self, octets: u32) -> bool {
+        self.is_constant() && u64::from(octets) <= self.size
+    }
+
     /// Returns `true` if the application reads whatever has arrived.
     pub(super) fn is_read_at_once(&self) -> bool {
         self.reading == Reading::AtOnce
