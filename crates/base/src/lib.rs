@@ -14,7 +14,7 @@
 //! | [`ecn`] | [`Ecn`]: the ECN codepoint of an IP packet |
 //! | [`datagram`] | [`Datagram`]: the fields of a packet that links and Wi-Fi cells read |
 //! | [`machine`] | [`Machine`]: the sans-IO state machine that every endpoint and every box implements |
-//! | [`world`] | [`World`]: connected machines, as a driver runs them |
+//! | [`world`] | [`World`]: connected machines, as a driver runs them; [`Alarms`]: their deadlines, as they set them |
 //! | [`port`] | [`Port`]: the interface between an application and an endpoint |
 //! | [`event`] | [`Event`]: what happens inside an endpoint, in one vocabulary for all transports |
 //! | [`stream_event`] | [`Fate`] of a datagram and [`StreamEvent`]: what a driver that holds octets has to know |
@@ -51,4 +51,4 @@ pub use rate::{Rate, Serializer};
 pub use size::Bytes;
 pub use stream_event::{Fate, StreamEvent, StreamEvents, StreamState};
 pub use time::{Duration, Instant};
-pub use world::{MachineId, Step, World};
+pub use world::{Alarms, MachineId, World};

@@ -6,34 +6,28 @@ use crate::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MachineId(pub u32);
 
-/// The next action of a machine at an instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<D> {
-    /// A datagram leaves the machine and arrives at the given machine; more may follow.
-    Send(MachineId, D),
-    /// The last datagram of this instant leaves the machine. The third field is the deadline after it.
-    SendLast(MachineId, D, Option<Instant>),
-    /// No datagram leaves the machine now. The field is its deadline.
-    Idle(Option<Instant>),
-}
-
-/// Machines and the wires between them. The verbs are those of [`Machine`](crate::Machine), in the same order.
+/// Machines and the wires between them.
+///
+/// At one instant, each datagram is followed through the machines as far as it gets before the next one leaves. The world may also pass it on
+/// ahead of time, through machines whose deadlines stay the same.
 pub trait World {
-    /// What the machines exchange.
-    type Datagram;
-
     /// The number of machines; their ids are 0 to this number minus one. Machines may join while the world runs and get the next ids;
     /// none leaves.
     fn machines(&self) -> usize;
 
-    /// Delivers `datagram` to `machine`. Returns the machine that the driver must drain next, or `None` if no deadline has changed and
-    /// nothing leaves now. The world may pass the datagram on through several machines, even ahead of time, as long as their deadlines
-    /// stay the same.
-    fn accept(&mut self, machine: MachineId, now: Instant, datagram: Self::Datagram) -> Option<MachineId>;
+    /// Wakes `machine`, whose deadline has come, and [drains](Self::drain) it.
+    fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms);
 
-    /// Wakes `machine`, whose deadline has come.
-    fn wake(&mut self, machine: MachineId, now: Instant);
+    /// Polls `machine` until nothing more leaves it at `now`, and likewise each machine that must be polled because of what leaves. Tells
+    /// `alarms` the deadlines of those that it has polled.
+    fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms);
+}
 
-    /// Polls `machine`, and returns its deadline if nothing more leaves now.
-    fn step(&mut self, machine: MachineId, now: Instant) -> Step<Self::Datagram>;
+/// The deadlines of a world's machines, as the world sets them.
+pub trait Alarms {
+    /// Asks before each poll of `machine`. Returns `false` if it must not be polled: time would stand still.
+    fn may_poll(&mut self, machine: MachineId) -> bool;
+
+    /// Nothing more leaves `machine` now, or nothing after the datagram that is to be followed: this is its deadline.
+    fn set(&mut self, machine: MachineId, deadline: Option<Instant>);
 }

@@ -1,7 +1,7 @@
-//! Deadlines, wake-ups and the delivery of datagrams within one instant. The caller supplies the time.
+//! Deadlines and wake-ups. The caller supplies the time.
 
 use crate::deadlines::Deadlines;
-use acklab_base::{Instant, MachineId, Step, World};
+use acklab_base::{Alarms, Instant, MachineId, World};
 
 /// Machines are polled at most this often at one instant: many times what all machines of the largest networks do in one, and some seconds
 /// of CPU.
@@ -56,16 +56,13 @@ impl Agenda {
     #[inline]
     pub fn wake(&mut self, world: &mut impl World, machine: MachineId, now: Instant) {
         self.arrive_at(now);
-        world.wake(machine, now);
-        self.drain(world, machine, now);
+        world.wake(machine, now, self);
     }
 
-    /// Delivers a datagram to `machine`, and drains the machine that must be polled because of it.
-    pub fn deliver<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant, datagram: W::Datagram) {
+    /// Drains `machine`, at which something has arrived.
+    pub fn drain(&mut self, world: &mut impl World, machine: MachineId, now: Instant) {
         self.arrive_at(now);
-        if let Some(next) = world.accept(machine, now, datagram) {
-            self.drain(world, next, now);
-        }
+        world.drain(machine, now, self);
     }
 
     #[inline]
@@ -75,38 +72,28 @@ impl Agenda {
         }
     }
 
-    /// Polls `machine` until nothing more leaves it at `now`, and follows each datagram through the world as far as it gets at this
-    /// instant.
-    pub fn drain<W: World>(&mut self, world: &mut W, machine: MachineId, now: Instant) {
-        let mut machine = machine;
-        loop {
-            self.polls += 1;
-            if self.polls > MOST_POLLS {
-                return self.give_up(machine);
-            }
-            let (to, datagram, is_last) = match world.step(machine, now) {
-                Step::Send(to, datagram) => (to, datagram, false),
-                Step::SendLast(to, datagram, deadline) => {
-                    // The deadline is set first, because the datagram may lead back to this machine and change it.
-                    self.deadlines.set(machine.0, deadline);
-                    (to, datagram, true)
-                }
-                Step::Idle(deadline) => return self.deadlines.set(machine.0, deadline),
-            };
-            match (world.accept(to, now, datagram), is_last) {
-                (Some(next), true) => machine = next,
-                (Some(next), false) => self.drain(world, next, now),
-                (None, true) => return,
-                (None, false) => {}
-            }
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, machine: MachineId) {
         self.restless.get_or_insert(machine);
         self.deadlines.set(machine.0, None);
+    }
+}
+
+impl Alarms for Agenda {
+    #[inline(always)]
+    fn may_poll(&mut self, machine: MachineId) -> bool {
+        self.polls += 1;
+        let may = self.polls <= MOST_POLLS;
+        if !may {
+            self.give_up(machine);
+        }
+        may
+    }
+
+    #[inline(always)]
+    fn set(&mut self, machine: MachineId, deadline: Option<Instant>) {
+        self.deadlines.set(machine.0, deadline);
     }
 }
 
@@ -128,23 +115,21 @@ mod tests {
     struct Restless(Habit);
 
     impl World for Restless {
-        type Datagram = ();
-
         fn machines(&self) -> usize {
             1
         }
 
-        fn accept(&mut self, _machine: MachineId, _now: Instant, _datagram: ()) -> Option<MachineId> {
-            None
+        fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
+            self.drain(machine, now, alarms);
         }
 
-        fn wake(&mut self, _machine: MachineId, _now: Instant) {}
-
-        fn step(&mut self, machine: MachineId, now: Instant) -> Step<()> {
-            match self.0 {
-                Habit::Fidgets => Step::Idle(Some(now)),
-                Habit::Talks => Step::Send(machine, ()),
-                Habit::Ticks => Step::Idle(Some(Instant::from_nanos(now.as_nanos() + 1))),
+        fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
+            while alarms.may_poll(machine) {
+                match self.0 {
+                    Habit::Fidgets => return alarms.set(machine, Some(now)),
+                    Habit::Talks => {}
+                    Habit::Ticks => return alarms.set(machine, Some(Instant::from_nanos(now.as_nanos() + 1))),
+                }
             }
         }
     }

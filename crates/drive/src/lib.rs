@@ -5,12 +5,11 @@
 //! | module | contents |
 //! |---|---|
 //! | `deadlines` | the deadlines of all machines, and the earliest of them |
-//! | [`agenda`] | [`Agenda`]: the deadlines of a world, and the drain that delivers datagrams within one instant; it has no clock |
+//! | [`agenda`] | [`Agenda`]: the deadlines of a world, and its wake-ups; it has no clock |
 //! | [`virtual_clock`] | [`VirtualClock`]: a clock that jumps from one deadline to the next |
 //!
-//! At one instant, each datagram is followed through the machines as far as it gets before the next one leaves. Machines with equal
-//! deadlines are woken in the order of their ids. A run is therefore a pure function of its world. A driver with a real clock uses an
-//! [`Agenda`] as well.
+//! Machines with equal deadlines are woken in the order of their ids, and a world follows each datagram before the next one leaves. A run is
+//! therefore a pure function of its world. A driver with a real clock uses an [`Agenda`] as well.
 
 pub mod agenda;
 mod deadlines;

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use acklab_base::{Duration, Instant, MachineId, Step, World};
+use acklab_base::{Alarms, Duration, Instant, MachineId, World};
 use acklab_live::netlink::{Device, Metrics, Netlink};
 use acklab_live::socket::{Options, Tcp};
 use acklab_live::{Driver, Household, Namespace, Outcome, Outlet, Tun, WallClock};
@@ -26,17 +26,11 @@ struct Wire {
 }
 
 impl World for Wire {
-    type Datagram = ();
-
     fn machines(&self) -> usize {
         2
     }
 
-    fn accept(&mut self, _: MachineId, _: Instant, (): ()) -> Option<MachineId> {
-        None
-    }
-
-    fn wake(&mut self, machine: MachineId, now: Instant) {
+    fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
         let from = machine.0 as usize;
         while self.flying[from].front().is_some_and(|(at, _)| *at <= now) {
             if let Some((at, packet)) = self.flying[from].pop_front() {
@@ -44,10 +38,11 @@ impl World for Wire {
                 self.outlet.deliver(1 - from, at, &packet);
             }
         }
+        self.drain(machine, now, alarms);
     }
 
-    fn step(&mut self, machine: MachineId, _: Instant) -> Step<()> {
-        Step::Idle(self.flying[machine.0 as usize].front().map(|(at, _)| *at))
+    fn drain(&mut self, machine: MachineId, _: Instant, alarms: &mut impl Alarms) {
+        alarms.set(machine, self.flying[machine.0 as usize].front().map(|(at, _)| *at));
     }
 }
 

@@ -34,8 +34,8 @@ pub struct Network<D, H, T> {
     links: Vec<Link<D>>,
     cells: Vec<Cell<D>>,
     ids: Ids,
-    /// By destination and node, the next hop; empty for destinations without ports.
-    next_hops: Vec<Box<[NextHop]>>,
+    /// By destination and node, the next hop, if there is one; empty for destinations without ports.
+    next_hops: Vec<Box<[Option<NextHop>]>>,
     /// By link direction, the node at its far end.
     link_ends: Vec<NodeId>,
     /// By cell, the nodes of the map that its own nodes are.
@@ -51,8 +51,6 @@ pub struct Network<D, H, T> {
     ports_by_flow: FlowTable<PortId>,
     /// By node, the port that receives all packets whose flow has no port of its own.
     node_ports: Vec<Option<PortId>>,
-    /// The packet that has arrived at the port that the driver polls next.
-    arriving: Option<D>,
     /// The number of datagrams without a next hop or a port.
     undeliverable: u64,
     /// The endpoints behind the ports.
@@ -77,12 +75,12 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         let (link_ends, cell_nodes) = next_hops::far_ends(&map, links.len(), cells.len());
         let mut is_host = vec![false; map.nodes()];
         let node_ports = vec![None; map.nodes()];
-        let mut next_hops: Vec<Box<[NextHop]>> = vec![Box::default(); map.nodes()];
+        let mut next_hops: Vec<Box<[Option<NextHop>]>> = vec![Box::default(); map.nodes()];
         for host in hosts_at {
             is_host[host.index()] = true;
             map.route_to(host);
             let nodes = (0..map.nodes() as u32).map(NodeId);
-            next_hops[host.index()] = nodes.map(|node| NextHop::on_route(&map, ids, node, host)).collect();
+            next_hops[host.index()] = nodes.map(|node| NextHop::on_route(&map, node, host)).collect();
             for (index, (cell, nodes)) in cells.iter_mut().zip(&cell_nodes).enumerate() {
                 if let Some(exit) = next_hops::exit(&map, index, nodes, host) {
                     cell.attach(host, exit);
@@ -106,7 +104,6 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             port_nodes: Vec::new(),
             ports_by_flow: FlowTable::new(),
             node_ports,
-            arriving: None,
             undeliverable: 0,
             hosts,
             taps,

@@ -1,32 +1,56 @@
 //! Forwarding: packets pass from machine to machine.
+//!
+//! A packet is followed as far as it gets at one instant before the next one leaves. What leaves a machine last is followed in a loop, so that
+//! two machines that answer each other at one instant take no stack; what leaves it before is followed by a call.
 
 use super::Network;
 use super::ids::Element;
 use super::next_hops::NextHop;
 use crate::hosts::{Departure, Hosts};
 use crate::taps::Taps;
-use acklab_base::{Instant, Machine, MachineId, NodeId, PortId, Step, World};
+use acklab_base::{Alarms, Instant, Machine, MachineId, NodeId, PortId, World};
 use acklab_wifi::Packet;
+
+/// What must be polled next.
+enum Turn<D> {
+    Link(usize),
+    Cell(usize),
+    /// A port, with the packet that has arrived there, if one has.
+    Port(PortId, Option<D>),
+}
 
 /// What follows when a packet has entered a link direction.
 enum Entered<D> {
     /// A packet leaves it ahead of time, to this direction and at this instant.
     Leaves(usize, Instant, D),
-    /// No packet leaves it yet. If its deadline is not in the future or has changed, its id.
-    Stays(Option<MachineId>),
+    /// No packet leaves it yet. If its deadline is not in the future or has changed, its index.
+    Stays(Option<usize>),
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
-    /// The next hop of a packet at `node`, or `None` if there is no route or no port.
-    #[inline]
-    fn next_hop(&self, node: NodeId, packet: &D) -> Option<NextHop> {
+    /// Passes a packet on that has left a machine at `node`. Returns what must be polled because of it.
+    #[inline(always)]
+    fn pass_on(&mut self, node: NodeId, now: Instant, packet: D) -> Option<Turn<D>> {
         let destination = packet.destination();
         if destination == node {
-            let port = self.ports_by_flow.get(packet.flow()).copied().or(self.node_ports[node.index()])?;
-            return Some(NextHop { machine: self.machine_of(port), node: 0 });
+            let Some(port) = self.ports_by_flow.get(packet.flow()).copied().or(self.node_ports[node.index()]) else {
+                self.drop_undeliverable(&packet);
+                return None;
+            };
+            if self.taps.is_watching() {
+                self.taps.enters_port(port, now, &packet);
+            }
+            return Some(Turn::Port(port, Some(packet)));
         }
-        let next = *self.next_hops.get(destination.index())?.get(node.index())?;
-        (next.machine != NextHop::NONE.machine).then_some(next)
+        let from_nodes = self.next_hops.get(destination.index());
+        match from_nodes.and_then(|hops| *hops.get(node.index())?) {
+            Some(NextHop::Link(index)) => self.enter_links(index as usize, now, packet).map(Turn::Link),
+            Some(NextHop::Cell(index, entry)) => self.enter_cell(index as usize, now, entry, packet).map(Turn::Cell),
+            None => {
+                self.drop_undeliverable(&packet);
+                None
+            }
+        }
     }
 
     #[cold]
@@ -35,21 +59,22 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.taps.dropped(packet.flow());
     }
 
-    /// Passes a packet to a cell. Returns the id of the cell, or `None` if its deadline is unchanged and it has delivered nothing.
+    /// Passes a packet to a cell, which it enters at the cell's node `entry`. Returns the index of the cell, or `None` if its deadline is unchanged
+    /// and it has delivered nothing.
     #[inline(never)]
-    fn enter_cell(&mut self, index: usize, now: Instant, node: u32, packet: D) -> Option<MachineId> {
+    fn enter_cell(&mut self, index: usize, now: Instant, entry: u32, packet: D) -> Option<usize> {
         let cell = &mut self.cells[index];
         let before = cell.deadline();
-        cell.accept(now, (node as usize, packet));
+        cell.accept(now, (entry as usize, packet));
         let is_unchanged = cell.deadline() == before && !cell.has_delivered();
         self.report_cell_drops(index);
-        (!is_unchanged).then(|| self.ids.of(Element::Cell(index)))
+        (!is_unchanged).then_some(index)
     }
 
-    /// Passes a packet to a link direction, and on to each direction that is the sole successor of the one before. Returns the id of the
-    /// last one, or `None` if its deadline is in the future and unchanged.
+    /// Passes a packet to a link direction, and on to each direction that is the sole successor of the one before. Returns the
+    /// index of the last one, or `None` if its deadline is in the future and unchanged.
     #[inline(never)]
-    fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<MachineId> {
+    fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<usize> {
         let is_watched = self.taps.is_watching();
         let (mut index, mut at, mut packet) = (first, now, packet);
         loop {
@@ -63,13 +88,13 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
                     return None;
                 };
                 let Some(next) = successor else {
-                    return link.carry(now, arrival, passed).then(|| self.ids.of(Element::Link(index)));
+                    return link.carry(now, arrival, passed).then_some(index);
                 };
                 (next, arrival, passed)
             } else {
                 match self.enter_link(index, at, now, packet) {
                     Entered::Leaves(next, arrival, ahead) => (next, arrival, ahead),
-                    Entered::Stays(machine) => return machine,
+                    Entered::Stays(polled) => return polled,
                 }
             };
             if is_watched {
@@ -90,7 +115,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.report_link_drops(index);
         match ahead {
             Some((next, (arrival, ahead))) => Entered::Leaves(next, arrival, ahead),
-            None => Entered::Stays((!is_unchanged).then(|| self.ids.of(Element::Link(index)))),
+            None => Entered::Stays((!is_unchanged).then_some(index)),
         }
     }
 
@@ -104,114 +129,152 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Polls a link direction. Undeliverable packets are counted and dropped.
-    fn step_link(&mut self, index: usize, now: Instant) -> Step<(u32, D)> {
-        loop {
+    /// Polls `turn` and what must be polled because of it, until nothing more leaves at `now`.
+    ///
+    /// It is compiled into the loop of wake-ups: a call would take `turn` through memory, written by halves and read as a whole.
+    #[inline(always)]
+    fn follow(&mut self, turn: Turn<D>, now: Instant, alarms: &mut impl Alarms) {
+        let mut next = Some(turn);
+        while let Some(turn) = next {
+            next = match turn {
+                Turn::Link(index) => self.drain_link(index, now, alarms),
+                Turn::Cell(index) => self.drain_cell(index, now, alarms),
+                Turn::Port(port, arrived) => self.drain_port(port, arrived, now, alarms),
+            };
+        }
+    }
+
+    /// [Follows](Self::follow) a packet that is not the last one to leave its machine: few are not.
+    #[inline(never)]
+    fn follow_before_last(&mut self, turn: Turn<D>, now: Instant, alarms: &mut impl Alarms) {
+        self.follow(turn, now, alarms);
+    }
+
+    /// Polls a link direction until its last packet leaves. Returns what must be polled because of that.
+    #[inline(always)]
+    fn drain_link(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
+        let machine = self.ids.of(Element::Link(index));
+        while alarms.may_poll(machine) {
             let link = &mut self.links[index];
             let packet = link.poll(now);
             let deadline = link.deadline();
-            let Some(packet) = packet else { return Step::Idle(deadline) };
+            let is_last = packet.is_none() || deadline.is_none_or(|deadline| deadline > now);
+            if is_last {
+                alarms.set(machine, deadline);
+            }
+            let packet = packet?;
             if self.taps.is_watching() {
                 self.taps.leaves_link(index, now, &packet);
             }
-            let Some(NextHop { machine: to, node }) = self.next_hop(self.link_ends[index], &packet) else {
-                self.drop_undeliverable(&packet);
-                continue;
-            };
-            return if deadline.is_some_and(|deadline| deadline <= now) {
-                Step::Send(to, (node, packet))
-            } else {
-                Step::SendLast(to, (node, packet), deadline)
-            };
+            let turn = self.pass_on(self.link_ends[index], now, packet);
+            if is_last {
+                return turn;
+            }
+            if let Some(turn) = turn {
+                self.follow_before_last(turn, now, alarms);
+            }
         }
+        None
     }
 
-    /// Polls a cell. Undeliverable packets are counted and dropped.
+    /// Polls a cell until its last packet leaves. Returns what must be polled because of that.
     #[inline(never)]
-    fn step_cell(&mut self, index: usize, now: Instant) -> Step<(u32, D)> {
-        loop {
+    fn drain_cell(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
+        let machine = self.ids.of(Element::Cell(index));
+        while alarms.may_poll(machine) {
             let cell = &mut self.cells[index];
             let packet = cell.poll(now);
-            let (deadline, is_last) = (cell.deadline(), !cell.has_delivered());
-            let Some((at, packet)) = packet else { return Step::Idle(deadline) };
-            let Some(NextHop { machine: to, node }) = self.next_hop(self.cell_nodes[index][at], &packet) else {
-                self.drop_undeliverable(&packet);
-                continue;
-            };
-            return if is_last { Step::SendLast(to, (node, packet), deadline) } else { Step::Send(to, (node, packet)) };
+            let is_last = packet.is_none() || !cell.has_delivered();
+            if is_last {
+                alarms.set(machine, cell.deadline());
+            }
+            let (at, packet) = packet?;
+            let turn = self.pass_on(self.cell_nodes[index][at], now, packet);
+            if is_last {
+                return turn;
+            }
+            if let Some(turn) = turn {
+                self.follow_before_last(turn, now, alarms);
+            }
         }
+        None
     }
 
-    /// Hands the packet that has just arrived to a port, if one has, and polls the port. Undeliverable packets are counted and dropped.
-    fn step_port(&mut self, port: PortId, now: Instant) -> Step<(u32, D)> {
-        loop {
-            let departure = match self.arriving.take() {
+    /// Hands `arrived`, if a packet has arrived, to a port, and polls the port until its last packet leaves. Returns what must be polled because
+    /// of that.
+    #[inline(always)]
+    fn drain_port(
+        &mut self,
+        port: PortId,
+        mut arrived: Option<D>,
+        now: Instant,
+        alarms: &mut impl Alarms,
+    ) -> Option<Turn<D>> {
+        let machine = self.ids.of(Element::Port(port));
+        while alarms.may_poll(machine) {
+            let departure = match arrived.take() {
                 Some(packet) => self.hosts.exchange(port, now, packet),
                 None => self.hosts.depart(port, now),
             };
-            let (packet, last) = match departure {
-                Departure::One(packet) => (packet, None),
-                Departure::Last(packet, deadline) => (packet, Some(deadline)),
-                Departure::None(deadline) => return Step::Idle(deadline),
+            let (packet, is_last) = match departure {
+                Departure::One(packet) => (packet, false),
+                Departure::Last(packet, deadline) => {
+                    // The deadline is set first, because the packet may lead back to this port and change it.
+                    alarms.set(machine, deadline);
+                    (packet, true)
+                }
+                Departure::None(deadline) => {
+                    alarms.set(machine, deadline);
+                    return None;
+                }
             };
             if self.taps.is_watching() {
                 self.taps.leaves_port(port, now, &packet);
             }
-            match (self.next_hop(self.port_nodes[port.index()], &packet), last) {
-                (Some(to), None) => return Step::Send(to.machine, (to.node, packet)),
-                (Some(to), Some(deadline)) => return Step::SendLast(to.machine, (to.node, packet), deadline),
-                (None, last) => {
-                    self.drop_undeliverable(&packet);
-                    if let Some(deadline) = last {
-                        return Step::Idle(deadline);
-                    }
-                }
+            let turn = self.pass_on(self.port_nodes[port.index()], now, packet);
+            if is_last {
+                return turn;
+            }
+            if let Some(turn) = turn {
+                self.follow_before_last(turn, now, alarms);
             }
         }
+        None
     }
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> World for Network<D, H, T> {
-    /// A packet, with the cell's node at which it enters if it goes to a cell.
-    type Datagram = (u32, D);
-
     fn machines(&self) -> usize {
         self.links.len() + self.cells.len() + self.port_nodes.len()
     }
 
     #[inline]
-    fn accept(&mut self, machine: MachineId, now: Instant, (node, packet): (u32, D)) -> Option<MachineId> {
-        match self.ids.element(machine) {
-            Element::Link(index) => self.enter_links(index, now, packet),
-            Element::Cell(index) => self.enter_cell(index, now, node, packet),
-            Element::Port(port) => {
-                if self.taps.is_watching() {
-                    self.taps.enters_port(port, now, &packet);
-                }
-                self.arriving = Some(packet);
-                Some(machine)
+    fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
+        let turn = match self.ids.element(machine) {
+            Element::Link(index) => {
+                self.wake_link(index, now);
+                Turn::Link(index)
             }
-        }
-    }
-
-    fn wake(&mut self, machine: MachineId, now: Instant) {
-        match self.ids.element(machine) {
-            Element::Link(index) => self.wake_link(index, now),
             Element::Cell(index) => {
                 self.cells[index].wake(now);
                 self.report_cell_drops(index);
                 self.taps.cell_woke(index, &mut self.cells[index]);
+                Turn::Cell(index)
             }
-            Element::Port(port) => self.hosts.wake(port, now),
-        }
+            Element::Port(port) => {
+                self.hosts.wake(port, now);
+                Turn::Port(port, None)
+            }
+        };
+        self.follow(turn, now, alarms);
     }
 
-    #[inline]
-    fn step(&mut self, machine: MachineId, now: Instant) -> Step<(u32, D)> {
-        match self.ids.element(machine) {
-            Element::Link(index) => self.step_link(index, now),
-            Element::Cell(index) => self.step_cell(index, now),
-            Element::Port(port) => self.step_port(port, now),
-        }
+    fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
+        let turn = match self.ids.element(machine) {
+            Element::Link(index) => Turn::Link(index),
+            Element::Cell(index) => Turn::Cell(index),
+            Element::Port(port) => Turn::Port(port, None),
+        };
+        self.follow(turn, now, alarms);
     }
 }

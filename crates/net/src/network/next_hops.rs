@@ -1,28 +1,25 @@
 //! What a network computes from its map when it is built.
 
-use super::ids::{Element, Ids};
 use crate::map::{Hop, Map};
-use acklab_base::{MachineId, NodeId};
+use acklab_base::NodeId;
 
-/// The machine to which a packet goes next.
+/// Where a packet goes on its way to another node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NextHop {
-    pub(super) machine: MachineId,
-    /// If the machine is a cell, the cell's node at which the packet enters.
-    pub(super) node: u32,
+pub(super) enum NextHop {
+    /// To a link direction.
+    Link(u32),
+    /// To a cell, which it enters at this node of the cell.
+    Cell(u32, u32),
 }
 
 impl NextHop {
-    /// Marks a missing route.
-    pub(super) const NONE: Self = Self { machine: MachineId(u32::MAX), node: 0 };
-
-    /// The next hop on the route from `from` to `destination`, or [`Self::NONE`].
-    pub(super) fn on_route(map: &Map, ids: Ids, from: NodeId, destination: NodeId) -> Self {
-        match map.next(from, destination) {
-            None => Self::NONE,
-            Some((Hop::Link(direction), _)) => Self { machine: ids.of(Element::Link(direction)), node: 0 },
-            Some((Hop::Cell { cell, from, .. }, _)) => Self { machine: ids.of(Element::Cell(cell)), node: from as u32 },
-        }
+    /// The next hop on the route from `from` to `destination`, if there is one.
+    pub(super) fn on_route(map: &Map, from: NodeId, destination: NodeId) -> Option<Self> {
+        let (hop, _) = map.next(from, destination)?;
+        Some(match hop {
+            Hop::Link(direction) => Self::Link(direction as u32),
+            Hop::Cell { cell, from, .. } => Self::Cell(cell as u32, from as u32),
+        })
     }
 }
 
