@@ -32,7 +32,7 @@ mod tcp;
 mod testing;
 
 pub use acknowledger::Acknowledger;
-pub use decision::{Decided, Decision, Reason};
+pub use decision::{Decided, Decision, OwnReason, Reason};
 pub use delivery::Delivery;
 pub use held::Held;
 pub use ledger::{Arrival, Ledger, Packet, Span, Tally};
@@ -101,7 +101,7 @@ mod tests {
 
     impl AckPolicy for Late {
         fn decide(&mut self, _now: Instant, _arrival: &Arrival, ledger: &Ledger, _held: Held<'_>) -> Decision {
-            Decision::At(ledger.newest, Reason::Custom(3))
+            Decision::At(ledger.newest, Reason::Custom(OwnReason::N3))
         }
 
         fn ledger(&self) -> Ledger {
@@ -122,8 +122,11 @@ mod tests {
         let mut policy = late();
         let (now, ledger) = (Instant::from_nanos(5), Ledger::default());
         let held = Held { next: 0, beyond: &[], sack: true, newer: 0 };
-        assert_eq!(policy.decide(now, &Arrival::InOrder, &ledger, held), Decision::At(now, Reason::Custom(3)));
-        assert_eq!(policy.reason_name(Reason::Custom(3)), "late");
+        assert_eq!(
+            policy.decide(now, &Arrival::InOrder, &ledger, held),
+            Decision::At(now, Reason::Custom(OwnReason::N3))
+        );
+        assert_eq!(policy.reason_name(Reason::Custom(OwnReason::N3)), "late");
         assert_eq!(policy.reason_name(Reason::Timer), "timer");
         assert_eq!(format!("{policy:?}"), "Custom(Custom(\"late\"))");
     }

@@ -82,13 +82,44 @@ pub enum Reason {
     Asked,
     /// The segment ends what the sender's application has written (PSH; RFC 9293, §3.9.1.2), and the application here has read it.
     Push,
-    /// A custom policy's own reason of this number, counted from 0; its name is [that policy's](super::AckPolicy::reason).
-    Custom(u8),
+    /// A custom policy's own reason of this number; its name is [that policy's](super::AckPolicy::reason).
+    Custom(OwnReason),
+}
+
+/// The number of a custom policy's own reason.
+///
+/// It has no values but these, so that a [`Reason`] takes one octet. One of two would be written by halves and read as a whole, for which a
+/// processor waits at each decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[rustfmt::skip]
+#[expect(missing_docs, reason = "they are numbers")]
+pub enum OwnReason {
+    N0, N1, N2, N3, N4, N5, N6, N7, N8, N9, N10, N11, N12, N13, N14, N15,
+}
+
+impl OwnReason {
+    #[rustfmt::skip]
+    const ALL: [Self; 16] = [
+        Self::N0, Self::N1, Self::N2, Self::N3, Self::N4, Self::N5, Self::N6, Self::N7,
+        Self::N8, Self::N9, Self::N10, Self::N11, Self::N12, Self::N13, Self::N14, Self::N15,
+    ];
+
+    /// The reason of this number, counted from 0. Those beyond the last count as the last.
+    #[must_use]
+    pub fn new(number: usize) -> Self {
+        Self::ALL[number.min(Self::ALL.len() - 1)]
+    }
+
+    /// The number, counted from 0.
+    #[must_use]
+    pub const fn number(self) -> usize {
+        self as usize
+    }
 }
 
 impl Reason {
-    /// The most reasons that a custom policy has of its own. Those beyond count as the last.
-    pub const MOST_CUSTOM: usize = 16;
+    /// The most reasons that a custom policy has of its own.
+    pub const MOST_CUSTOM: usize = OwnReason::ALL.len();
     /// The number of reasons in all.
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
@@ -119,17 +150,12 @@ impl Reason {
     /// The reason of this index.
     #[must_use]
     pub fn of_index(index: usize) -> Self {
-        Self::ALL.get(index).copied().unwrap_or(Self::Custom(index.saturating_sub(Self::ALL.len()) as u8))
+        Self::ALL.get(index).copied().unwrap_or(Self::Custom(OwnReason::new(index.saturating_sub(Self::ALL.len()))))
     }
 
     /// Its place among counts by reason: first those that everyone may have, then a policy's own.
     #[must_use]
     pub const fn index(self) -> usize {
-        if let Self::Custom(own) = self
-            && (own as usize) < Self::MOST_CUSTOM
-        {
-            return Self::ALL.len() + own as usize;
-        }
         match self {
             Self::EverySegment => 0,
             Self::SegmentCount => 1,
@@ -151,7 +177,7 @@ impl Reason {
             Self::LossEvent => 17,
             Self::Asked => 18,
             Self::Push => 19,
-            Self::Custom(_) => Self::COUNT - 1,
+            Self::Custom(own) => Self::ALL.len() + own.number(),
         }
     }
 
@@ -193,6 +219,7 @@ mod tests {
         for index in 0..Reason::COUNT {
             assert_eq!(Reason::of_index(index).index(), index);
         }
-        assert_eq!(Reason::Custom(200).index(), Reason::COUNT - 1, "the last counts for those beyond");
+        assert_eq!(OwnReason::new(200).number(), Reason::MOST_CUSTOM - 1, "the last counts for those beyond");
+        assert_eq!(size_of::<Option<Reason>>(), 1);
     }
 }

@@ -150,7 +150,7 @@ impl Policy {
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {
         match reason {
-            Reason::Custom(own) => self.reason(own),
+            Reason::Custom(own) => self.reason(own.number() as u8),
             _ => reason.name(),
         }
     }

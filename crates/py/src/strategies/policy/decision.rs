@@ -2,7 +2,7 @@
 
 use crate::errors::UsageError;
 use acklab_base::Instant;
-use acklab_transport::ack::{Decision, Reason};
+use acklab_transport::ack::{Decision, OwnReason, Reason};
 use pyo3::prelude::*;
 
 /// The reason of an acknowledgment: one of those that all policies share, or one of the policy.
@@ -130,5 +130,5 @@ fn reason(name: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> 
             return Err(UsageError::new_err(message));
         }
     };
-    Ok(Reason::Custom(index as u8))
+    Ok(Reason::Custom(OwnReason::new(index)))
 }
