@@ -4,6 +4,7 @@ mod assigned;
 mod channel;
 mod config;
 mod device;
+mod flight;
 
 pub use config::{LinkConfig, TraceFile};
 
@@ -138,8 +139,8 @@ impl<D: Datagram + Clone> Link<D> {
     /// read its deadline.
     #[inline]
     pub fn carry(&mut self, now: Instant, arrival: Instant, packet: D) -> bool {
-        let must_be_polled = self.channel.in_flight.front().is_none_or(|(first, _)| *first <= now);
-        self.channel.in_flight.push_back((arrival, packet));
+        let must_be_polled = self.channel.in_flight.next().is_none_or(|first| first <= now);
+        self.channel.in_flight.push(arrival, packet);
         must_be_polled
     }
 
@@ -153,7 +154,7 @@ impl<D: Datagram + Clone> Link<D> {
         if !self.channel.is_in_order() || self.spacer.is_some() || !matches!(self.queue, Queue::Precomputed(_)) {
             return None;
         }
-        let (arrival, packet) = self.channel.in_flight.pop_front()?;
+        let (arrival, packet) = self.channel.in_flight.pop()?;
         self.tally.delivers(arrival, packet.wire_len());
         Some((arrival, packet))
     }
@@ -231,8 +232,8 @@ impl<D: Datagram + Clone> Link<D> {
     #[inline(never)]
     fn poll_spaced(&mut self, now: Instant) -> Option<D> {
         let spacer = self.spacer.as_mut()?;
-        while self.channel.in_flight.front().is_some_and(|(at, _)| *at <= now) {
-            self.channel.in_flight.pop_front().into_iter().for_each(|(_, packet)| spacer.accept(now, packet));
+        while let Some(packet) = self.channel.in_flight.pop_arrived(now) {
+            spacer.accept(now, packet);
         }
         spacer.wake(now);
         let packet = spacer.poll(now)?;
@@ -374,7 +375,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
 
     #[inline]
     fn deadline(&self) -> Option<Instant> {
-        let arrival = self.channel.in_flight.front().map(|(at, _)| *at);
+        let arrival = self.channel.in_flight.next();
         if self.is_plain {
             return arrival;
         }
@@ -398,10 +399,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         if self.spacer.is_some() {
             return self.poll_spaced(now);
         }
-        if self.channel.in_flight.front()?.0 > now {
-            return None;
-        }
-        let (_, packet) = self.channel.in_flight.pop_front()?;
+        let packet = self.channel.in_flight.pop_arrived(now)?;
         // What a plain link carries was counted when it passed.
         if !self.is_plain {
             self.tally.delivers(now, packet.wire_len());

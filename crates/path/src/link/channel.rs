@@ -1,18 +1,18 @@
 //! The propagation of packets from the server to the far end.
 
 use super::LinkConfig;
+use super::flight::Flight;
 use crate::counters::Tally;
 use crate::duplicate::Duplicate;
 use crate::jitter::Arrivals;
 use crate::loss::Loss;
 use acklab_base::random::Stream;
 use acklab_base::{Datagram, Instant};
-use std::collections::VecDeque;
 
-/// The packets that have left the server, in the order of their arrival at the far end.
+/// The way to the far end, and the packets on it.
 #[derive(Clone, Debug)]
 pub(super) struct Channel<D> {
-    pub(super) in_flight: VecDeque<(Instant, D)>,
+    pub(super) in_flight: Flight<D>,
     arrivals: Arrivals,
     loss: Option<Loss>,
     duplicate: Option<Duplicate>,
@@ -23,7 +23,7 @@ impl<D: Datagram + Clone> Channel<D> {
     /// The channel of `config`. `stream` returns the random stream of the component that it is given by name.
     pub(super) fn new(config: &LinkConfig, stream: impl Fn(&str) -> Stream) -> Self {
         Self {
-            in_flight: VecDeque::new(),
+            in_flight: Flight::new(),
             arrivals: Arrivals::new(
                 config.delay,
                 config.jitter.map(|jitter| (jitter, stream("jitter"))),
@@ -56,7 +56,7 @@ impl<D: Datagram + Clone> Channel<D> {
     pub(super) fn send(&mut self, sent: Instant, packet: D, tally: &mut Tally) {
         if self.is_plain() {
             let arrival = self.arrival(sent);
-            self.in_flight.push_back((arrival, packet));
+            self.in_flight.push(arrival, packet);
         } else {
             self.send_impaired(sent, packet, tally);
         }
@@ -75,14 +75,12 @@ impl<D: Datagram + Clone> Channel<D> {
         self.carry(sent, packet);
     }
 
-    /// Inserts a packet behind those that arrive no later.
     fn carry(&mut self, sent: Instant, packet: D) {
         let arrival = self.arrival(sent);
-        let index = if self.can_overtake {
-            self.in_flight.partition_point(|(at, _)| *at <= arrival)
+        if self.can_overtake {
+            self.in_flight.insert(arrival, packet);
         } else {
-            self.in_flight.len()
-        };
-        self.in_flight.insert(index, (arrival, packet));
+            self.in_flight.push(arrival, packet);
+        }
     }
 }

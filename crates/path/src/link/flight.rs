@@ -1,0 +1,55 @@
+//! The packets that are under way to the far end of a link.
+
+use acklab_base::Instant;
+use std::collections::VecDeque;
+
+/// The packets that have left the server, in the order of their arrival at the far end.
+#[derive(Clone, Debug)]
+pub(super) struct Flight<D> {
+    packets: VecDeque<(Instant, D)>,
+    /// When the first of them arrives, or [`Instant::FAR_FUTURE`] if there is none. It is asked for more often than it changes.
+    next: Instant,
+}
+
+impl<D> Flight<D> {
+    pub(super) const fn new() -> Self {
+        Self { packets: VecDeque::new(), next: Instant::FAR_FUTURE }
+    }
+
+    /// When the first packet arrives.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Instant> {
+        (self.next != Instant::FAR_FUTURE).then_some(self.next)
+    }
+
+    /// Adds a packet that arrives behind all others.
+    #[inline]
+    pub(super) fn push(&mut self, arrival: Instant, packet: D) {
+        self.next = self.next.min(arrival);
+        self.packets.push_back((arrival, packet));
+    }
+
+    /// Adds a packet behind those that arrive no later.
+    pub(super) fn insert(&mut self, arrival: Instant, packet: D) {
+        let index = self.packets.partition_point(|(at, _)| *at <= arrival);
+        self.next = self.next.min(arrival);
+        self.packets.insert(index, (arrival, packet));
+    }
+
+    /// Removes the packet that arrives first, and returns it with the instant of its arrival.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(Instant, D)> {
+        let first = self.packets.pop_front();
+        self.next = self.packets.front().map_or(Instant::FAR_FUTURE, |(arrival, _)| *arrival);
+        first
+    }
+
+    /// Removes the packet that arrives first, if it has arrived by `now`.
+    #[inline]
+    pub(super) fn pop_arrived(&mut self, now: Instant) -> Option<D> {
+        if self.next > now {
+            return None;
+        }
+        self.pop().map(|(_, packet)| packet)
+    }
+}
