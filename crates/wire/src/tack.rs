@@ -80,7 +80,7 @@ pub const OVERHEAD: u64 = BELOW + HEADER + TAG;
 pub struct ConnectionId(pub u64);
 
 /// A packet over UDP and IPv4. The octets of streams are lengths.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The ECN field of the IP header that it travels in.
     pub ecn: Ecn,

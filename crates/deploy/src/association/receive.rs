@@ -61,8 +61,9 @@ impl Association {
     fn take(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, memory: &mut [u8], place: Range<usize>) {
         let mut pieces = std::mem::take(&mut self.pieces);
         let (start, octets) = (place.start, place.len());
+        let mut packet = Packet::default();
         // What is refused was counted.
-        if let Ok(Some(packet)) = self.session.open(&mut memory[place], ecn, &mut pieces) {
+        if let Ok(true) = self.session.open(&mut memory[place], ecn, &mut packet, &mut pieces) {
             self.path.on_arrival(from, octets);
             if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
                 self.follow(now, from, octets);

@@ -12,13 +12,20 @@ use acklab_wire::tack::{Frame, Frames, Packet, Timestamp};
 const MOST_EARLY: usize = 10;
 
 impl Session {
-    /// Opens a datagram that came with this ECN field, in its place. Returns the packet for the transport, if there is one, and puts into `pieces` where the octets of
-    /// streams stand that it carries.
+    /// Opens a datagram that came with this ECN field, in its place. Returns `true` if there is a packet for the transport, which is written into `packet`, and where the octets of streams
+    /// stand that it carries into `pieces`: a processor that moves what it has just written in smaller parts waits for all that it wrote before.
     ///
     /// # Errors
     /// If nothing of the datagram has an effect. It is counted.
-    pub fn open(&mut self, datagram: &mut [u8], ecn: Ecn, pieces: &mut Vec<Piece>) -> Result<Option<Packet>, Refused> {
-        let opened = self.open_packets(datagram, ecn, pieces);
+    #[inline]
+    pub fn open(
+        &mut self,
+        datagram: &mut [u8],
+        ecn: Ecn,
+        packet: &mut Packet,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<bool, Refused> {
+        let opened = self.open_packets(datagram, ecn, packet, pieces);
         if let Err(refused) = &opened {
             self.refused.count(*refused);
         }
@@ -34,8 +41,9 @@ impl Session {
         &mut self,
         datagram: &mut [u8],
         ecn: Ecn,
+        opened: &mut Packet,
         pieces: &mut Vec<Piece>,
-    ) -> Result<Option<Packet>, Refused> {
+    ) -> Result<bool, Refused> {
         pieces.clear();
         let (mut at, mut result) = (0, Err(Refused::Form));
         while at < datagram.len() {
@@ -44,20 +52,20 @@ impl Session {
                 None => return result,
             };
             if head.level == Level::Session && at == 0 {
-                return self.open_session(datagram, &head, at, ecn, pieces);
+                return self.open_session(datagram, &head, at, ecn, opened, pieces);
             }
             if head.level == Level::Session {
-                let opened = self.open_session(&mut datagram[at..], &head, at, ecn, pieces);
+                let has_opened = self.open_session(&mut datagram[at..], &head, at, ecn, opened, pieces);
                 // What comes with a packet of the handshake may be of no use, and the other way round.
-                return opened.or_else(|refused| {
+                return has_opened.or_else(|refused| {
                     if result.is_ok() {
                         self.refused.count(refused);
                     }
-                    result.and(Ok(None)).or(Err(refused))
+                    result.and(Ok(false)).or(Err(refused))
                 });
             }
             match self.open_level(&mut datagram[at..at + head.end], &head, head.level) {
-                Ok(()) => result = Ok(None),
+                Ok(()) => result = Ok(false),
                 Err(refused) => result = result.or(Err(refused)),
             }
             at += head.end;
@@ -113,7 +121,7 @@ impl Session {
         Ok(())
     }
 
-    /// A packet of the transport. Returns `None` if it is kept until there are keys.
+    /// A packet of the transport. Returns `false` if it is kept until there are keys.
     #[inline]
     fn open_session(
         &mut self,
@@ -121,8 +129,9 @@ impl Session {
         head: &Head,
         at: usize,
         ecn: Ecn,
+        opened: &mut Packet,
         pieces: &mut Vec<Piece>,
-    ) -> Result<Option<Packet>, Refused> {
+    ) -> Result<bool, Refused> {
         if head.connection != self.local {
             return Err(Refused::Connection);
         }
@@ -130,7 +139,7 @@ impl Session {
             Some(phases) if self.is_complete => phases,
             _ if self.early.len() < MOST_EARLY && !self.has_failed => {
                 self.early.push_back((packet.to_vec(), ecn));
-                return Ok(None);
+                return Ok(false);
             }
             _ => return Err(Refused::Early),
         };
@@ -141,14 +150,10 @@ impl Session {
         // Where the frames begin in the datagram: the tag stands behind them.
         let base = at + end - acklab_wire::tack::TAG as usize - octets.len();
         let origin = octets.as_ptr() as usize;
-        let mut packet = Packet {
-            ecn,
-            connection: head.connection,
-            number,
-            departed: Timestamp(departed),
-            frames: Frames::default(),
-        };
-        let decoded = decode_frames_into(octets, &mut packet.frames, |frame, octets| {
+        opened.frames.clear();
+        (opened.ecn, opened.connection, opened.number, opened.departed) =
+            (ecn, head.connection, number, Timestamp(departed));
+        let decoded = decode_frames_into(octets, &mut opened.frames, |frame, octets| {
             if let Frame::Stream(stream) = frame {
                 let start = base + (octets.as_ptr() as usize - origin);
                 pieces.push(Piece { stream: stream.id, offset: stream.offset, at: start..start + octets.len() });
@@ -157,8 +162,8 @@ impl Session {
         if decoded.is_err() {
             return Err(Refused::Frames);
         }
-        self.confirm(&packet.frames);
-        Ok(Some(packet))
+        self.confirm(&opened.frames);
+        Ok(true)
     }
 
     /// A server that says more than its Accept has the last message of the client.
