@@ -44,11 +44,13 @@ pub struct Written<B = Vec<u8>> {
     start: u64,
     end: u64,
     blocks: VecDeque<Block<B>>,
+    /// The place of the block from which octets were copied last, which the next are likely to be in, or in the one behind it.
+    last: usize,
 }
 
 impl<B> Default for Written<B> {
     fn default() -> Self {
-        Self { start: 0, end: 0, blocks: VecDeque::new() }
+        Self { start: 0, end: 0, blocks: VecDeque::new(), last: 0 }
     }
 }
 
@@ -82,12 +84,20 @@ impl<B: AsRef<[u8]>> Written<B> {
     }
 
     /// Appends the octets of `range` to `to`. Returns `false`, and appends nothing, if they are not all kept.
-    pub fn copy(&self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
+    pub fn copy(&mut self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
         if range.start < self.start || range.end > self.end {
             return false;
         }
         let mut at = range.start;
-        let first = self.blocks.partition_point(|block| block.end() <= at);
+        let holds = |place: usize| self.blocks.get(place).is_some_and(|block| block.start <= at && at < block.end());
+        let first = if holds(self.last) {
+            self.last
+        } else if holds(self.last + 1) {
+            self.last + 1
+        } else {
+            self.blocks.partition_point(|block| block.end() <= at)
+        };
+        self.last = first;
         for block in self.blocks.range(first..) {
             if at >= range.end {
                 break;
@@ -102,7 +112,9 @@ impl<B: AsRef<[u8]>> Written<B> {
     /// Frees the octets below `offset`, which the peer has acknowledged.
     pub fn free(&mut self, offset: u64) {
         self.start = offset.clamp(self.start, self.end);
-        while self.blocks.pop_front_if(|block| block.end() <= self.start).is_some() {}
+        while self.blocks.pop_front_if(|block| block.end() <= self.start).is_some() {
+            self.last = self.last.saturating_sub(1);
+        }
     }
 }
 
@@ -242,16 +254,16 @@ mod tests {
     fn what_is_written_is_kept_until_it_is_acknowledged() {
         let mut written = Written::default();
         written.append(b"acknowledge");
-        let copy = |written: &Written, range| {
+        let copy = |written: &mut Written, range| {
             let mut octets = Vec::new();
             written.copy(range, &mut octets).then_some(octets)
         };
-        assert_eq!(copy(&written, 2..5), Some(b"kno".to_vec()));
+        assert_eq!(copy(&mut written, 2..5), Some(b"kno".to_vec()));
         written.free(5);
         written.free(3);
         assert_eq!((written.kept(), written.end()), (6, 11));
-        assert_eq!((copy(&written, 4..6), copy(&written, 5..12)), (None, None));
-        assert_eq!(copy(&written, 5..11), Some(b"wledge".to_vec()));
+        assert_eq!((copy(&mut written, 4..6), copy(&mut written, 5..12)), (None, None));
+        assert_eq!(copy(&mut written, 5..11), Some(b"wledge".to_vec()));
     }
 
     #[test]
@@ -264,6 +276,25 @@ mod tests {
         arrived.put(4, b"owl");
         arrived.take(5, &mut read);
         assert_eq!((read.as_slice(), arrived.start()), (b"acknowledge".as_slice(), 11));
+    }
+
+    #[test]
+    fn octets_are_copied_from_wherever_they_are() {
+        let all: Vec<u8> = (0..60u8).collect();
+        for free in 0..60 {
+            let mut written = Written::default();
+            all.chunks(7).for_each(|block| written.push(block.to_vec()));
+            // Each copy begins where another one, before the octets were freed, has left off.
+            for (before, start) in (0..60).flat_map(|before| (free..60).map(move |start| (before, start))) {
+                let mut written = written.clone();
+                let mut copied = Vec::new();
+                assert!(written.copy(before..before + 1, &mut copied));
+                written.free(free);
+                let range = start..(start + 9).min(60);
+                assert!(written.copy(range.clone(), &mut copied));
+                assert_eq!(copied[1..], all[range.start as usize..range.end as usize]);
+            }
+        }
     }
 
     #[test]

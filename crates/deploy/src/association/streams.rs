@@ -68,7 +68,7 @@ impl Stream {
         Ends { id, outlet: Arc::clone(&self.outlet), inlet: Arc::clone(&self.inlet) }
     }
 
-    pub(super) fn copy(&self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
+    pub(super) fn copy(&mut self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
         self.written.copy(range, to)
     }
 

@@ -184,10 +184,11 @@ impl<E: Streams> Host<E> {
             let may_transmit = self.end.may_transmit();
             let Some(packet) = self.end.poll(now) else { break };
             assert!(may_transmit, "a packet leaves, though none may");
-            let (mut octets, outgoing) = (Vec::new(), &self.outgoing);
+            let (mut octets, outgoing) = (Vec::new(), &mut self.outgoing);
             self.end.report_octets(&packet, &mut |stream, range| {
                 let (start, mut copied) = (range.start, Vec::new());
-                assert!(outgoing[&stream].written.copy(range, &mut copied), "what is sent is kept");
+                let is_kept = outgoing.get_mut(&stream).is_some_and(|end| end.written.copy(range, &mut copied));
+                assert!(is_kept, "what is sent is kept");
                 octets.push((stream, start, copied));
             });
             leaving.push(Loaded { packet, octets });
