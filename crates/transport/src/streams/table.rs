@@ -113,8 +113,12 @@ impl<T> Table<T> {
 
     #[inline]
     fn place(&self, id: u32) -> Option<usize> {
-        // Most connections have one.
-        if id == 0 { Some(0) } else { self.all.binary_search_by_key(&id, |stream| stream.id).ok() }
+        // Most connections have one, and in others most packets are of the newest.
+        match self.all.last() {
+            _ if id == 0 => Some(0),
+            Some(newest) if newest.id == id => Some(self.all.len() - 1),
+            _ => self.all.binary_search_by_key(&id, |stream| stream.id).ok(),
+        }
     }
 
     /// In the order of their ids.
