@@ -222,6 +222,12 @@ impl Scoreboard {
         Some(self.start_of(self.segments.len() - 1)..last.end)
     }
 
+    /// Returns `true` if the newest outstanding segment is believed in the network.
+    #[must_use]
+    pub fn is_tail_in_flight(&self) -> bool {
+        self.segments.back().is_some_and(|last| !last.sacked && (!last.lost || last.retransmitted))
+    }
+
     /// Other outcomes of transmissions than losses, since they were last cleared.
     #[must_use]
     pub fn outcomes(&self) -> &[Transmission] {

@@ -228,9 +228,10 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Leaving> {
-        // The FIN of either this segment or one in flight takes no room.
-        let octets = (segment.end - segment.start).min(self.congestion.control.window.mss);
-        let room = room.saturating_add(u64::from(self.has_sent_fin()));
+        // A FIN takes no room, neither that of this segment nor one in flight, which the scoreboard counts as an octet.
+        let payload = segment.end - segment.start - u64::from(self.holds_fin(&segment));
+        let octets = payload.min(self.congestion.control.window.mss);
+        let room = room.saturating_add(u64::from(self.has_sent_fin() && self.board.is_tail_in_flight()));
         if room < octets || self.transmission.is_paced(now) {
             return None;
         }
