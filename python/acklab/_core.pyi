@@ -435,6 +435,7 @@ class Lost:
 VERSION: str
 PORT: int
 QLOG_VERSIONS: list[str]
+PROCESSORS: list[str]
 REVISION: str
 
 def load(text: str, name: str, sets: list[str]) -> str: ...

@@ -37,6 +37,10 @@ QLOG_VERSIONS: tuple[str, ...] = tuple(_core.QLOG_VERSIONS)
 """The versions of qlog that can be written, the default first."""
 
 
+PROCESSORS: tuple[str, ...] = tuple(_core.PROCESSORS)
+"""What idle processors may do during an emulation."""
+
+
 PORT: int = _core.PORT
 """The port of the tools for real hosts if none is given."""
 

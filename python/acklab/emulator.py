@@ -12,14 +12,10 @@ from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
-PROCESSORS = ("auto", "awake", "halt")
-"""What idle processors may do during an emulation."""
-
-
 def idle_processors(name: str) -> str:
-    """One of `PROCESSORS`. Raises UsageError for another text."""
-    if name not in PROCESSORS:
-        raise UsageError(f"processors: found {name!r}, expected one of: {', '.join(PROCESSORS)}")
+    """One of `core.PROCESSORS`. Raises UsageError for another text."""
+    if name not in core.PROCESSORS:
+        raise UsageError(f"processors: found {name!r}, expected one of: {', '.join(core.PROCESSORS)}")
     return name
 
 

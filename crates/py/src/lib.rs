@@ -70,6 +70,7 @@ mod _core {
         module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
         module.add("PORT", acklab_deploy::tools::PORT)?;
         module.add("QLOG_VERSIONS", acklab_measure::qlog::Schema::ALL.map(acklab_measure::qlog::Schema::name))?;
+        module.add("PROCESSORS", acklab_lab::emulate::IdleProcessors::NAMES)?;
         module.add("REVISION", env!("ACKLAB_REVISION"))
     }
 }

@@ -63,7 +63,7 @@ def _complete_traces(incomplete: str) -> list[tuple[str, str]]:
 
 
 def _complete_processors(incomplete: str) -> list[str]:
-    from acklab.emulator import PROCESSORS
+    from acklab.core import PROCESSORS
 
     return [name for name in PROCESSORS if name.startswith(incomplete)]
 
