@@ -6,7 +6,7 @@
 
 use acklab_base::{Duration, Instant};
 use acklab_lab::{RunOptions, Strategies, run, scenario};
-use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, Reason};
+use acklab_transport::ack::{AckPolicy, Arrival, Decision, Held, Ledger, OwnReason, Reason};
 use acklab_transport::cc::{Ack, CongestionControl, Position, Signal, Window};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
@@ -43,7 +43,7 @@ struct Periodic {
 }
 
 impl Periodic {
-    const PERIOD: Reason = Reason::Custom(0);
+    const PERIOD: Reason = Reason::Custom(OwnReason::N0);
 }
 
 impl AckPolicy for Periodic {
