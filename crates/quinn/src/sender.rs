@@ -15,7 +15,7 @@ use acklab_transport::recovery::manager::{Context, Manager, PersistentCongestion
 use acklab_transport::recovery::packets::timeout::probe_timeout;
 use acklab_transport::recovery::packets::{Lost, Packet, Progress};
 use acklab_transport::recovery::rtt::{Estimator, RoundTripTimes};
-use acklab_wire::quic::Frame;
+use acklab_wire::quic::{AckRanges, Frame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -226,7 +226,7 @@ impl Sender {
     }
 
     /// The peer acknowledges these packets of `space`.
-    pub(crate) fn on_acked(&mut self, now: Instant, space: Space, ranges: &[Range<u64>]) {
+    pub(crate) fn on_acked(&mut self, now: Instant, space: Space, ranges: &AckRanges) {
         // quinn-proto closes the connection if the peer acknowledges what was never sent.
         let Ok(progress) = self.recovery.acknowledge(now, space as usize, ranges.iter().rev().cloned()) else { return };
         self.recovery.space_mut(space as usize).settle();

@@ -11,11 +11,13 @@
 //! | [`header`] | long and short headers (§17) |
 //! | [`frame`] | what a packet carries (§19; draft-ietf-quic-ack-frequency, draft-ietf-quic-receive-ts) |
 //! | [`ack`] | ACK frames |
+//! | [`ack_ranges`] | [`AckRanges`]: what they acknowledge |
 //! | [`frames`] | [`Frames`]: those of one packet |
 //! | [`error`] | the codes of errors (§20) |
 //! | [`encode`] and [`decode()`] | octets |
 
 pub mod ack;
+pub mod ack_ranges;
 pub mod connection_id;
 pub mod decode;
 pub mod encode;
@@ -26,6 +28,7 @@ pub mod header;
 pub mod number;
 
 pub use ack::{Ack, EcnCounts, TimestampRange};
+pub use ack_ranges::{AckRanges, OlderRanges};
 pub use connection_id::ConnectionId;
 pub use decode::{DecodeError, decode};
 pub use error::TransportError;

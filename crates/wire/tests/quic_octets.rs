@@ -8,8 +8,9 @@ use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
 use acklab_wire::quic::decode::{DecodeError, decode_datagram, decode_frames};
 use acklab_wire::quic::encode::append_header;
 use acklab_wire::quic::{
-    Ack, AckFrequency, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Header, Long, LongKind,
-    NewConnectionId, OUTER_HEADERS, Packet, PacketNumber, PacketType, Short, Stream, TAG, TimestampRange, decode,
+    Ack, AckFrequency, AckRanges, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Header, Long,
+    LongKind, NewConnectionId, OUTER_HEADERS, OlderRanges, Packet, PacketNumber, PacketType, Short, Stream, TAG,
+    TimestampRange, decode,
 };
 use acklab_wire::sequence::Sequence;
 use acklab_wire::{Endpoints, Pdu, varint};
@@ -17,6 +18,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use quic_decode::what_decodes_survives_the_round_trip;
+use std::ops::Range;
 
 const FLOW: Endpoints = Endpoints::of_connection(3);
 
@@ -70,8 +72,8 @@ fn the_server_initial_of_the_rfc() {
     assert_eq!(packet.header.packet_type(), PacketType::Initial);
     assert_eq!((packet.header.destination(), packet.number), (&id(""), PacketNumber::new(1, 2)));
     let frames: Vec<&Frame> = packet.frames.iter().collect();
-    let ack = Ack { ranges: vec![0..1], delay: 0, ecn: None, timestamps: None };
-    assert_eq!(frames, [&Frame::Ack(Box::new(ack)), &Frame::Crypto(Crypto { offset: 0, length: 90 })]);
+    let ack = Ack::new((0..1).into(), 0);
+    assert_eq!(frames, [&Frame::Ack(ack), &Frame::Crypto(Crypto { offset: 0, length: 90 })]);
     assert_eq!(datagram.udp_payload(), octets.len() as u64);
 }
 
@@ -86,12 +88,16 @@ fn the_short_header_of_the_rfc() {
     assert!(packet.frames.iter().eq([&Frame::Ping]));
 }
 
+/// These ranges, the highest first.
+fn ranges(mut ranges: Vec<Range<u64>>) -> AckRanges {
+    AckRanges::new(ranges.remove(0), OlderRanges::new(ranges))
+}
+
 /// RFC 9000, §19.3.1 and §19.3.2, by hand: 10, 9, gap 8 and 7, 6 to 4, gap 3, 2.
 #[test]
 fn the_fields_of_an_ack_are_where_they_should_be() {
     let counts = EcnCounts { ect0: 6, ect1: 0, ce: 1 };
-    let ack =
-        Frame::Ack(Box::new(Ack { ranges: vec![9..11, 4..7, 2..3], delay: 100, ecn: Some(counts), timestamps: None }));
+    let ack = Frame::Ack(Ack::new(ranges(vec![9..11, 4..7, 2..3]), 100).with_ecn(Some(counts)));
     let octets = hex("03 0a 4064 02 01  01 02  00 00  06 00 01");
     assert_eq!(decode_frames(&octets), Ok(std::iter::once(ack.clone()).collect()));
     assert_eq!(ack.wire_len(), octets.len() as u64);
@@ -104,8 +110,8 @@ fn the_fields_of_an_ack_are_where_they_should_be() {
 fn the_examples_of_receive_timestamps() {
     let range = |below, deltas: &[u64]| TimestampRange { below, deltas: deltas.to_vec() };
     let early = [range(0, &[380, 10, 10, 5, 5]), range(9, &[20, 10, 10, 5, 5])];
-    let frame = |ranges, timestamps: &[TimestampRange]| {
-        Frame::Ack(Box::new(Ack { ranges, delay: 0, ecn: None, timestamps: Some(timestamps.to_vec()) }))
+    let frame = |numbers, timestamps: &[TimestampRange]| {
+        Frame::Ack(Ack::new(ranges(numbers), 0).with_timestamps(Some(timestamps.to_vec())))
     };
     let first = frame(vec![96..101, 87..92], &early);
     let octets = hex("83178307 4064 00 01 04 03 04  02  00 05 417c 0a 0a 05 05  09 05 14 0a 0a 05 05");
@@ -130,7 +136,7 @@ fn the_examples_of_receive_timestamps() {
 fn timestamps_of_no_packet_are_none() {
     let timestamps =
         Some(vec![TimestampRange { below: 3, deltas: vec![9, 4, 6] }, TimestampRange { below: 6, deltas: vec![0] }]);
-    let ack = Ack { ranges: vec![0..5], delay: 0, ecn: None, timestamps };
+    let ack = Ack::new((0..5).into(), 0).with_timestamps(timestamps);
     assert_eq!(ack.receive_times().collect::<Vec<_>>(), [Some((1, 9)), Some((0, 5)), None, None]);
 }
 
@@ -188,7 +194,7 @@ fn ack() -> impl Strategy<Value = Ack> {
     let steps = vec((0u64..70_000, 1u64..70_000), 1..40);
     (steps, 0u64..1 << 40, integer(), ecn, timestamps).prop_map(|(steps, base, delay, ecn, timestamps)| {
         let mut reached = base;
-        let mut ranges: Vec<_> = steps
+        let mut all: Vec<_> = steps
             .into_iter()
             .map(|(gap, length)| {
                 let start = reached + gap + 1;
@@ -196,8 +202,9 @@ fn ack() -> impl Strategy<Value = Ack> {
                 start..reached
             })
             .collect();
-        ranges.reverse();
-        Ack { ranges, delay, ecn: ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce }), timestamps }
+        all.reverse();
+        let ecn = ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce });
+        Ack::new(ranges(all), delay).with_ecn(ecn).with_timestamps(timestamps)
     })
 }
 
@@ -210,7 +217,7 @@ fn frame() -> impl Strategy<Value = Frame> {
         Just(Frame::Ping),
         Just(Frame::HandshakeDone),
         Just(Frame::ImmediateAck),
-        ack().prop_map(|ack| Frame::Ack(Box::new(ack))),
+        ack().prop_map(Frame::Ack),
         (integer(), integer(), integer()).prop_map(|(stream, code, size)| Frame::ResetStream { stream, code, size }),
         (integer(), integer()).prop_map(|(stream, code)| Frame::StopSending { stream, code }),
         (offset.clone(), 0u16..2000).prop_map(|(offset, length)| Frame::Crypto(Crypto { offset, length })),

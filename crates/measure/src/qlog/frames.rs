@@ -110,7 +110,7 @@ fn quic_ack(ack: &quic::Ack) -> Value {
         "ack_delay": us(ack.delay << ACK_DELAY_EXPONENT),
         "acked_ranges": acked_ranges(ack.ranges.iter().cloned()),
     });
-    if let Some(counts) = ack.ecn {
+    if let Some(counts) = ack.ecn() {
         (frame["ect1"], frame["ect0"], frame["ce"]) = (counts.ect1.into(), counts.ect0.into(), counts.ce.into());
     }
     frame

@@ -3,7 +3,8 @@
 use super::receive_times::ReceiveTimes;
 use crate::ack::{Arrival, Ranges};
 use acklab_base::{Duration, Ecn, Instant};
-use acklab_wire::quic::{Ack, EcnCounts};
+use acklab_wire::quic::{Ack, AckRanges, EcnCounts, OlderRanges};
+use std::ops::Range;
 
 /// Ranges of numbers beyond gaps that are remembered, so that memory is bounded; an ACK frame lists fewer. What is older is refused as if
 /// it had come before (§13.2.3).
@@ -21,6 +22,8 @@ pub(super) struct Arrived {
     pub(super) times: ReceiveTimes,
     /// Packets that came before.
     pub(super) duplicates: u64,
+    /// The ranges that frames with at most so many list behind the newest, if they are the same as in the last frame.
+    older: Option<(usize, Option<OlderRanges>)>,
 }
 
 impl Arrived {
@@ -46,6 +49,10 @@ impl Arrived {
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> Arrival {
         let end = self.numbers.end();
+        if number != end {
+            // Another range than the newest one has changed.
+            self.older = None;
+        }
         self.times.note(now, number);
         let arrival = self.numbers.insert(number..number + 1);
         match ecn {
@@ -69,34 +76,54 @@ impl Arrived {
 
     /// The peer has the ACK frame that reported numbers up to `largest`.
     pub(super) fn on_reported(&mut self, largest: u64) {
-        self.floor = self.floor.max(largest + 1);
+        if largest >= self.floor {
+            (self.floor, self.older) = (largest + 1, None);
+        }
+    }
+
+    /// What is reported, the highest range first.
+    fn reported(&self) -> impl Iterator<Item = Range<u64>> {
+        let reported = |range: Range<u64>| range.start.max(self.floor)..range.end;
+        self.numbers.acked().map(reported).take_while(|range| !range.is_empty())
     }
 
     /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers. Returns `None` if nothing is to be reported.
-    pub(super) fn ack(&self, now: Instant, exponent: u32, most: usize) -> Option<Box<Ack>> {
-        let reported = |range: std::ops::Range<u64>| range.start.max(self.floor)..range.end;
-        let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len() + 1));
-        ranges.extend(self.numbers.acked().map(reported).take_while(|range| !range.is_empty()).take(most));
-        if ranges.is_empty() {
-            return None;
-        }
+    #[inline]
+    pub(super) fn ack(&mut self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
+        let newest = self.reported().next()?;
+        let older = match &self.older {
+            Some((of, older)) if *of == most => older.clone(),
+            _ => self.list_older(most),
+        };
         let waited: Duration = now.since(self.largest_at);
         let has_ecn = self.ecn != EcnCounts::default();
-        let ecn = has_ecn.then_some(self.ecn);
-        Some(Box::new(Ack { ranges, delay: (waited.as_nanos() / 1000) >> exponent, ecn, timestamps: None }))
+        let ack = Ack::new(AckRanges::new(newest, older), (waited.as_nanos() / 1000) >> exponent);
+        Some(ack.with_ecn(has_ecn.then_some(self.ecn)))
+    }
+
+    /// Lists the ranges behind the newest, for frames with `most` ranges at most.
+    #[inline(never)]
+    fn list_older(&mut self, most: usize) -> Option<OlderRanges> {
+        let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len()));
+        ranges.extend(self.reported().take(most).skip(1));
+        let older = OlderRanges::new(ranges);
+        self.older = Some((most, older.clone()));
+        older
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn insert(arrived: &mut Arrived, number: u64) -> Arrival {
         arrived.insert(Instant::ZERO, number, Ecn::NotEct)
     }
 
-    fn ranges(arrived: &Arrived, most: usize) -> Vec<std::ops::Range<u64>> {
-        arrived.ack(Instant::ZERO, 3, most).map(|ack| ack.ranges).unwrap_or_default()
+    fn ranges(arrived: &mut Arrived, most: usize) -> Vec<Range<u64>> {
+        arrived.ack(Instant::ZERO, 3, most).map(|ack| ack.ranges.iter().cloned().collect()).unwrap_or_default()
     }
 
     #[test]
@@ -113,14 +140,35 @@ mod tests {
         for number in [0, 1, 3, 4, 7] {
             insert(&mut arrived, number);
         }
-        assert_eq!(ranges(&arrived, 32), [7..8, 3..5, 0..2]);
-        assert_eq!(ranges(&arrived, 2), [7..8, 3..5]);
+        assert_eq!(ranges(&mut arrived, 32), [7..8, 3..5, 0..2]);
+        assert_eq!(ranges(&mut arrived, 2), [7..8, 3..5]);
         arrived.on_reported(4);
-        assert_eq!(ranges(&arrived, 32), [7..8]);
+        assert_eq!(ranges(&mut arrived, 32), [7..8]);
         insert(&mut arrived, 5);
-        assert_eq!(ranges(&arrived, 32), [7..8, 5..6]);
+        assert_eq!(ranges(&mut arrived, 32), [7..8, 5..6]);
         insert(&mut arrived, 2);
-        assert_eq!(ranges(&arrived, 32), [7..8, 2..6], "one that is late is reported with its neighbours");
+        assert_eq!(ranges(&mut arrived, 32), [7..8, 2..6], "one that is late is reported with its neighbours");
+    }
+
+    proptest! {
+        /// The list that frames share holds what a frame alone would list.
+        #[test]
+        fn frames_that_share_a_list_are_right(steps in vec((0u64..60, 0u8..8, 1usize..6), 1..120)) {
+            let mut arrived = Arrived::default();
+            for (number, kind, most) in steps {
+                match kind {
+                    0 => arrived.on_reported(number),
+                    1..5 => {
+                        let next = arrived.numbers.end();
+                        insert(&mut arrived, next);
+                    }
+                    _ if arrived.is_new(number) => _ = insert(&mut arrived, number),
+                    _ => {}
+                }
+                let alone: Vec<Range<u64>> = arrived.reported().take(most).collect();
+                prop_assert_eq!(ranges(&mut arrived, most), alone);
+            }
+        }
     }
 
     #[test]
@@ -129,7 +177,9 @@ mod tests {
         let end = 2 * MOST_REMEMBERED as u64 + 10;
         (1..end).step_by(2).for_each(|number| _ = insert(&mut arrived, number));
         assert!(!arrived.is_new(0) && arrived.is_new(end - 2));
-        assert!(ranges(&arrived, usize::MAX).iter().all(|range| range.start % 2 == 1 && range.end == range.start + 1));
+        assert!(
+            ranges(&mut arrived, usize::MAX).iter().all(|range| range.start % 2 == 1 && range.end == range.start + 1)
+        );
     }
 
     #[test]
@@ -140,6 +190,10 @@ mod tests {
         arrived.insert(at(0), 5, Ecn::Ect0);
         arrived.insert(at(8), 4, Ecn::Ce);
         let ack = arrived.ack(at(16), 3, 32).unwrap();
-        assert_eq!((ack.delay, ack.ecn), (2000, Some(EcnCounts { ect0: 1, ect1: 0, ce: 1 })), "16 ms in units of 8 µs");
+        assert_eq!(
+            (ack.delay, ack.ecn()),
+            (2000, Some(&EcnCounts { ect0: 1, ect1: 0, ce: 1 })),
+            "16 ms in units of 8 µs"
+        );
     }
 }

@@ -23,10 +23,10 @@ impl Connection {
     pub(super) fn on_ack(&mut self, now: Instant, id: space::Id, ack: &Ack) -> Result<(), TransportError> {
         let prior_in_flight = self.sender.in_flight();
         let before = self.sender.largest_acknowledged(id);
-        let Ok(mut progress) = self.sender.acknowledge(now, id, ack) else {
+        let Ok(mut progress) = self.sender.acknowledge(now, id, &ack.ranges) else {
             return Err(TransportError::ProtocolViolation);
         };
-        if ack.timestamps.is_some() {
+        if ack.timestamps().is_some() {
             progress.received = self.receive_times(now, ack, &progress)?;
         }
         match id {
@@ -38,9 +38,9 @@ impl Connection {
         if let Some(rtt) = progress.rtt {
             self.sample(now, id, rtt, ack.delay);
         }
-        let has_counts = ack.largest() > before && id == space::Id::Application;
+        let has_counts = Some(ack.ranges.largest()) > before && id == space::Id::Application;
         let sent = self.sender.next_number(id);
-        let marks = if has_counts { self.ecn.on_ack(ack.ecn.as_ref(), progress.packets, sent) } else { 0 };
+        let marks = if has_counts { self.ecn.on_ack(ack.ecn(), progress.packets, sent) } else { 0 };
         if progress.packets > 0 {
             self.sender.on_progress(now, self.peer_has_validated());
         }

@@ -360,11 +360,12 @@ impl Connection {
             }
             most /= 2;
         };
-        draft.content.set_reported(ack.largest());
+        let largest = ack.ranges.largest();
+        draft.content.set_reported(largest);
         let spare = draft.room.saturating_sub(octets + LEAST_PIECE);
-        let timestamps = self.spaces[id].arrived.times.take(ack.largest(), spare);
+        let timestamps = self.spaces[id].arrived.times.take(Some(largest), spare);
         if timestamps.is_some() {
-            ack.timestamps = timestamps;
+            ack = ack.with_timestamps(timestamps);
             octets = ack.wire_len();
         }
         draft.reason = reason;

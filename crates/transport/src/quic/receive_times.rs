@@ -71,7 +71,7 @@ impl Timestamps {
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
         // When the packets would have been acknowledged here: the largest `delay` ago, those before it earlier by what they came earlier.
-        let largest_at = ack.largest().and_then(time_of);
+        let largest_at = time_of(ack.ranges.largest());
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);
             let round_trip = now.since(left_at).saturating_sub(delay).saturating_sub(earlier);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn read(wanted: Timestamps, timestamps: Vec<TimestampRange>) -> Result<Received, TransportError> {
-        let ack = Ack { ranges: vec![0..3], delay: 0, ecn: None, timestamps: Some(timestamps) };
+        let ack = Ack::new((0..3).into(), 0).with_timestamps(Some(timestamps));
         let left = (0..3u64).map(|number| (number, at(1000 * number)));
         wanted.read(at(14_000), &ack, Duration::from_millis(1), Some(2), left)
     }

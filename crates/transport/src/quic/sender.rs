@@ -16,7 +16,7 @@ use crate::recovery::packets::timeout::{Expiries, probe_timeout};
 use crate::recovery::packets::{GRANULARITY, NeverSent, Packet, Packets, Progress, Thresholds};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Event, Instant, Rate};
-use acklab_wire::quic::Ack;
+use acklab_wire::quic::{AckRanges, OlderRanges};
 
 /// Recovery in all spaces, and congestion control.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Sender {
     recovery: Manager<Content, Estimator, Congestion, 3>,
     /// When a packet last left or was acknowledged that moved the timer of a client without anything in flight.
     active_at: Instant,
+    /// The ranges behind the newest in the last ACK frame of each space. The next frame repeats them most of the time.
+    told: [Option<OlderRanges>; Id::ALL.len()],
     counters: Counters,
 }
 
@@ -47,6 +49,7 @@ impl Sender {
             // A window that was never used up by the handshake says nothing about it.
             recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),
             active_at: Instant::ZERO,
+            told: Default::default(),
             counters: Counters::default(),
         }
     }
@@ -289,8 +292,16 @@ impl Sender {
     ///
     /// # Errors
     /// If it acknowledges a number that was never used.
-    pub(super) fn acknowledge(&mut self, now: Instant, id: Id, ack: &Ack) -> Result<Progress, NeverSent> {
-        self.recovery.acknowledge(now, id as usize, ack.ranges.iter().cloned())
+    pub(super) fn acknowledge(&mut self, now: Instant, id: Id, ranges: &AckRanges) -> Result<Progress, NeverSent> {
+        let told = &mut self.told[id as usize];
+        let repeats = told.as_ref().zip(ranges.older()).is_some_and(|(told, older)| told.is_same(older));
+        // What has been acknowledged stays so.
+        let of_interest = if repeats { 1 } else { usize::MAX };
+        let progress = self.recovery.acknowledge(now, id as usize, ranges.iter().take(of_interest).cloned())?;
+        if !repeats {
+            *told = ranges.older().cloned();
+        }
+        Ok(progress)
     }
 
     /// The packets that were newly acknowledged, and when they left.
@@ -306,3 +317,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

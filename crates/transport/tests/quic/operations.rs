@@ -9,7 +9,8 @@ use acklab_base::{Bytes, Duration};
 use acklab_transport::quic::{Connection, FlowControl, Growth, Preset, Settings, Tls};
 use acklab_transport::{ack, cc, pacing};
 use acklab_wire::quic::{
-    Ack, AckFrequency, Close, Crypto, Datagram, Direction, EcnCounts, Frame, PacketNumber, Stream, TimestampRange,
+    Ack, AckFrequency, AckRanges, Close, Crypto, Datagram, Direction, EcnCounts, Frame, OlderRanges, PacketNumber,
+    Stream, TimestampRange,
 };
 use acklab_wire::varint::LARGEST;
 use std::ops::Range;
@@ -107,9 +108,9 @@ fn extreme(octets: &mut Octets<'_>) -> u64 {
 }
 
 /// Ranges as an ACK frame lists them: from the highest down, with gaps.
-fn ranges(octets: &mut Octets<'_>) -> Vec<Range<u64>> {
+fn ranges(octets: &mut Octets<'_>) -> AckRanges {
     let mut above = 1 + number(octets);
-    let mut ranges = Vec::new();
+    let mut ranges: Vec<Range<u64>> = Vec::new();
     for _ in 0..=octets.below(6) {
         let range = above.saturating_sub(1 + octets.below(40))..above;
         above = range.start.saturating_sub(1 + octets.below(40));
@@ -118,29 +119,26 @@ fn ranges(octets: &mut Octets<'_>) -> Vec<Range<u64>> {
             break;
         }
     }
-    ranges
+    AckRanges::new(ranges.remove(0), OlderRanges::new(ranges))
 }
 
 fn frame(octets: &mut Octets<'_>) -> Frame {
     let stream = octets.below(10);
     match octets.octet() % 24 {
-        0..4 => Frame::Ack(Box::new(Ack {
-            ranges: ranges(octets),
-            delay: extreme(octets),
-            ecn: octets.once_in(2).then(|| EcnCounts {
-                ect0: number(octets),
-                ect1: number(octets),
-                ce: number(octets),
-            }),
-            timestamps: octets.once_in(4).then(|| {
+        0..4 => {
+            let ack = Ack::new(ranges(octets), extreme(octets));
+            let ecn =
+                octets.once_in(2).then(|| EcnCounts { ect0: number(octets), ect1: number(octets), ce: number(octets) });
+            let timestamps = octets.once_in(4).then(|| {
                 (0..octets.below(3))
                     .map(|_| {
                         let below = number(octets);
                         TimestampRange { below, deltas: (0..octets.below(4)).map(|_| extreme(octets)).collect() }
                     })
                     .collect()
-            }),
-        })),
+            });
+            Frame::Ack(ack.with_ecn(ecn).with_timestamps(timestamps))
+        }
         4 | 5 => Frame::AckFrequency(AckFrequency {
             sequence: number(octets),
             threshold: extreme(octets),

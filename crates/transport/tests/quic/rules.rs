@@ -5,7 +5,7 @@ use crate::timelines::{Bench, MS, acks};
 use acklab_base::{Duration, Ecn, Endpoint, Machine};
 use acklab_transport::quic::{Ended, Phase, Settings};
 use acklab_transport::{ack, pacing};
-use acklab_wire::quic::{Ack, AckFrequency, Datagram, EcnCounts, Frame, TransportError};
+use acklab_wire::quic::{AckFrequency, Datagram, EcnCounts, Frame, TransportError};
 use acklab_wire::varint::LARGEST;
 
 fn unpaced() -> Settings {
@@ -91,7 +91,7 @@ fn with_counts(counts: Option<EcnCounts>) -> bool {
                 bench.sent(1)
             })
             .collect();
-        let counts = acks(&reports)[0].ecn.expect("marks are counted");
+        let counts = *acks(&reports)[0].ecn().expect("marks are counted");
         reports.into_iter().for_each(|report| bench.arrives(0, report));
         counts
     };
@@ -100,8 +100,8 @@ fn with_counts(counts: Option<EcnCounts>) -> bool {
     sent.into_iter().for_each(|datagram| bench.arrives(1, datagram));
     for mut report in bench.sent(1) {
         let ecn = counts.map(|more| EcnCounts { ect0: before.ect0 + more.ect0, ect1: more.ect1, ce: more.ce });
-        let ack = Ack { ecn, ..acks(std::slice::from_ref(&report))[0].clone() };
-        report.packets.last_mut().expect("a datagram has packets").frames = Frame::Ack(Box::new(ack)).into();
+        let ack = acks(std::slice::from_ref(&report))[0].clone().with_ecn(ecn);
+        report.packets.last_mut().expect("a datagram has packets").frames = Frame::Ack(ack).into();
         bench.arrives(0, report);
     }
     bench.write(1)[0].ecn == Ecn::Ect0

@@ -94,7 +94,7 @@ impl Bench {
 
 pub(crate) fn acks(datagrams: &[Datagram]) -> Vec<&Ack> {
     let frames = datagrams.iter().flat_map(Datagram::frames);
-    frames.filter_map(|frame| if let Frame::Ack(ack) = frame { Some(&**ack) } else { None }).collect()
+    frames.filter_map(|frame| if let Frame::Ack(ack) = frame { Some(ack) } else { None }).collect()
 }
 
 pub(crate) fn offsets(datagrams: &[Datagram]) -> Vec<u64> {
@@ -262,7 +262,7 @@ fn a_mark_is_reported_at_once_and_reduces_the_window_once() {
         bench.arrives(1, datagram);
         reports.extend(bench.sent(1));
     }
-    let marks: Vec<u64> = acks(&reports).iter().filter_map(|ack| ack.ecn).map(|counts| counts.ce).collect();
+    let marks: Vec<u64> = acks(&reports).iter().filter_map(|ack| ack.ecn()).map(|counts| counts.ce).collect();
     assert_eq!(marks, [0, 1, 2], "after two packets, and with each mark");
     bench.pass(DELAY);
     reports.into_iter().for_each(|report| bench.arrives(0, report));
@@ -293,8 +293,8 @@ fn a_peer_that_violates_the_protocol_is_told_why() {
         TransportError::ALL.into_iter().find(|error| error.code() == code)
     };
     let stream = |id, offset, length, is_end| Frame::Stream(Stream { id, offset, length, is_end });
-    let never_sent = Ack { ranges: vec![1000..1001], delay: 0, ecn: None, timestamps: None };
-    assert_eq!(ends_with(Frame::Ack(Box::new(never_sent))), Some(TransportError::ProtocolViolation));
+    let never_sent = Ack::new((1000..1001).into(), 0);
+    assert_eq!(ends_with(Frame::Ack(never_sent)), Some(TransportError::ProtocolViolation));
     assert_eq!(ends_with(stream(0, 4 << 20, 1, false)), Some(TransportError::FlowControl));
     assert_eq!(ends_with(stream(401, 0, 1, false)), Some(TransportError::StreamState), "the server would open it");
     assert_eq!(ends_with(stream(400, 0, 1, false)), Some(TransportError::StreamLimit));

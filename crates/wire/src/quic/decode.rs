@@ -6,8 +6,8 @@
 use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
 use super::{
-    Ack, AckFrequency, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Frames, Header, Long,
-    LongKind, NewConnectionId, Packet, PacketNumber, Short, Stream, TAG, TimestampRange, VERSION,
+    Ack, AckFrequency, AckRanges, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Frames, Header,
+    Long, LongKind, NewConnectionId, OlderRanges, Packet, PacketNumber, Short, Stream, TAG, TimestampRange, VERSION,
 };
 use crate::Endpoints;
 use crate::ipv4::Checksums;
@@ -179,10 +179,10 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
     Some(match kind {
         kind::PADDING => padding(octets)?,
         kind::PING => Frame::Ping,
-        kind::ACK | kind::ACK_ECN => Frame::Ack(Box::new(ack(kind == kind::ACK_ECN, octets)?)),
+        kind::ACK | kind::ACK_ECN => Frame::Ack(ack(kind == kind::ACK_ECN, octets)?),
         kind::ACK_RECEIVE_TIMESTAMPS | kind::ACK_RECEIVE_TIMESTAMPS_ECN => {
             let ack = ack(kind == kind::ACK_RECEIVE_TIMESTAMPS_ECN, octets)?;
-            Frame::Ack(Box::new(Ack { timestamps: Some(timestamp_ranges(octets)?), ..ack }))
+            Frame::Ack(ack.with_timestamps(Some(timestamp_ranges(octets)?)))
         }
         kind::RESET_STREAM => Frame::ResetStream { stream: field()?, code: field()?, size: field()? },
         kind::STOP_SENDING => Frame::StopSending { stream: field()?, code: field()? },
@@ -255,17 +255,17 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     let mut lowest = largest.checked_sub(first)?;
     // A range takes two octets at least, so that a large count alone takes no memory.
     let most = octets.0.len() / 2 + 1;
-    let mut ranges = Vec::with_capacity(usize::try_from(count).ok()?.saturating_add(1).min(most));
-    ranges.push(lowest..largest + 1);
+    let newest = lowest..largest + 1;
+    let mut older = Vec::with_capacity(usize::try_from(count).ok()?.min(most));
     for _ in 0..count {
         let (gap, length) = (varint::take(&mut octets.0)?, varint::take(&mut octets.0)?);
         let top = lowest.checked_sub(gap + 2)?;
         lowest = top.checked_sub(length)?;
-        ranges.push(lowest..top + 1);
+        older.push(lowest..top + 1);
     }
     let mut field = || varint::take(&mut octets.0);
     let ecn = if has_ecn { Some(EcnCounts { ect0: field()?, ect1: field()?, ce: field()? }) } else { None };
-    Some(Ack { ranges, delay, ecn, timestamps: None })
+    Some(Ack::new(AckRanges::new(newest, OlderRanges::new(older)), delay).with_ecn(ecn))
 }
 
 /// The fields behind those of an ACK frame (draft-ietf-quic-receive-ts, §4.1).

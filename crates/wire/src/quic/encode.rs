@@ -155,15 +155,15 @@ fn append_stream(stream: &Stream, is_last: bool, octets: &mut Vec<u8>) {
 
 fn append_ack(ack: &Ack, octets: &mut Vec<u8>) {
     varint::append(ack.kind(), octets);
-    let count = ack.ranges.len() as u64 - 1;
-    for field in [ack.largest().unwrap_or(0), ack.delay, count, ack.first_range()] {
+    let ranges = &ack.ranges;
+    for field in [ranges.largest(), ack.delay, ranges.len() as u64 - 1, ranges.first_field()] {
         varint::append(field, octets);
     }
-    for (gap, length) in ack.fields() {
+    for (gap, length) in ranges.fields() {
         varint::append(gap, octets);
         varint::append(length, octets);
     }
-    if let Some(counts) = ack.ecn {
+    if let Some(counts) = ack.ecn() {
         [counts.ect0, counts.ect1, counts.ce].iter().for_each(|count| varint::append(*count, octets));
     }
     ack.timestamp_fields().for_each(|field| varint::append(field, octets));

@@ -50,7 +50,7 @@ pub enum Frame {
     /// PING.
     Ping,
     /// ACK, `ACK_ECN` or `ACK_RECEIVE_TIMESTAMPS`.
-    Ack(Box<Ack>),
+    Ack(Ack),
     /// `RESET_STREAM`: no more of a stream will be sent.
     ResetStream {
         /// The stream.
@@ -277,13 +277,13 @@ impl Frame {
     /// May a packet of this type carry it (§12.4, table 3)?
     #[must_use]
     #[inline]
-    pub const fn is_permitted_in(&self, packet: PacketType) -> bool {
+    pub fn is_permitted_in(&self, packet: PacketType) -> bool {
         match packet {
             PacketType::OneRtt => true,
             PacketType::Initial | PacketType::Handshake => match self {
                 Self::Close(close) => close.frame_type.is_some(),
                 // draft-ietf-quic-receive-ts, §4: in 1-RTT packets.
-                Self::Ack(ack) => ack.timestamps.is_none(),
+                Self::Ack(ack) => ack.timestamps().is_none(),
                 Self::Padding(_) | Self::Ping | Self::Crypto(_) => true,
                 _ => false,
             },

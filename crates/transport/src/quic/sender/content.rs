@@ -39,8 +39,8 @@ impl Content {
 
     /// An ACK frame, which reports numbers up to `largest`.
     #[inline]
-    pub(in crate::quic) fn set_reported(&mut self, largest: Option<u64>) {
-        self.reported = largest.and_then(|largest| NonZeroU64::new(largest + 1));
+    pub(in crate::quic) fn set_reported(&mut self, largest: u64) {
+        self.reported = NonZeroU64::new(largest + 1);
     }
 
     /// The largest number that an ACK frame in it reported.

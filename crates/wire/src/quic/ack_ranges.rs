@@ -1,0 +1,135 @@
+//! The packet numbers that an ACK frame acknowledges.
+
+use crate::varint;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Ranges of packet numbers: one at least, the highest first, none empty, and with a gap between any two.
+///
+/// From one frame to the next, most of the time only the newest range has grown. The list of those behind it is made once, its octets are
+/// counted once, and frames share it, so that a frame costs the same however many ranges it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AckRanges {
+    newest: Range<u64>,
+    older: Option<OlderRanges>,
+}
+
+/// The ranges behind the newest: one at least.
+#[derive(Clone, Debug)]
+pub struct OlderRanges(Arc<List>);
+
+#[derive(Debug)]
+struct List {
+    ranges: Vec<Range<u64>>,
+    /// Octets of their fields in a frame, without the gap above the first.
+    octets: u64,
+}
+
+impl PartialEq for OlderRanges {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || self.0.ranges == other.0.ranges
+    }
+}
+
+impl Eq for OlderRanges {}
+
+impl OlderRanges {
+    /// A list of these ranges, the highest first. Returns `None` if there are none.
+    #[must_use]
+    pub fn new(ranges: Vec<Range<u64>>) -> Option<Self> {
+        let first = ranges.first()?;
+        let octets = varint::len(length(first)) + fields(&ranges).map(|(gap, length)| octets(gap, length)).sum::<u64>();
+        Some(Self(Arc::new(List { ranges, octets })))
+    }
+
+    /// Are both one list, and not only lists of the same ranges?
+    #[must_use]
+    #[inline]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl AckRanges {
+    /// These ranges.
+    #[must_use]
+    #[inline]
+    pub const fn new(newest: Range<u64>, older: Option<OlderRanges>) -> Self {
+        Self { newest, older }
+    }
+
+    /// The ranges behind the newest.
+    #[must_use]
+    #[inline]
+    pub const fn older(&self) -> Option<&OlderRanges> {
+        self.older.as_ref()
+    }
+
+    fn list(&self) -> &[Range<u64>] {
+        self.older.as_ref().map_or(&[], |older| &older.0.ranges)
+    }
+
+    /// All ranges, the highest first.
+    #[inline]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> + Clone {
+        std::iter::once(&self.newest).chain(self.list())
+    }
+
+    /// How many there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
+    pub fn len(&self) -> usize {
+        1 + self.list().len()
+    }
+
+    /// The largest number.
+    #[must_use]
+    #[inline]
+    pub const fn largest(&self) -> u64 {
+        self.newest.end - 1
+    }
+
+    /// The field First ACK Range: the numbers below the largest that are acknowledged with it (RFC 9000, §19.3).
+    pub(super) const fn first_field(&self) -> u64 {
+        length(&self.newest)
+    }
+
+    /// The fields of the ranges behind the first: gap and length of each (§19.3.1).
+    pub(super) fn fields(&self) -> impl Iterator<Item = (u64, u64)> {
+        let first = self.list().first().map(|first| (gap(&self.newest, first), length(first)));
+        first.into_iter().chain(fields(self.list()))
+    }
+
+    /// Octets of the fields that describe them.
+    #[inline]
+    pub(super) fn wire_len(&self) -> u64 {
+        let own = varint::len(self.largest()) + varint::len(self.first_field());
+        let Some(OlderRanges(list)) = &self.older else { return own + 1 };
+        own + varint::len(list.ranges.len() as u64) + varint::len(gap(&self.newest, &list.ranges[0])) + list.octets
+    }
+}
+
+impl From<Range<u64>> for AckRanges {
+    fn from(range: Range<u64>) -> Self {
+        Self::new(range, None)
+    }
+}
+
+/// The numbers that are missing between two ranges, less one.
+const fn gap(above: &Range<u64>, below: &Range<u64>) -> u64 {
+    above.start - below.end - 1
+}
+
+/// The numbers of a range, less one.
+const fn length(range: &Range<u64>) -> u64 {
+    range.end - range.start - 1
+}
+
+/// Gap and length of each range but the first.
+fn fields(ranges: &[Range<u64>]) -> impl Iterator<Item = (u64, u64)> {
+    ranges.windows(2).map(|pair| (gap(&pair[0], &pair[1]), length(&pair[1])))
+}
+
+const fn octets(gap: u64, length: u64) -> u64 {
+    varint::len(gap) + varint::len(length)
+}
