@@ -12,6 +12,7 @@ from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
+
 def idle_processors(name: str) -> str:
     """One of `core.PROCESSORS`. Raises UsageError for another text."""
     if name not in core.PROCESSORS:
