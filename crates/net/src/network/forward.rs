@@ -19,6 +19,17 @@ enum Turn<D> {
     Port(PortId, Option<D>),
 }
 
+impl<D> Turn<D> {
+    #[inline]
+    const fn of(element: Element) -> Self {
+        match element {
+            Element::Link(index) => Self::Link(index),
+            Element::Cell(index) => Self::Cell(index),
+            Element::Port(port) => Self::Port(port, None),
+        }
+    }
+}
+
 /// What follows when a packet has entered a link direction.
 enum Entered<D> {
     /// A packet leaves it ahead of time, to this direction and at this instant.
@@ -127,6 +138,13 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             link.wake(now);
             self.report_link_drops(index);
         }
+    }
+
+    #[inline]
+    fn wake_cell(&mut self, index: usize, now: Instant) {
+        self.cells[index].wake(now);
+        self.report_cell_drops(index);
+        self.taps.cell_woke(index, &mut self.cells[index]);
     }
 
     /// Polls `turn` and what must be polled because of it, until nothing more leaves at `now`.
@@ -250,31 +268,16 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> World for Network<D, H, T> {
 
     #[inline]
     fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
-        let turn = match self.ids.element(machine) {
-            Element::Link(index) => {
-                self.wake_link(index, now);
-                Turn::Link(index)
-            }
-            Element::Cell(index) => {
-                self.cells[index].wake(now);
-                self.report_cell_drops(index);
-                self.taps.cell_woke(index, &mut self.cells[index]);
-                Turn::Cell(index)
-            }
-            Element::Port(port) => {
-                self.hosts.wake(port, now);
-                Turn::Port(port, None)
-            }
-        };
-        self.follow(turn, now, alarms);
+        let element = self.ids.element(machine);
+        match element {
+            Element::Link(index) => self.wake_link(index, now),
+            Element::Cell(index) => self.wake_cell(index, now),
+            Element::Port(port) => self.hosts.wake(port, now),
+        }
+        self.follow(Turn::of(element), now, alarms);
     }
 
     fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
-        let turn = match self.ids.element(machine) {
-            Element::Link(index) => Turn::Link(index),
-            Element::Cell(index) => Turn::Cell(index),
-            Element::Port(port) => Turn::Port(port, None),
-        };
-        self.follow(turn, now, alarms);
+        self.follow(Turn::of(self.ids.element(machine)), now, alarms);
     }
 }
