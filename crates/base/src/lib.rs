@@ -7,6 +7,7 @@
 //! | [`time`] | [`Instant`] and [`Duration`]: integer nanoseconds since the start of a run |
 //! | [`size`] | [`Bytes`]: a number of octets |
 //! | [`rate`] | [`Rate`], and the [`Serializer`] that turns sizes into transmission times without rounding drift |
+//! | [`mul_div`](mod@mul_div) | [`mul_div()`]: a product that is divided at once |
 //! | [`units`] | quantities as text with their unit, as in scenarios: `15ms`, `16Mbps`, `1448B` |
 //! | [`random`] | named random streams, all derived from the run's one [`Seed`](random::Seed) |
 //! | [`id`] | [`NodeId`]: a packet's destination; [`FlowKey`]: its flow; [`PortId`]: an endpoint's attachment to a network |
@@ -29,6 +30,7 @@ pub mod flow_table;
 pub mod id;
 pub mod limiting_factor;
 pub mod machine;
+pub mod mul_div;
 pub mod port;
 pub mod random;
 pub mod rate;
@@ -46,6 +48,7 @@ pub use flow_table::FlowTable;
 pub use id::{FlowKey, NodeId, PortId};
 pub use limiting_factor::LimitingFactor;
 pub use machine::Machine;
+pub use mul_div::mul_div;
 pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort, StreamsPort};
 pub use rate::{Rate, Serializer};
 pub use size::Bytes;

@@ -10,7 +10,7 @@
 //! so does the ACK that ends a loss recovery: partial ACKs before it would look like further losses (RFC 6582, §3.2).
 
 use crate::numbers::is_after;
-use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate};
+use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate, mul_div};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -168,8 +168,8 @@ impl<D: Datagram> Spacer<D> {
         let octets = segment.ack.wrapping_sub(number);
         match self.config {
             SpacerConfig::Rate { rate } => {
-                let nanos = u128::from(octets) * 8_000_000_000 / u128::from(rate.bits_per_second());
-                let due = now.max(left + Duration::from_nanos(nanos as u64));
+                let nanos = mul_div(u64::from(octets), 8_000_000_000, rate.bits_per_second());
+                let due = now.max(left + Duration::from_nanos(nanos));
                 flow.wait(due, segment.ack, packet, key, &mut self.due);
             }
             SpacerConfig::Interval { interval } => {

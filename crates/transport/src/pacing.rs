@@ -6,7 +6,7 @@
 //! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as user-space stacks do it.
 
 use crate::fault::Fault;
-use acklab_base::{Duration, Instant, Rate};
+use acklab_base::{Duration, Instant, Rate, mul_div};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,14 +109,12 @@ impl Burst {
 
 /// The octets that leave at `rate` in `time`.
 fn octets_in(time: Duration, rate: Rate) -> u64 {
-    let octets = u128::from(time.as_nanos()) * u128::from(rate.bits_per_second()) / 8_000_000_000;
-    u64::try_from(octets).unwrap_or(u64::MAX)
+    mul_div(time.as_nanos(), rate.bits_per_second(), 8_000_000_000)
 }
 
 /// The time that `octets` take at `rate`.
 fn time_of(octets: u64, rate: Rate) -> Duration {
-    let nanos = u128::from(octets) * 8_000_000_000 / u128::from(rate.bits_per_second());
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    Duration::from_nanos(mul_div(octets, 8_000_000_000, rate.bits_per_second()))
 }
 
 /// Octets that may leave at once.

@@ -15,7 +15,7 @@ use super::{Discipline, Settings, Total, Verdict};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Duration, Instant, Rate};
+use acklab_base::{Bytes, Datagram, Duration, Instant, Rate, mul_div};
 use cobalt::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -262,8 +262,7 @@ impl<D: Datagram> Cake<D> {
 
 /// How long a rate takes to send these octets.
 fn duration(size: Bytes, bits_per_second: u64) -> Duration {
-    let nanoseconds = u128::from(size.get()) * 8 * 1_000_000_000 / u128::from(bits_per_second.max(LEAST_RATE));
-    Duration::from_nanos(nanoseconds as u64)
+    Duration::from_nanos(mul_div(size.get(), 8_000_000_000, bits_per_second.max(LEAST_RATE)))
 }
 
 /// `MIN_RATE` of `cake_set_rate`: 64 octets in a second.

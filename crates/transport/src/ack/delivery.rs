@@ -5,10 +5,10 @@
 //! what they are timed by must not depend on them.
 
 use crate::windowed_max::WindowedMax;
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 
 /// Nanoseconds in a second.
-const SECOND: u128 = 1_000_000_000;
+const SECOND: u64 = 1_000_000_000;
 
 /// The delivery rate, in octets a second.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +45,9 @@ impl Delivery {
         if elapsed.is_zero() || elapsed < rtt / u64::from(self.intervals) {
             return;
         }
-        let rate = u128::from(arrived - before) * SECOND / u128::from(elapsed.as_nanos());
+        let rate = mul_div(arrived - before, SECOND, elapsed.as_nanos());
         let window = rtt.saturating_mul(u64::from(self.round_trips));
-        self.rate.update(window.as_nanos(), now.as_nanos(), u64::try_from(rate).unwrap_or(u64::MAX));
+        self.rate.update(window.as_nanos(), now.as_nanos(), rate);
         self.began = Some((now, arrived));
     }
 }

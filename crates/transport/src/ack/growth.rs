@@ -6,7 +6,7 @@
 //!
 //! A sender in slow start whose data already fills the path looks the same as one that has left it.
 
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 
 /// `BBR.StartupFullBwCnt`: round trips without growth.
 const FLAT_ROUNDS: u32 = 3;
@@ -42,10 +42,10 @@ impl Growth {
         if elapsed.is_zero() || elapsed < rtt {
             return;
         }
-        let rate = u128::from(arrived - before) * 1_000_000_000 / u128::from(elapsed.as_nanos());
+        let rate = mul_div(arrived - before, 1_000_000_000, elapsed.as_nanos());
         // `BBR.StartupFullBwThresh`: 1.25.
-        if rate * 4 >= u128::from(self.best) * 5 {
-            (self.best, self.flat) = (u64::try_from(rate).unwrap_or(u64::MAX), 0);
+        if u128::from(rate) * 4 >= u128::from(self.best) * 5 {
+            (self.best, self.flat) = (rate, 0);
         } else {
             self.flat += 1;
         }

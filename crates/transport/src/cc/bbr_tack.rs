@@ -34,7 +34,7 @@ use crate::ack::tack::law::{LONGEST_DELAY, Law, Path};
 use crate::pacing::Burst;
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
-use acklab_base::{Duration, Instant, Rate};
+use acklab_base::{Duration, Instant, Rate, mul_div};
 use recovery::{Limits, Recovery};
 
 /// What the paper leaves to BBR, or takes from it as it is, has the values of BBR, version 1.
@@ -342,8 +342,7 @@ impl BbrTack {
 
     /// MSS·f, in bits per second.
     fn least_rate(&self) -> u64 {
-        let nanos = u128::from(self.interval.as_nanos().max(1));
-        u64::try_from(u128::from(self.mss) * 8_000_000_000 / nanos).unwrap_or(u64::MAX)
+        mul_div(self.mss, 8_000_000_000, self.interval.as_nanos().max(1))
     }
 
     fn set_pacing(&mut self) {

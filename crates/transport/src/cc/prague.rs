@@ -17,7 +17,7 @@
 use super::constants::constants;
 use super::{Ack, CongestionControl, Position, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
-use acklab_base::{Duration, Instant, Rate};
+use acklab_base::{Duration, Instant, Rate, mul_div};
 
 constants! {
     /// The constants of Prague.
@@ -168,8 +168,7 @@ impl Prague {
     fn update_pacing(&mut self, window: &Window, ack: &Ack) {
         let Some(srtt) = ack.srtt.filter(|srtt| !srtt.is_zero()) else { return };
         let octets = window.cwnd.max(ack.in_flight) * if window.cwnd < window.ssthresh / 2 { 2 } else { 1 };
-        let bits = u128::from(octets) * 8 * 1_000_000_000 / u128::from(srtt.as_nanos());
-        self.pacing = Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX));
+        self.pacing = Rate::from_bits_per_second(mul_div(octets, 8_000_000_000, srtt.as_nanos()));
     }
 
     /// `prague_enter_cwr`.

@@ -18,7 +18,7 @@ use super::constants::constants;
 use super::newreno::{self, NewReno};
 use super::{Ack, CongestionControl, Dialect, Position, Sent, Settings, Signal, Start, Window};
 use crate::recovery::CongestionState;
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 
 constants! {
     /// The constants of Vegas, all in segments of backlog.
@@ -112,16 +112,13 @@ impl Vegas {
 
     fn adjust(&mut self, window: &mut Window, ack: &Ack, base: Duration, rtt: Duration) {
         let cwnd = window.cwnd / window.mss;
-        let target = (u128::from(cwnd) * u128::from(base.as_nanos()) / u128::from(rtt.as_nanos().max(1))) as u64;
+        let target = mul_div(cwnd, base.as_nanos(), rtt.as_nanos().max(1));
         let backlog = match self.dialect {
             Dialect::Reference => {
                 let above = (rtt - base).as_secs_f64() / rtt.max(Duration::from_nanos(1)).as_secs_f64();
                 window.cwnd as f64 / window.mss as f64 * above
             }
-            Dialect::Linux => {
-                let above = u128::from((rtt - base).as_nanos());
-                (u128::from(cwnd) * above / u128::from(base.as_nanos().max(1))) as f64
-            }
+            Dialect::Linux => mul_div(cwnd, (rtt - base).as_nanos(), base.as_nanos().max(1)) as f64,
             Dialect::Ns3 => (cwnd - target) as f64,
         };
         if window.in_slow_start() {

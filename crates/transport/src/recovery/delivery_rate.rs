@@ -4,7 +4,7 @@
 //! since then, over the time that this took, is a [`Sample`]. Of that time the longer of how long the data took to be sent and
 //! how long it took to be acknowledged counts, so that neither a burst of sending nor one of ACKs looks like bandwidth.
 
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 
 /// The state of the connection when a transmission left.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,8 +66,7 @@ impl Sample {
     /// RS.delivery_rate, in bits per second, rounded down.
     #[must_use]
     pub const fn bits_per_second(&self) -> u64 {
-        let bits = self.delivered as u128 * 8 * 1_000_000_000;
-        (bits / if self.interval.is_zero() { 1 } else { self.interval.as_nanos() as u128 }) as u64
+        mul_div(self.delivered, 8_000_000_000, if self.interval.is_zero() { 1 } else { self.interval.as_nanos() })
     }
 
     /// The sample of a receiver that reports `delivered` octets in `interval`, over the same transmissions. Its rate is at most that of sending:

@@ -4,13 +4,13 @@
 //! f = min{bw/(L·MSS), β/RTTmin} ACKs a second. It is byte counting while the path holds less than β·L·MSS, and periodic beyond.
 
 use super::super::{Decision, Reason};
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 
 /// The longest that anything waits to be acknowledged (RFC 5681, §4.2).
 pub const LONGEST_DELAY: Duration = Duration::from_millis(500);
 
 /// Nanoseconds in a second.
-const SECOND: u128 = 1_000_000_000;
+const SECOND: u64 = 1_000_000_000;
 
 /// The constants of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +72,7 @@ impl Law {
     #[must_use]
     pub fn time_of_octets(&self, path: &Path) -> Option<Duration> {
         let bandwidth = path.bandwidth.filter(|bandwidth| *bandwidth > 0)?;
-        let nanos = u128::from(self.octets(path.mss)) * SECOND / u128::from(bandwidth);
-        Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+        Some(Duration::from_nanos(mul_div(self.octets(path.mss), SECOND, bandwidth)))
     }
 
     /// The law as a rule for one ACK after another, with `arrived` octets unacknowledged since the `last` ACK: not before L·MSS octets

@@ -1,6 +1,6 @@
 //! Gains as fractions, and bandwidth-delay products.
 
-use acklab_base::Duration;
+use acklab_base::{Duration, mul_div};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ impl Gain {
     /// `value` times the gain, rounded down.
     #[must_use]
     pub const fn of(self, value: u64) -> u64 {
-        (value as u128 * self.0 as u128 / Self::UNITS as u128) as u64
+        mul_div(value, self.0, Self::UNITS)
     }
 
     /// Is `part` at least this much of `whole`?
@@ -62,7 +62,7 @@ impl Gain {
 
     /// `value` divided by the gain, rounded down.
     pub(in crate::cc) const fn whole_of(self, value: u64) -> u64 {
-        (value as u128 * Self::UNITS as u128 / self.0 as u128) as u64
+        mul_div(value, Self::UNITS, self.0)
     }
 
     pub(in crate::cc) const fn is_above_one(self) -> bool {
@@ -110,7 +110,7 @@ impl JsonSchema for Gain {
 
 /// Octets delivered at this rate in this time, rounded down.
 pub(in crate::cc) const fn delivered_in(bits_per_second: u64, time: Duration) -> u64 {
-    (bits_per_second as u128 * time.as_nanos() as u128 / 8_000_000_000) as u64
+    mul_div(bits_per_second, time.as_nanos(), 8_000_000_000)
 }
 
 #[cfg(test)]

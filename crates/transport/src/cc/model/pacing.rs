@@ -1,7 +1,7 @@
 //! The pacing rate, which follows the estimated bandwidth.
 
 use super::gain::Gain;
-use acklab_base::{Duration, Rate};
+use acklab_base::{Duration, Rate, mul_div};
 
 /// The round-trip time that is assumed before one is measured (`bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr, §5.6.2:
 /// InitPacingRate).
@@ -31,7 +31,7 @@ impl PacingRate {
     /// Paces `window` octets in a round trip, times `gain`.
     pub(in crate::cc) fn start(&mut self, window: u64, rtt: Option<Duration>, gain: Gain) {
         let rtt = rtt.unwrap_or(NOMINAL_RTT).as_nanos().max(1);
-        self.bits_per_second = gain.of((u128::from(window) * 8_000_000_000 / u128::from(rtt)) as u64);
+        self.bits_per_second = gain.of(mul_div(window, 8_000_000_000, rtt));
     }
 
     /// Reduces the rate by the margin.

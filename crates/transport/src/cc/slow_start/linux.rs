@@ -4,7 +4,7 @@ use super::super::constants::constants;
 use super::super::{Ack, Position, Window};
 use super::hystart::Hystart;
 use crate::pacing;
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 
 constants! {
     /// The constants of Linux's `HyStart`.
@@ -98,8 +98,7 @@ fn ack_delay(window: &Window, ack: &Ack) -> Duration {
     let rate =
         ack.srtt.and_then(|srtt| pacing::rate_of_window(pacing::Spread::LINUX, window.cwnd, window.ssthresh, srtt));
     rate.map_or(Duration::ZERO, |rate| {
-        let nanos = u128::from(4 * GSO_MAX_SIZE * 8) * 1_000_000_000 / u128::from(rate.bits_per_second().max(1));
-        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+        Duration::from_nanos(mul_div(4 * GSO_MAX_SIZE, 8_000_000_000, rate.bits_per_second().max(1)))
     })
 }
 

@@ -1,6 +1,6 @@
 //! When an end tells its windows again, and how they grow in the stacks that let them.
 
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Instant, mul_div};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -116,10 +116,7 @@ struct Use {
 /// The size that a window of `size` wants to have.
 fn grown(growth: Growth, size: u64, used: Use, srtt: Duration) -> u64 {
     // Of `octets` in a round trip, those in the time that was measured.
-    let in_time = |octets: u64| {
-        let octets = u128::from(octets) * u128::from(used.time.as_nanos()) / u128::from(srtt.as_nanos().max(1));
-        u64::try_from(octets).unwrap_or(u64::MAX)
-    };
+    let in_time = |octets| mul_div(octets, used.time.as_nanos(), srtt.as_nanos().max(1));
     let is_fast = match growth {
         Growth::Quiche => used.time < srtt.saturating_mul(ROUND_TRIPS),
         Growth::QuicGo => used.read > size / 2 && in_time(size) < QUIC_GO_ROUND_TRIPS * used.read,

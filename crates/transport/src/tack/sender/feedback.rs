@@ -18,7 +18,7 @@ use crate::tack::refusal::Refusal;
 use crate::tack::streams::Streams;
 use crate::tack::sync::Synced;
 use crate::tack::timing::RoundTrips;
-use acklab_base::{Duration, Event, Instant};
+use acklab_base::{Duration, Event, Instant, mul_div};
 use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
 
 /// What of a TACK has passed the checks.
@@ -64,8 +64,7 @@ impl Sender {
             late = tack.late.saturating_sub(std::mem::replace(&mut self.late, tack.late));
             self.sample(now, rtt);
             if let Some((octets, interval)) = rate {
-                let per_second = u128::from(octets) * 1_000_000_000 / u128::from(interval.as_nanos().max(1));
-                self.reported_rate = Some(u64::try_from(per_second).unwrap_or(u64::MAX));
+                self.reported_rate = Some(mul_div(octets, 1_000_000_000, interval.as_nanos().max(1)));
             }
         }
         let acked = std::iter::once(0..next).chain(lists::ranges(next, &tack.acked));
