@@ -47,6 +47,14 @@ pub trait Datagram {
         None
     }
 
+    /// Asks the processor for what [`destination`](Self::destination), [`flow`](Self::flow) and [`wire_len`](Self::wire_len) read: the packet is about to arrive.
+    #[inline]
+    fn prefetch_header(&self) {}
+
+    /// Asks the processor for what an endpoint reads, once it has been asked for the header.
+    #[inline]
+    fn prefetch_content(&self) {}
+
     /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] where the type can avoid that.
     #[inline]
     fn is_pure_ack(&self) -> bool {

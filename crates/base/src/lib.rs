@@ -15,6 +15,7 @@
 //! | [`ecn`] | [`Ecn`]: the ECN codepoint of an IP packet |
 //! | [`datagram`] | [`Datagram`]: the fields of a packet that links and Wi-Fi cells read |
 //! | [`machine`] | [`Machine`]: the sans-IO state machine that every endpoint and every box implements |
+//! | [`prefetch`](mod@prefetch) | [`prefetch()`]: asks for memory that is about to be read |
 //! | [`world`] | [`World`]: connected machines, as a driver runs them; [`Alarms`]: their deadlines, as they set them |
 //! | [`port`] | [`Port`]: the interface between an application and an endpoint |
 //! | [`event`] | [`Event`]: what happens inside an endpoint, in one vocabulary for all transports |
@@ -32,6 +33,7 @@ pub mod limiting_factor;
 pub mod machine;
 pub mod mul_div;
 pub mod port;
+pub mod prefetch;
 pub mod random;
 pub mod rate;
 pub mod size;
@@ -50,6 +52,7 @@ pub use limiting_factor::LimitingFactor;
 pub use machine::Machine;
 pub use mul_div::mul_div;
 pub use port::{Arrival, DatagramPort, MessagePort, Port, StreamPort, StreamsPort};
+pub use prefetch::prefetch;
 pub use rate::{Rate, Serializer};
 pub use size::Bytes;
 pub use stream_event::{Fate, StreamEvent, StreamEvents, StreamState};

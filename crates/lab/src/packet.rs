@@ -1,6 +1,6 @@
 //! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
 
-use acklab_base::{AckHeader, Bytes, Datagram, Ecn, Endpoint, FlowKey, Instant, NodeId, Opening};
+use acklab_base::{AckHeader, Bytes, Datagram, Ecn, Endpoint, FlowKey, Instant, NodeId, Opening, prefetch};
 use acklab_measure::Observed;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::pdu::{EncodeError, Pdu};
@@ -65,11 +65,16 @@ impl Route {
 /// A [`Pdu`] behind a pointer that can be copied.
 trait Carried: Pdu {
     fn copy(&self) -> Box<dyn Carried>;
+    fn prefetch(&self);
 }
 
 impl<P: Pdu + Clone> Carried for P {
     fn copy(&self) -> Box<dyn Carried> {
         Box::new(self.clone())
+    }
+
+    fn prefetch(&self) {
+        prefetch(self);
     }
 }
 
@@ -246,6 +251,19 @@ impl Datagram for Packet {
         let mut segment = *self.pdu::<Segment>()?;
         segment.ack = SeqNumber(number);
         Some(Self::new(segment, self.0.header.route, self.0.header.origin))
+    }
+
+    #[inline]
+    fn prefetch_header(&self) {
+        prefetch(&self.0.header);
+        prefetch(&self.0.pdu);
+    }
+
+    #[inline]
+    fn prefetch_content(&self) {
+        if let Content::Other(pdu) = &self.0.pdu {
+            pdu.prefetch();
+        }
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! The packets that are under way to the far end of a link.
 
-use acklab_base::Instant;
+use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
 
 /// The packets that have left the server, in the order of their arrival at the far end.
@@ -11,7 +11,7 @@ pub(super) struct Flight<D> {
     next: Instant,
 }
 
-impl<D> Flight<D> {
+impl<D: Datagram> Flight<D> {
     pub(super) const fn new() -> Self {
         Self { packets: VecDeque::new(), next: Instant::FAR_FUTURE }
     }
@@ -37,10 +37,21 @@ impl<D> Flight<D> {
     }
 
     /// Removes the packet that arrives first, and returns it with the instant of its arrival.
+    ///
+    /// Of a long flight, packets were written so long ago that they have left the caches. The next two are on their way back before they arrive.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(Instant, D)> {
         let first = self.packets.pop_front();
-        self.next = self.packets.front().map_or(Instant::FAR_FUTURE, |(arrival, _)| *arrival);
+        self.next = match self.packets.front() {
+            None => Instant::FAR_FUTURE,
+            Some((arrival, packet)) => {
+                packet.prefetch_content();
+                *arrival
+            }
+        };
+        if let Some((_, packet)) = self.packets.get(1) {
+            packet.prefetch_header();
+        }
         first
     }
 
