@@ -8,6 +8,7 @@
 use super::Violation;
 use crate::ack::Ranges;
 use crate::reading::Reading;
+use acklab_wire::sequence::Sequence;
 use std::ops::Range;
 
 #[derive(Debug)]
@@ -73,8 +74,9 @@ impl Incoming {
         self.received() - before
     }
 
-    /// The octets of `range` that have not arrived.
-    pub(crate) fn missing_in(&self, range: Range<u64>) -> Vec<Range<u64>> {
+    /// The octets of `range` that have not arrived: one range, but where something was sent again.
+    #[inline]
+    pub(crate) fn missing_in(&self, range: Range<u64>) -> Sequence<Range<u64>> {
         self.arrived.missing_in(range).collect()
     }
 
