@@ -19,6 +19,8 @@ use super::{ConnectionId, HEADER, TAG, VERSION, version};
 
 /// Octets of the length of packets that others may follow.
 pub const LENGTH: usize = 2;
+/// Where the octets begin that are enciphered, in a packet of the level [`Session`](Level::Session): behind PKT.SEQ.
+pub const SEALED_AT: u64 = 1 + 8 + 4;
 /// The octets of a packet from which its mask is made (RFC 9001, §5.4.2) begin behind PKT.SEQ.
 pub const SAMPLE: usize = 16;
 /// The bit of the first octet that tells the key phase.
