@@ -1,8 +1,8 @@
 //! What it costs to move octets between two hosts of this machine, which a pair of virtual Ethernet devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
 //!
-//! Both ends run in this process, whose processor time counts, with the applications that write and read, and a check of each octet. TACK and QUIC (quinn) are encrypted with
-//! AES-128-GCM, the kernel's TCP is not. Their applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers" and of the kernel's TCP write from buffers and read
-//! into them. Each line is the cheapest of several runs, which take turns.
+//! Both ends run in this process, whose processor time counts, with the applications that write and read. They count octets, as `iperf3` does; that of "TACK, checked" compares each with
+//! what was sent. TACK and QUIC (quinn) are encrypted with AES-128-GCM, the kernel's TCP is not. Their applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers"
+//! and of the kernel's TCP write from buffers and read into them. Each line is the cheapest of several runs, which take turns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark ends by panicking")]
 
@@ -27,7 +27,7 @@ use std::time::Instant;
 mod ground;
 
 use ground::{
-    CHUNK, Check, Cost, HERE, Hosts, THERE, address, chunks, compare, processor_time, read, runtime, tell, write,
+    CHUNK, Cost, HERE, Hosts, Sink, THERE, address, chunks, compare, processor_time, read, runtime, tell, write,
 };
 
 const ALPN: &[u8] = b"acklab-bench";
@@ -39,6 +39,8 @@ const FLOOD_TICK: f64 = 1e-3;
 #[derive(Clone, Copy, PartialEq)]
 enum Hands {
     Chunks,
+    /// Each octet is compared with what was sent.
+    Checked,
     Buffers,
 }
 
@@ -85,14 +87,14 @@ fn tack(hosts: &Hosts, transport: Settings, hands: Hands, size: usize, flood: Op
         runtime().block_on(async {
             let connection = server.accept().await.unwrap();
             let (_send, mut receive) = connection.accept_stream().await.unwrap();
-            if hands == Hands::Chunks {
-                let mut check = Check::new();
-                while let Some(chunk) = receive.read_chunk(usize::MAX).await.unwrap() {
-                    check.take(&chunk);
-                }
-                check.finish(size);
-            } else {
+            if hands == Hands::Buffers {
                 read(receive, size).await;
+            } else {
+                let mut sink = if hands == Hands::Checked { Sink::checking() } else { Sink::counting() };
+                while let Some(chunk) = receive.read_chunk(usize::MAX).await.unwrap() {
+                    sink.take(&chunk);
+                }
+                sink.finish(size);
             }
             connection.statistics().and_then(|statistics| statistics.count(counter::ACKS_SENT))
         })
@@ -103,12 +105,12 @@ fn tack(hosts: &Hosts, transport: Settings, hands: Hands, size: usize, flood: Op
             let connection = client.connect(to, "bench.test").await.unwrap();
             flood.iter().for_each(Flood::begin);
             let (mut send, _receive) = connection.open_stream().await.unwrap();
-            if hands == Hands::Chunks {
+            if hands == Hands::Buffers {
+                write(&mut send, size).await;
+            } else {
                 for mut chunk in chunks(size) {
                     send.write_chunk(&mut chunk).await.unwrap();
                 }
-            } else {
-                write(&mut send, size).await;
             }
             send.end();
             send.finished().await.unwrap();
@@ -142,11 +144,11 @@ fn quinn(hosts: &Hosts, size: usize) -> Cost {
             let endpoint = endpoint(there, Some(server));
             let connection = endpoint.accept().await.unwrap().await.unwrap();
             let mut receive = connection.accept_uni().await.unwrap();
-            let mut check = Check::new();
+            let mut sink = Sink::counting();
             while let Some(chunk) = receive.read_chunk(usize::MAX, true).await.unwrap() {
-                check.take(&chunk.bytes);
+                sink.take(&chunk.bytes);
             }
-            check.finish(size);
+            sink.finish(size);
             let acks = connection.stats().frame_tx.acks;
             connection.close(0u32.into(), b"");
             endpoint.wait_idle().await;
@@ -174,11 +176,11 @@ fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
     let (start, before) = (Instant::now(), processor_time());
     let reader = std::thread::spawn(move || {
         let (mut from, _) = listener.accept().unwrap();
-        let (mut check, mut buffer) = (Check::new(), vec![0; CHUNK]);
+        let (mut sink, mut buffer) = (Sink::counting(), vec![0; CHUNK]);
         while let read @ 1.. = from.read(&mut buffer).unwrap() {
-            check.take(&buffer[..read]);
+            sink.take(&buffer[..read]);
         }
-        check.finish(size);
+        sink.finish(size);
     });
     let mut stream = hosts.on(0, || TcpStream::connect(to).unwrap());
     sockopt::set_tcp_congestion(&stream, congestion).unwrap();
@@ -251,7 +253,7 @@ impl Drop for Flood {
 
 fn main() {
     let megabytes = std::env::args().find_map(|text| text.parse::<usize>().ok()).unwrap_or(1000);
-    let parts = ["policies", "rivals", "paced", "flood", "tack", "buffers"];
+    let parts = ["policies", "rivals", "paced", "flood", "tack", "checked", "buffers"];
     let only = std::env::args().find(|text| parts.contains(&text.as_str()));
     let wants = |part: &str| only.as_deref().is_none_or(|only| only == part);
     let (hosts, size) = (Hosts::new(), megabytes * 1_000_000);
@@ -262,6 +264,7 @@ fn main() {
     };
     let rivals = [
         ("TACK", tack_alone.clone()),
+        ("TACK, checked", Contender::Tack(Box::new(settings()), Hands::Checked)),
         ("TACK, buffers", Contender::Tack(Box::new(settings()), Hands::Buffers)),
         ("QUIC (quinn)", Contender::Quinn),
         ("TCP, unencrypted", Contender::Kernel("cubic")),
@@ -285,6 +288,9 @@ fn main() {
     // For profiles.
     if only.as_deref() == Some("tack") {
         tell("TACK", &tack_alone.transfer(&hosts, size));
+    }
+    if only.as_deref() == Some("checked") {
+        tell("TACK, checked", &tack(&hosts, settings(), Hands::Checked, size, None));
     }
     if only.as_deref() == Some("buffers") {
         tell("TACK, buffers", &tack(&hosts, settings(), Hands::Buffers, size, None));

@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "the other benchmark uses more of it")]
 mod ground;
 
-use ground::{Check, Cost, HERE, Hosts, THERE, address, chunks, compare, processor_time, runtime};
+use ground::{Cost, HERE, Hosts, Sink, THERE, address, chunks, compare, processor_time, runtime};
 use s2n_quic::client::Connect;
 use s2n_quic::provider::io::tokio::Provider as Io;
 use s2n_quic::provider::tls::rustls;
@@ -31,11 +31,11 @@ fn s2n(hosts: &Hosts, size: usize) -> Cost {
             let mut server = Server::builder().with_tls(tls).unwrap().with_io(io(there)).unwrap().start().unwrap();
             let mut connection = server.accept().await.unwrap();
             let mut stream = connection.accept_receive_stream().await.unwrap().unwrap();
-            let mut check = Check::new();
+            let mut sink = Sink::counting();
             while let Some(chunk) = stream.receive().await.unwrap() {
-                check.take(&chunk);
+                sink.take(&chunk);
             }
-            check.finish(size);
+            sink.finish(size);
             connection.close(0u32.into());
         });
     });
