@@ -153,14 +153,14 @@ const NAME: &str = "deployed";
 
 /// Octets that AES enciphers together.
 const AES_BLOCK: u64 = 16;
-/// The share of a packet that whole blocks may cost.
-const MOST_LEFT_OUT: u64 = 256;
+/// Whole blocks may cost one octet in so many of a packet: 0.4 % of a link, where they save 2 to 3 % of the processor time.
+const PRICE: u64 = 256;
 
 /// The size of packets of at most this size of which whole blocks are enciphered, if they are hardly smaller. The octets of a last block that is not whole take as long as 200 of the
 /// others, 65 ns at both ends ([measured](../../../docs/decisions/packets.md)).
 fn in_whole_blocks(packet: u64) -> u64 {
     let left_over = packet.saturating_sub(BELOW + SEALED_AT + TAG) % AES_BLOCK;
-    if left_over <= packet / MOST_LEFT_OUT { packet - left_over } else { packet }
+    if left_over <= packet / PRICE { packet - left_over } else { packet }
 }
 
 /// The settings for a path whose interface takes IP packets of `largest` octets.
