@@ -2,7 +2,7 @@
 //!
 //! Both ends run in this process, whose processor time counts, with the applications that write and read. They count octets, as `iperf3` does; that of "TACK, checked" compares each with
 //! what was sent. TACK and QUIC (quinn) are encrypted with AES-128-GCM, the kernel's TCP is not. Their applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers"
-//! and of the kernel's TCP write from buffers and read into them. Each line is the cheapest of several runs, which take turns.
+//! and of the kernel's TCP write from buffers and read into them. The floor is what no transport over UDP can do without. Each line is the cheapest of several runs, which take turns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark ends by panicking")]
 
@@ -23,9 +23,12 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+#[path = "hosts/floor.rs"]
+mod floor;
 #[path = "hosts/ground.rs"]
 mod ground;
 
+use floor::floor;
 use ground::{
     CHUNK, Cost, HERE, Hosts, Sink, THERE, address, chunks, compare, processor_time, read, runtime, tell, write,
 };
@@ -50,6 +53,8 @@ enum Contender {
     Tack(Box<Settings>, Hands),
     Quinn,
     Kernel(&'static str),
+    /// What no transport over UDP can do without, in packets of this size.
+    Floor(usize),
 }
 
 fn identities() -> (Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>) {
@@ -70,6 +75,7 @@ impl Contender {
             Self::Tack(settings, hands) => tack(hosts, **settings, *hands, size, None),
             Self::Quinn => quinn(hosts, size),
             Self::Kernel(congestion) => kernel(hosts, congestion, size),
+            Self::Floor(packet) => floor(hosts, *packet, size),
         }
     }
 }
@@ -262,14 +268,18 @@ fn main() {
         let policy = ack::quic::Quic { packets, reordering_threshold: 0, ..Default::default() };
         Contender::Tack(Box::new(Settings { ack: ack::PolicyConfig::Quic(policy), ..settings() }), Hands::Chunks)
     };
-    let rivals = [
-        ("TACK", tack_alone.clone()),
-        ("TACK, checked", Contender::Tack(Box::new(settings()), Hands::Checked)),
-        ("TACK, buffers", Contender::Tack(Box::new(settings()), Hands::Buffers)),
-        ("QUIC (quinn)", Contender::Quinn),
-        ("TCP, unencrypted", Contender::Kernel("cubic")),
-    ];
-    for mtu in [1500, 9000] {
+    let rivals = |packet| {
+        [
+            ("floor: UDP and AES alone", Contender::Floor(packet)),
+            ("TACK", tack_alone.clone()),
+            ("TACK, checked", Contender::Tack(Box::new(settings()), Hands::Checked)),
+            ("TACK, buffers", Contender::Tack(Box::new(settings()), Hands::Buffers)),
+            ("QUIC (quinn)", Contender::Quinn),
+            ("TCP, unencrypted", Contender::Kernel("cubic")),
+        ]
+    };
+    // As large as those of TACK, of which whole blocks are enciphered.
+    for (mtu, packet) in [(1500, 1497), (9000, 8985)] {
         hosts.set_mtu(mtu);
         if wants("policies") {
             let policies = [
@@ -281,7 +291,7 @@ fn main() {
             compare(&hosts, &format!("MTU {mtu}, acknowledges"), size, &policies, Contender::transfer);
         }
         if wants("rivals") {
-            compare(&hosts, &format!("MTU {mtu}"), size, &rivals, Contender::transfer);
+            compare(&hosts, &format!("MTU {mtu}"), size, &rivals(packet), Contender::transfer);
         }
     }
     hosts.set_mtu(1500);
@@ -297,7 +307,7 @@ fn main() {
     }
     if wants("paced") {
         hosts.limit(Some("1gbit"));
-        compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals, Contender::transfer);
+        compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals(1497)[1..], Contender::transfer);
         hosts.limit(None);
     }
     // Whether the connection survives depends on the processors that are left to it, so that this is not part of the rest.
