@@ -3,6 +3,9 @@
 use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
 
+/// A first cache of 32 KiB holds about so many packets.
+const LONG: usize = 128;
+
 /// The packets that have left the server, in the order of their arrival at the far end.
 #[derive(Clone, Debug)]
 pub(super) struct Flight<D> {
@@ -37,22 +40,26 @@ impl<D: Datagram> Flight<D> {
     }
 
     /// Removes the packet that arrives first, and returns it with the instant of its arrival.
-    ///
-    /// Of a long flight, packets were written so long ago that they have left the caches. The next two are on their way back before they arrive.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(Instant, D)> {
         let first = self.packets.pop_front();
-        self.next = match self.packets.front() {
-            None => Instant::FAR_FUTURE,
-            Some((arrival, packet)) => {
-                packet.prefetch_content();
-                *arrival
-            }
-        };
-        if let Some((_, packet)) = self.packets.get(1) {
-            packet.prefetch_header();
+        self.next = self.packets.front().map_or(Instant::FAR_FUTURE, |(arrival, _)| *arrival);
+        if self.packets.len() >= LONG {
+            self.fetch_next();
         }
         first
+    }
+
+    /// The packets of a long flight were written so long ago that they have left the caches. The next two are on their way back before they arrive.
+    #[inline]
+    fn fetch_next(&self) {
+        let mut next = self.packets.iter();
+        if let Some((_, packet)) = next.next() {
+            packet.prefetch_content();
+        }
+        if let Some((_, packet)) = next.next() {
+            packet.prefetch_header();
+        }
     }
 
     /// Removes the packet that arrives first, if it has arrived by `now`.
