@@ -7,7 +7,8 @@
 //! | `vivace` | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
 //!
 //! Rates are of payload. The window is two round trips of the rate, at least four segments (`pcc_set_cwnd` of the authors' kernel module,
-//! PCC-Kernel); the papers' senders over UDP had no window. A loss changes nothing but the utility. No interval is measured during
+//! PCC-Kernel); the papers' senders over UDP had no window. A timeout leaves the window to the transport, TCP's of one segment, until
+//! something is acknowledged (`tcp_enter_loss`, which the module does not overrule). Any other loss changes nothing but the utility. No interval is measured during
 //! recovery from a timeout, because transmissions marked lost may have been delivered (the kernel module's `PCC_LOSS`).
 
 pub mod allegro;
@@ -172,12 +173,13 @@ impl<L: Learner> CongestionControl for Pcc<L> {
     }
 
     fn on_state(&mut self, _now: Instant, window: &mut Window, state: CongestionState) {
-        if state == CongestionState::Loss {
+        self.is_paused = state == CongestionState::Loss;
+        if self.is_paused {
             self.learner.on_timeout();
             self.monitor.clear();
+        } else {
+            self.limit(window);
         }
-        self.is_paused = state == CongestionState::Loss;
-        self.limit(window);
     }
 
     #[inline(never)]
