@@ -2,7 +2,7 @@
 
 use crate::queue::Waiting;
 use crate::thinner::Removed;
-use acklab_base::{Bytes, Duration, FlowKey, Instant};
+use acklab_base::{Bytes, Duration, FlowKey, Instant, mul_div};
 use std::ops::Range;
 
 /// Counts and sums of one link direction. Octets are those of IP packets unless said otherwise.
@@ -219,8 +219,7 @@ impl Tally {
     fn sends_in_part(&mut self, start: Instant, end: Instant, on_wire: Bytes) {
         let within = end.min(self.window.end).since(start.max(self.window.start)).as_nanos();
         if within > 0 {
-            let octets = u128::from(on_wire.get()) * u128::from(within) / u128::from(end.since(start).as_nanos());
-            self.counters.bytes_on_wire += Bytes(octets as u64);
+            self.counters.bytes_on_wire += Bytes(mul_div(on_wire.get(), within, end.since(start).as_nanos()));
         }
     }
 

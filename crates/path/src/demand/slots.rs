@@ -1,7 +1,7 @@
 //! The slots of a carrier.
 
 use super::DemandConfig;
-use acklab_base::{Duration, Instant, Rate};
+use acklab_base::{Duration, Instant, Rate, mul_div};
 use std::ops::Range;
 
 /// A nanosecond at a bit per second carries 10⁻⁹ bits.
@@ -37,8 +37,8 @@ impl Slots {
 
     /// When a slot begins. The slot after the last one begins with the next superframe.
     pub(super) fn start(self, superframe: u64, slot: u64) -> Instant {
-        let offset = u128::from(self.superframe.as_nanos()) * u128::from(slot) / u128::from(self.count);
-        Instant::ZERO + self.superframe.saturating_mul(superframe) + Duration::from_nanos(offset as u64)
+        let offset = mul_div(self.superframe.as_nanos(), slot, self.count);
+        Instant::ZERO + self.superframe.saturating_mul(superframe) + Duration::from_nanos(offset)
     }
 
     /// The superframe to which an instant belongs.

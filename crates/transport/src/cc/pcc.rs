@@ -8,8 +8,9 @@
 //!
 //! Rates are of payload. The window is two round trips of the rate, at least four segments (`pcc_set_cwnd` of the authors' kernel module,
 //! PCC-Kernel); the papers' senders over UDP had no window. A timeout leaves the window to the transport, TCP's of one segment, until
-//! something is acknowledged (`tcp_enter_loss`, which the module does not overrule). Any other loss changes nothing but the utility. No interval is measured during
-//! recovery from a timeout, because transmissions marked lost may have been delivered (the kernel module's `PCC_LOSS`).
+//! something is acknowledged (`tcp_enter_loss`, which the module does not overrule). Any other loss changes nothing but the utility. No
+//! interval is measured during recovery from a timeout, because transmissions marked lost may have been delivered (the kernel module's
+//! `PCC_LOSS`).
 
 pub mod allegro;
 mod monitor;

@@ -11,7 +11,7 @@ use crate::frame::bitmap_octets;
 use crate::hack;
 use crate::packet::Packet;
 use crate::ppdu::{Frame, Mpdu, Outcome, Ppdu};
-use acklab_base::{Duration, FlowKey, Instant};
+use acklab_base::{Duration, FlowKey, Instant, mul_div};
 use std::ops::Range;
 
 /// The queues of one EDCAF for the tables.
@@ -132,8 +132,8 @@ impl<D: Packet> Cell<D> {
                 // Airtime is divided between TCP ACKs and data by their octets.
                 let (acks, all) = (exchange.data.ack_octets.get(), exchange.data.bytes.get().max(1));
                 let airtime = now.since(self.measurement.airtime.booked()).as_nanos();
-                let of_acks = u128::from(airtime) * u128::from(acks.min(all)) / u128::from(all);
-                let until = self.measurement.airtime.booked() + Duration::from_nanos(of_acks as u64);
+                let of_acks = Duration::from_nanos(mul_div(airtime, acks.min(all), all));
+                let until = self.measurement.airtime.booked() + of_acks;
                 self.measurement.airtime.book(node, Use::TransportAck, until);
                 self.measurement.airtime.book(node, Use::Data, now);
             }
