@@ -17,32 +17,38 @@ const BATCH: usize = 64_000;
 const WINDOW: usize = 4;
 /// A packet number of four octets behind a short header (RFC 9000, §17.3.1).
 const FIRST: u8 = 0x43;
+const NUMBER: usize = 4;
+const NUMBER_AT: usize = SEALED_AT as usize - NUMBER;
 
 fn keys(side: Side) -> Keys {
     TLS13_AES_128_GCM_SHA256.tls13().unwrap().quic_suite().unwrap().keys(b"floor", side, Version::V1)
+}
+
+/// What of a header is masked: the first octet and the packet number.
+fn masked(header: &mut [u8]) -> (&mut u8, &mut [u8]) {
+    let (first, rest) = header.split_first_mut().unwrap();
+    (first, &mut rest[NUMBER_AT - 1..])
 }
 
 /// Appends a datagram with this number and these octets in the clear.
 fn seal(number: u64, plain: &[u8], keys: &Keys, octets: &mut Vec<u8>) {
     let start = octets.len();
     octets.push(FIRST);
-    octets.extend_from_slice(&[0; SEALED_AT as usize - 5]);
+    octets.extend_from_slice(&[0; NUMBER_AT - 1]);
     octets.extend_from_slice(&(number as u32).to_be_bytes());
     octets.extend_from_slice(plain);
     let (header, payload) = octets[start..].split_at_mut(SEALED_AT as usize);
     let tag = keys.local.packet.encrypt_in_place(number, header, payload).unwrap();
-    let (first, rest) = header.split_first_mut().unwrap();
-    let place = rest.len() - 4;
-    keys.local.header.encrypt_in_place(&payload[..SAMPLE], first, &mut rest[place..]).unwrap();
+    let (first, packet_number) = masked(header);
+    keys.local.header.encrypt_in_place(&payload[..SAMPLE], first, packet_number).unwrap();
     octets.extend_from_slice(tag.as_ref());
 }
 
 /// Opens it where it is.
 fn open(number: u64, datagram: &mut [u8], keys: &Keys) {
     let (header, payload) = datagram.split_at_mut(SEALED_AT as usize);
-    let (first, rest) = header.split_first_mut().unwrap();
-    let place = rest.len() - 4;
-    keys.remote.header.decrypt_in_place(&payload[..SAMPLE], first, &mut rest[place..]).unwrap();
+    let (first, packet_number) = masked(header);
+    keys.remote.header.decrypt_in_place(&payload[..SAMPLE], first, packet_number).unwrap();
     keys.remote.packet.decrypt_in_place(number, header, payload).unwrap();
 }
 
