@@ -63,15 +63,20 @@ demo: install
 	$(BIN)/acklab study ack_compression --out $(OUT)
 	@echo "The report: file://$$($(BIN)/acklab report $(OUT) | xargs realpath)"
 
+# One more than there are processors: some tests wait in real time. Each process of Python takes a while to start.
+TEST_THREADS := $(shell echo $$(($$(nproc) + 1)))
+TEST_PROCESSES := $(shell echo $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)))
+
 test: test-rust test-python
 
 test-rust: $(VENV)/.tools
 	./scripts/system-packages.sh test
-	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; cargo test --workspace --quiet
+	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --quiet
 
 test-python: $(VENV)/.core-dev $(VENV)/.requirements-dev
 	./scripts/system-packages.sh test
-	$(BIN)/python -m pytest -m "not alone" --numprocesses auto --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist loadfile
+	$(BIN)/python -m pytest -m timed --numprocesses 2
 	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
@@ -86,7 +91,7 @@ lint: $(VENV)/.requirements-dev
 	$(BIN)/python scripts/crates.py
 	$(BIN)/ruff format --check python tests studies scripts validation
 	$(BIN)/ruff check python tests studies scripts validation
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers auto
 
 format: $(VENV)/.requirements-dev
 	cargo fmt --all

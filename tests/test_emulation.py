@@ -26,7 +26,6 @@ MAY_EMULATE = os.geteuid() == 0 and Path("/dev/net/tun").exists() and shutil.whi
 
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
-    pytest.mark.alone,
     pytest.mark.skipif(not MAY_EMULATE, reason="needs root, /dev/net/tun and iproute2"),
 ]
 
@@ -70,9 +69,10 @@ def document(done):
     return json.loads(done.stdout)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("congestion", ["reno", "cubic"])
 def test_a_flow_of_the_kernel_fills_the_link(tmp_path, congestion):
-    text = PATH.format(duration="4s") + FLOW.format(congestion=congestion) + '[measure]\nfrom = "1s"\n'
+    text = PATH.format(duration="3s") + FLOW.format(congestion=congestion) + '[measure]\nfrom = "1s"\n'
     done = document(emulate(tmp_path, text, "--json"))
     (flow,) = done["flows"]
     # 1448 octets of payload in 1500. A busy machine loses some of it.
@@ -89,6 +89,7 @@ def test_a_flow_of_the_kernel_fills_the_link(tmp_path, congestion):
     assert done["timing"][0]["deliveries"] > 1000
 
 
+@pytest.mark.timed
 def test_every_segment_is_acknowledged_on_a_route_that_says_so(tmp_path):
     text = PATH.format(duration="3s") + FLOW.format(congestion="reno") + 'ack = { policy = "per-packet" }\n'
     (flow,) = document(emulate(tmp_path, text, "--json"))["flows"]
@@ -113,6 +114,7 @@ def test_settings_that_the_kernel_lacks_are_refused_by_name(tmp_path, settings, 
     assert done.stdout == ""
 
 
+@pytest.mark.timed
 @needs("ping")
 def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
     done = emulate(tmp_path, ALONE.format(duration="20s"), "--at", "client", "--", "ping", "-c", "5", "-i", "0.2", "{server}")
@@ -123,6 +125,7 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
     assert sorted(times)[2] < 17, "half of them are less than 2 ms late on a busy machine"
 
 
+@pytest.mark.timed
 @needs("ping", "tshark")
 def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
     """As that of a simulated host does, however late the delivery was."""
@@ -141,6 +144,7 @@ def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
     assert times("departure") == times("arrival")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("reverse", "spacer"),
     [
@@ -150,7 +154,7 @@ def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
 )
 def test_the_kernel_takes_acks_that_a_spacer_made_or_spread(tmp_path, reverse, spacer):
     """Made ACKs have checksums and numbers that the kernel accepts; spread ones arrive one by one."""
-    text = PATH.format(duration="6s") + FLOW.format(congestion="reno") + '[measure]\nfrom = "1s"\n'
+    text = PATH.format(duration="4s") + FLOW.format(congestion="reno") + '[measure]\nfrom = "1s"\n'
     before, behind = 'reverse = { delay = "7.5ms" }', f'reverse = {{ delay = "7.5ms", {reverse}, spacer = {spacer} }}'
     assert before in text
     done = document(emulate(tmp_path, text.replace(before, behind), "--json"))
@@ -184,6 +188,7 @@ STOLEN = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu{processor} 0 0 0 0 0 0 0 {ticks:06} 0 0\
 """What `/proc/stat` tells of a processor, as long whatever was taken of it."""
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
 @needs("unshare", "mount")
 def test_processors_halt_once_the_hypervisor_takes_too_much(tmp_path):
@@ -216,6 +221,7 @@ def test_unknown_ways_of_idling_are_refused_by_name(tmp_path):
     assert "processors: found 'asleep', expected one of: auto, awake, halt" in done.stderr
 
 
+@pytest.mark.alone
 def test_a_calibration_tells_what_the_machine_carries():
     words = [sys.executable, "-m", "acklab", "emulate", "--calibrate", "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
@@ -232,6 +238,7 @@ def test_the_exit_status_is_that_of_the_command(tmp_path):
     assert emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", "exit 7").returncode == 7
 
 
+@pytest.mark.timed
 def test_applications_run_at_their_times_and_their_output_is_kept(tmp_path):
     text = PATH.format(duration="2s") + (
         '[[application]]\nnode = "server"\ncommand = "echo $WORD; exit 4"\nenvironment = ["WORD=hello"]\n'
@@ -286,6 +293,7 @@ def test_a_closed_port_is_said_by_icmp(tmp_path, address):
     assert "ConnectionRefusedError" in done.stderr
 
 
+@pytest.mark.timed
 @needs("iperf3")
 @ADDRESSES
 def test_iperf3_fills_the_link(tmp_path, address):
@@ -344,6 +352,7 @@ def test_programs_that_die_or_hang_do_not_hold_up_the_run(tmp_path):
     assert "note: fails: ended with exit status 127" in done.stderr
 
 
+@pytest.mark.alone
 def test_a_flood_is_carried_or_said_to_be_lost(tmp_path):
     # As fast as one processor can, into a link of 16 Mbps: the queue of the link drops what is too much.
     send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1400), ('{server}', 9))"
@@ -381,6 +390,7 @@ def open_folder():
         yield Path(name)
 
 
+@pytest.mark.timed
 @needs("setpriv", "unshare", "ping")
 @pytest.mark.skipif(not MAY_BECOME_NOBODY, reason="needs user namespaces")
 def test_a_user_without_rights_emulates_in_a_user_namespace(open_folder):
@@ -415,6 +425,11 @@ def running(mark):
     return False
 
 
+def named():
+    """The namespaces that have names, but for those of `between`, which other tests make meanwhile."""
+    return {path for path in Path("/run/netns").glob("*") if not path.name.startswith(("east", "middle", "west"))}
+
+
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_is_left_behind(tmp_path, ending):
     mark = f"8{os.getpid()}{int(ending)}"
@@ -423,7 +438,7 @@ def test_nothing_is_left_behind(tmp_path, ending):
     )
     file = tmp_path / "scenario.toml"
     file.write_text(text, encoding="utf-8")
-    named = set(Path("/run/netns").glob("*"))
+    before = named()
     process = subprocess.Popen([sys.executable, "-m", "acklab", "emulate", str(file)], cwd=tmp_path, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
     while not running(mark) and time.monotonic() < deadline:
@@ -434,9 +449,10 @@ def test_nothing_is_left_behind(tmp_path, ending):
     while running(mark) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not running(mark), "its child has ended too"
-    assert set(Path("/run/netns").glob("*")) == named
+    assert named() == before
 
 
+@pytest.mark.timed
 @needs("iperf3")
 def test_connections_of_programs_are_flows(tmp_path):
     programs = (
@@ -445,7 +461,7 @@ def test_connections_of_programs_are_flows(tmp_path):
     )
     out = tmp_path / "out"
     done = emulate(
-        tmp_path, ALONE.format(duration="4s") + programs, "--out", out, "--set", "measure.series=['throughput']", "--json"
+        tmp_path, ALONE.format(duration="3s") + programs, "--out", out, "--set", "measure.series=['throughput']", "--json"
     )
     flows = document(done)["flows"]
     data = max(flows, key=lambda flow: flow["total_delivered_bytes_l7"])
@@ -468,13 +484,14 @@ def test_connections_of_programs_are_flows(tmp_path):
     assert report.returncode == 0, report.stderr
 
 
+@pytest.mark.timed
 @needs("iperf3")
 def test_datagrams_of_programs_are_numbered_as_they_leave(tmp_path):
     programs = (
         '[[application]]\nnode = "server"\ncommand = "exec iperf3 -s -1"\n'
         '[[application]]\nnode = "client"\ncommand = "exec iperf3 -u -b 2M -l 1000 -c {server} -t 2"\nstart = "300ms"\n'
     )
-    flows = document(emulate(tmp_path, ALONE.format(duration="4s") + programs, "--json"))["flows"]
+    flows = document(emulate(tmp_path, ALONE.format(duration="3s") + programs, "--json"))["flows"]
     data = max((flow for flow in flows if flow["transport_protocol"] == "udp"), key=lambda flow: flow["total_delivered_bytes_l7"])
     assert 1.7 < data["mean_throughput_l4"] < 2.2
     assert data["total_lost_l4"] == 0
@@ -505,6 +522,7 @@ def started(folder, text, *words, prefix=()):
     return process
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_what_was_measured_is_kept_when_a_run_is_stopped(tmp_path, ending):
     text = PATH.format(duration="60s") + FLOW.format(congestion="cubic") + '[[capture]]\npoint = "client"\nfile = "a.pcapng"\n'
@@ -548,6 +566,7 @@ def load(processes):
 SENDER = "import socket, sys, time\ns = socket.socket(type=socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1000), (sys.argv[1], 9)); sum(range(20000))\n"
 
 
+@pytest.mark.alone
 def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
     """It computes, and so do four processes for each processor: packets are in time, and what it sends is not what it would send."""
     (tmp_path / "send.py").write_text(SENDER)
@@ -562,6 +581,7 @@ def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
     assert done["applications"][0]["worst_second_waiting"] == timing["worst_second_waiting"]
 
 
+@pytest.mark.alone
 @needs("setpriv")
 def test_a_loaded_machine_without_priority_is_said(tmp_path):
     text = PATH.format(duration="4s") + FLOW.format(congestion="cubic")

@@ -27,11 +27,11 @@ MAY_STAND = os.geteuid() == 0 and Path("/dev/net/tun").exists() and shutil.which
 
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
-    pytest.mark.alone,
     pytest.mark.flaky(reruns=3, only_rerun=["Stalled"]),
     pytest.mark.skipif(not MAY_STAND, reason="needs root, /dev/net/tun, iproute2 and Linux 6.6"),
 ]
 
+# iperf3 has a real-time priority here (`between.PRIORITY`), and two of them would keep each other from the processors.
 needs_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
 
 
@@ -53,6 +53,7 @@ def rows(result, table):
     return {row.get("interface", row.get("link", "")): row for row in result[table]}
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("method", ["ring", "tap"])
 def test_a_delay_of_each_direction_shows_in_both_versions_of_ip(hosts, method):
     with standing("east", "west", "--delay", "15ms/5ms", "--method", method) as path:
@@ -71,6 +72,7 @@ def test_a_delay_of_each_direction_shows_in_both_versions_of_ip(hosts, method):
     assert {name: row[name] for row in (east, west) for name in ("overruns", "refused") if row[name]} == {}
 
 
+@pytest.mark.timed
 def test_nothing_is_left_behind(hosts):
     before = links()
     with standing("east", "west") as path:
@@ -86,6 +88,7 @@ def test_nothing_is_left_behind(hosts):
     assert not ping("10.9.0.2", count=1), "nothing forwards without a bridge"
 
 
+@pytest.mark.timed
 def test_it_sleeps_when_nothing_passes(hosts):
     with standing("east", "west") as path:
         time.sleep(1)
@@ -95,6 +98,7 @@ def test_it_sleeps_when_nothing_passes(hosts):
         assert path.processor_time() - before < 0.5
 
 
+@pytest.mark.timed
 def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
     bridge()
     before = links()
@@ -105,6 +109,7 @@ def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
     assert max(ping("10.9.0.2")[1:]) < 80
 
 
+@pytest.mark.alone
 @needs_iperf3
 def test_traffic_goes_on_when_it_is_killed(hosts):
     """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps nothing of the process."""
@@ -119,6 +124,7 @@ def test_traffic_goes_on_when_it_is_killed(hosts):
     assert links().keys() == before.keys(), "the devices went with the process"
 
 
+@pytest.mark.timed
 def test_a_bridge_of_its_own_stays_when_it_is_killed_and_is_taken_over(hosts):
     before = links()
     with standing("east", "west") as path:
@@ -130,6 +136,7 @@ def test_a_bridge_of_its_own_stays_when_it_is_killed_and_is_taken_over(hosts):
     assert links().keys() == before.keys()
 
 
+@pytest.mark.timed
 def test_traffic_goes_on_while_it_stands_still(hosts):
     """A process that does nothing for two seconds, as one that hangs or starves, loses what it held and nothing else."""
     bridge()
@@ -147,25 +154,27 @@ def test_traffic_goes_on_while_it_stands_still(hosts):
     assert sum(row["bypassed"] for row in path.result["interfaces"]) >= 20
 
 
+@pytest.mark.alone
 @needs_iperf3
 @pytest.mark.parametrize("chosen", ["news", "cake"])
 def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, chosen):
     bridge()
-    with iperf3(6, "-b", "40M") as report:
-        time.sleep(1.5)
+    with iperf3(5, "-b", "40M") as report:
+        time.sleep(1)
         with standing("east", "west", "--rate", "100Mbps/128kbps", "--queue", "1000packets", "--ack-filter", chosen) as path:
-            time.sleep(3)
+            time.sleep(2)
     assert report["end"]["sum_received"]["bytes"] > 0
     back = rows(path.result, "links")["line_reverse"]
     # An ACK takes 52 octets, 3.3 ms at this rate; data at 40 Mbps are answered more often.
     assert back["total_filtered_acks_l2"] > 100, back
 
 
+@pytest.mark.alone
 @needs_iperf3
 def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     bridge()
-    with iperf3(8, "-b", "40M") as report:
-        time.sleep(1.5)
+    with iperf3(5, "-b", "40M") as report:
+        time.sleep(1)
         with standing("east", "west", "--delay", "5ms", "--thinner", "none/10:200ms") as path:
             time.sleep(2)
     assert report["end"]["sum_received"]["bytes"] > 0
@@ -174,6 +183,7 @@ def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     assert back["total_filtered_acks_l2"] > 0.6 * back["total_packets_in_l2"] > 3, back
 
 
+@pytest.mark.alone
 @needs_iperf3
 def test_acks_that_a_filter_removed_are_put_back(hosts):
     """The hosts' TCP takes the ACKs that were made, so that their checksums and numbers are right."""
@@ -190,6 +200,7 @@ def test_acks_that_a_filter_removed_are_put_back(hosts):
     assert report["end"]["sum_received"]["bits_per_second"] > 10e6
 
 
+@pytest.mark.alone
 @needs_iperf3
 def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
     """A line for each second, a page, captures before and after the filter, and tables that are kept."""
@@ -234,6 +245,7 @@ def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
     assert after < before / 2
 
 
+@pytest.mark.timed
 def test_frames_that_are_not_ip_and_tags_pass(hosts):
     """Tags of VLANs are kept, also around IP that takes the path; double tags and unknown protocols pass."""
     # Else the bridge itself drops malformed packets.
@@ -303,6 +315,7 @@ def exchange(frames):
     return arrived
 
 
+@pytest.mark.alone
 @needs_iperf3
 @pytest.mark.parametrize("at", ["start", "stop"])
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
@@ -319,6 +332,7 @@ def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
     assert sum(row["discarded"] for row in path.result["interfaces"]) <= total["lost_packets"] + 10
 
 
+@pytest.mark.timed
 def test_between_routed_interfaces_the_host_routes(hosts):
     for number, (name, side) in enumerate(SIDES.items(), 1):
         ip("-n", name, "addr", "flush", "dev", "lan", "scope", "global")

@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
     pytest.mark.skipif(any(shutil.which(tool) is None for tool in ("nft", "ip", "curl")), reason="needs nft, ip and curl"),
-    pytest.mark.alone,
+    pytest.mark.timed,
 ]
 
 # 40 ms there and back, so that what passes the path is told from what does not.

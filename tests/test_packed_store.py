@@ -130,14 +130,14 @@ def test_a_damaged_pack_is_named_and_forgotten(tmp_path):
 
 
 def test_no_bit_that_flips_changes_a_table_unnoticed(fake, scenario, tmp_path):
-    """150 bits of the points: each is either without effect or seen, and the points are run again."""
+    """50 bits of the points: each is either without effect or seen, and the points are run again."""
     out = tmp_path / "out"
     acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
     whole = contents(out)
     tables = {name: octets for name, octets in whole.items() if "/" not in name}
     files = sorted(name for name in whole if "/" in name)
     chance = random.Random(1)
-    for _ in range(150):
+    for _ in range(50):
         name = chance.choice(files)
         octets = bytearray(whole[name])
         place = chance.randrange(8 * len(octets))

@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(not MAY_EMULATE, reason="needs root, /dev/net/tun and iproute2"),
     pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl"),
-    pytest.mark.alone,
+    pytest.mark.timed,
 ]
 
 

@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 from acklab.report import Table
-from acklab.studies import Bench, find
-from conftest import BUILT, load_every_variant, study_code
+from conftest import BUILT, load_every_variant, one_seed, study_code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
@@ -20,7 +19,7 @@ def module(monkeypatch):
 
 
 def test_a_case_of_the_study(module, tmp_path):
-    bench = Bench(find("tack_wan"), tmp_path, quick=True, quiet=True)
+    bench = one_seed("tack_wan", tmp_path)
     measured = module.measures(bench)
     # β/RTTmin for 120 s, and little else.
     assert measured["acks_tack_1"].interval.mean == pytest.approx(24_000, rel=0.08)
