@@ -231,12 +231,22 @@ impl Sender {
         // A FIN takes no room, neither that of this segment nor one in flight, which the scoreboard counts as an octet.
         let payload = segment.end - segment.start - u64::from(self.holds_fin(&segment));
         let octets = payload.min(self.congestion.control.window.mss);
-        let room = room.saturating_add(u64::from(self.has_sent_fin() && self.board.is_tail_in_flight()));
-        if room < octets || self.transmission.is_paced(now) {
+        let fin_in_flight = u64::from(self.has_sent_fin() && self.board.is_tail_in_flight());
+        let room = room.saturating_add(fin_in_flight);
+        let waits = !self.transmission.forced && self.is_loss_window_used(fin_in_flight);
+        if room < octets || waits || self.transmission.is_paced(now) {
             return None;
         }
         self.transmission.forced = false;
         Some(self.retransmit(now, segment))
+    }
+
+    /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4), and a window of one segment (RFC 5681, §3.1) is for that one,
+    /// however few octets it has: more of them together would overflow the same queue time after time. Stacks make one segment of what fits
+    /// into one (Linux's `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count segments.
+    fn is_loss_window_used(&self, fin_in_flight: u64) -> bool {
+        let window = &self.congestion.control.window;
+        self.congestion.state == CongestionState::Loss && window.cwnd <= window.mss && self.board.pipe() > fin_in_flight
     }
 
     pub(super) fn retransmit(&mut self, now: Instant, segment: Range<u64>) -> Leaving {
