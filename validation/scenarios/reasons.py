@@ -24,6 +24,9 @@ TICK = 1e-3
 BETA = 4
 """Segments in the queue above which Vegas shrinks its window."""
 
+GAPS = 1024
+"""Gaps of a stream that quinn-proto keeps (`MAX_CHUNKS` of `connection/assembler.rs`)."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -95,6 +98,11 @@ class Case:
         return self.transport["protocol"] != "tcp" and ratio < 0.2
 
     @property
+    def overflows_quinn(self) -> bool:
+        """Whether slow start may leave more gaps than quinn-proto's receiver keeps, which ends the connection."""
+        return bool(self.transport["protocol"] == "quinn" and self.product + self.queue > GAPS)
+
+    @property
     def is_of_rfcs(self) -> bool:
         """Whether the transport is a TCP that has no RACK and measures round trips by timestamps of a millisecond."""
         return bool(self.transport["protocol"] == "tcp" and self.transport["preset"] != "linux")
@@ -159,6 +167,11 @@ REASONS = (
         ("cubic", "newreno", "vegas"),
         lambda case: case.forward["queue"]["discipline"] == "cake",
         "after an overflow BLUE drops packets of a flow that is alone for good: docs/models/queues/cake.md",
+    ),
+    Reason(
+        ("bbr", "cubic", "newreno"),
+        lambda case: case.overflows_quinn,
+        "quinn ends a connection with more than 1024 gaps: docs/models/quinn.md",
     ),
 )
 """All reasons."""
