@@ -64,8 +64,8 @@ demo: install
 	@echo "The report: file://$$($(BIN)/acklab report $(OUT) | xargs realpath)"
 
 # One more than there are processors: some tests wait in real time. Each process of Python takes a while to start.
-TEST_THREADS := $(shell echo $$(($$(nproc) + 1)))
-TEST_PROCESSES := $(shell echo $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)))
+TEST_THREADS = $(shell echo $$(($$(nproc) + 1)))
+TEST_PROCESSES = $(shell echo $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)))
 
 test: test-rust test-python
 

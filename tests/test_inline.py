@@ -31,8 +31,10 @@ pytestmark = [
     pytest.mark.skipif(not MAY_STAND, reason="needs root, /dev/net/tun, iproute2 and Linux 6.6"),
 ]
 
-# iperf3 has a real-time priority here (`between.PRIORITY`), and two of them would keep each other from the processors.
-needs_iperf3 = pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
+
+def needs_iperf3(test):
+    """It has a real-time priority here (`between.PRIORITY`), and two of them would keep each other from the processors."""
+    return pytest.mark.alone(pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")(test))
 
 
 @pytest.fixture(name="hosts")
@@ -109,7 +111,6 @@ def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
     assert max(ping("10.9.0.2")[1:]) < 80
 
 
-@pytest.mark.alone
 @needs_iperf3
 def test_traffic_goes_on_when_it_is_killed(hosts):
     """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps nothing of the process."""
@@ -154,7 +155,6 @@ def test_traffic_goes_on_while_it_stands_still(hosts):
     assert sum(row["bypassed"] for row in path.result["interfaces"]) >= 20
 
 
-@pytest.mark.alone
 @needs_iperf3
 @pytest.mark.parametrize("chosen", ["news", "cake"])
 def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, chosen):
@@ -169,7 +169,6 @@ def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, 
     assert back["total_filtered_acks_l2"] > 100, back
 
 
-@pytest.mark.alone
 @needs_iperf3
 def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     bridge()
@@ -183,7 +182,6 @@ def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     assert back["total_filtered_acks_l2"] > 0.6 * back["total_packets_in_l2"] > 3, back
 
 
-@pytest.mark.alone
 @needs_iperf3
 def test_acks_that_a_filter_removed_are_put_back(hosts):
     """The hosts' TCP takes the ACKs that were made, so that their checksums and numbers are right."""
@@ -200,7 +198,6 @@ def test_acks_that_a_filter_removed_are_put_back(hosts):
     assert report["end"]["sum_received"]["bits_per_second"] > 10e6
 
 
-@pytest.mark.alone
 @needs_iperf3
 def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
     """A line for each second, a page, captures before and after the filter, and tables that are kept."""
@@ -315,7 +312,6 @@ def exchange(frames):
     return arrived
 
 
-@pytest.mark.alone
 @needs_iperf3
 @pytest.mark.parametrize("at", ["start", "stop"])
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):

@@ -102,17 +102,8 @@ def _moves(scenario: Scenario, flows: Rows) -> list[str]:
     return [
         f"stall: {flow['flow']} {flow['ending']} from {flow['ending_time']} s on"
         for flow in flows
-        # quinn ends a connection with more than 1024 gaps (docs/models/quinn.md).
-        if flow.get("ending") not in ("open", None) and (flow["ending"] != INTERNAL_ERROR or not _is_quinn(scenario))
+        if flow.get("ending") not in ("open", None)
     ]
-
-
-INTERNAL_ERROR = "failed: code 0x1"
-"""RFC 9000, §20.1."""
-
-
-def _is_quinn(scenario: Scenario) -> bool:
-    return any(flow["transport"]["protocol"] == "quinn" for flow in scenario["flow"])
 
 
 def below_half(goodput: float, best: float) -> bool:

@@ -120,6 +120,8 @@ class Reason:
     controllers: tuple[str, ...]
     holds: Callable[[Case], bool]
     why: str
+    ending: str | None = None
+    """The ending of a connection that it ends."""
 
 
 REASONS = (
@@ -172,12 +174,13 @@ REASONS = (
         ("bbr", "cubic", "newreno"),
         lambda case: case.overflows_quinn,
         "quinn ends a connection with more than 1024 gaps: docs/models/quinn.md",
+        ending="failed: code 0x1",  # INTERNAL_ERROR of RFC 9000, §20.1
     ),
 )
 """All reasons."""
 
 
-def reason_of(controller: str, scenario: Scenario) -> str | None:
+def reason_of(controller: str, scenario: Scenario) -> Reason | None:
     """The reason why this controller may be below half of the best in this scenario, if there is one."""
     case = Case(scenario)
-    return next((reason.why for reason in REASONS if controller in reason.controllers and reason.holds(case)), None)
+    return next((reason for reason in REASONS if controller in reason.controllers and reason.holds(case)), None)

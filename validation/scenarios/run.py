@@ -104,15 +104,16 @@ def _compare(checked: Checked, flow: dict[str, Any]) -> None:
         other = copy.deepcopy(later)
         other["flow"][0]["transport"]["congestion"] = controller
         best = max(best, _tables(other)[0]["flows"][0]["mean_throughput_l7"] or 0.0)
+    reason = reason_of(own, checked.scenario)
+    told = [failure for failure in checked.failures if reason and reason.ending and reason.ending in failure]
     if below_half(goodput, best):
-        text = f"below half: {own} delivers {goodput:.3f} Mbps where the best of {', '.join(BEST_OF)} delivers {best:.3f}"
-        reason = reason_of(own, checked.scenario)
-        if reason is None:
-            checked.failures.append(text)
-        else:
-            checked.reasons.append(f"{text} ({reason})")
-            # What has a reason need not be told twice.
-            checked.failures = [failure for failure in checked.failures if not failure.startswith("stall")]
+        told = [f"below half: {own} delivers {goodput:.3f} Mbps where the best of {', '.join(BEST_OF)} delivers {best:.3f}"]
+    if reason is None:
+        checked.failures += told
+    elif told:
+        checked.reasons += [f"{text} ({reason.why})" for text in told]
+        # What has a reason need not be told twice.
+        checked.failures = [failure for failure in checked.failures if not failure.startswith("stall")]
 
 
 def _again(scenario: Scenario, rule: str) -> bool:
@@ -191,7 +192,7 @@ def main() -> int:
         f"{ran:,} scenarios ran, {sum(refused.values()):,} were refused, {len(failed):,} failed; {sum(checked.packets for checked in everything):,} packets"
     )
     for reason, times in reasons.most_common():
-        print(f"  {times} below half for a reason: {reason.rstrip(')')}")
+        print(f"  {times} below half or ended for a reason: {reason.rstrip(')')}")
     for refusal, times in refused.most_common(5):
         print(f"  {times} refused: {refusal}")
     return 1 if failed else 0
