@@ -141,7 +141,7 @@ class Arrival:
 class Ledger:
     """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last.
 
-    Over QUIC a segment is a packet that must be acknowledged, with octets of a stream or without, and ranges are packet numbers: each packet
+    Over QUIC and TACK a segment is a packet that must be acknowledged, with octets of a stream or without, and ranges are packet numbers: each packet
     continues the line of numbers.
     """
 

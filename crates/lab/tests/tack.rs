@@ -61,6 +61,22 @@ fn the_law_holds_though_the_accept_was_sent_twice() {
     }
 }
 
+/// The number of a lost packet never comes, so that nothing behind it continues the numbers until the sender says Forget.
+#[test]
+fn policies_count_what_comes_behind_a_gap() {
+    for (policy, count) in [("delayed", 2), ("daass", 2), ("linux", 2), ("byte-counting", 3), ("ack-rate-request", 2)] {
+        let policy = format!("flow.0.ack.policy={policy}");
+        let tables = run(&[&policy, "flow.0.congestion=cubic", LOSSES[0], "link.btl.forward.loss.probability=0.001"]);
+        let reasons = tables.texts("acks", "reason");
+        let by_timer = reasons.iter().zip(tables.counts("acks", "count")).filter(|(reason, _)| *reason == "timer");
+        let by_timer: u64 = by_timer.map(|(_, count)| count).sum();
+        let acks = tables.counts("flows", "total_acks_sent_l4")[0];
+        let sent = tables.counts("flows", "total_data_packets_l4")[0];
+        assert!(sent <= acks * count, "{policy}: {acks} acknowledge {sent}");
+        assert!(20 * by_timer < acks, "{policy}: {by_timer} of {acks} by the timer");
+    }
+}
+
 /// After an overshoot with losses both ways, a TACK has no room for all that has arrived, and the window is full of packets of which the
 /// sender knows nothing. Published for 300 Mbps, 200 ms, 1 % and 5 %: 91.6 % of the rate.
 #[test]

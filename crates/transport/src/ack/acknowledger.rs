@@ -295,17 +295,20 @@ mod tests {
     }
 
     proptest! {
-        /// Packets of one size are the same to every policy, whether they are counted by number or by the octets of a stream.
+        /// Packets of one size are the same to every policy, whether they are counted by number or by the octets of a stream. Linux's compressed
+        /// ACKs are for octets beyond a gap, of which no number is one.
         #[test]
         fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
             for config in PolicyConfig::built_in() {
+                let keeps_order = config.name() == "linux";
                 let mut endpoints = [Line::Packets, Line::Stream].map(|line| Endpoint::new(line, config));
                 let (mut now, mut newest) = (Instant::ZERO, 0);
-                for (pause, step, back) in &arrivals {
+                for (place, (pause, step, back)) in (0..).zip(&arrivals) {
                     now += Duration::from_micros(*pause);
                     // Mostly in order, now and then beyond a gap, late or again.
                     newest += step.saturating_sub(4).max(u64::from(*step > 0));
-                    let number = newest - if *back < 6 { 0 } else { newest.min(*back - 5) };
+                    let back = if *back < 6 { 0 } else { newest.min(*back - 5) };
+                    let number = if keeps_order { place } else { newest - back };
                     let woken = endpoints.each_mut().map(|endpoint| endpoint.wake(now));
                     prop_assert_eq!(woken[0], woken[1], "{}", config.name());
                     let reasons = endpoints.each_mut().map(|endpoint| endpoint.arrives(now, number));

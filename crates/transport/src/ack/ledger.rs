@@ -60,9 +60,9 @@ pub struct Packet {
     pub span: Span,
     /// Its payload.
     pub octets: u64,
-    /// Octets that are in order because of it. For a stream, those by which rcv.nxt advanced.
+    /// Of a stream, the octets by which rcv.nxt advanced. Of a numbered packet, its payload.
     pub advanced: u64,
-    /// `true` if the packet moves the lowest missing number. A packet without payload has a number and no octets.
+    /// `true` if the packet continues the stream, or has a number of its own. A packet without payload has a number and no octets.
     pub continues: bool,
 }
 
@@ -74,21 +74,21 @@ impl Packet {
         Self { span, octets: range.end - range.start, advanced, continues: advanced > 0 }
     }
 
-    /// The packet of this number with `octets` of payload, because of which the lowest missing number moves by `advanced`. The packets
-    /// that had waited behind it count as if they were of its size.
+    /// The packet of this number with `octets` of payload. It counts whether a lower number is missing or not: a number is never used again, so
+    /// what a lost packet carried comes under a new one, and the gap stays.
     #[must_use]
-    pub const fn numbered(number: u64, octets: u64, advanced: u64) -> Self {
+    pub const fn numbered(number: u64, octets: u64) -> Self {
         let span = Span { start: number, end: number + 1 };
-        Self { span, octets, advanced: advanced * octets, continues: advanced > 0 }
+        Self { span, octets, advanced: octets, continues: true }
     }
 }
 
 /// What has arrived and is not yet acknowledged. Counts and sizes are octets; places and distances are on the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Segments that continued the stream since the last ACK.
+    /// Segments that continued the stream, or numbered packets, since the last ACK.
     pub segments: u32,
-    /// Octets that continued the stream since the last ACK.
+    /// Octets that continued the stream, or of numbered packets, since the last ACK.
     pub bytes: u64,
     /// Arrival of the first of these.
     pub since: Option<Instant>,

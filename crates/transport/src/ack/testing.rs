@@ -39,14 +39,11 @@ impl Endpoint {
         };
         let (range, before) = (number * unit..(number + 1) * unit, self.ranges.next());
         let arrival = self.ranges.insert(range.clone());
-        let advanced = self.ranges.next() - before;
-        self.acknowledger.enter(
-            now,
-            match self.line {
-                Line::Packets => Packet::numbered(number, SIZE, advanced),
-                Line::Stream => Packet::of_stream(range, advanced),
-            },
-        );
+        let packet = match self.line {
+            Line::Packets => Packet::numbered(number, SIZE),
+            Line::Stream => Packet::of_stream(range, self.ranges.next() - before),
+        };
+        self.acknowledger.enter(now, packet);
         self.acknowledger.measure_delivery(now);
         self.acknowledger.decide(now, arrival, self.ranges.held(true));
         self.leaves(now)

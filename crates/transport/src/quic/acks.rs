@@ -79,7 +79,7 @@ impl Acks {
     ) {
         self.counters.packets += 1;
         self.counters.reordered += u64::from(matches!(arrival, Arrival::FillsGap { .. }));
-        self.acknowledger.enter(now, Packet::numbered(number, octets, 1));
+        self.acknowledger.enter(now, Packet::numbered(number, octets));
         self.acknowledger.measure_delivery(now);
         self.acknowledger.decide(now, arrival, numbers.held(true));
         // RFC 9000, §13.2.1: all ack-eliciting packets within the advertised max_ack_delay.

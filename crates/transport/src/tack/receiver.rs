@@ -148,12 +148,10 @@ impl Receiver {
             Ecn::NotEct | Ecn::Ect1 => {}
         }
         self.counters.reordered += u64::from(number < self.numbers.end());
-        let before = self.numbers.next();
         self.insert(number);
         self.loss.on_arrival(now, number, &self.numbers, self.rtt_min);
         self.delays.on_arrival(departed, arrived);
-        let packet = Packet::numbered(number, payload, self.numbers.next() - before);
-        self.acknowledger.enter(at, packet);
+        self.acknowledger.enter(at, Packet::numbered(number, payload));
         self.acknowledger.measure_delivery(at);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
         // A policy may ask for an ACK at this instant as if it were a later one.
