@@ -58,6 +58,7 @@ pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
     Sample {
         delivered,
         interval: Duration::from_millis(1),
+        volume: delivered,
         send_elapsed: Duration::from_millis(1),
         reported_interval: None,
         prior_delivered,

@@ -43,6 +43,8 @@ pub struct Sample {
     pub delivered: u64,
     /// RS.interval.
     pub interval: Duration,
+    /// Octets delivered since the newest transmission left. `delivered` differs if the receiver reports the rate, over an interval of its own.
+    pub volume: u64,
     /// RS.send_elapsed: the part of it in which they were sent, however long they took to be acknowledged.
     pub send_elapsed: Duration,
     /// The interval that the receiver reports, if it reports the rate, unbounded.
@@ -175,9 +177,11 @@ impl Sampler {
         if interval.is_zero() || min_rtt.is_some_and(|min| interval < min) {
             return None;
         }
+        let volume = self.delivered - stamp.delivered;
         Some(Sample {
-            delivered: self.delivered - stamp.delivered,
+            delivered: volume,
             interval,
+            volume,
             send_elapsed,
             reported_interval: None,
             prior_delivered: stamp.delivered,

@@ -54,7 +54,7 @@ impl Bbr3 {
         model.round_starts = false;
         if let Some(sample) = &ack.rate {
             model.latest_bandwidth = model.latest_bandwidth.max(sample.bits_per_second());
-            model.latest_inflight = model.latest_inflight.max(sample.delivered);
+            model.latest_inflight = model.latest_inflight.max(sample.volume);
             if sample.prior_delivered >= model.round_ends {
                 (model.round_ends, model.round_starts) = (ack.total_delivered, true);
             }
@@ -84,7 +84,7 @@ impl Bbr3 {
             && let Some(sample) = &ack.rate
         {
             self.short_term.latest_bandwidth = sample.bits_per_second();
-            self.short_term.latest_inflight = sample.delivered;
+            self.short_term.latest_inflight = sample.volume;
         }
     }
 
