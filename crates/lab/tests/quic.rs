@@ -31,6 +31,19 @@ fn one_flow_fills_the_link() {
     }
 }
 
+/// What leaves at the rate of an application is no measure of the path, also if pacing would have delayed the next packet.
+#[test]
+fn an_application_with_little_to_say_is_not_held_back() {
+    let loss = r#"link.btl.forward.loss={model="independent", probability=0.01}"#;
+    let traffic = r#"flow.0.traffic={model="constant", rate="4Mbps"}"#;
+    let sets = ["flow.0.congestion=bbr3", traffic, loss, "link.btl.forward.rate=20Mbps", "duration=12s"];
+    let tables = run(&sets);
+    let number = |column: &str| tables.numbers("flows", column)[0];
+    // The path takes 20 ms. A hundredth of the packets comes a round trip and a ninth later, and about 16 packets wait for each.
+    assert!(number("mean_one_way_delay_l7") < 30.0, "{}", number("mean_one_way_delay_l7"));
+    assert!(number("share_application_limited_l4") > 0.75, "{}", number("share_application_limited_l4"));
+}
+
 /// Without losses, half as many ACKs as packets, a tenth, and what the sender asks for.
 #[test]
 fn acknowledgments_are_as_many_as_policy_or_sender_say() {

@@ -101,6 +101,25 @@ fn rich_lists_do_not_starve_on_a_fat_path() {
     assert!(rate > 0.85 * 300.0, "{rate}");
 }
 
+/// An ACK for every second packet takes 0.5 of the 1 Mbps back, without lists. If each listed the losses of the overshoot, it would take ten.
+#[test]
+fn lists_do_not_fill_a_narrow_return_path() {
+    let tables = run(&[
+        "flow.0.ack.policy=delayed",
+        "flow.0.congestion=cubic",
+        "link.btl.forward.rate=20Mbps",
+        "link.btl.reverse.rate=1Mbps",
+        "link.btl.forward.delay=300ms",
+        "link.btl.reverse.delay=300ms",
+        "link.btl.forward.queue.limit=1000packets",
+        "flow.0.transport.send_buffer=32MiB",
+        "flow.0.transport.receive_buffer=32MiB",
+        "duration=40s",
+    ]);
+    let rate = goodput(&tables);
+    assert!(rate > 0.8 * 20.0, "{rate}");
+}
+
 /// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The acked list is not part of that: a sender
 /// that does not hear of what has arrived would count it as in flight.
 #[test]

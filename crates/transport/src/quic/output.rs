@@ -306,11 +306,12 @@ impl Connection {
         true
     }
 
-    /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application.
+    /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application. Without data it is the application
+    /// also while pacing would delay a packet, if the window has room (draft-ietf-ccwg-bbr, §4.1.2.4).
     fn note_limit(&mut self, let_send: bool) {
         let delayed = if let_send { 0 } else { self.data.due_octets(self.sender.room()) };
         self.sender.note_limit(delayed);
-        if let_send {
+        if self.sender.has_room() && !self.has_due(space::Id::Application) {
             self.sender.on_app_limited();
         }
     }

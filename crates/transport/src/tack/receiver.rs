@@ -63,6 +63,8 @@ pub(super) struct Receiver {
     pub(super) acknowledger: Acknowledger,
     loss: LossDetector,
     sweep: Sweep,
+    /// When a TACK last listed all blocks that it may.
+    listed_at: Option<Instant>,
     delays: DelayFilter,
     rate: RateMeter,
     loss_rate: LossRate,
@@ -85,6 +87,7 @@ impl Receiver {
             acknowledger: Acknowledger::new(policy),
             loss: LossDetector::new(settings.settling, settings.adaptive_settling, settings.loss_iacks),
             sweep: Sweep::default(),
+            listed_at: None,
             delays: DelayFilter::new(settings.timing),
             rate: RateMeter::default(),
             loss_rate: LossRate::default(),
@@ -265,6 +268,15 @@ impl Receiver {
     fn list(&mut self, now: Instant, next: u64, room: u64, tack: &mut Tack) {
         let arrived = self.counters.packets;
         let is_asked = std::mem::take(&mut self.is_asked);
+        let period = if self.rtt_min.is_some() { self.law.period(self.rtt_min) } else { LONGEST_DELAY };
+        if let Some(due) = self.listed_at.map(|at| at + period).filter(|due| now < *due && !is_asked)
+            && self.numbers.beyond().len() > 1
+        {
+            self.list_ends(next, room, tack);
+            self.sweep.on_ends(due);
+            return;
+        }
+        self.listed_at = Some(now);
         if is_asked {
             self.sweep.restart(arrived);
         }
@@ -292,8 +304,16 @@ impl Receiver {
             return;
         }
         let upto = acked.upto.into_iter().chain(left_from).min();
-        let period = if self.rtt_min.is_some() { self.law.period(self.rtt_min) } else { LONGEST_DELAY };
         self.sweep.on_part(now, upto, arrived, period);
+    }
+
+    /// What a TACK tells that leaves sooner than the law says, in Startup or by another policy: the first gap, and the block of the largest
+    /// numbers that have arrived. With the same blocks in each, TACKs would fill a narrow return path.
+    fn list_ends(&self, next: u64, room: u64, tack: &mut Tack) {
+        let acked = lists::last_acked(next, self.numbers.beyond());
+        tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
+        tack.acked = acked.runs;
+        tack.lost = lists::lost(next, self.loss.lost(&self.numbers, next), 1, room).0;
     }
 
     /// ρ, ρ′ and what comes between two TACKs.

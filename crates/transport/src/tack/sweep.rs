@@ -58,6 +58,11 @@ impl Sweep {
         self.goes_on.set((!is_over).then(|| now + period));
     }
 
+    /// A TACK lists no more than the ends. Without an arrival, one that lists all that it may leaves when that is `due`.
+    pub(super) fn on_ends(&mut self, due: Instant) {
+        self.goes_on.set(Some(self.goes_on.at().map_or(due, |at| at.min(due))));
+    }
+
     /// When a TACK leaves without an arrival.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -94,5 +99,21 @@ mod tests {
         assert!(!sweep.expire(at(109)) && sweep.expire(at(110)) && !sweep.expire(at(110)));
         sweep.on_whole(4);
         assert_eq!((sweep.from(9), sweep.deadline(), sweep.is_quiet(4)), (9, None, true));
+    }
+
+    #[test]
+    fn the_ends_do_not_count_as_a_part() {
+        let mut sweep = Sweep::default();
+        let at = |ms| Instant::ZERO + MS * ms;
+        sweep.on_part(at(0), Some(50), 2, MS * 10);
+        sweep.on_ends(at(12));
+        assert_eq!(
+            (sweep.from(7), sweep.deadline(), sweep.is_quiet(2)),
+            (50, Some(at(10)), true),
+            "what was due stays"
+        );
+        sweep.on_whole(3);
+        sweep.on_ends(at(20));
+        assert_eq!((sweep.deadline(), sweep.is_quiet(4)), (Some(at(20)), false), "the rest is listed in time");
     }
 }
