@@ -17,6 +17,7 @@ mod weights;
 use super::constants::constants;
 use super::departures::Departures;
 use super::{Ack, CongestionControl, Sent, Settings, Signal, Start, Window};
+use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
 use network::{ACTIONS, INPUTS, Network};
 
@@ -95,6 +96,8 @@ pub struct Indigo {
     delivered: u64,
     delivered_at: Instant,
     records: Departures<Record>,
+    /// When the newest packet left that was delivered since the last sample.
+    newest: Option<Instant>,
     /// Milliseconds.
     min_rtt: f64,
     /// The moving averages since the last action.
@@ -118,6 +121,7 @@ impl Indigo {
             delivered: 0,
             delivered_at: Instant::ZERO,
             records: Departures::default(),
+            newest: None,
             min_rtt: f64::INFINITY,
             state: None,
             step_began: None,
@@ -126,9 +130,8 @@ impl Indigo {
         }
     }
 
-    /// The newest packet that an ACK delivers left `rtt` ago (`update_state`).
-    fn sample(&mut self, now: Instant, rtt: Duration) {
-        let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
+    /// The packet that left at `sent_at` is the newest that was delivered, and the round trip has taken `rtt` (`update_state`).
+    fn sample(&mut self, now: Instant, sent_at: Instant, rtt: Duration) {
         self.records.take_before(sent_at, drop);
         let Some(record) = self.records.get(sent_at) else { return };
         let rtt = millis(rtt);
@@ -184,8 +187,14 @@ impl CongestionControl for Indigo {
         if ack.delivered > 0 {
             self.delivered_at = ack.now;
         }
-        if let Some(rtt) = ack.newest_rtt {
-            self.sample(ack.now, rtt);
+        let delivered = self.records.take_delivered();
+        self.newest = delivered.iter().copied().chain(self.newest).max();
+        self.records.reuse(delivered);
+        // The round trip need not be the age of the packet: TACK's receiver tells how long it has waited.
+        if let Some(rtt) = ack.newest_rtt
+            && let Some(sent_at) = self.newest.take()
+        {
+            self.sample(ack.now, sent_at, rtt);
         }
         let began = *self.step_began.get_or_insert(ack.now);
         if ack.now.since(began) > self.constants.step
@@ -206,6 +215,14 @@ impl CongestionControl for Indigo {
         let record = Record { sent: self.sent, delivered: self.delivered, delivered_at: self.delivered_at };
         self.records.push(sent.now, record);
         self.sent += sent.bytes;
+    }
+
+    fn on_outcomes(&mut self, outcomes: &[Transmission]) {
+        self.records.note(outcomes, drop);
+    }
+
+    fn wants_outcomes(&self) -> bool {
+        true
     }
 
     fn governs_window(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::super::Growth;
 use super::super::testing::{MSS, ack, sent, start};
 use super::*;
+use crate::recovery::transmission::Outcome;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -23,11 +24,17 @@ impl Flow {
         flow
     }
 
+    fn deliver(&mut self, sent_at: Instant) {
+        self.indigo.on_outcomes(&[Transmission { sent_at, outcome: Outcome::Delivered { was_lost: false } }]);
+    }
+
     fn send(&mut self) {
         self.indigo.on_sent(&mut self.window, &sent(self.now, MSS));
     }
 
     fn acknowledge(&mut self, rtt_ms: u64) {
+        let sent_at = Instant::from_nanos(self.now.as_nanos() - MS(rtt_ms).as_nanos());
+        self.deliver(sent_at);
         self.indigo.on_ack(&mut self.window, &ack(self.now, 1, MS(rtt_ms)));
     }
 }
@@ -51,6 +58,21 @@ fn samples_are_averaged_with_an_eighth() {
     assert!((second.queueing_delay - 1.0).abs() < 1e-9, "an eighth of 8 ms");
     assert!((second.delivery_rate - (0.875 * 0.2 + 0.125 * 16.0 / 49.0)).abs() < 1e-9);
     assert!((second.send_rate - (0.875 * 0.4 + 0.125 * 8.0 / 48.0)).abs() < 1e-9);
+}
+
+/// A receiver that waits for 30 ms and tells it: the sample is of the packet, and its queueing delay of the path.
+#[test]
+fn an_acknowledgment_that_waits_is_a_sample_as_well() {
+    let mut flow = Flow::new();
+    let sent_at = flow.now;
+    flow.send();
+    flow.now += MS(70);
+    flow.deliver(sent_at);
+    flow.indigo.on_ack(&mut flow.window, &Ack { newest_rtt: None, ..ack(flow.now, 1, MS(40)) });
+    assert!(flow.indigo.state.is_none(), "without a round trip");
+    flow.indigo.on_ack(&mut flow.window, &ack(flow.now, 0, MS(40)));
+    let state = flow.indigo.state.unwrap();
+    assert!(state.queueing_delay.abs() < 1e-9 && (state.delivery_rate - MEGABITS * MSS as f64 / 70.0).abs() < 1e-9);
 }
 
 #[test]
