@@ -142,7 +142,7 @@ class Ledger:
     """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last.
 
     Over QUIC and TACK a segment is a packet that must be acknowledged, with octets of a stream or without, and ranges are packet numbers: each packet
-    continues the line of numbers.
+    continues the line of numbers. Octets are those of streams, over QUIC those of whole packets.
     """
 
     @property

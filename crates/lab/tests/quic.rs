@@ -57,6 +57,7 @@ fn acknowledgments_are_as_many_as_policy_or_sender_say() {
     };
     every(2.0, r#"flow.0.ack={policy="quic"}"#);
     every(10.0, r#"flow.0.ack={policy="quic", packets=10}"#);
+    every(4.0, r#"flow.0.ack={policy="byte-counting", segments=4}"#);
     every(5.0, r#"flow.0.ask={rule="fixed", ack_eliciting_threshold=4}"#);
     every(10.0, "flow.0.preset=chrome");
 }

@@ -66,7 +66,8 @@ impl Acks {
         }
     }
 
-    /// An ack-eliciting packet has arrived for the first time, with `octets` of streams, as one of `numbers`.
+    /// An ack-eliciting packet of `octets` has arrived for the first time, as one of `numbers`. Its headers count: how much of a full-sized packet is
+    /// left to a stream depends on how large its offset is.
     #[inline]
     pub(super) fn on_packet(
         &mut self,

@@ -138,8 +138,7 @@ impl Connection {
         let arrival = space.arrived.insert(now, number, ecn);
         if packet.frames.is_ack_eliciting() {
             if id == space::Id::Application {
-                let octets = u64::from(packet.frames.payload());
-                self.acks.on_packet(now, number, octets, arrival, space.arrived.numbers(), ecn);
+                self.acks.on_packet(now, number, packet.wire_len(), arrival, space.arrived.numbers(), ecn);
             } else {
                 space.owes_ack = true;
             }
