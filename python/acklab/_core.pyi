@@ -315,6 +315,9 @@ class Ack:
     def newest_rtt(self) -> int | None:
         """Since the newest transmission left that it delivers, unless that is one of something sent before. Not counted is what earlier segments waited for it."""
     @property
+    def newest_sent_at(self) -> int | None:
+        """When the transmission left of which newest_rtt is the round trip. TACK's round trips are without the time for which the receiver waited."""
+    @property
     def srtt(self) -> int | None:
         """Smoothed round-trip time, if there was a measurement."""
     @property

@@ -44,6 +44,12 @@ impl Instant {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
+    /// The instant `span` before this one, or the first if there is none.
+    #[must_use]
+    pub const fn saturating_sub(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
     /// The earlier of two optional instants, or `None` if both are.
     #[must_use]
     #[inline]

@@ -128,6 +128,8 @@ pub struct Feedback<'a> {
     pub next_number: u64,
     /// The round trip that it measures.
     pub rtt: Option<Duration>,
+    /// When the packet left that it times.
+    pub timed: Option<Instant>,
     /// The smoothed round trip.
     pub srtt: Option<Duration>,
     /// The shortest round trip.
@@ -557,6 +559,7 @@ impl Congestion {
             sent_to: Position(feedback.next_number),
             rtt: feedback.rtt,
             newest_rtt: feedback.rtt,
+            newest_sent_at: feedback.timed,
             srtt: feedback.srtt,
             min_rtt: feedback.min_rtt,
             rate: None,

@@ -1,6 +1,6 @@
 //! The arguments of a congestion controller written in Python.
 
-use acklab_base::Duration;
+use acklab_base::{Duration, Instant};
 use acklab_transport::cc;
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::recovery::delivery_rate::Sample;
@@ -111,6 +111,11 @@ impl Ack {
     #[getter]
     fn newest_rtt(&self) -> Option<u64> {
         self.0.newest_rtt.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    fn newest_sent_at(&self) -> Option<u64> {
+        self.0.newest_sent_at.map(Instant::as_nanos)
     }
 
     #[getter]

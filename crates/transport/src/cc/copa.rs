@@ -188,7 +188,7 @@ impl CongestionControl for Copa {
         }
         self.latest_rtt = ack.newest_rtt.or(self.latest_rtt);
         let (Some(srtt), Some(rtt)) = (ack.srtt, self.latest_rtt) else { return };
-        self.persistent_congestion.on_ack(ack.now, ack.newest_rtt, ack.delivered);
+        self.persistent_congestion.on_ack(ack.now, ack.newest_sent_at.zip(ack.newest_rtt), ack.delivered);
         let rtt_min = self.rtt_min.update(ack.now, rtt, self.constants.rtt_min_window);
         let standing = self.rtt_standing.update(ack.now, rtt, self.constants.rtt_standing_window.of_time(srtt));
         self.standing = Some(standing);

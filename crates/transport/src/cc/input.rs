@@ -34,6 +34,9 @@ pub struct Ack {
     /// [`rtt`](Self::rtt), it excludes the time for which earlier segments waited for this one (`ca_rtt_us` of Linux's
     /// `tcp_clean_rtx_queue`, which delay-based controllers are given there).
     pub newest_rtt: Option<Duration>,
+    /// When the transmission left of which `newest_rtt` is the round trip. That may be longer ago: the round trip of TACK is without the time for
+    /// which the receiver waited.
+    pub newest_sent_at: Option<Instant>,
     /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.

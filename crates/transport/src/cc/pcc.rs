@@ -154,8 +154,8 @@ impl<L: Learner> CongestionControl for Pcc<L> {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.srtt = ack.srtt.unwrap_or(self.srtt).max(MIN_RTT);
-        if let Some(rtt) = ack.newest_rtt {
-            self.monitor.on_rtt(ack.now, rtt);
+        if let Some((sent_at, rtt)) = ack.newest_sent_at.zip(ack.newest_rtt) {
+            self.monitor.on_rtt(sent_at, rtt);
         }
         while let Some(report) = self.monitor.take_finished() {
             if report.is_inconclusive {

@@ -170,7 +170,7 @@ impl CongestionControl for Sprout {
             if record.ends_flight {
                 self.silent_until = self.silent_until.max(self.began + self.constants.heartbeat);
             }
-            let passed = Instant::from_nanos(sent_at.as_nanos().saturating_sub(self.constants.reordering.as_nanos()));
+            let passed = sent_at.saturating_sub(self.constants.reordering);
             let outstanding = &mut self.outstanding;
             self.sent.take_before(passed, |record| *outstanding -= record.octets);
         }

@@ -37,6 +37,7 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
         sent_to: Position::default(),
         rtt: Some(rtt),
         newest_rtt: Some(rtt),
+        newest_sent_at: Some(now.saturating_sub(rtt)),
         srtt: Some(rtt),
         min_rtt: Some(rtt),
         rate: None,

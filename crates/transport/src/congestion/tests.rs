@@ -28,6 +28,7 @@ fn feedback(lost: &[LostPacket]) -> Feedback<'_> {
         largest_acknowledged: Some(199),
         next_number: 200,
         rtt: None,
+        timed: None,
         srtt: None,
         min_rtt: None,
         newest: None,

@@ -80,6 +80,8 @@ pub struct Progress {
     /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
     /// that must be acknowledged (§5.1). What the receiver waited is not taken off.
     pub rtt: Option<Duration>,
+    /// What the receiver waited, if it is taken off.
+    pub waited: Duration,
     /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are kept. Other packets tell nothing of the
     /// delivery rate.
     pub newest: Option<(Newest, Stamp)>,

@@ -520,6 +520,16 @@ mod tests {
         assert_eq!((delivered, sender.arrived()), ([0, 5000], 20_000), "the TACK after it lists all");
     }
 
+    /// A packet that left at 1 ms has waited for 10 ms at the receiver, whose TACK comes at 51 ms.
+    #[test]
+    fn a_round_trip_is_without_the_time_that_its_packet_waited() {
+        let mut sender = sender();
+        let now = Instant::ZERO + Duration::from_millis(51);
+        let waited = Tack { echo: Timestamp(1000), delay: 10_000, ..Tack::default() };
+        let progress = sender.on_tack(now, Timestamp(51_000), 0, &waited).unwrap().report.progress;
+        assert_eq!((progress.rtt, progress.waited), (Some(Duration::from_millis(40)), Duration::from_millis(10)));
+    }
+
     /// Of ten packets number 3 is lost. An IACK tells of those after it, and TACKs have no list.
     #[test]
     fn a_rate_is_of_the_newest_packet_that_iacks_have_acknowledged() {

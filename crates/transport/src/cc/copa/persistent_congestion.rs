@@ -35,14 +35,13 @@ pub(super) struct PersistentCongestion {
 }
 
 impl PersistentCongestion {
-    /// An ACK delivered `octets`; `newest_rtt` is the age of the newest transmission among them, or `None` if it is ambiguous.
-    pub(super) fn on_ack(&mut self, now: Instant, newest_rtt: Option<Duration>, octets: u64) {
-        if let Some(rtt) = newest_rtt {
+    /// An ACK delivered `octets`; `newest` is when the newest transmission among them left and its round trip, or `None` if that is ambiguous.
+    pub(super) fn on_ack(&mut self, now: Instant, newest: Option<(Instant, Duration)>, octets: u64) {
+        if let Some((_, rtt)) = newest {
             self.rtt.sample(rtt);
         }
         if octets > 0 {
-            let left = newest_rtt.map_or(now, |rtt| Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())));
-            self.delivered = self.delivered.max(left);
+            self.delivered = self.delivered.max(newest.map_or(now, |(sent_at, _)| sent_at));
             self.span = self.span.filter(|(first, _)| *first > self.delivered);
         }
     }
@@ -89,7 +88,7 @@ mod tests {
     /// After one sample of 100 ms at 1 s: SRTT + 4·RTTVAR = 300 ms.
     fn measured() -> PersistentCongestion {
         let mut congestion = PersistentCongestion::default();
-        congestion.on_ack(at(1000), Some(Duration::from_millis(100)), 1000);
+        congestion.on_ack(at(1000), Some((at(900), Duration::from_millis(100))), 1000);
         congestion
     }
 
@@ -107,7 +106,7 @@ mod tests {
         let mut congestion = measured();
         congestion.on_lost(&lost(1000));
         // The newest delivered transmission left at 1.5 s.
-        congestion.on_ack(at(1600), Some(Duration::from_millis(100)), 1000);
+        congestion.on_ack(at(1600), Some((at(1500), Duration::from_millis(100))), 1000);
         assert!(!congestion.on_lost(&lost(2200)));
         assert!(!congestion.on_lost(&lost(1400)), "it left before that one");
     }

@@ -33,7 +33,7 @@ impl Flow {
     }
 
     fn acknowledge(&mut self, rtt_ms: u64) {
-        let sent_at = Instant::from_nanos(self.now.as_nanos() - MS(rtt_ms).as_nanos());
+        let sent_at = self.now.saturating_sub(MS(rtt_ms));
         self.deliver(sent_at);
         self.indigo.on_ack(&mut self.window, &ack(self.now, 1, MS(rtt_ms)));
     }

@@ -132,9 +132,8 @@ impl Monitor {
         }
     }
 
-    /// Takes a sample of the round-trip time. The packet left `rtt` before `now`.
-    pub(super) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        let sent_at = Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
+    /// Takes a sample of the round-trip time: that of a packet that left at `sent_at`.
+    pub(super) fn on_rtt(&mut self, sent_at: Instant, rtt: Duration) {
         if let Some(interval) = self.interval_of(sent_at) {
             interval.rtts.add(sent_at.since(interval.began).as_secs_f64(), rtt.as_secs_f64());
         }
@@ -271,10 +270,9 @@ mod tests {
     fn the_gradient_is_the_growth_of_the_round_trip_over_the_time_of_departure() {
         let mut monitor = monitor();
         for ms in 0..10 {
-            let rtt = Duration::from_micros(30_000 + 50 * ms);
-            monitor.on_rtt(at(ms) + rtt, rtt);
+            monitor.on_rtt(at(ms), Duration::from_micros(30_000 + 50 * ms));
         }
-        monitor.on_rtt(at(500), Duration::from_millis(480));
+        monitor.on_rtt(at(20), Duration::from_millis(480));
         monitor.on_outcomes(&(0..10).map(|ms| transmission(ms, DELIVERED)).collect::<Vec<_>>());
         let report = monitor.take_finished().unwrap();
         assert!((report.rtt_gradient - 0.05).abs() < 1e-9, "a queue that grows by 5 % of the time: {report:?}");

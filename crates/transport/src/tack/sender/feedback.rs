@@ -78,7 +78,8 @@ impl Sender {
         }
         let rtt = is_newest.then_some(rtt);
         let newest = if is_newest { newer(progress.newest, self.newest_listed.take()) } else { progress.newest };
-        let progress = Progress { rtt, newest, spuriously_lost: late.into(), ..progress };
+        let waited = Duration::from_micros(tack.delay.into());
+        let progress = Progress { rtt, waited, newest, spuriously_lost: late.into(), ..progress };
         let rate = rate.filter(|_| is_newest && self.settings.rate == RateSource::Receiver);
         Ok(Told { report: self.report(progress, prior_in_flight, marked, rate), next, rtt })
     }

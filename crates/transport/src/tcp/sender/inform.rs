@@ -32,7 +32,7 @@ impl Sender {
         let may_grow = acked.bytes > 0 && (!self.config.validate_window || self.uses_window(now, prior_flight));
         let delivery = self.board.delivery();
         let newest = delivery.newest.as_ref();
-        let newest_rtt = newest.filter(|newest| !newest.is_retransmission).map(|newest| now.since(newest.at));
+        let newest_sent_at = newest.filter(|newest| !newest.is_retransmission).map(|newest| newest.at);
         let min_rtt = self.timing.rtt.min();
         let departure = self.transmission.pacer.holds_until(now).unwrap_or(now);
         let ack = cc::Ack {
@@ -47,7 +47,8 @@ impl Sender {
             acked_to: Position(self.board.una()),
             sent_to: Position(self.board.nxt()),
             rtt,
-            newest_rtt,
+            newest_rtt: newest_sent_at.map(|sent_at| now.since(sent_at)),
+            newest_sent_at,
             srtt: self.timing.rtt.srtt(),
             min_rtt,
             rate: None,

@@ -230,7 +230,7 @@ impl Sender {
     pub(super) fn begin_ack(&mut self, now: Instant, segment: &Segment) {
         let min_rtt = self.timing.rtt.min().unwrap_or_default();
         let before = if self.board.is_ambiguous() { self.connection.echoed_before(now, segment) } else { None };
-        let latest = Instant::from_nanos(now.as_nanos().saturating_sub(min_rtt.as_nanos()));
+        let latest = now.saturating_sub(min_rtt);
         self.board.begin_ack(Limits { latest, before, recover: self.congestion.recover });
     }
 }
