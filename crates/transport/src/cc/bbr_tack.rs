@@ -394,17 +394,18 @@ impl BbrTack {
             // As in Linux's BBR, so that what was conserved is acknowledged in a round of its own.
             self.rounds.begin(ack.total_delivered);
         }
-        window.cwnd = if self.recovery.conserves() { cwnd } else { self.towards_cap(cwnd, ack.delivered) };
+        window.cwnd = if self.recovery.conserves() { cwnd } else { self.towards_cap(cwnd, ack) };
     }
 
     fn min_window(&self) -> u64 {
         u64::from(V1.min_window) * self.mss
     }
 
-    fn towards_cap(&self, cwnd: u64, delivered: u64) -> u64 {
-        let grown = cwnd + delivered;
+    /// The first flight makes the window grow whatever it tells of the bandwidth, as in BBR, version 1 (`bbr_set_cwnd`).
+    fn towards_cap(&self, cwnd: u64, ack: &Ack) -> u64 {
+        let grown = cwnd + ack.delivered;
         match self.state {
-            State::Startup if self.max_bandwidth() == 0 => grown,
+            State::Startup if self.max_bandwidth() == 0 || ack.total_delivered < self.initial_window => grown,
             State::Startup => grown.min(self.cap().max(self.initial_window)).max(cwnd),
             State::Drain | State::Stable => grown.min(self.cap()),
         }
