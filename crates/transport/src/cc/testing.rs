@@ -68,5 +68,6 @@ pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
         is_app_limited: false,
         is_retransmission: false,
         rtt: Duration::from_millis(1),
+        since_silence: Duration::MAX,
     }
 }

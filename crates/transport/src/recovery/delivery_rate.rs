@@ -62,6 +62,8 @@ pub struct Sample {
     pub is_retransmission: bool,
     /// From the newest transmission's departure to now.
     pub rtt: Duration,
+    /// From when sending went on after the application had been silent to the newest transmission's departure.
+    pub since_silence: Duration,
 }
 
 impl Sample {
@@ -74,7 +76,8 @@ impl Sample {
     /// The sample of a receiver that reports `delivered` octets in `interval`, over the same transmissions. Its rate is at most that of sending:
     /// nothing is delivered faster than it was sent (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
     /// §2.2), but packets that are held back and released together arrive as if it were, and a receiver can say anything. A time of sending
-    /// below the least round trip `min_rtt` counts as one, as a sample of the sender's own would be noise (§3.3, there).
+    /// below the least round trip `min_rtt` counts as one, as a sample of the sender's own would be noise (§3.3, there). An interval that
+    /// reaches back into a silence of the application has its rate.
     #[must_use]
     pub fn reported(self, delivered: u64, interval: Duration, min_rtt: Duration) -> Self {
         if self.delivered == 0 {
@@ -83,7 +86,8 @@ impl Sample {
         let sending = u128::from(self.send_elapsed.max(min_rtt).as_nanos());
         let least = (sending * u128::from(delivered)).div_ceil(u128::from(self.delivered));
         let least = Duration::from_nanos(u64::try_from(least).unwrap_or(u64::MAX));
-        Self { delivered, interval: interval.max(least), reported_interval: Some(interval), ..self }
+        let is_app_limited = self.is_app_limited || interval > self.since_silence;
+        Self { delivered, interval: interval.max(least), reported_interval: Some(interval), is_app_limited, ..self }
     }
 }
 
@@ -96,6 +100,8 @@ pub struct Sampler {
     lost: u64,
     /// By the receiver's clock, when what was delivered last arrived; zero if it does not tell.
     received_at: Duration,
+    /// When sending went on after the application had been silent.
+    resumed_at: Option<Instant>,
     /// C.app_limited: the octets to be delivered until the last application-limited transmission has left the pipe; zero if there is none.
     app_limited_until: u64,
 }
@@ -123,6 +129,9 @@ impl Sampler {
     pub fn on_sent(&mut self, now: Instant, in_flight: u64, was_idle: bool) -> Stamp {
         if was_idle {
             (self.first_sent_at, self.delivered_at, self.received_at) = (now, now, Duration::ZERO);
+            if self.is_app_limited() {
+                self.resumed_at = Some(now);
+            }
         }
         Stamp {
             delivered: self.delivered,
@@ -190,6 +199,7 @@ impl Sampler {
             is_app_limited: stamp.is_app_limited,
             is_retransmission: newest.is_retransmission,
             rtt: now.since(newest.at),
+            since_silence: self.resumed_at.map_or(Duration::MAX, |resumed_at| newest.at.since(resumed_at)),
         })
     }
 }
@@ -258,6 +268,24 @@ mod tests {
             sampler.on_ack(at(39_000), 10 * MSS, Some((&newest(9_000), &second)), None).unwrap().interval
         };
         assert_eq!((rate(false), rate(true)), (Duration::from_millis(19), Duration::from_millis(10)));
+    }
+
+    /// Three packets of an application that was silent for 100 ms, and what a receiver reports of them.
+    #[test]
+    fn a_report_that_covers_a_silence_is_no_rate_of_the_path() {
+        let ms = |count| Duration::from_millis(count);
+        let mut sampler = Sampler::default();
+        let first = sampler.on_sent(at(0), MSS, true);
+        sampler.on_app_limited(MSS);
+        sampler.on_ack(at(10_000), MSS, Some((&newest(0), &first)), None);
+        sampler.on_sent(at(110_000), MSS, true);
+        sampler.on_sent(at(111_000), 2 * MSS, false);
+        sampler.on_ack(at(120_000), MSS, None, None);
+        let stamp = sampler.on_sent(at(121_000), 2 * MSS, false);
+        assert!(!stamp.is_app_limited, "it left after an arrival of the second burst");
+        let sample = sampler.on_ack(at(131_000), 2 * MSS, Some((&newest(121_000), &stamp)), None).unwrap();
+        let is_limited = |interval| sample.reported(2 * MSS, interval, ms(10)).is_app_limited;
+        assert_eq!([is_limited(ms(11)), is_limited(ms(111))], [false, true]);
     }
 
     #[test]
