@@ -316,9 +316,11 @@ impl BbrTack {
         }
     }
 
-    /// After an idle period, pace at the bandwidth (`bbr_cwnd_event` of Linux's BBR, `CA_EVENT_TX_START`).
+    /// After an idle period, pace at the bandwidth (`bbr_cwnd_event` of Linux's BBR, `CA_EVENT_TX_START`). All has been acknowledged, so that a
+    /// recovery is over.
     #[inline(never)]
-    fn restart_from_idle(&mut self, now: Instant) {
+    fn restart_from_idle(&mut self, window: &mut Window, now: Instant) {
+        window.cwnd = self.recovery.end(window.cwnd);
         self.restarts = true;
         self.idle_reports = REPORTED_INTERVALS;
         self.epoch = AckEpoch::starting(now);
@@ -450,13 +452,13 @@ impl CongestionControl for BbrTack {
 
     fn on_undo(&mut self, _now: Instant, window: &mut Window) {
         self.full_pipe = FullPipe::default();
-        window.cwnd = self.recovery.undo(window.cwnd);
+        window.cwnd = self.recovery.end(window.cwnd);
     }
 
     #[inline]
-    fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
+    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         if sent.is_app_limited && sent.in_flight <= sent.bytes {
-            self.restart_from_idle(sent.now);
+            self.restart_from_idle(window, sent.now);
         }
     }
 
@@ -649,6 +651,26 @@ mod tests {
             assert_eq!(slow(&mut path, CongestionState::Open), (INTERVAL, 10), "as long as rates are remembered");
         }
         assert_eq!(slow(&mut path, CongestionState::Open), (INTERVAL * 3, 30));
+    }
+
+    #[test]
+    fn a_silence_ends_a_recovery() {
+        let mut path = Path::new();
+        (0..100).for_each(|_| _ = path.tack(RTT));
+        let before = path.window.cwnd;
+        let loss = Ack { lost: MSS, in_flight: 10 * MSS, sent_to: Position(1000), ..ack(path.now(), 1, RTT) };
+        path.controller.on_ack(&mut path.window, &loss);
+        assert!(path.window.cwnd < before, "what is delivered is conserved");
+        let sent = Sent {
+            now: path.now() + RTT * 10,
+            bytes: MSS,
+            in_flight: MSS,
+            end: Position::default(),
+            is_retransmission: false,
+            is_app_limited: true,
+        };
+        path.controller.on_sent(&mut path.window, &sent);
+        assert_eq!(path.window.cwnd, before);
     }
 
     #[test]

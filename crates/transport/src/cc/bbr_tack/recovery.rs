@@ -72,8 +72,8 @@ impl Recovery {
         cwnd.saturating_sub(ack.lost).max(ack.in_flight + ack.delivered).max(least)
     }
 
-    /// No packet was lost after all: the recovery is over. Returns the window.
-    pub(super) fn undo(&mut self, cwnd: u64) -> u64 {
+    /// The recovery is over: all packets have arrived. Returns the window.
+    pub(super) fn end(&mut self, cwnd: u64) -> u64 {
         match std::mem::take(&mut self.phase) {
             Phase::Open => cwnd,
             Phase::Conservation | Phase::Growth => cwnd.max(self.prior_window),
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn an_undone_recovery_restores_the_window_at_once() {
+    fn a_recovery_that_is_over_restores_the_window_at_once() {
         let mut recovery = Recovery::default();
         recovery.window(60 * MSS, &reporting(10, 101, 160), Limits { between: 0, least: 0, is_full: true });
-        assert_eq!(recovery.undo(21 * MSS), 60 * MSS);
-        assert_eq!(recovery.undo(30 * MSS), 30 * MSS, "once");
+        assert_eq!(recovery.end(21 * MSS), 60 * MSS);
+        assert_eq!(recovery.end(30 * MSS), 30 * MSS, "once");
     }
 }
