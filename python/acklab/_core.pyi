@@ -356,6 +356,9 @@ class RateSample:
     def interval(self) -> int:
         """The interval."""
     @property
+    def volume(self) -> int:
+        """Delivered since the newest transmission left. What is delivered over the interval differs if the receiver reports the rate, as TACK's does."""
+    @property
     def prior_delivered(self) -> int:
         """Delivered in all when the newest transmission left."""
     @property

@@ -185,6 +185,11 @@ impl RateSample {
     }
 
     #[getter]
+    const fn volume(&self) -> u64 {
+        self.0.volume
+    }
+
+    #[getter]
     const fn prior_delivered(&self) -> u64 {
         self.0.prior_delivered
     }
