@@ -311,7 +311,8 @@ impl Connection {
     fn note_limit(&mut self, let_send: bool) {
         let delayed = if let_send { 0 } else { self.data.due_octets(self.sender.room()) };
         self.sender.note_limit(delayed);
-        if self.sender.has_room() && !self.has_due(space::Id::Application) {
+        let is_silent = || delayed == 0 && self.sender.has_room() && !self.has_due(space::Id::Application);
+        if let_send || is_silent() {
             self.sender.on_app_limited();
         }
     }
