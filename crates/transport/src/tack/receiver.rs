@@ -268,7 +268,7 @@ impl Receiver {
     fn list(&mut self, now: Instant, next: u64, room: u64, tack: &mut Tack) {
         let arrived = self.counters.packets;
         let is_asked = std::mem::take(&mut self.is_asked);
-        let period = if self.rtt_min.is_some() { self.law.period(self.rtt_min) } else { LONGEST_DELAY };
+        let period = self.law.period(self.rtt_min);
         if let Some(due) = self.listed_at.map(|at| at + period).filter(|due| now < *due && !is_asked)
             && self.numbers.beyond().len() > 1
         {
@@ -304,7 +304,7 @@ impl Receiver {
             return;
         }
         let upto = acked.upto.into_iter().chain(left_from).min();
-        self.sweep.on_part(now, upto, arrived, period);
+        self.sweep.on_part(now, upto, arrived, self.rtt_min.map_or(LONGEST_DELAY, |_| period));
     }
 
     /// What a TACK tells that leaves sooner than the law says, in Startup or by another policy: the first gap, and the block of the largest
