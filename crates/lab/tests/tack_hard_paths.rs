@@ -203,16 +203,19 @@ fn many_flows_share_as_those_of_bbr_do() {
     let link = r#"rate = "100Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "333packets" }"#;
     for (flows, start, seconds) in [(1, 2.0, 5.0), (10, 3.0, 15.0), (50, 3.0, 15.0), (100, 3.0, 12.0)] {
         let path = Path { forward: link.to_owned(), reverse: link.to_owned(), start, seconds };
-        let [tack, tcp] = [TACK, TCP].map(|transport| path.run(&vec![(transport, GREEDY); flows]));
-        let jain = [&tack, &tcp].map(|tables| tables.numbers("network", "jain_throughput_l4")[0]);
-        let again = [&tack, &tcp].map(resent);
+        let runs =
+            [TACK, TCP].map(|transport| [1, 2, 3].map(|seed| path.run_with(&vec![(transport, GREEDY); flows], seed)));
+        let mean = |of: fn(&Tables) -> f64| runs.each_ref().map(|runs| runs.iter().map(of).sum::<f64>() / 3.0);
+        let jain = mean(|tables| tables.numbers("network", "jain_throughput_l4")[0]);
+        let again = mean(resent);
         println!("{flows} flows: Jain {jain:.2?}, {again:.3?} sent again");
         assert!(again[0] < again[1] + 0.01, "{flows} flows: {again:?} sent again");
         assert!(jain[0] > 0.5 * jain[1], "{flows} flows: Jain {jain:?}");
-        let is_closed = tack.nulls("flows", "handshake_time_l4");
-        let stands =
-            tack.numbers("flows", "mean_throughput_l4").into_iter().zip(is_closed).find(|flow| *flow == (0.0, false));
-        assert!(flows > 50 || stands.is_none(), "{flows} flows: one stands");
+        let stands = |tack: &Tables| {
+            let is_closed = tack.nulls("flows", "handshake_time_l4");
+            tack.numbers("flows", "mean_throughput_l4").into_iter().zip(is_closed).any(|flow| flow == (0.0, false))
+        };
+        assert!(flows > 50 || !runs[0].iter().any(stands), "{flows} flows: one stands");
     }
 }
 
