@@ -61,6 +61,21 @@ fn the_law_holds_though_the_accept_was_sent_twice() {
     }
 }
 
+/// A round that delivers as much as the path holds bounds what is in flight after it, whatever interval the receiver's rate covers.
+#[test]
+fn bbr3_withstands_one_loss_in_a_hundred() {
+    let share = DUMBBELL.share(&run(&["flow.0.congestion=bbr3", LOSSES[0], "link.btl.forward.loss.probability=0.01"]));
+    assert!(share > 0.6, "{share}");
+}
+
+/// The first ten packets let 19 leave in the second round, whatever their few samples tell of the rate: 28 packets take two rounds besides the handshake.
+#[test]
+fn the_first_flight_doubles_the_window() {
+    let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="40kB"}"#]);
+    let time = tables.numbers("flows", "flow_completion_time_l4")[0];
+    assert!(time < 0.16, "{time}");
+}
+
 /// The number of a lost packet never comes, so that nothing behind it continues the numbers until the sender says Forget.
 #[test]
 fn policies_count_what_comes_behind_a_gap() {
