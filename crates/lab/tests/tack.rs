@@ -13,6 +13,17 @@ fn run(sets: &[&str]) -> Tables {
     DUMBBELL.run(sets)
 }
 
+/// How many ACKs were sent for this reason.
+fn acks_for(tables: &Tables, reason: &str) -> u64 {
+    let reasons = tables.texts("acks", "reason");
+    reasons
+        .iter()
+        .zip(tables.counts("acks", "count"))
+        .filter(|(found, _)| *found == reason)
+        .map(|(_, count)| count)
+        .sum()
+}
+
 const LOSSES: [&str; 2] = [
     r#"link.btl.forward.loss={model="independent", probability=0.1}"#,
     r#"link.btl.reverse.loss={model="independent", probability=0.1}"#,
@@ -54,9 +65,7 @@ fn the_law_holds_though_the_accept_was_sent_twice() {
     for sets in [&[lost][..], &late] {
         let tables = run(sets);
         let sent = tables.counts("flows", "total_data_packets_l4")[0];
-        let reasons = tables.texts("acks", "reason");
-        let each = reasons.iter().zip(tables.counts("acks", "count")).filter(|(reason, _)| *reason == "slow-start");
-        let each: u64 = each.map(|(_, count)| count).sum();
+        let each = acks_for(&tables, "slow-start");
         assert!(4 * each < sent, "{each} of {sent} packets were acknowledged as in start-up");
     }
 }
@@ -82,9 +91,7 @@ fn policies_count_what_comes_behind_a_gap() {
     for (policy, count) in [("delayed", 2), ("daass", 2), ("linux", 2), ("byte-counting", 3), ("ack-rate-request", 2)] {
         let policy = format!("flow.0.ack.policy={policy}");
         let tables = run(&[&policy, "flow.0.congestion=cubic", LOSSES[0], "link.btl.forward.loss.probability=0.001"]);
-        let reasons = tables.texts("acks", "reason");
-        let by_timer = reasons.iter().zip(tables.counts("acks", "count")).filter(|(reason, _)| *reason == "timer");
-        let by_timer: u64 = by_timer.map(|(_, count)| count).sum();
+        let by_timer = acks_for(&tables, "timer");
         let acks = tables.counts("flows", "total_acks_sent_l4")[0];
         let sent = tables.counts("flows", "total_data_packets_l4")[0];
         assert!(sent <= acks * count, "{policy}: {acks} acknowledge {sent}");

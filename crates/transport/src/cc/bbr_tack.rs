@@ -483,7 +483,7 @@ impl CongestionControl for BbrTack {
 mod tests {
     use super::super::Growth;
     use super::super::Position;
-    use super::super::testing::{MSS, ack, sample, start};
+    use super::super::testing::{MSS, ack, sample, sent, start};
     use super::*;
     use crate::recovery::delivery_rate::Sample;
 
@@ -661,14 +661,7 @@ mod tests {
         let loss = Ack { lost: MSS, in_flight: 10 * MSS, sent_to: Position(1000), ..ack(path.now(), 1, RTT) };
         path.controller.on_ack(&mut path.window, &loss);
         assert!(path.window.cwnd < before, "what is delivered is conserved");
-        let sent = Sent {
-            now: path.now() + RTT * 10,
-            bytes: MSS,
-            in_flight: MSS,
-            end: Position::default(),
-            is_retransmission: false,
-            is_app_limited: true,
-        };
+        let sent = Sent { is_app_limited: true, ..sent(path.now() + RTT * 10, MSS) };
         path.controller.on_sent(&mut path.window, &sent);
         assert_eq!(path.window.cwnd, before);
     }
@@ -678,14 +671,7 @@ mod tests {
         let mut path = Path::new();
         (0..100).for_each(|_| _ = path.tack(RTT));
         path.tacks += 3000;
-        let sent = Sent {
-            now: path.now(),
-            bytes: MSS,
-            in_flight: MSS,
-            end: Position::default(),
-            is_retransmission: false,
-            is_app_limited: true,
-        };
+        let sent = Sent { is_app_limited: true, ..sent(path.now(), MSS) };
         path.controller.on_sent(&mut path.window, &sent);
         assert_eq!(
             path.controller.pacing_rate().map(Rate::bits_per_second),

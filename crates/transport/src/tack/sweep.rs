@@ -60,7 +60,7 @@ impl Sweep {
 
     /// A TACK lists no more than the ends. Without an arrival, one that lists all that it may leaves when that is `due`.
     pub(super) fn on_ends(&mut self, due: Instant) {
-        self.goes_on.set(Some(self.goes_on.at().map_or(due, |at| at.min(due))));
+        self.goes_on.set(Instant::earliest(self.goes_on.at(), Some(due)));
     }
 
     /// When a TACK leaves without an arrival.
