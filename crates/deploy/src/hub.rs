@@ -533,8 +533,10 @@ impl Hub {
         }
     }
 
-    /// Ends all connections.
+    /// Ends all connections, and is a server no longer.
     pub fn close_all(&mut self, now: Instant, code: u32) {
+        // Whoever came from now on would keep the endpoint until its handshake is given up.
+        Arc::make_mut(&mut self.config).server = None;
         let handle = |(place, slot): (usize, &Slot)| Handle { place, generation: slot.generation };
         let all: Vec<Handle> = self.slots.iter().enumerate().map(handle).collect();
         all.into_iter().for_each(|handle| self.close(now, handle, code));

@@ -269,17 +269,40 @@ async fn first_datagram() -> Vec<u8> {
     datagram
 }
 
-/// Sends first datagrams of clients that never go on, from many addresses, as fast as one thread can, until `stops`. Returns how many.
-fn flood(datagram: &[u8], to: SocketAddr, stops: &AtomicBool) -> u64 {
-    let bind = |host: u8| std::net::UdpSocket::bind(SocketAddr::from(([127, 0, 1, host], 0))).unwrap();
-    let sockets: Vec<_> = (1..=100).map(bind).collect();
-    let mut count = 0;
-    for socket in sockets.iter().cycle().take_while(|_| !stops.load(Ordering::Relaxed)) {
-        // The buffers of sockets that nobody reads are full soon.
-        _ = socket.send_to(datagram, to);
-        count += 1;
+/// Sends first datagrams of clients that never go on, from many addresses.
+struct Flood {
+    stops: Arc<AtomicBool>,
+    attacker: std::thread::JoinHandle<u64>,
+    start: std::time::Instant,
+}
+
+impl Flood {
+    /// As fast as one thread can, if there is no pause after each round of all addresses.
+    fn begin(datagram: &[u8], to: SocketAddr, pause: Option<std::time::Duration>) -> Self {
+        let bind = |host: u8| std::net::UdpSocket::bind(SocketAddr::from(([127, 0, 1, host], 0))).unwrap();
+        let sockets: Vec<_> = (1..=200).map(bind).collect();
+        let (datagram, stops) = (datagram.to_vec(), Arc::new(AtomicBool::new(false)));
+        let flag = Arc::clone(&stops);
+        let attack = move || {
+            let mut count = 0;
+            while !flag.load(Ordering::Relaxed) {
+                for socket in &sockets {
+                    // The buffers of sockets that nobody reads are full soon.
+                    _ = socket.send_to(&datagram, to);
+                    count += 1;
+                }
+                pause.inspect(|pause| std::thread::sleep(*pause));
+            }
+            count
+        };
+        Self { stops, attacker: std::thread::spawn(attack), start: std::time::Instant::now() }
     }
-    count
+
+    /// Returns how many were sent in a second.
+    fn end(self) -> f64 {
+        self.stops.store(true, Ordering::Relaxed);
+        self.attacker.join().unwrap() as f64 / self.start.elapsed().as_secs_f64()
+    }
 }
 
 /// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` tells how fast it was.
@@ -290,12 +313,12 @@ fn honest_connections_go_on_and_begin_under_a_flood() {
         let endpoints = endpoints(false);
         let established = connect(&endpoints).await;
         let (datagram, to) = (first_datagram().await, endpoints[1].local_address());
-        let stops = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stops);
-        let attacker = std::thread::spawn(move || flood(&datagram, to, &flag));
+        // Three times what may wait comes at once, then nothing: without a pause, one first datagram in thirty is served, and each of a newcomer would be one of them by chance alone.
+        let flood = Flood::begin(&datagram, to, Some(std::time::Duration::from_millis(20)));
         let start = std::time::Instant::now();
         let opened = connect(&endpoints).await;
-        let took = start.elapsed();
+        println!("{:.0} first datagrams a second; a new connection took {:?}", flood.end(), start.elapsed());
+        let flood = Flood::begin(&datagram, to, None);
         for [client, server] in [&established, &opened] {
             let start = std::time::Instant::now();
             let (mut send, _receive) = client.open_stream().await.unwrap();
@@ -314,11 +337,8 @@ fn honest_connections_go_on_and_begin_under_a_flood() {
             assert!(read == octets(SIZE), "as it was sent");
             println!("{:.0} Mbps", SIZE as f64 * 8e-6 / start.elapsed().as_secs_f64());
         }
-        let lasted = start.elapsed().as_secs_f64();
-        stops.store(true, Ordering::Relaxed);
-        let sent = attacker.join().unwrap();
-        let (counters, _) = endpoints[1].counters();
-        println!("{:.0} first datagrams a second; a new connection took {took:?}; {counters:?}", sent as f64 / lasted);
+        let (rate, (counters, _)) = (flood.end(), endpoints[1].counters());
+        println!("{rate:.0} first datagrams a second; {counters:?}");
         assert!(counters.dropped > 0, "more came than are served: {counters:?}");
     });
 }

@@ -431,6 +431,17 @@ fn a_stranger_gets_three_times_what_it_sends() {
 }
 
 #[test]
+fn nobody_is_accepted_once_all_connections_are_closed() {
+    let mut net = Net::new(configs(), CLEAN);
+    net.connect();
+    net.hubs[1].close_all(net.now, 0);
+    net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
+    net.run_until(|net| !net.hubs[1].has_farewells());
+    assert_eq!(net.hubs[1].counters().accepted, 1, "the second came too late");
+    assert!(net.now < Instant::ZERO + Duration::from_secs(2), "nobody waits for it: {}", net.now);
+}
+
+#[test]
 fn a_client_whose_address_changes_is_followed() {
     let mut net = Net::new(configs(), CLEAN);
     let handles = net.connect();
