@@ -160,6 +160,19 @@ fn copa_with_an_ack_in_a_round_trip_swings() {
     assert!(rare.queue > 25.0 && rare.throughput[0] < 0.9 * MODEST_CAPACITY, "{} {:?}", rare.queue, rare.throughput);
 }
 
+/// An ACK by TACK's law comes up to 10 ms after the packet that it is measured by, and says how long after (RFC 9002, §5.3): a quarter of the round trip is no queue.
+#[test]
+fn a_late_ack_of_quic_is_not_taken_for_a_queue() {
+    let path = MODEST.replace("preset = \"linux\"\nmss = \"1448B\"\n", "transport = \"quic\"\n");
+    for controller in ["pcc-vivace", "vegas", "copa"] {
+        let of =
+            |policy: &str| run(&path, controller, &[&format!("flow.0.ack={{ policy = \"{policy}\" }}")]).throughput[0];
+        let (each, few) = (of("per-packet"), of("tack"));
+        println!("{controller} {each} {few}");
+        assert!(few > 0.9 * each, "{controller} {each} {few}");
+    }
+}
+
 /// NSDI '15, §4.1: more than 95 % of what is achievable up to 1 % of loss.
 #[test]
 fn allegro_bears_random_loss_that_stops_newreno() {

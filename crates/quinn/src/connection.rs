@@ -11,7 +11,7 @@ use acklab_base::event::Closing;
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Event, Instant, StreamEvents};
 use acklab_transport::ack::Ranges;
-use acklab_transport::cc::{self, Controller};
+use acklab_transport::cc::Controller;
 use acklab_transport::congestion::Congestion;
 use acklab_transport::reading::Reading;
 use acklab_transport::send_buffer::SendBuffer;
@@ -313,9 +313,7 @@ impl Parts {
     fn new(settings: &Settings, controller: Controller, stream: Stream) -> Self {
         let window = settings.initial_window_octets();
         let own = settings.own();
-        // RFC 9002, §7.3.2: half of the window.
-        let halves = |congestion: Congestion| congestion.with_reduction(cc::FlightMeasure::Window);
-        let congestion = own.is_none().then(|| halves(Congestion::new(controller, window, settings.datagram())));
+        let congestion = own.is_none().then(|| Congestion::new(controller, window, settings.datagram()));
         let control = Control::new(window);
         let transport = settings.transport(Arc::new(Factory::new(control.clone(), own)));
         Self {

@@ -8,7 +8,7 @@ pub mod careful_resume;
 
 use self::careful_resume::{CarefulResume, Saved, View};
 use crate::ack::tack::Law;
-use crate::cc::{self, CongestionControl, ControlledWindow, Controller, FlightMeasure, Position, Signal, Window};
+use crate::cc::{self, CongestionControl, ControlledWindow, Controller, Position, Signal, Window};
 use crate::limit::Limit;
 use crate::pacing::{self, Pacer};
 use crate::recovery::CongestionState;
@@ -191,7 +191,6 @@ pub struct Congestion {
     pacer: Pacer,
     pacing: pacing::PacingConfig,
     spread: pacing::Spread,
-    reduces: FlightMeasure,
     state: CongestionState,
     /// Packets from this number on left after the last reduction.
     recover: u64,
@@ -214,7 +213,6 @@ impl Congestion {
             pacer: Pacer::default(),
             pacing: pacing::PacingConfig::Always,
             spread: pacing::Spread::LINUX,
-            reduces: FlightMeasure::Pipe,
             state: CongestionState::Open,
             recover: 0,
             recovery_began: Instant::ZERO,
@@ -257,20 +255,6 @@ impl Congestion {
         }
         (self.reduction, self.marked, self.limit) = (None, 0, Limit::default());
         self.careful_resume = None;
-    }
-
-    /// Halves `reduces` on a loss or a mark. Otherwise what is in flight is halved.
-    #[must_use]
-    pub fn with_reduction(self, reduces: FlightMeasure) -> Self {
-        Self { reduces, ..self }
-    }
-
-    /// The octets that a loss or a mark halves, with `in_flight` octets in flight.
-    const fn reduced(&self, in_flight: u64) -> u64 {
-        match self.reduces {
-            FlightMeasure::Window => self.control.window.cwnd,
-            FlightMeasure::Pipe | FlightMeasure::FlightSize => in_flight,
-        }
     }
 
     /// Congestion window and threshold.
@@ -405,8 +389,7 @@ impl Congestion {
             return false;
         }
         self.reduction = None;
-        let reduced = self.reduced(feedback.in_flight);
-        self.control.lower_threshold(feedback.now, reduced, Signal::Mark);
+        self.control.lower_threshold(feedback.now, self.control.window.cwnd, Signal::Mark);
         if self.state == CongestionState::Open {
             self.recovery_began = feedback.now;
             self.set_state(feedback.now, CongestionState::Reduced);
@@ -472,9 +455,7 @@ impl Congestion {
     fn enter(&mut self, feedback: &Feedback<'_>) {
         let Window { cwnd, ssthresh, .. } = self.control.window;
         self.reduction = Some(Reduction { cwnd, ssthresh, lost: 0 });
-        let flight = feedback.in_flight + feedback.lost.iter().map(|lost| lost.octets).sum::<u64>();
-        let reduced = self.reduced(flight);
-        self.control.lower_threshold(feedback.now, reduced, Signal::Loss);
+        self.control.lower_threshold(feedback.now, cwnd, Signal::Loss);
         if self.state == CongestionState::Open {
             self.recovery_began = feedback.now;
         }

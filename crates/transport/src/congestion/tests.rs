@@ -8,7 +8,7 @@ const MSS: u64 = 1448;
 fn newreno() -> Congestion {
     let config = Preset::Rfc.config();
     let controller = Controller::new(&cc::ControllerConfig::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
-    Congestion::new(controller, 100 * MSS, MSS).with_reduction(FlightMeasure::Window)
+    Congestion::new(controller, 100 * MSS, MSS)
 }
 
 fn lost(number: u64) -> LostPacket {
@@ -49,7 +49,17 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }
 
-/// The same if an earlier loss of the round trip has reduced the window.
+/// RFC 9002, §7.3.2: half of the window, however much of it the ACK that tells of the loss has acknowledged.
+#[test]
+fn a_loss_halves_the_window_whatever_is_in_flight() {
+    for in_flight in [0, 50 * MSS, 99 * MSS] {
+        let mut congestion = newreno();
+        congestion.on_feedback(&Feedback { in_flight, ..feedback(&[lost(100)]) }).for_each(drop);
+        assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (50 * MSS, 50 * MSS));
+    }
+}
+
+/// The threshold stays as well if an earlier loss of the round trip has reduced the window.
 #[test]
 fn persistent_congestion_after_a_reduction_leaves_the_threshold() {
     let mut congestion = newreno();

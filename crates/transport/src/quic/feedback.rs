@@ -36,7 +36,9 @@ impl Connection {
             space::Id::Application => self.confirm(now),
         }
         if let Some(rtt) = progress.rtt {
-            self.sample(now, id, rtt, ack.delay);
+            // Controllers learn of queues, and not of an ACK that was late on purpose.
+            let adjusted = self.sample(now, id, rtt, ack.delay);
+            (progress.rtt, progress.waited) = (Some(adjusted), rtt.saturating_sub(adjusted));
         }
         let has_counts = Some(ack.ranges.largest()) > before && id == space::Id::Application;
         let sent = self.sender.next_number(id);
@@ -56,18 +58,19 @@ impl Connection {
     }
 
     /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the handshake is confirmed, and ignored for
-    /// the packets of the handshake, which are acknowledged at once.
-    fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) {
+    /// the packets of the handshake, which are acknowledged at once. Returns the round trip without what is taken off of it.
+    fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) -> Duration {
         let reported = reported_delay(delay);
         let delay = match id {
             space::Id::Application if self.is_confirmed() => reported.min(self.asker.max_ack_delay()),
             space::Id::Application => reported,
             space::Id::Initial | space::Id::Handshake => Duration::ZERO,
         };
-        self.sender.sample(now, rtt, delay);
+        let adjusted = self.sender.sample(now, rtt, delay);
         if let (Some(round_trip), Some(least)) = (self.acks.acknowledger.round_trip(), self.sender.rtt().min()) {
             round_trip.on_told(least);
         }
+        adjusted
     }
 
     /// The loss timer of a space has expired.

@@ -36,11 +36,9 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(config: &ConnectionConfig, controller: Controller) -> Self {
-        // RFC 9002, §7.3.2: half of the window.
         let congestion = Congestion::new(controller, config.initial_window, config.first_datagram())
             .with_pacing(config.pacing, Spread::QUIC)
             .with_burst(config.burst)
-            .with_reduction(cc::FlightMeasure::Window)
             .resuming(config.careful_resume);
         Self {
             thresholds: config.thresholds,
@@ -172,9 +170,9 @@ impl Sender {
         self.recovery.round_trips()
     }
 
-    /// A round trip was measured, of which the peer says that it waited `delay`.
-    pub(super) fn sample(&mut self, now: Instant, rtt: Duration, delay: Duration) {
-        self.recovery.round_trips_at(now).sample_with_delay(rtt, delay);
+    /// A round trip was measured, of which the peer says that it waited `delay`. Returns it without what is taken off of that.
+    pub(super) fn sample(&mut self, now: Instant, rtt: Duration, delay: Duration) -> Duration {
+        self.recovery.round_trips_at(now).sample_with_delay(rtt, delay)
     }
 
     /// Congestion window and threshold.

@@ -78,9 +78,9 @@ pub struct Progress {
     /// A packet was acknowledged after one with a larger number.
     pub is_reordered: bool,
     /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
-    /// that must be acknowledged (§5.1). What the receiver waited is not taken off.
+    /// that must be acknowledged (§5.1).
     pub rtt: Option<Duration>,
-    /// What the receiver waited, if it is taken off.
+    /// What was taken off of it because the receiver waited.
     pub waited: Duration,
     /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are kept. Other packets tell nothing of the
     /// delivery rate.

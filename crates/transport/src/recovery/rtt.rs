@@ -79,14 +79,15 @@ impl Estimator {
     }
 
     /// Takes a sample of which the receiver says that it waited `delay` (RFC 9002, §5.3): the delay is taken off unless the rest would be
-    /// less than the shortest sample, and counts neither for that nor for the latest one.
-    pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) {
+    /// less than the shortest sample, and counts neither for that nor for the latest one. Returns what remains of the sample.
+    pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) -> Duration {
         let adjusted = match self.min {
             Some(min) if rtt >= min + delay => rtt.saturating_sub(delay),
             _ => rtt,
         };
         self.sample_at(adjusted, rtt, 0, 0);
         self.latest = rtt;
+        adjusted
     }
 
     /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for the [least](Self::min) round trip.

@@ -128,7 +128,7 @@ fn a_context_learns_of_each_packet_once_and_the_window_falls_for_a_loss() {
     assert_eq!((told.acked, told.lost), (vec![4, 5], vec![0, 1, 2]), "3 is within the packet threshold of 5");
     assert_eq!(told.events, [Event::RecoveryEntered { until: 7777 }]);
     let window = recovery.congestion.as_ref().unwrap().window();
-    assert_eq!((window.ssthresh, recovery.in_flight()), (4 * SIZE, 5 * SIZE), "half of the flight before the losses");
+    assert_eq!((window.ssthresh, recovery.in_flight()), (5 * SIZE, 5 * SIZE), "half of the window");
     assert_eq!(recovery.counters().delivered, 2 * SIZE);
     let told = acknowledge(&mut recovery, at(41), 0, &[4..6], Told::default());
     assert_eq!(told, Told::default(), "nothing is acknowledged or lost twice");
