@@ -161,15 +161,21 @@ fn copa_with_an_ack_in_a_round_trip_swings() {
 }
 
 /// An ACK by TACK's law comes up to 10 ms after the packet that it is measured by, and says how long after (RFC 9002, §5.3): a quarter of the round trip is no queue.
+/// Taken for one, it left them 11, 35 and 19 Mbps of 50.
 #[test]
 fn a_late_ack_of_quic_is_not_taken_for_a_queue() {
     let path = MODEST.replace("preset = \"linux\"\nmss = \"1448B\"\n", "transport = \"quic\"\n");
-    for controller in ["pcc-vivace", "vegas", "copa"] {
-        let of =
-            |policy: &str| run(&path, controller, &[&format!("flow.0.ack={{ policy = \"{policy}\" }}")]).throughput[0];
+    for controller in ["vegas", "pcc-vivace", "copa"] {
+        let of = |policy: &str| {
+            let sets = [
+                "link.0.forward.rate=50Mbps",
+                "link.0.reverse.rate=20Mbps",
+                &format!("flow.0.ack={{ policy = \"{policy}\" }}"),
+            ];
+            run(&path, controller, &sets).throughput[0]
+        };
         let (each, few) = (of("per-packet"), of("tack"));
-        println!("{controller} {each} {few}");
-        assert!(few > 0.9 * each, "{controller} {each} {few}");
+        assert!(few > 0.7 * each, "{controller} {each} {few}");
     }
 }
 
