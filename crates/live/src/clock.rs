@@ -1,6 +1,6 @@
 //! The monotonic clock, counted from the start of a run.
 
-use acklab_base::Instant;
+use acklab_base::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The monotonic clock, whose zero is the start of the run. It is read several times for each packet.
@@ -21,13 +21,38 @@ impl WallClock {
     /// A clock that starts now.
     #[must_use]
     pub fn start() -> Self {
-        Self { start: nanos(ClockId::Monotonic) }
+        Self::start_in(Duration::ZERO)
+    }
+
+    /// A clock that starts after `lead`, and shows zero until then.
+    #[must_use]
+    pub fn start_in(lead: Duration) -> Self {
+        Self { start: nanos(ClockId::Monotonic) + lead.as_nanos() }
+    }
+
+    /// Returns once the clock has started.
+    pub fn wait_for_start(&self) {
+        let left = self.start.saturating_sub(nanos(ClockId::Monotonic));
+        std::thread::sleep(std::time::Duration::from_nanos(left));
     }
 
     /// The time since the start.
     #[must_use]
     #[inline]
     pub fn now(&self) -> Instant {
-        Instant::from_nanos(nanos(ClockId::Monotonic) - self.start)
+        Instant::from_nanos(nanos(ClockId::Monotonic).saturating_sub(self.start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_shows_zero_until_it_starts() {
+        let clock = WallClock::start_in(Duration::from_millis(50));
+        assert_eq!(clock.now(), Instant::ZERO);
+        clock.wait_for_start();
+        assert!(clock.now() > Instant::ZERO);
     }
 }

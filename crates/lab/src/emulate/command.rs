@@ -170,6 +170,7 @@ struct Running {
 fn attend(jobs: Vec<Job>, clock: WallClock, stop: &AtomicBool, foreground_ended: &AtomicBool) -> io::Result<Attended> {
     // All that the commands start ends with this thread.
     let household = Household::new()?;
+    clock.wait_for_start();
     let mut all: Vec<Running> = jobs.into_iter().map(|job| Running::new(job, clock.now())).collect();
     let (mut orphans, mut next_sample) = (RunDelays::new(clock.now()), clock.now());
     loop {

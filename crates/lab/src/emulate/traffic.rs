@@ -60,6 +60,7 @@ impl Applications {
         let work = move || {
             realtime::share_a_processor();
             realtime::enter(realtime::APPLICATIONS);
+            clock.wait_for_start();
             run(&mut workers, &watch, clock, &is_over)
         };
         let thread = std::thread::Builder::new().name("applications".to_owned()).spawn(work)?;

@@ -60,6 +60,7 @@ pub(super) struct TcpEnd {
     received: Received,
     vitals: Vitals,
     sampled: Option<Instant>,
+    is_established: bool,
     /// Of a connection of programs, what its packets tell instead of `TCP_INFO`.
     of_program: Option<Box<Seen>>,
 }
@@ -85,6 +86,7 @@ impl TcpEnd {
             received: Received::default(),
             vitals: Vitals { read: Some(0), ..Vitals::default() },
             sampled: None,
+            is_established: false,
             of_program: None,
         }
     }
@@ -169,6 +171,7 @@ impl TcpEnd {
             }
         }
         self.see_scale(packet);
+        self.see_handshake(now, packet, probes);
         if let Some(header) = packet.ack_header() {
             self.acknowledged(now, packet, &header, probes);
         }
@@ -179,6 +182,18 @@ impl TcpEnd {
         let Some(seen) = &mut self.of_program else { return };
         if let Some(segment) = packet.segment().filter(|segment| segment.flags.contains(Flags::SYN)) {
             seen.peer_scale = segment.options.window_scale.unwrap_or_default();
+        }
+    }
+
+    /// What acknowledges the SYN of this end, or its SYN-ACK, ends its handshake.
+    fn see_handshake(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) {
+        let flags = packet.segment().map_or_else(Flags::default, |segment| segment.flags);
+        let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
+        if answers && !std::mem::replace(&mut self.is_established, true) {
+            // As in a simulation, an end without data of its own notes it for the data that it receives.
+            let sender = if probes.sent_by(self.end).is_some() { self.end } else { 1 - self.end };
+            let probe = probes.sent_by(sender);
+            probe.into_iter().for_each(|probe| probe.record_event(now, Event::Established));
         }
     }
 
