@@ -73,7 +73,7 @@ fn udp_has_headers_and_nothing_else() {
 /// With data both ways, acknowledgments leave with data, where TCP and QUIC may put them.
 #[test]
 fn ack_frames_count_with_data_too() {
-    let both = ["flow.flow.back.model=fixed", "flow.flow.back.size=1MB"];
+    let both = ["flow.flow.back.model=constant", "flow.flow.back.rate=1Mbps", "flow.flow.back.write=1000B"];
     for transport in ["tcp", "quic", "quinn"] {
         let (one_way, both_ways) = (over(transport, &[]), over(transport, &both));
         let count = |tables: &Tables, column: &str| tables.counts("flows", column)[0];

@@ -9,6 +9,9 @@
 //!   window smaller than the last one: the application's read then acknowledges (`__tcp_cleanup_rbuf`). At once when the last
 //!   gap closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which the application reads
 //!   (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
+//! * Neither the quick ACKs nor the one for such a segment where both ends send: data that leave within `ato` of the last that came (`pingpong`,
+//!   `tcp_event_data_sent`) will carry the ACKs. The second such segment is acknowledged at once all the same (`ICSK_ACK_PUSHED2`). It ends with what brings
+//!   quick ACKs by itself, a duplicate or a mark (`tcp_enter_quickack_mode`), and with a delayed ACK that no data have carried (`tcp_delack_timer_handler`).
 //! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
 //!   `tcp_send_delayed_ack`).
 //! * The FIN of a peer to which this end may still send after `ato`, for what is sent next would carry its ACK (`tcp_fin`).
@@ -74,6 +77,12 @@ pub struct QuickOrDelayed {
     duplicates: u32,
     /// A segment that ends a write waits for its ACK (`ICSK_ACK_PUSHED`).
     pushed: Option<Pushed>,
+    /// It is not the first (`ICSK_ACK_PUSHED2`).
+    is_pushed_again: bool,
+    /// `inet_csk_in_pingpong_mode`, whose threshold is 1: data of this end carry its ACKs.
+    converses: bool,
+    /// When an ACK leaves that no data have carried by then.
+    delayed_until: Option<Instant>,
     /// Segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
@@ -110,22 +119,34 @@ impl AckPolicy for QuickOrDelayed {
         }
         match arrival {
             Arrival::Duplicate => {
-                self.quick = self.quick.max(MAX_QUICK_ACKS);
+                self.enter_quick_mode(MAX_QUICK_ACKS);
                 Decision::Now(Reason::Duplicate)
             }
             Arrival::FillsGap { closed: true } => Decision::Now(Reason::FillsGap),
-            _ if self.quick > 0 => Decision::Now(Reason::QuickAck),
+            _ if self.quick > 0 && !self.converses => Decision::Now(Reason::QuickAck),
             _ if ledger.bytes > ledger.full_size && !room.shrinks => Decision::Now(Reason::SegmentCount),
             Arrival::OutOfOrder | Arrival::FillsGap { .. } => self.compress(now, ledger, held),
-            Arrival::InOrder if self.pushed == Some(Pushed::Read) && held.beyond.is_empty() => {
+            Arrival::InOrder
+                if self.pushed == Some(Pushed::Read) && self.answers_pushes() && held.beyond.is_empty() =>
+            {
                 Decision::Now(Reason::Push)
             }
-            Arrival::InOrder => Decision::At(now + self.ato.min(DELAYED_ACK_MAX), Reason::Timer),
+            Arrival::InOrder => {
+                let until = now + self.ato.min(DELAYED_ACK_MAX);
+                let earliest = self.delayed_until.map_or(until, |before| before.min(until));
+                self.delayed_until = Some(earliest);
+                Decision::At(earliest, Reason::Timer)
+            }
         }
     }
 
-    fn on_ack_sent(&mut self, _now: Instant) {
+    fn on_ack_sent(&mut self, now: Instant) {
         self.take_room();
+        if self.delayed_until.take().is_some_and(|until| until <= now) && self.converses {
+            // tcp_delack_timer_handler
+            self.converses = false;
+            self.ato = ATO_MIN;
+        }
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
@@ -134,7 +155,7 @@ impl AckPolicy for QuickOrDelayed {
             }
         }
         self.compressed = u32::from(std::mem::take(&mut self.is_released));
-        (self.compressed_until, self.pushed) = (None, None);
+        (self.compressed_until, self.pushed, self.is_pushed_again) = (None, None, false);
     }
 
     fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
@@ -145,7 +166,7 @@ impl AckPolicy for QuickOrDelayed {
 impl TcpEvents for QuickOrDelayed {
     /// `tcp_data_ecn_check`: two quick ACKs, for the sender's window may be very small.
     fn on_first_mark(&mut self) {
-        self.quick = self.quick.max(QUICK_ACKS_OF_A_MARK);
+        self.enter_quick_mode(QUICK_ACKS_OF_A_MARK);
     }
 
     /// `tcp_ecn_accept_cwr`: this segment at once, for the same reason.
@@ -156,6 +177,7 @@ impl TcpEvents for QuickOrDelayed {
     /// `tcp_measure_rcv_mss` notes it, and the application's read acknowledges if it leaves nothing in the receive queue, gaps included
     /// (`__tcp_cleanup_rbuf`).
     fn on_push(&mut self, is_read: bool) {
+        self.is_pushed_again = self.pushed.is_some();
         self.pushed = Some(if is_read { Pushed::Read } else { Pushed::Unread });
     }
 
@@ -169,15 +191,21 @@ impl TcpEvents for QuickOrDelayed {
     }
 
     fn on_emptied(&mut self) -> Option<Reason> {
-        (self.pushed == Some(Pushed::Unread)).then_some(Reason::Push)
+        (self.pushed == Some(Pushed::Unread) && self.answers_pushes()).then_some(Reason::Push)
     }
 
     fn on_window_growth(&mut self) {
         self.grows_window = true;
     }
 
+    /// `tcp_event_data_sent`: what leaves soon after data have come answers them.
+    fn on_data_sent(&mut self, now: Instant) {
+        self.converses |= now.since(self.last_data) < self.ato;
+    }
+
     /// `tcp_fin` enters pingpong mode: no quick ACK, and nothing for the application's read to acknowledge.
     fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Option<Decision> {
+        self.converses = true;
         if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
             return Some(Decision::Now(Reason::SegmentCount));
         }
@@ -186,6 +214,20 @@ impl TcpEvents for QuickOrDelayed {
 }
 
 impl QuickOrDelayed {
+    /// `tcp_enter_quickack_mode`.
+    fn enter_quick_mode(&mut self, acks: u32) {
+        self.quick = self.quick.max(acks);
+        self.converses = false;
+        if !self.ato.is_zero() {
+            self.ato = ATO_MIN;
+        }
+    }
+
+    /// Returns `true` if a segment that ends a write is acknowledged at once (`__tcp_cleanup_rbuf`).
+    const fn answers_pushes(&self) -> bool {
+        self.is_pushed_again || !self.converses
+    }
+
     /// The room beside unread data, which is taken once. With less than half of the buffer free, quick ACKs end
     /// (`__tcp_select_window`).
     fn take_room(&mut self) -> Room {
@@ -294,6 +336,64 @@ mod tests {
             ledger.settle();
             policy.on_ack_sent(at(k * 700));
         }
+    }
+
+    /// A policy whose connection has just begun and has received one segment.
+    fn begun() -> (QuickOrDelayed, Ledger) {
+        let (mut policy, mut ledger) = (QuickOrDelayed::default(), Ledger::default());
+        let held = in_order(&mut ledger, 1);
+        assert_eq!(policy.decide(at(700), &Arrival::InOrder, &ledger, held), Decision::Now(Reason::QuickAck));
+        ledger.settle();
+        policy.on_ack_sent(at(700));
+        (policy, ledger)
+    }
+
+    #[test]
+    fn data_that_leave_soon_after_data_have_come_end_quick_acks() {
+        for (sent, expected) in
+            [(None, Reason::QuickAck), (Some(at(60_000)), Reason::QuickAck), (Some(at(1000)), Reason::Timer)]
+        {
+            let (mut policy, mut ledger) = begun();
+            sent.into_iter().for_each(|sent| policy.on_data_sent(sent));
+            let held = in_order(&mut ledger, 100);
+            let decision = policy.decide(at(70_000), &Arrival::InOrder, &ledger, held);
+            assert!(
+                matches!(decision, Decision::Now(reason) | Decision::At(_, reason) if reason == expected),
+                "{decision:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_ack_that_no_data_have_carried_ends_a_conversation() {
+        let (mut policy, mut ledger) = begun();
+        policy.on_data_sent(at(1000));
+        let held = in_order(&mut ledger, 2);
+        let delayed = Decision::At(at(1400) + ATO_MIN, Reason::Timer);
+        assert_eq!(policy.decide(at(1400), &Arrival::InOrder, &ledger, held), delayed);
+        ledger.settle();
+        policy.on_ack_sent(at(2000));
+        let held = in_order(&mut ledger, 3);
+        assert!(
+            matches!(policy.decide(at(2100), &Arrival::InOrder, &ledger, held), Decision::At(..)),
+            "data carried it"
+        );
+        policy.on_ack_sent(at(2100) + ATO_MIN);
+        ledger.settle();
+        let held = in_order(&mut ledger, 100);
+        let decision = policy.decide(at(70_000), &Arrival::InOrder, &ledger, held);
+        assert_eq!(decision, Decision::Now(Reason::QuickAck));
+    }
+
+    #[test]
+    fn the_second_end_of_a_write_is_acknowledged_in_a_conversation_as_well() {
+        let (mut policy, mut ledger) = begun();
+        policy.on_data_sent(at(1000));
+        policy.on_push(true);
+        let held = in_order(&mut ledger, 2);
+        assert!(matches!(policy.decide(at(1400), &Arrival::InOrder, &ledger, held), Decision::At(..)));
+        policy.on_push(true);
+        assert_eq!(policy.decide(at(1500), &Arrival::InOrder, &ledger, held), Decision::Now(Reason::Push));
     }
 
     /// Segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.

@@ -24,9 +24,12 @@ pub trait TcpEvents {
     /// The segment that is about to be decided on lets the receive window grow, which [autotuning](crate::tcp::receiver::ReceiveWindow) offers.
     fn on_window_growth(&mut self) {}
 
-    /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full. The
-    /// application here has not sent anything; `is_read` says whether it has read the segment.
+    /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full.
+    /// `is_read` says whether the application here has read it.
     fn on_push(&mut self, _is_read: bool) {}
+
+    /// A segment with data of this end leaves, and carries the acknowledgment.
+    fn on_data_sent(&mut self, _now: Instant) {}
 
     /// The segment that is about to be decided on, or the ACK that is about to leave, finds data that the application has not read.
     fn on_unread(&mut self, _room: Room) {}

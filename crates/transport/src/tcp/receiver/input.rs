@@ -171,9 +171,7 @@ impl Receiver {
 
     /// The segment ends what the peer's application has written.
     pub(super) fn tell_end_of_write(&mut self) {
-        if self.has_sent_nothing() {
-            let is_read = self.window.is_read_at_once();
-            self.tell_policy(|policy| policy.on_push(is_read));
-        }
+        let is_read = self.window.is_read_at_once();
+        self.tell_policy(|policy| policy.on_push(is_read));
     }
 }

@@ -69,11 +69,6 @@ impl Receiver {
         self.syn_ack_due || self.split.is_some() || (self.acknowledger.due().is_some() && self.has_blocks())
     }
 
-    /// Returns `true` if no segment of this end has carried an acknowledgment yet.
-    pub(super) const fn has_sent_nothing(&self) -> bool {
-        self.counters.acks[Reason::Piggyback.index()] == 0
-    }
-
     /// Returns `false` if `segment` lies beyond the receive window, so that neither its data nor its acknowledgment counts (RFC 9293,
     /// §3.10.7.4, first; Linux's `tcp_sequence`).
     pub(in crate::tcp) fn is_acceptable(&self, segment: &Segment) -> bool {
@@ -160,6 +155,9 @@ impl Receiver {
         let reports_all = !has_blocks || !segment.options.sack.is_empty();
         if reports_all && self.acknowledger.has_unreported() {
             self.acknowledger.sent(now, Reason::Piggyback);
+        }
+        if segment.payload > 0 {
+            self.tell_policy(|policy| policy.on_data_sent(now));
         }
     }
 

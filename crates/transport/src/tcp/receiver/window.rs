@@ -210,7 +210,6 @@ impl Receiver {
     fn acknowledge_emptied(&mut self, now: Instant) {
         let is_empty = self.fin.is_none() && self.readable() == 0 && self.stream.recent().is_empty();
         if is_empty
-            && self.has_sent_nothing()
             && self.acknowledger.is_waiting()
             && let Some(reason) = self.tell_policy(|policy| policy.on_emptied()).flatten()
         {
