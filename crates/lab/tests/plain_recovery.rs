@@ -35,3 +35,28 @@ fn proportional_rate_reduction_without_sack_carries_what_classic_recovery_does()
         assert!(again < 3000, "{preset}: {again} packets sent again");
     }
 }
+
+/// Slow start overshoots, and what is sent at the end of that recovery loses four segments in a row. An ACK that shows a gap has the same window as the last, so that it
+/// counts as a duplicate; as long as the window grew, 200 ms of silence followed. The kernel has no timeout over the same emulated path either.
+#[test]
+fn duplicates_show_a_gap_while_the_receive_window_grows() {
+    let path = r#"
+duration = "8s"
+seed = 1
+[[link]]
+name = "btl"
+from = "a"
+to = "b"
+forward = { rate = "16Mbps", delay = "7.5ms", queue = { discipline = "fifo", limit = "40packets" } }
+reverse = { rate = "16Mbps", delay = "7.5ms" }
+[[flow]]
+from = "a"
+to = "b"
+preset = "linux"
+congestion = "cubic"
+sack = false
+"#;
+    let tables = Tables::run(path, &[] as &[&str], None);
+    assert_eq!(tables.counts("flows", "total_rtos_l4"), [0]);
+    assert!(tables.numbers("flows", "mean_throughput_l4")[0] > 15.0, "the kernel has 15.3 Mbps");
+}

@@ -61,6 +61,8 @@ impl Stage {
                 let socket = |end: usize, address: SocketAddr| {
                     let socket = Tcp::bound(namespaces[end], address, &request.options)?;
                     socket.set_tos(tos)?;
+                    // As in a simulation, what an application writes leaves at once.
+                    socket.set_no_delay()?;
                     Ok(socket)
                 };
                 let sockets = [socket(0, client).map_err(refused())?, socket(1, server).map_err(refused())?];

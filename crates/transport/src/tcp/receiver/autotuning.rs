@@ -90,6 +90,7 @@ impl Receiver {
             advanced,
             beyond: self.stream.end() - self.stream.next(),
             round_trip: round_trip.and_then(|estimates| estimates.smoothed()),
+            has_sack: self.agreed.is_some_and(|agreed| agreed.has_sack),
         };
         if autotuning.buffer.arrive(now, arrived) {
             self.tell_policy(|policy| policy.on_window_growth());
@@ -131,6 +132,8 @@ struct Arrived {
     beyond: u64,
     /// The receiver's estimate of the round trip.
     round_trip: Option<Duration>,
+    /// The connection has SACK.
+    has_sack: bool,
 }
 
 impl ReceiveBuffer {
@@ -186,10 +189,12 @@ impl ReceiveBuffer {
         }
     }
 
-    /// `tcp_grow_window`: by two segments, as far as the buffer allows.
+    /// `tcp_grow_window`: by two segments, as far as the buffer allows. Without SACK, not while a gap is open (`tcp_data_queue_ofo`): an ACK with another
+    /// window is no duplicate.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
         let limit = self.free();
-        if limit <= self.offered || arrived.octets < SHORTEST {
+        let shows_gap = arrived.advanced == 0 && !arrived.has_sack;
+        if limit <= self.offered || arrived.octets < SHORTEST || shows_gap {
             return false;
         }
         self.offered += (2 * arrived.full_size).min(limit - self.offered);
@@ -243,7 +248,8 @@ mod tests {
         (from..from + segments)
             .map(|k| {
                 let round_trip = Some(Duration::from_millis(100));
-                let arrived = Arrived { octets: MSS, full_size: MSS, advanced: MSS, beyond: 0, round_trip };
+                let arrived =
+                    Arrived { octets: MSS, full_size: MSS, advanced: MSS, beyond: 0, round_trip, has_sack: true };
                 buffer.arrive(Instant::ZERO + spacing * (k + 1), arrived)
             })
             .collect()
@@ -278,8 +284,14 @@ mod tests {
             let round_trip = Duration::from_millis(23);
             let now = Instant::ZERO + round_trip * (k + 1);
             for segment in 0..per_round_trip {
-                let arrived =
-                    Arrived { octets: 8000, full_size: 8000, advanced: 8000, beyond: 0, round_trip: Some(round_trip) };
+                let arrived = Arrived {
+                    octets: 8000,
+                    full_size: 8000,
+                    advanced: 8000,
+                    beyond: 0,
+                    round_trip: Some(round_trip),
+                    has_sack: true,
+                };
                 buffer.arrive(now + round_trip * segment / per_round_trip, arrived);
             }
         }
@@ -290,7 +302,8 @@ mod tests {
     #[test]
     fn shorter_segments_leave_less_window() {
         let mut buffer = ReceiveBuffer::new(0);
-        let arrived = Arrived { octets: 1000, full_size: 1000, advanced: 1000, beyond: 0, round_trip: None };
+        let arrived =
+            Arrived { octets: 1000, full_size: 1000, advanced: 1000, beyond: 0, round_trip: None, has_sack: true };
         assert!(!buffer.arrive(Instant::ZERO, arrived));
         assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
         let long = Arrived { octets: MSS, full_size: MSS, ..arrived };
@@ -303,8 +316,19 @@ mod tests {
     fn data_beyond_a_gap_takes_room() {
         let mut buffer = ReceiveBuffer::new(0);
         growth(&mut buffer, 0, 10, 10);
-        let beyond = Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None };
+        let beyond =
+            Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None, has_sack: true };
         assert!(!buffer.arrive(Instant::ZERO, beyond));
         assert_eq!(buffer.held, MSS);
+    }
+
+    #[test]
+    fn without_sack_a_segment_beyond_a_gap_leaves_the_window() {
+        for has_sack in [true, false] {
+            let mut buffer = ReceiveBuffer::new(0);
+            let beyond =
+                Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None, has_sack };
+            assert_eq!(buffer.arrive(Instant::ZERO, beyond), has_sack);
+        }
     }
 }
