@@ -107,6 +107,31 @@ fn a_connection_of_the_kernel_opens_in_a_round_trip() {
     assert!((ideal..ideal + 4.0).contains(&fastest), "{fastest} ms, and {ideal} in a simulation");
 }
 
+/// A path that carries nothing for half a second, during which a timer of 200 ms expires and one of a second does not.
+#[test]
+fn a_kernel_waits_as_long_as_its_least_timeout() {
+    let silence = r#"steps = [{ at = "0s", rate = "16Mbps" }, { at = "1s", rate = "1kbps" }, { at = "1500ms", rate = "16Mbps" }]"#;
+    let text = with(TCP).replacen(r#"rate = "16Mbps""#, silence, 1);
+    for (key, expected) in [("", 1), ("min_rto = \"1s\"\n", 0)] {
+        let Some(emulated) = tables(&(text.clone() + key)) else { return };
+        assert_eq!(emulated.counts("flows", "total_rtos_l4"), [expected], "{key}");
+    }
+}
+
+/// The receiver of a file closes once it has all of it, so that the last ACK, which is that of less than a segment, waits for nothing.
+#[test]
+fn a_file_takes_the_kernel_as_long_as_a_simulation() {
+    let text = briefly(&(TCP.to_owned() + "traffic = { model = \"fixed\", size = \"50kB\" }\n"));
+    let took = |tables: &Tables| tables.numbers("flows", "flow_completion_time_l4")[0] * 1e3;
+    let ideal = took(&Tables::run(&text.replace("stack = \"kernel\"\n", ""), &[""; 0], None));
+    let mut fastest = f64::INFINITY;
+    for _ in 0..3 {
+        let Some(emulated) = tables(&text) else { return };
+        fastest = fastest.min(took(&emulated));
+    }
+    assert!((fastest - ideal).abs() < 4.0, "{fastest} ms, and {ideal} in a simulation");
+}
+
 /// A datagram that is larger than an Ethernet frame travels whole, as in a simulation, and makes the segments of TCP no larger.
 #[test]
 fn large_datagrams_leave_the_segments_of_tcp_as_they_are() {

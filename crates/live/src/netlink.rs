@@ -19,6 +19,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
+/// The number of the metric (`linux/rtnetlink.h`).
+const RTAX_RTO_MIN: u32 = 13;
+
 /// The properties of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
@@ -360,7 +363,9 @@ impl Netlink {
         let quick_ack = metrics.quick_ack.then_some(RouteMetric::QuickAck(1));
         let initial_window = metrics.initial_window.map(RouteMetric::InitCwnd);
         let min_rto = metrics.min_rto_ms.map(RouteMetric::RtoMin);
-        let values: Vec<RouteMetric> = [quick_ack, initial_window, min_rto].into_iter().flatten().collect();
+        // The kernel takes notice of a least timeout only where the route locks it (`tcp_rto_min`), as iproute2 does.
+        let lock = metrics.min_rto_ms.map(|_| RouteMetric::Lock(1 << RTAX_RTO_MIN));
+        let values: Vec<RouteMetric> = [lock, quick_ack, initial_window, min_rto].into_iter().flatten().collect();
         if !values.is_empty() {
             message.attributes.push(RouteAttribute::Metrics(values));
         }

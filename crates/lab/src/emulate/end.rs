@@ -32,14 +32,16 @@ pub(super) struct Shown {
     pub(super) written: AtomicU64,
     /// The application that reads, unless it reads all data on arrival.
     pub(super) reader: Option<Mutex<Reader>>,
+    /// The end has nothing to send.
+    pub(super) only_receives: bool,
     /// Why the flow failed.
     pub(super) failure: OnceLock<String>,
 }
 
 impl Shown {
-    /// Of an end whose application reads by `reader`.
-    pub(super) fn reading(reader: Option<Reader>) -> Self {
-        Self { reader: reader.map(Mutex::new), ..Self::default() }
+    /// Of an end whose application reads by `reader`, and has nothing to send if it `only_receives`.
+    pub(super) fn reading(reader: Option<Reader>, only_receives: bool) -> Self {
+        Self { reader: reader.map(Mutex::new), only_receives, ..Self::default() }
     }
 
     /// Calls `with` with the application that reads. Returns `None` if it reads all data on arrival.
@@ -55,6 +57,14 @@ impl Shown {
         let (None, Some(socket)) = (&self.reader, self.socket.get()) else { return };
         let mut buffer = [0; READ_AT_ONCE];
         while let Ok(Some(READ_AT_ONCE)) = socket.discard(&mut buffer) {}
+    }
+
+    /// An end that only receives closes once the peer has finished and all has come: a kernel that is still open lets the last ACK wait for data to carry it
+    /// (`tcp_fin`). Returns `true` if nothing remains to be done.
+    fn close_with_peer(&self) -> bool {
+        let (true, Some(socket)) = (self.only_receives, self.socket.get()) else { return true };
+        let has_all = socket.info().is_ok_and(|info| info.is_half_closed());
+        has_all && socket.finish().is_ok()
     }
 
     fn report_counters(&self, now: Instant, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {

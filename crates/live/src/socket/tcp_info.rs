@@ -96,6 +96,13 @@ impl TcpInfo {
         matches!(self.octets[0], 1 | 8)
     }
 
+    /// The peer has finished, and all that it has sent has come in order; this end has not finished.
+    #[must_use]
+    pub const fn is_half_closed(&self) -> bool {
+        // TCP_CLOSE_WAIT.
+        self.octets[0] == 8
+    }
+
     /// The state of TCP (`include/net/tcp_states.h`).
     #[must_use]
     pub const fn state(&self) -> u8 {

@@ -48,6 +48,8 @@ struct Received {
     marked: u64,
     /// When data arrived last.
     newest: Option<Instant>,
+    /// The peer's FIN has come, and the end has still to close.
+    closes: bool,
 }
 
 /// One end of a flow over TCP.
@@ -174,6 +176,10 @@ impl TcpEnd {
         self.see_handshake(now, packet, probes);
         if let Some(header) = packet.ack_header() {
             self.acknowledged(now, packet, &header, probes);
+        }
+        self.received.closes |= packet.segment().is_some_and(|segment| segment.flags.contains(Flags::FIN));
+        if self.received.closes {
+            self.received.closes = !self.shown.close_with_peer();
         }
     }
 

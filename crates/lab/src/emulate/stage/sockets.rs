@@ -50,12 +50,12 @@ impl Stage {
         let [client, server] = addresses::sockets(endpoints, self.version);
         let namespaces = [self.namespace_at(ends[0])?, self.namespace_at(ends[1])?];
         let seed = Seed(scenario.seed);
-        let shown = [Arc::<Shown>::default(), Arc::new(Shown::reading(transports::reader(flow, seed)))];
+        let back = flow.reverse();
+        let shown = [Arc::<Shown>::default(), Arc::new(Shown::reading(transports::reader(flow, seed), back.is_none()))];
         let at = |end: usize| Arc::clone(&shown[end]);
         let tos = flow.category.dscp() << 2;
         let refused = || host_error(format!("flow \"{}\": cannot make its sockets", flow.name));
-        let writers =
-            [Some(transports::writer(flow, seed)), flow.reverse().map(|back| transports::writer(&back, seed))];
+        let writers = [Some(transports::writer(flow, seed)), back.map(|back| transports::writer(&back, seed))];
         let (protocol, kernel_ends) = match request {
             Some(request) => {
                 let socket = |end: usize, address: SocketAddr| {
