@@ -291,7 +291,9 @@ impl Flood {
                     _ = socket.send_to(&datagram, to);
                     count += 1;
                 }
-                pause.inspect(|pause| std::thread::sleep(*pause));
+                if let Some(pause) = pause {
+                    std::thread::sleep(pause);
+                }
             }
             count
         };

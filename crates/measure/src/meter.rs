@@ -22,18 +22,12 @@ pub enum Role {
 impl Role {
     /// The probe of the data that this end sends.
     fn sent(self, probes: &mut Probes) -> &mut FlowProbe {
-        match (self, &mut probes.reverse) {
-            (Self::AtTo, Some(reverse)) => reverse,
-            _ => &mut probes.forward,
-        }
+        probes.of(u8::from(matches!(self, Self::AtTo)))
     }
 
     /// The probe of the data that this end receives.
     fn received(self, probes: &mut Probes) -> &mut FlowProbe {
-        match (self, &mut probes.reverse) {
-            (Self::AtFrom, Some(reverse)) => reverse,
-            _ => &mut probes.forward,
-        }
+        probes.of(u8::from(matches!(self, Self::AtFrom)))
     }
 }
 

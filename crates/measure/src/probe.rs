@@ -137,6 +137,15 @@ impl Probes {
         self.sent_by(1 - end)
     }
 
+    /// The probe of the data that an end sends, or of those that it receives if it sends none that are measured.
+    #[inline]
+    pub fn of(&mut self, end: u8) -> &mut FlowProbe {
+        match (end, &mut self.reverse) {
+            (1, Some(reverse)) => reverse,
+            _ => &mut self.forward,
+        }
+    }
+
     /// Ends the window of measurement.
     pub(crate) fn close(&mut self, until: Instant) {
         self.forward.close(until);

@@ -147,7 +147,6 @@ fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {
     }
 }
 
-/// A TACK holds some 350 runs of each list. IACKs tell what has arrived between thousands of losses; TACKs alone take more than 1.5 s.
 /// How long a transfer of so many octets and the end of its connection take in the mean of these seeds: the last repairs are a matter of chance.
 fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, octets: u64) -> Duration {
     let count = seeds.end() - seeds.start() + 1;
@@ -164,6 +163,7 @@ fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, 
     Duration::from_nanos(took.sum::<u64>() / count)
 }
 
+/// A TACK holds some 350 runs of each list. IACKs tell what has arrived between thousands of losses; TACKs alone take more than 1.5 s.
 #[test]
 fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
     let settings = Settings {

@@ -6,6 +6,9 @@ use std::os::fd::AsFd;
 
 /// The number of octets of `TCP_INFO` that are read.
 const INFO_LEN: usize = 256;
+/// States of TCP (`include/net/tcp_states.h`).
+const TCP_ESTABLISHED: u8 = 1;
+const TCP_CLOSE_WAIT: u8 = 8;
 
 /// `TCP_INFO` (`linux/tcp.h`, `struct tcp_info`). A field that an older kernel does not have is zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,15 +95,13 @@ impl TcpInfo {
     /// The state of the connection (`enum tcp_ca_state` is another field): `true` once it is established.
     #[must_use]
     pub const fn is_open(&self) -> bool {
-        // TCP_ESTABLISHED, TCP_CLOSE_WAIT.
-        matches!(self.octets[0], 1 | 8)
+        matches!(self.state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)
     }
 
     /// The peer has finished, and all that it has sent has come in order; this end has not finished.
     #[must_use]
     pub const fn is_half_closed(&self) -> bool {
-        // TCP_CLOSE_WAIT.
-        self.octets[0] == 8
+        self.state() == TCP_CLOSE_WAIT
     }
 
     /// The state of TCP (`include/net/tcp_states.h`).

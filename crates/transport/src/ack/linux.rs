@@ -133,9 +133,8 @@ impl AckPolicy for QuickOrDelayed {
             }
             Arrival::InOrder => {
                 let until = now + self.ato.min(DELAYED_ACK_MAX);
-                let earliest = self.delayed_until.map_or(until, |before| before.min(until));
-                self.delayed_until = Some(earliest);
-                Decision::At(earliest, Reason::Timer)
+                self.delayed_until = Instant::earliest(self.delayed_until, Some(until));
+                Decision::At(until, Reason::Timer)
             }
         }
     }

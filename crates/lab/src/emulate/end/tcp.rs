@@ -10,7 +10,7 @@ use acklab_measure::flow::End;
 use acklab_measure::{Delivery, Observed, Probes, Snapshot};
 use acklab_transport::ack::Ranges;
 use acklab_transport::recovery::rtt;
-use acklab_wire::tcp::{Flags, SeqNumber};
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -172,34 +172,33 @@ impl TcpEnd {
                 probe.data_arrived(now, Some(packet.origin()), fresh, &vitals, || offset);
             }
         }
-        self.see_scale(packet);
-        self.see_handshake(now, packet, probes);
+        let segment = packet.segment();
+        let flags = segment.as_ref().map_or_else(Flags::default, |segment| segment.flags);
+        self.see_scale(segment.as_ref());
+        self.see_handshake(now, flags, probes);
         if let Some(header) = packet.ack_header() {
             self.acknowledged(now, packet, &header, probes);
         }
-        self.received.closes |= packet.segment().is_some_and(|segment| segment.flags.contains(Flags::FIN));
+        self.received.closes |= flags.contains(Flags::FIN);
         if self.received.closes {
             self.received.closes = !self.shown.close_with_peer();
         }
     }
 
     /// The SYN of the peer of a program tells how its windows are scaled.
-    fn see_scale(&mut self, packet: &RealPacket) {
+    fn see_scale(&mut self, segment: Option<&Segment>) {
         let Some(seen) = &mut self.of_program else { return };
-        if let Some(segment) = packet.segment().filter(|segment| segment.flags.contains(Flags::SYN)) {
+        if let Some(segment) = segment.filter(|segment| segment.flags.contains(Flags::SYN)) {
             seen.peer_scale = segment.options.window_scale.unwrap_or_default();
         }
     }
 
     /// What acknowledges the SYN of this end, or its SYN-ACK, ends its handshake.
-    fn see_handshake(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) {
-        let flags = packet.segment().map_or_else(Flags::default, |segment| segment.flags);
+    fn see_handshake(&mut self, now: Instant, flags: Flags, probes: &mut Probes) {
         let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         if answers && !std::mem::replace(&mut self.is_established, true) {
             // As in a simulation, an end without data of its own notes it for the data that it receives.
-            let sender = if probes.sent_by(self.end).is_some() { self.end } else { 1 - self.end };
-            let probe = probes.sent_by(sender);
-            probe.into_iter().for_each(|probe| probe.record_event(now, Event::Established));
+            probes.of(self.end).record_event(now, Event::Established);
         }
     }
 

@@ -242,14 +242,18 @@ mod tests {
 
     const MSS: u64 = 1448;
 
+    /// A full-sized segment in order, before the round trip is known.
+    const fn in_order(octets: u64) -> Arrived {
+        Arrived { octets, full_size: octets, advanced: octets, beyond: 0, round_trip: None, has_sack: true }
+    }
+
     /// Segments in order, `per_round_trip` in each round trip of 100 ms: which of them let the window grow.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
         let spacing = Duration::from_millis(100) / per_round_trip;
         (from..from + segments)
             .map(|k| {
                 let round_trip = Some(Duration::from_millis(100));
-                let arrived =
-                    Arrived { octets: MSS, full_size: MSS, advanced: MSS, beyond: 0, round_trip, has_sack: true };
+                let arrived = Arrived { round_trip, ..in_order(MSS) };
                 buffer.arrive(Instant::ZERO + spacing * (k + 1), arrived)
             })
             .collect()
@@ -284,14 +288,7 @@ mod tests {
             let round_trip = Duration::from_millis(23);
             let now = Instant::ZERO + round_trip * (k + 1);
             for segment in 0..per_round_trip {
-                let arrived = Arrived {
-                    octets: 8000,
-                    full_size: 8000,
-                    advanced: 8000,
-                    beyond: 0,
-                    round_trip: Some(round_trip),
-                    has_sack: true,
-                };
+                let arrived = Arrived { round_trip: Some(round_trip), ..in_order(8000) };
                 buffer.arrive(now + round_trip * segment / per_round_trip, arrived);
             }
         }
@@ -302,8 +299,7 @@ mod tests {
     #[test]
     fn shorter_segments_leave_less_window() {
         let mut buffer = ReceiveBuffer::new(0);
-        let arrived =
-            Arrived { octets: 1000, full_size: 1000, advanced: 1000, beyond: 0, round_trip: None, has_sack: true };
+        let arrived = in_order(1000);
         assert!(!buffer.arrive(Instant::ZERO, arrived));
         assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
         let long = Arrived { octets: MSS, full_size: MSS, ..arrived };
@@ -316,8 +312,7 @@ mod tests {
     fn data_beyond_a_gap_takes_room() {
         let mut buffer = ReceiveBuffer::new(0);
         growth(&mut buffer, 0, 10, 10);
-        let beyond =
-            Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None, has_sack: true };
+        let beyond = Arrived { advanced: 0, beyond: 2 * MSS, ..in_order(MSS) };
         assert!(!buffer.arrive(Instant::ZERO, beyond));
         assert_eq!(buffer.held, MSS);
     }
@@ -326,8 +321,7 @@ mod tests {
     fn without_sack_a_segment_beyond_a_gap_leaves_the_window() {
         for has_sack in [true, false] {
             let mut buffer = ReceiveBuffer::new(0);
-            let beyond =
-                Arrived { octets: MSS, full_size: MSS, advanced: 0, beyond: 2 * MSS, round_trip: None, has_sack };
+            let beyond = Arrived { advanced: 0, beyond: 2 * MSS, has_sack, ..in_order(MSS) };
             assert_eq!(buffer.arrive(Instant::ZERO, beyond), has_sack);
         }
     }
