@@ -400,7 +400,7 @@ mod tests {
         let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
         let mut ledger = policy.ledger();
         if let (Some(age), Some(estimate)) = (rtt, &mut ledger.round_trip) {
-            estimate.on_data(at(0), 0, 1 << 20, Some(Echo { value: 1, age }));
+            estimate.on_data(at(0), 0, 1 << 20, Some(Echo { value: 1, age, has_unread: false }));
         }
         let mut stream = Ranges::default();
         segments

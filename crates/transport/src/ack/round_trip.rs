@@ -4,7 +4,8 @@
 //!
 //! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated (`tcp_synack_rtt_meas`);
 //! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age of that ACK's timestamp, in
-//!   whole ticks, one at least (RFC 7323, §4.1) (`tcp_rcv_rtt_measure_ts`);
+//!   whole ticks, one at least (RFC 7323, §4.1) (`tcp_rcv_rtt_measure_ts`); while data wait to be read, only if that is less than the estimate, for
+//!   ACKs that such data hold up are late (`tcp_rcv_rtt_update`);
 //! * the time in which the stream advances by one receive window, which no sender does in less than a round trip. Where windows
 //!   are larger than what the path holds, that is far too long, so it may only lower the estimate (`tcp_rcv_rtt_measure`).
 //!
@@ -21,6 +22,8 @@ pub struct Echo {
     pub value: u32,
     /// How long ago this end sent it.
     pub age: Duration,
+    /// Data that came before the segment wait to be read.
+    pub has_unread: bool,
 }
 
 /// The receiver's estimates.
@@ -97,10 +100,11 @@ impl RoundTrip {
                 self.timed = Some((next + receive_window, now));
             }
         }
-        if let Some(Echo { value, age }) = echo.filter(|echo| self.last_echo != Some(echo.value)) {
+        if let Some(Echo { value, age, has_unread }) = echo.filter(|echo| self.last_echo != Some(echo.value)) {
             self.last_echo = Some(value);
             self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(age));
             self.smoothed = Some(match self.smoothed {
+                Some(smoothed) if age >= smoothed && has_unread => smoothed,
                 Some(smoothed) if age >= smoothed => smoothed - smoothed / 8 + age / 8,
                 _ => age,
             });
@@ -119,7 +123,7 @@ mod tests {
     }
 
     fn echo(value: u32, ms: u64) -> Option<Echo> {
-        Some(Echo { value, age: MS * ms })
+        Some(Echo { value, age: MS * ms, has_unread: false })
     }
 
     #[test]
@@ -132,6 +136,18 @@ mod tests {
         assert_eq!(rtt.smoothed(), Some(MS * 81));
         rtt.on_data(at(200), 4000, 1 << 20, echo(3, 40));
         assert_eq!((rtt.smoothed(), rtt.least()), (Some(MS * 40), Some(MS * 40)));
+    }
+
+    #[test]
+    fn unread_data_hold_up_acks_so_that_only_a_shorter_echo_counts() {
+        let late = |value, ms| echo(value, ms).map(|echo| Echo { has_unread: true, ..echo });
+        let mut rtt = RoundTrip::new(MS * 10_000);
+        rtt.on_data(at(100), 1000, 1 << 20, late(1, 80));
+        assert_eq!(rtt.smoothed(), Some(MS * 80), "the first counts");
+        rtt.on_data(at(200), 2000, 1 << 20, late(2, 160));
+        assert_eq!(rtt.smoothed(), Some(MS * 80));
+        rtt.on_data(at(300), 3000, 1 << 20, late(3, 40));
+        assert_eq!(rtt.smoothed(), Some(MS * 40));
     }
 
     #[test]

@@ -2,22 +2,22 @@
 //!
 //! It grows by what the application reads in a round trip (`tcp_rcv_space_adjust`), and the window that is offered follows it, up to
 //! `receive_buffer`. Autotuning thereby limits how fast a sender can start, whatever the ACK policy. The policy is told of each segment that
-//! lets the window grow; that of Linux acknowledges it at once. The application is taken to read at once. Everything
-//! counts octets of window, into which the kernel converts memory by the share of payload in a segment's memory
-//! (`tcp_win_from_space`).
+//! lets the window grow; that of Linux acknowledges it at once. What is not read, or held beyond gaps, takes room. The kernel converts memory
+//! into octets of window by the share of payload in a segment's memory (`tcp_win_from_space`).
 
 use super::Receiver;
 use crate::ack::{Arrival, FOR_EVER, RoundTrip};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What a receiver offers of its buffer while the application reads at once.
+/// What a receiver offers of its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveWindow {
-    /// All of `receive_buffer`.
+    /// All of `receive_buffer` that unread data leave.
     WholeBuffer,
     /// What Linux's autotuning offers, where `receive_buffer` is the most to which the buffer grows (`tcp_rmem[2]`).
     Autotuned,
@@ -61,9 +61,9 @@ impl Autotuning {
         Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
     }
 
-    /// The window that is offered, in octets from rcv.nxt on.
-    pub(super) fn window(&self) -> u64 {
-        self.buffer.window()
+    /// What an ACK would offer now.
+    pub(super) fn selected(&self) -> Selected {
+        Selected { window: self.buffer.window(), is_short: self.buffer.is_short() }
     }
 
     /// Its own estimates, if the ledger of the ACK policy has none.
@@ -72,42 +72,66 @@ impl Autotuning {
     }
 }
 
+/// The window that Linux selects for an ACK (`__tcp_select_window`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected {
+    /// In octets from rcv.nxt on.
+    pub(super) window: u64,
+    /// Less than half of the buffer is free.
+    pub(super) is_short: bool,
+}
+
 impl Receiver {
-    /// The octets `data` are in the ledger and in the stream, in which rcv.nxt has advanced by `advanced`: lets the buffer grow.
+    /// The octets `data` are in the ledger and in the stream, which brings `advanced` octets in order: lets the buffer grow.
     #[inline]
     pub(super) fn autotune(&mut self, now: Instant, arrival: Arrival, data: &Range<u64>, advanced: u64) {
-        let Some(autotuning) = &mut self.autotuning else { return };
         if arrival == Arrival::Duplicate {
             return;
         }
+        let Some((buffer, mut flow)) = self.tuned() else { return };
+        let octets = data.end - data.start;
+        // Memory is counted by the packet, which may hold several segments.
+        flow.full_size = flow.full_size.max(octets);
+        if buffer.arrive(now, &Arrived { octets, advanced, flow }) {
+            self.tell_policy(|policy| policy.on_window_growth());
+        }
+    }
+
+    /// The application has read `octets`: lets the buffer grow.
+    pub(super) fn autotune_read(&mut self, now: Instant, octets: u64) {
+        if let Some((buffer, flow)) = self.tuned() {
+            buffer.read(now, octets, &flow);
+        }
+    }
+
+    /// The buffer, if there is autotuning, and what it goes by.
+    fn tuned(&mut self) -> Option<(&mut ReceiveBuffer, Flow)> {
+        let autotuning = self.autotuning.as_mut()?;
         let ledger = self.acknowledger.ledger();
         let round_trip = ledger.round_trip.as_ref().or(autotuning.round_trip.as_ref());
-        let octets = data.end - data.start;
-        let arrived = Arrived {
-            octets,
-            // Memory is counted by the packet, which may hold several segments.
-            full_size: ledger.full_size.max(octets),
-            advanced,
+        let flow = Flow {
+            full_size: ledger.full_size,
             beyond: self.stream.end() - self.stream.next(),
             round_trip: round_trip.and_then(|estimates| estimates.smoothed()),
             has_sack: self.agreed.is_some_and(|agreed| agreed.has_sack),
+            is_read_at_once: self.window.is_read_at_once(),
         };
-        if autotuning.buffer.arrive(now, arrived) {
-            self.tell_policy(|policy| policy.on_window_growth());
-        }
+        Some((&mut autotuning.buffer, flow))
     }
 }
 
 /// The state of the buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct ReceiveBuffer {
     /// What a `tcp_rmem[2]` above the default allows, as window.
     largest: u64,
     /// `scaling_ratio`: of 256 octets of memory, those that are window.
     ratio: u64,
-    /// `window_clamp`: what the buffer allows.
+    /// `sk_rcvbuf`: the memory that it may take.
+    memory: u64,
+    /// `window_clamp`: the largest window.
     clamp: u64,
-    /// `rcv_ssthresh`: what is offered.
+    /// `rcv_ssthresh`: what is offered while the buffer is free.
     offered: u64,
     /// `rcvq_space.space`: the most that the application has read in a round trip.
     per_round_trip: u64,
@@ -115,8 +139,30 @@ struct ReceiveBuffer {
     began: (Instant, u64),
     /// The octets that have arrived in order: rcv.nxt.
     next: u64,
+    /// Those of them that the application has not read.
+    unread: Unread,
     /// Octets held beyond gaps.
     held: u64,
+    /// `rcv_mss`: payload of a full-sized segment.
+    full_size: u64,
+}
+
+/// Segments that the application has not read, or not all of (`sk_receive_queue`).
+#[derive(Clone, Debug)]
+struct Unread {
+    segments: VecDeque<Queued>,
+    /// The octets of all.
+    octets: u64,
+    /// The memory of all.
+    memory: u64,
+}
+
+/// What shares a `struct sk_buff`.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    octets: u64,
+    /// Those of them that were read. Their memory is held until all are (`tcp_eat_recv_skb`).
+    read: u64,
 }
 
 /// A segment that brings something new.
@@ -124,16 +170,24 @@ struct ReceiveBuffer {
 struct Arrived {
     /// Its payload.
     octets: u64,
-    /// Payload of a full-sized segment.
-    full_size: u64,
     /// Octets by which rcv.nxt advances.
     advanced: u64,
+    flow: Flow,
+}
+
+/// What the receiver knows of the flow.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// Payload of a full-sized segment.
+    full_size: u64,
     /// From rcv.nxt to the end of what lies beyond gaps.
     beyond: u64,
     /// The receiver's estimate of the round trip.
     round_trip: Option<Duration>,
     /// The connection has SACK.
     has_sack: bool,
+    /// The application reads what arrives at once.
+    is_read_at_once: bool,
 }
 
 impl ReceiveBuffer {
@@ -141,38 +195,74 @@ impl ReceiveBuffer {
         Self {
             largest,
             ratio: DEFAULT_RATIO,
+            memory: INITIAL,
             clamp: window_of(INITIAL, DEFAULT_RATIO),
             offered: INITIAL_WINDOW,
             per_round_trip: 0,
             began: (Instant::ZERO, 0),
             next: 0,
+            unread: Unread { segments: VecDeque::new(), octets: 0, memory: 0 },
             held: 0,
+            full_size: 0,
         }
     }
 
-    /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is free.
+    /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is free, and none if that is little.
     fn window(&self) -> u64 {
-        self.offered.min(self.free())
+        let free = self.free();
+        let is_little = free < window_of(self.memory, self.ratio) >> 4 || free < self.full_size;
+        if self.is_short() && is_little { 0 } else { self.offered.min(free) }
     }
 
-    /// `tcp_space`: what is held beyond gaps takes room.
+    /// `tcp_space`: what the application has not read, and what is held beyond gaps, takes room.
     const fn free(&self) -> u64 {
-        self.clamp.saturating_sub(self.held)
+        window_of(self.memory.saturating_sub(self.unread.memory), self.ratio).saturating_sub(self.held)
+    }
+
+    /// Less than half of the buffer is free.
+    fn is_short(&self) -> bool {
+        self.free() < self.clamp >> 1
     }
 
     /// Processes an arrival. Returns `true` if it lets the window grow.
-    fn arrive(&mut self, now: Instant, arrived: Arrived) -> bool {
+    fn arrive(&mut self, now: Instant, arrived: &Arrived) -> bool {
+        let flow = &arrived.flow;
+        self.make_room();
         self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
         self.next += arrived.advanced;
-        self.measure(arrived.full_size);
-        let grows = self.grow_window(&arrived);
+        self.full_size = flow.full_size;
+        self.measure(flow.full_size);
+        if !flow.is_read_at_once {
+            self.unread.queue(arrived);
+        }
+        let grows = self.grow_window(arrived);
         if arrived.advanced == 0 {
             // tcp_data_queue_ofo
-            self.grow_buffer(self.per_round_trip, arrived.beyond);
-        } else {
-            self.adjust(now, &arrived);
+            self.grow_buffer(self.per_round_trip, flow.beyond);
+        } else if flow.is_read_at_once {
+            self.adjust(now, flow);
         }
         grows
+    }
+
+    /// The application reads `octets`. The kernel adjusts the buffer with each segment that it hands over (`tcp_recvmsg_locked`), and so
+    /// a round trip ends with the first one.
+    fn read(&mut self, now: Instant, octets: u64, flow: &Flow) {
+        let first = self.unread.segments.front().map_or(0, |first| octets.min(first.octets - first.read));
+        self.unread.take(first);
+        self.adjust(now, flow);
+        self.unread.take(octets - first);
+    }
+
+    /// `tcp_clamp_window`: an overcommitted buffer grows to what is in it, and the window does not.
+    fn make_room(&mut self) {
+        let taken = self.unread.memory + memory_for(self.held, self.ratio);
+        self.memory = self.memory.max(taken.min(self.most()));
+    }
+
+    /// `tcp_rmem[2]`.
+    fn most(&self) -> u64 {
+        LARGEST.max(memory_for(self.largest, self.ratio))
     }
 
     /// `tcp_measure_rcv_mss`: full-sized segments of another size take another share of memory.
@@ -182,8 +272,8 @@ impl ReceiveBuffer {
         }
         let ratio = ratio_of(full_size);
         if ratio != self.ratio {
-            self.clamp = self.clamp * ratio / self.ratio;
             self.ratio = ratio;
+            self.clamp = window_of(self.memory, ratio);
             // tcp_set_window_clamp
             self.offered = self.offered.min(self.clamp);
         }
@@ -192,28 +282,29 @@ impl ReceiveBuffer {
     /// `tcp_grow_window`: by two segments, as far as the buffer allows. Without SACK, not while a gap is open (`tcp_data_queue_ofo`): an ACK with another
     /// window is no duplicate.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
-        let limit = self.free();
-        let shows_gap = arrived.advanced == 0 && !arrived.has_sack;
+        let limit = self.free().min(self.clamp);
+        let shows_gap = arrived.advanced == 0 && !arrived.flow.has_sack;
         if limit <= self.offered || arrived.octets < SHORTEST || shows_gap {
             return false;
         }
-        self.offered += (2 * arrived.full_size).min(limit - self.offered);
+        self.offered += (2 * arrived.flow.full_size).min(limit - self.offered);
         true
     }
 
-    /// `tcp_rcv_space_adjust`: once a round trip, the buffer follows what the application has read.
-    fn adjust(&mut self, now: Instant, arrived: &Arrived) {
+    /// `tcp_rcv_space_adjust`: once a round trip, the buffer follows what the application has read, less what it has left.
+    fn adjust(&mut self, now: Instant, flow: &Flow) {
         let (since, from) = self.began;
-        let Some(round_trip) = arrived.round_trip else { return };
+        let Some(round_trip) = flow.round_trip else { return };
         if now.since(since) < round_trip {
             return;
         }
-        let copied = self.next - from;
-        self.per_round_trip = self.per_round_trip.max((INITIAL_SEGMENTS * arrived.full_size).min(INITIAL_WINDOW));
+        let read = self.next - self.unread.octets;
+        let copied = (read - from).saturating_sub(self.unread.octets);
+        self.per_round_trip = self.per_round_trip.max((INITIAL_SEGMENTS * flow.full_size).min(INITIAL_WINDOW));
         if copied > self.per_round_trip {
-            self.grow_buffer(copied, arrived.beyond);
+            self.grow_buffer(copied, flow.beyond);
         }
-        self.began = (now, self.next);
+        self.began = (now, read);
     }
 
     /// `tcp_rcvbuf_grow`: twice what a round trip has brought, more if it was more than before, and what lies beyond gaps.
@@ -221,19 +312,69 @@ impl ReceiveBuffer {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
         let window = u128::from(2 * copied + beyond) + 2 * grown;
-        let largest = window_of(LARGEST, self.ratio).max(self.largest);
-        self.clamp = self.clamp.max(window.min(u128::from(largest)) as u64);
+        let memory = memory_for(window.min(u128::from(u64::MAX / WHOLE)) as u64, self.ratio).min(self.most());
+        if memory > self.memory {
+            self.memory = memory;
+            self.clamp = window_of(memory, self.ratio);
+        }
     }
+}
+
+impl Unread {
+    /// Adds what `arrived` brings to the stream, full-sized segments that were held beyond a gap included.
+    fn queue(&mut self, arrived: &Arrived) {
+        let mut left = arrived.advanced;
+        let mut octets = arrived.octets;
+        while left > 0 {
+            octets = octets.min(left);
+            left -= octets;
+            self.octets += octets;
+            match self.segments.back_mut() {
+                // `skb_try_coalesce`
+                Some(last) if memory_of(last.octets + octets) == memory_of(last.octets) => last.octets += octets,
+                _ => {
+                    self.segments.push_back(Queued { octets, read: 0 });
+                    self.memory += memory_of(octets);
+                }
+            }
+            octets = arrived.flow.full_size.max(1);
+        }
+    }
+
+    /// Takes the first `octets`.
+    fn take(&mut self, octets: u64) {
+        self.octets -= octets;
+        let mut left = octets;
+        while let Some(first) = self.segments.front_mut().filter(|_| left > 0) {
+            let taken = left.min(first.octets - first.read);
+            first.read += taken;
+            left -= taken;
+            if first.read == first.octets {
+                self.memory -= memory_of(first.octets);
+                self.segments.pop_front();
+            }
+        }
+    }
+}
+
+/// `truesize` of a segment with `octets`.
+const fn memory_of(octets: u64) -> u64 {
+    (octets + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF
 }
 
 /// `scaling_ratio` where a full-sized segment has `full_size` octets.
 const fn ratio_of(full_size: u64) -> u64 {
-    full_size * WHOLE / ((full_size + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF)
+    full_size * WHOLE / memory_of(full_size)
 }
 
 /// `tcp_win_from_space`.
 const fn window_of(memory: u64, ratio: u64) -> u64 {
     memory * ratio / WHOLE
+}
+
+/// `tcp_space_from_win`.
+const fn memory_for(window: u64, ratio: u64) -> u64 {
+    window * WHOLE / ratio
 }
 
 #[cfg(test)]
@@ -244,18 +385,27 @@ mod tests {
 
     /// A full-sized segment in order, before the round trip is known.
     const fn in_order(octets: u64) -> Arrived {
-        Arrived { octets, full_size: octets, advanced: octets, beyond: 0, round_trip: None, has_sack: true }
+        let flow = Flow { full_size: octets, beyond: 0, round_trip: None, has_sack: true, is_read_at_once: true };
+        Arrived { octets, advanced: octets, flow }
+    }
+
+    /// The same with this estimate of the round trip.
+    fn measured(octets: u64, round_trip: Duration) -> Arrived {
+        let arrived = in_order(octets);
+        Arrived { flow: Flow { round_trip: Some(round_trip), ..arrived.flow }, ..arrived }
+    }
+
+    /// The same beyond a gap of a segment.
+    const fn beyond_a_gap(octets: u64) -> Arrived {
+        let arrived = in_order(octets);
+        Arrived { advanced: 0, flow: Flow { beyond: 2 * octets, ..arrived.flow }, ..arrived }
     }
 
     /// Segments in order, `per_round_trip` in each round trip of 100 ms: which of them let the window grow.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
         let spacing = Duration::from_millis(100) / per_round_trip;
         (from..from + segments)
-            .map(|k| {
-                let round_trip = Some(Duration::from_millis(100));
-                let arrived = Arrived { round_trip, ..in_order(MSS) };
-                buffer.arrive(Instant::ZERO + spacing * (k + 1), arrived)
-            })
+            .map(|k| buffer.arrive(Instant::ZERO + spacing * (k + 1), &measured(MSS, Duration::from_millis(100))))
             .collect()
     }
 
@@ -288,8 +438,7 @@ mod tests {
             let round_trip = Duration::from_millis(23);
             let now = Instant::ZERO + round_trip * (k + 1);
             for segment in 0..per_round_trip {
-                let arrived = Arrived { round_trip: Some(round_trip), ..in_order(8000) };
-                buffer.arrive(now + round_trip * segment / per_round_trip, arrived);
+                buffer.arrive(now + round_trip * segment / per_round_trip, &measured(8000, round_trip));
             }
         }
         assert!(buffer.window() > 20 * 65_535, "{}", buffer.window());
@@ -300,11 +449,10 @@ mod tests {
     fn shorter_segments_leave_less_window() {
         let mut buffer = ReceiveBuffer::new(0);
         let arrived = in_order(1000);
-        assert!(!buffer.arrive(Instant::ZERO, arrived));
+        assert!(!buffer.arrive(Instant::ZERO, &arrived));
         assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
-        let long = Arrived { octets: MSS, full_size: MSS, ..arrived };
-        assert!(buffer.arrive(Instant::ZERO, long));
-        assert_eq!((buffer.ratio, buffer.clamp), (160, 56_832 * 160 / 111), "a longer one leaves more");
+        assert!(buffer.arrive(Instant::ZERO, &in_order(MSS)));
+        assert_eq!((buffer.ratio, buffer.clamp), (160, 131_072 * 160 / 256), "a longer one leaves more");
     }
 
     /// What is held beyond a gap takes room, so the window stands still until the gap closes.
@@ -312,17 +460,81 @@ mod tests {
     fn data_beyond_a_gap_takes_room() {
         let mut buffer = ReceiveBuffer::new(0);
         growth(&mut buffer, 0, 10, 10);
-        let beyond = Arrived { advanced: 0, beyond: 2 * MSS, ..in_order(MSS) };
-        assert!(!buffer.arrive(Instant::ZERO, beyond));
+        assert!(!buffer.arrive(Instant::ZERO, &beyond_a_gap(MSS)));
         assert_eq!(buffer.held, MSS);
+    }
+
+    /// The same for an application that reads late.
+    fn unread(octets: u64, round_trip: Duration) -> Arrived {
+        let arrived = measured(octets, round_trip);
+        Arrived { flow: Flow { is_read_at_once: false, ..arrived.flow }, ..arrived }
+    }
+
+    /// 56 segments take 129,024 octets of memory, and of the 2,048 that are left the window would be 1,280 octets, less than a segment.
+    #[test]
+    fn unread_data_shut_the_window_before_the_memory_is_full() {
+        let mut buffer = ReceiveBuffer::new(0);
+        let round_trip = Duration::from_millis(20);
+        for k in 0..56 {
+            buffer.arrive(Instant::ZERO, &unread(MSS, round_trip));
+            assert_eq!(buffer.unread.memory, (k + 1) * 2304);
+            assert_eq!(buffer.is_short(), k + 1 > 28, "{k}");
+        }
+        assert_eq!((buffer.free(), buffer.window()), (1280, 0));
+        buffer.read(Instant::ZERO, 40 * MSS, &unread(MSS, round_trip).flow);
+        assert_eq!(buffer.window(), (131_072 - 16 * 2304) * 160 / 256);
+        buffer.read(Instant::ZERO, 1, &unread(MSS, round_trip).flow);
+        assert_eq!(buffer.unread.memory, 16 * 2304, "a segment of which something is left");
+    }
+
+    /// A window that is rounded up lets more come than there is memory for.
+    #[test]
+    fn an_overcommitted_buffer_grows_and_its_window_does_not() {
+        let mut buffer = ReceiveBuffer::new(0);
+        for _ in 0..60 {
+            buffer.arrive(Instant::ZERO, &unread(MSS, Duration::from_millis(20)));
+        }
+        assert_eq!((buffer.memory, buffer.clamp), (59 * 2304, 81_920));
+    }
+
+    #[test]
+    fn short_segments_share_the_memory_of_one() {
+        let mut buffer = ReceiveBuffer::new(0);
+        for _ in 0..32 {
+            buffer.arrive(Instant::ZERO, &unread(100, Duration::from_millis(20)));
+        }
+        assert_eq!(buffer.unread.memory, 3 * 2304, "15 in each");
+        buffer.read(Instant::ZERO, 1600, &unread(100, Duration::from_millis(20)).flow);
+        assert_eq!((buffer.unread.octets, buffer.unread.memory), (1600, 2 * 2304));
+    }
+
+    /// An application that takes all that has come in two round trips at the end of them has left nearly as much as it has taken when the kernel looks.
+    #[test]
+    fn a_late_reader_grows_no_buffer() {
+        let growth_by = |segments_per_read: u64| {
+            let mut buffer = ReceiveBuffer::new(0);
+            let round_trip = Duration::from_millis(20);
+            for k in 0..4000 {
+                let now = Instant::ZERO + round_trip * (k + 1) / 50;
+                let arrived = unread(MSS, round_trip);
+                buffer.arrive(now, &arrived);
+                if (k + 1) % segments_per_read == 0 {
+                    buffer.read(now, buffer.unread.octets, &arrived.flow);
+                }
+            }
+            buffer.clamp
+        };
+        assert_eq!(growth_by(50), 81_920);
+        assert!(growth_by(5) > 120_000, "{}", growth_by(5));
     }
 
     #[test]
     fn without_sack_a_segment_beyond_a_gap_leaves_the_window() {
         for has_sack in [true, false] {
             let mut buffer = ReceiveBuffer::new(0);
-            let beyond = Arrived { advanced: 0, beyond: 2 * MSS, has_sack, ..in_order(MSS) };
-            assert_eq!(buffer.arrive(Instant::ZERO, beyond), has_sack);
+            let beyond = beyond_a_gap(MSS);
+            let arrived = Arrived { flow: Flow { has_sack, ..beyond.flow }, ..beyond };
+            assert_eq!(buffer.arrive(Instant::ZERO, &arrived), has_sack);
         }
     }
 }

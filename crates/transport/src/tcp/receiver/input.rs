@@ -43,7 +43,7 @@ impl Receiver {
         });
         let shift = if has_scaling { self.window_shift } else { 0 };
         self.window = self.window.agree(self.config.receive_buffer.get(), shift);
-        self.window.autotune(self.autotuned_window());
+        self.select_window();
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
         self.echo = Echo::new(ecn, self.config.ecn_option, &self.config.dialect.rules());
         self.syn = segment.ecn;
@@ -139,7 +139,7 @@ impl Receiver {
                 // `tcp_measure_rcv_mss`
                 self.acknowledger.bound_full_size(self.announced_payload());
             }
-            self.measure(now, segment, agreed);
+            self.measure(now, segment, agreed, before);
         }
         if notice.first_mark {
             self.tell_policy(|policy| policy.on_first_mark());
@@ -147,6 +147,7 @@ impl Receiver {
         if notice.reduced {
             self.tell_policy(|policy| policy.on_window_reduced());
         }
+        self.autotune(now, arrival, &data, self.in_order().saturating_sub(before));
         if self.fin.is_some_and(|fin| self.stream.next() > fin) {
             self.acknowledge_fin(now, arrival);
             return fate;
@@ -154,7 +155,6 @@ impl Receiver {
         if ends_write {
             self.tell_end_of_write();
         }
-        self.autotune(now, arrival, &data, advanced);
         if self.stream.next() - self.last_ack_sent > self.acknowledger.ledger().full_size {
             self.tell_room();
         }

@@ -29,17 +29,18 @@ impl Receiver {
         }
     }
 
-    /// `segment`, with data, is in the ledger and in the stream.
-    pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed) {
+    /// `segment`, with data, is in the ledger and in the stream, which stood at `before`.
+    pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed, before: u64) {
         if self.round_trip().is_none() {
             return;
         }
+        let has_unread = self.delivered() < before;
         let is_full = u64::from(segment.payload) >= self.acknowledger.ledger().full_size;
         let timestamps = segment.options.timestamps.filter(|_| is_full && agreed.has_timestamps);
         let echo = timestamps.zip(self.clock.as_mut()).and_then(|(timestamps, clock)| {
             let ticks = clock.read(now).wrapping_sub(timestamps.echo);
             let age = clock.tick() * u64::from(ticks.max(1));
-            (ticks < OLDEST_ECHO).then_some(Echo { value: timestamps.echo, age })
+            (ticks < OLDEST_ECHO).then_some(Echo { value: timestamps.echo, age, has_unread })
         });
         let next = self.stream.next();
         let window = self.window.left(next);

@@ -2,7 +2,7 @@
 
 use super::super::rules::BeyondWindow;
 use super::Receiver;
-use super::autotuning::Autotuning;
+use super::autotuning::{Autotuning, Selected};
 use crate::ack::{Reason, Room};
 use crate::reading::Reading;
 use acklab_base::Instant;
@@ -13,8 +13,8 @@ pub(super) struct Window {
     reading: Reading,
     /// The size of the buffer, as far as the window field can express it.
     size: u64,
-    /// What autotuning offers of it, if there is autotuning.
-    autotuned: Option<u64>,
+    /// What autotuning selects of it, if there is autotuning.
+    autotuned: Option<Selected>,
     shift: u8,
     /// Payload of a full-sized segment.
     mss: u64,
@@ -49,9 +49,9 @@ impl Window {
         Self { size, shift, edge, ..self }
     }
 
-    /// Autotuning offers this window of the buffer; `None` without autotuning.
-    pub(super) const fn autotune(&mut self, window: Option<u64>) {
-        self.autotuned = window;
+    /// Autotuning selects this window now; `None` without autotuning.
+    pub(super) const fn autotune(&mut self, selected: Option<Selected>) {
+        self.autotuned = selected;
     }
 
     /// Returns `true` if the right edge moves with the stream, because all of the buffer is always offered.
@@ -101,15 +101,27 @@ impl Window {
 
     /// The window as reading has left it, in whole units of the field.
     fn open(&self, next: u64) -> u64 {
-        let size = self.autotuned.map_or(self.size, |offered| offered.min(self.size));
-        let read = if self.reading == Reading::AtOnce { next } else { self.read };
-        (read + size).saturating_sub(next) >> self.shift << self.shift
+        let free = self.free(next);
+        let window = match self.autotuned {
+            // Rounded up, lest the field scales it away, unless it is all that is free (`__tcp_select_window`).
+            Some(Selected { window, is_short: false }) => window.next_multiple_of(1 << self.shift).min(free),
+            Some(Selected { window, is_short: true }) => window.min(free),
+            None => free,
+        };
+        window >> self.shift << self.shift
+    }
+
+    /// What unread data leave of the buffer where the stream stands at `next`.
+    fn free(&self, next: u64) -> u64 {
+        let unread = if self.is_read_at_once() { 0 } else { next - self.read.min(next) };
+        self.size.saturating_sub(unread)
     }
 
     /// RFC 9293, §3.8.6.2.2: the right edge stays where it is until it can move by the lesser of half the buffer and a full-sized
-    /// segment.
+    /// segment. Autotuning shuts a window that would be shorter, and moves the edge by less.
     fn can_move(&self, next: u64) -> bool {
-        self.open(next) >= self.left(next) + (self.size / 2).min(self.mss)
+        let step = if self.autotuned.is_some() { 1 } else { (self.size / 2).min(self.mss) };
+        self.open(next) >= self.left(next) + step
     }
 
     /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at `acked`. Returns `None` if there are none.
@@ -117,9 +129,11 @@ impl Window {
         if self.is_read_at_once() || self.read >= next {
             return None;
         }
-        let free = (self.read + self.size).saturating_sub(next);
-        let shrinks = free.next_multiple_of(1 << self.shift) < self.edge.saturating_sub(acked);
-        Some(Room { is_short: free < self.size / 2, shrinks })
+        let free = self.free(next);
+        let (window, is_short) =
+            self.autotuned.map_or((free, false), |selected| (selected.window.min(free), selected.is_short));
+        let shrinks = window.next_multiple_of(1 << self.shift) < self.edge.saturating_sub(acked);
+        Some(Room { is_short: is_short || free < self.size / 2, shrinks })
     }
 
     /// The window field of an ACK for `next`. The right edge never moves left; where the field cannot name it exactly, it moves right by
@@ -143,22 +157,23 @@ impl Receiver {
         self
     }
 
-    /// What autotuning offers of the buffer now, if there is autotuning.
+    /// Asks autotuning, if there is any, which window an ACK would offer now.
     #[inline]
-    pub(super) fn autotuned_window(&self) -> Option<u64> {
-        self.autotuning.as_ref().map(Autotuning::window)
+    pub(super) fn select_window(&mut self) {
+        self.window.autotune(self.autotuning.as_ref().map(Autotuning::selected));
     }
 
     /// The window field of an ACK that leaves now.
     #[inline]
     pub(super) fn window_field(&mut self) -> u16 {
-        self.window.autotune(self.autotuned_window());
+        self.select_window();
         self.window.offer(self.stream.next())
     }
 
     /// Tells the policy what unread data leave of the buffer, if there are any.
     #[inline]
     pub(super) fn tell_room(&mut self) {
+        self.select_window();
         if let Some(room) = self.window.room(self.stream.next(), self.last_ack_sent) {
             self.tell_policy(|policy| policy.on_unread(room));
         }
@@ -196,6 +211,8 @@ impl Receiver {
         let next = self.stream.next();
         if octets > 0 {
             self.window.read += octets;
+            self.autotune_read(now, octets);
+            self.select_window();
             let doubles = self.window.open(next) >= 2 * self.window.left(next);
             if self.fin.is_none() && doubles && self.window.can_move(next) {
                 self.acknowledger.demand(now, Reason::WindowUpdate);
