@@ -78,6 +78,8 @@ pub struct Receiver {
     /// Octets that arrived twice and are to be reported in the next ACK (RFC 2883).
     duplicate: Option<Range<u64>>,
     acknowledger: Acknowledger,
+    /// Octets of the last segment beside its timestamps, if it was not full (`icsk_ack.last_seg_size`).
+    last_short: u64,
     /// An ACK that was built before the newest segment counted and leaves before any other.
     split: Option<Segment>,
     syn_ack_due: bool,
@@ -147,6 +149,7 @@ impl Receiver {
             stream: Ranges::default(),
             duplicate: None,
             acknowledger,
+            last_short: 0,
             split: None,
             syn_ack_due: false,
             syn_ack_timeouts: 0,

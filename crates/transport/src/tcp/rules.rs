@@ -76,6 +76,10 @@ pub struct Rules {
     pub option_use: OptionUse,
     /// Whether full-sized segments leave room for the AccECN option.
     pub option_room: OptionRoom,
+    /// Whether segments with data leave room for SACK blocks.
+    pub sack_room: SackRoom,
+    /// What a full-sized segment of the peer is.
+    pub full_size: FullSize,
     /// How many challenge ACKs leave.
     pub challenge_limit: ChallengeLimit,
     /// What becomes of data beyond the receive window.
@@ -397,6 +401,26 @@ pub enum OptionRoom {
     Reserved,
 }
 
+/// Whether segments with data leave room for SACK blocks, if this end has some to report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackRoom {
+    /// They do not, so that an ACK leaves by itself while data is missing: only one without data counts as a duplicate (RFC 5681, §2).
+    Leftover,
+    /// New ones do, and carry the ACK (Linux's `tcp_current_mss`, `tcp_established_options`). Retransmissions stay as they are, where the kernel splits
+    /// them.
+    Made,
+}
+
+/// What a full-sized segment of the peer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullSize {
+    /// The longest one that has come.
+    Longest,
+    /// The length of the last two, if they were equally long with their options, too: SACK blocks shorten a segment and do not end what the peer has
+    /// written (Linux's `tcp_measure_rcv_mss`).
+    LastTwo,
+}
+
 /// How many challenge ACKs (RFC 5961) leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeLimit {
@@ -462,6 +486,8 @@ impl Rules {
         option_fields: OptionFields::Changed,
         option_use: OptionUse::Always,
         option_room: OptionRoom::Leftover,
+        sack_room: SackRoom::Leftover,
+        full_size: FullSize::Longest,
         challenge_limit: ChallengeLimit::TenInFiveSeconds,
         beyond_window: BeyondWindow::CutOff,
         report_at_fin: ReportAtFin::Reported,
@@ -493,6 +519,8 @@ impl Rules {
         option_fields: OptionFields::All,
         option_use: OptionUse::AsPathAllows,
         option_room: OptionRoom::Reserved,
+        sack_room: SackRoom::Made,
+        full_size: FullSize::LastTwo,
         challenge_limit: ChallengeLimit::OneInHalfASecond,
         beyond_window: BeyondWindow::TakenWhole,
         report_at_fin: ReportAtFin::Forgotten,
@@ -576,6 +604,8 @@ mod tests {
             option_fields,
             option_use,
             option_room,
+            sack_room,
+            full_size,
             challenge_limit,
             beyond_window,
             report_at_fin

@@ -12,6 +12,7 @@ impl Connection {
         if self.reset.is_some() || self.is_aborted() {
             return self.next_reset();
         }
+        self.sending.leave_room(self.receiving.room_for_blocks());
         let apart = if self.receiving.owes_apart() { self.acknowledgment(now) } else { None };
         apart.or_else(|| self.of_sending_half(now)).or_else(|| self.acknowledgment(now))
     }

@@ -41,7 +41,7 @@ const INITIAL_WINDOW: u64 = u16::MAX as u64;
 /// `TCP_INIT_CWND`, in segments: what a round trip brings at first, unless that is more than the first window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
 /// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one (`tcp_initialize_rcv_mss`).
-const SHORTEST_FULL_SIZE: u64 = 536;
+pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
 /// `tcp_event_data_recv`: shorter segments do not grow the window.
 const SHORTEST: u64 = 128;
 

@@ -40,7 +40,7 @@ impl Receiver {
             self.timestamp_to_echo = timestamps.value;
         }
         self.counters.data_segments += 1;
-        let ends_write = segment.flags.contains(Flags::PSH) || octets < self.acknowledger.ledger().full_size;
+        let ends_write = self.ends_write(segment);
         let arrival = self.stream.insert(start..end);
         debug_assert_eq!(arrival, Arrival::InOrder);
         self.acknowledger.enter(now, Packet::of_stream(start..end, octets));

@@ -1,10 +1,11 @@
 //! What this end, if it also sends data, says of what has arrived: on the segments of its sending half, and on SYN and SYN-ACK.
 
 use super::super::room_beside;
+use super::super::rules::SackRoom;
 use super::{Agreed, Receiver};
 use crate::ack::Reason;
 use acklab_base::Instant;
-use acklab_wire::tcp::{Flags, SackBlocks, Segment, SeqNumber};
+use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 use std::ops::Range;
 
 /// What SACK takes beside its blocks, and each of those (RFC 2018, §3; two octets of padding).
@@ -63,10 +64,32 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.stream.next() > fin)
     }
 
-    /// Is there something to be sent that cannot ride on data? While data is missing, an ACK that is due leaves by itself: only one
-    /// without data counts as a duplicate (RFC 5681, §2), and a full-sized segment has no room for SACK blocks.
+    /// Is there something to be sent that cannot ride on data? While data is missing, an ACK that is due leaves by itself, unless
+    /// data make [room for blocks](Self::room_for_blocks).
     pub(in crate::tcp) fn owes_apart(&self) -> bool {
-        self.syn_ack_due || self.split.is_some() || (self.acknowledger.due().is_some() && self.has_blocks())
+        let is_apart = || self.acknowledger.due().is_some() && self.has_blocks() && !self.makes_room();
+        self.syn_ack_due || self.split.is_some() || is_apart()
+    }
+
+    /// The octets of options by which a full-sized segment of this end is to be shorter, for the blocks that it takes along.
+    #[inline]
+    pub(in crate::tcp) fn room_for_blocks(&self) -> u64 {
+        if self.has_blocks() && self.makes_room() { self.len_of_blocks() } else { 0 }
+    }
+
+    fn makes_room(&self) -> bool {
+        self.config.dialect.rules().sack_room == SackRoom::Made && self.agreed.is_some_and(|agreed| agreed.has_sack)
+    }
+
+    /// What the option with all blocks takes, as far as there is room beside the others.
+    #[inline(never)]
+    fn len_of_blocks(&self) -> u64 {
+        let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
+        let others =
+            Options { timestamps: has_timestamps.then_some(Timestamps { value: 0, echo: 0 }), ..Options::default() };
+        let room = Options::ROOM - others.wire_len() - self.echo.report.reserve() - SACK_HEADER;
+        let blocks = self.stream.recent().len() + usize::from(self.duplicate.is_some());
+        SACK_HEADER + SACK_BLOCK * (room / SACK_BLOCK).min(blocks as u64)
     }
 
     /// Returns `false` if `segment` lies beyond the receive window, so that neither its data nor its acknowledgment counts (RFC 9293,

@@ -184,14 +184,21 @@ impl Sender {
         }
     }
 
-    /// The payload of a full-sized new segment: less if it carries a request or the AccECN option (RFC 6691, §3).
+    /// The payload of a full-sized new segment: less if it carries a request, the AccECN option or SACK blocks (RFC 6691, §3).
     #[inline]
     pub(super) fn full_payload(&self) -> u64 {
-        let payload = self.congestion.control.window.mss.saturating_sub(self.marks.report.reserve()).max(1);
+        let options = self.marks.report.reserve() + self.transmission.options_beside;
+        let payload = self.congestion.control.window.mss.saturating_sub(options).max(1);
         match &self.ack_request {
             None => payload,
             Some(request) => self.payload_beside(request, payload),
         }
+    }
+
+    /// The receiving half of the connection puts `octets` of options on a new segment.
+    #[inline]
+    pub(in crate::tcp) const fn leave_room(&mut self, octets: u64) {
+        self.transmission.options_beside = octets;
     }
 
     /// What an option of `request`, if it is due, leaves of `payload`.

@@ -26,6 +26,8 @@ pub(super) struct Transmission {
     /// The segment that left last was the last one: the window, or pacing, keeps back what follows, and nothing has come since that could
     /// change it.
     pub(super) is_spent: bool,
+    /// Octets of options that the receiving half of the connection puts on a new segment.
+    pub(super) options_beside: u64,
     /// What ended the last attempt to send.
     pub(super) limit: Limit,
     /// The peer's window kept the next segment back then.
