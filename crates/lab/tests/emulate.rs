@@ -127,6 +127,31 @@ fn a_kernel_waits_as_long_as_its_least_timeout() {
     }
 }
 
+/// What the kernel holds for an application that reads late has arrived and is not delivered.
+#[test]
+fn what_is_not_read_is_not_delivered() {
+    let text = with(&(TCP.to_owned() + "reading = { model = \"constant\", rate = \"8Mbps\", read = \"16000B\" }\n"));
+    let columns = ["mean_blocked_l4", "mean_one_way_delay_l7", "mean_throughput_l7"];
+    let measure = |tables: &Tables| columns.map(|column| tables.numbers("flows", column)[0]);
+    let Some(emulated) = tables(&text) else { return };
+    let (emulated, simulated) = (measure(&emulated), measure(&simulated(&text)));
+    assert!(simulated[0] > 20.0, "{simulated:?} in a simulation");
+    for ((column, emulated), simulated) in columns.iter().zip(emulated).zip(simulated) {
+        assert!((emulated / simulated - 1.0).abs() < 0.15, "{column}: {emulated}, and {simulated} in a simulation");
+    }
+}
+
+/// The kernel counts the timeouts of SYN and SYN-ACK among all others.
+#[test]
+fn timeouts_of_a_handshake_are_none_of_the_data() {
+    let file = with(&(TCP.to_owned() + "traffic = { model = \"fixed\", size = \"50kB\" }\n"));
+    let text = file.replacen("delay =", "loss = { model = \"list\", packets = [1] }, delay =", 1);
+    let Some(emulated) = tables(&text) else { return };
+    let completion = emulated.numbers("flows", "flow_completion_time_l4")[0];
+    assert!((1.0..2.0).contains(&completion), "the SYN is sent again after a second: {completion} s");
+    assert_eq!(emulated.counts("flows", "total_rtos_l4"), [0]);
+}
+
 /// The receiver of a file closes once it has all of it, so that the last ACK, which is that of less than a segment, waits for nothing.
 #[test]
 fn a_file_takes_the_kernel_as_long_as_a_simulation() {

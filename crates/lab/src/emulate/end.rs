@@ -32,6 +32,8 @@ pub(super) struct Shown {
     pub(super) written: AtomicU64,
     /// The application that reads, unless it reads all data on arrival.
     pub(super) reader: Option<Mutex<Reader>>,
+    /// Octets that it has read.
+    pub(super) read: AtomicU64,
     /// The end has nothing to send.
     pub(super) only_receives: bool,
     /// Why the flow failed.

@@ -63,6 +63,8 @@ pub(super) struct TcpEnd {
     vitals: Vitals,
     sampled: Option<Instant>,
     is_established: bool,
+    /// Timeouts of the handshake, which the kernel counts with those of data.
+    handshake_timeouts: Option<u32>,
     /// Of a connection of programs, what its packets tell instead of `TCP_INFO`.
     of_program: Option<Box<Seen>>,
 }
@@ -89,6 +91,7 @@ impl TcpEnd {
             vitals: Vitals { read: Some(0), ..Vitals::default() },
             sampled: None,
             is_established: false,
+            handshake_timeouts: None,
             of_program: None,
         }
     }
@@ -122,6 +125,7 @@ impl TcpEnd {
             self.received.acks_sent += u64::from(flags.contains(Flags::ACK));
             return (None, now);
         }
+        self.note_read(now, probes);
         let Some(initial) = self.sent.initial else { return (None, now) };
         let offset = segment.seq.offset_near(initial, self.sent.next);
         let end = offset + u64::from(segment.payload);
@@ -166,7 +170,7 @@ impl TcpEnd {
             self.received.newest = Some(now);
             self.received.marked += u64::from(packet.ecn() == Ecn::Ce);
             self.vitals.received = self.received.ranges.received();
-            self.vitals.read = Some(self.received.ranges.next());
+            self.vitals.read = Some(self.delivered());
             let (vitals, fresh) = (self.vitals, self.vitals.received - before);
             if let Some(probe) = probes.received_by(self.end) {
                 probe.data_arrived(now, Some(packet.origin()), fresh, &vitals, || offset);
@@ -267,6 +271,22 @@ impl TcpEnd {
         self.of_program.as_ref().map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.sent.next)
     }
 
+    /// What the application has read.
+    fn delivered(&self) -> u64 {
+        let in_order = self.received.ranges.next();
+        self.shown.reader.as_ref().map_or(in_order, |_| self.shown.read.load(Ordering::Relaxed).min(in_order))
+    }
+
+    /// An application that reads late may have read since the last packet: most of its reads let an ACK leave.
+    fn note_read(&mut self, now: Instant, probes: &mut Probes) {
+        if self.shown.reader.is_some()
+            && let Some(probe) = probes.received_by(self.end)
+        {
+            self.vitals.read = Some(self.delivered());
+            probe.data_read(now, &self.vitals);
+        }
+    }
+
     /// Reads `TCP_INFO`, unless it was read just before. Of a program, takes what its packets tell.
     fn sample(&mut self, now: Instant) {
         self.refresh();
@@ -280,6 +300,9 @@ impl TcpEnd {
         }
         let Some(info) = self.info() else { return };
         self.sampled = Some(now);
+        if self.is_established {
+            self.handshake_timeouts.get_or_insert(info.total_rto());
+        }
         let octets = |segments: u32| u64::from(segments) * u64::from(info.snd_mss());
         self.vitals.window = Some(octets(info.snd_cwnd()));
         // TCP_INFINITE_SSTHRESH.
@@ -303,14 +326,17 @@ impl End for TcpEnd {
             count(counter::ACKS_RECEIVED, "packets", sent.acks_received),
             count(counter::ACKS_SENT, "packets", received.acks_sent),
             count(counter::MARKED_PACKETS, "packets", received.marked),
-            count(counter::DELIVERED_BYTES, "B", received.ranges.next()),
+            count(counter::DELIVERED_BYTES, "B", self.delivered()),
         ];
         if self.of_program.is_none() {
             // Zeros before there is a socket, so that every snapshot has the same counters.
             let info = self.info();
             let read = |of: fn(&TcpInfo) -> u64| info.as_ref().map_or(0, of);
+            // Until the handshake is over, all are its own.
+            let timeouts = info.as_ref().map_or(0, TcpInfo::total_rto);
+            let of_data = timeouts - self.handshake_timeouts.unwrap_or(timeouts);
             counters.extend([
-                count(counter::TIMEOUTS, "", read(|info| info.total_rto().into())),
+                count(counter::TIMEOUTS, "", of_data.into()),
                 count(counter::BUSY_TIME, "ns", read(|info| info.busy_time_us() * 1000)),
                 count(counter::RECEIVE_WINDOW_TIME, "ns", read(|info| info.rwnd_limited_us() * 1000)),
                 count(counter::SEND_BUFFER_TIME, "ns", read(|info| info.sndbuf_limited_us() * 1000)),
@@ -320,7 +346,7 @@ impl End for TcpEnd {
         Snapshot {
             written: self.written(),
             received: received.ranges.received(),
-            delivered: received.ranges.next(),
+            delivered: self.delivered(),
             rtt_samples: self.vitals.rtt_samples,
             sent_bytes: sent.ip_octets,
             counters,

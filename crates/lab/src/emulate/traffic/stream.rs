@@ -182,7 +182,10 @@ impl StreamPort for SocketPort<'_> {
         while read < most && self.error.is_none() {
             let chunk = usize::try_from(most - read).unwrap_or(usize::MAX).min(self.buffer.len());
             match self.socket.discard(&mut self.buffer[..chunk]) {
-                Ok(Some(more)) if more > 0 => read += more as u64,
+                Ok(Some(more)) if more > 0 => {
+                    read += more as u64;
+                    self.shown.read.fetch_add(more as u64, Ordering::Relaxed);
+                }
                 Ok(_) => break,
                 // A socket that is not connected yet has nothing to read.
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => break,
