@@ -3,6 +3,7 @@
 mod autotuning;
 mod ecn;
 mod endpoint;
+mod full_size;
 mod in_order;
 mod input;
 mod measure;
@@ -10,6 +11,7 @@ mod output;
 mod piggyback;
 mod port;
 mod sack;
+mod unread;
 mod window;
 
 use super::clock::TickClock;

@@ -6,11 +6,12 @@
 //! into octets of window by the share of payload in a segment's memory (`tcp_win_from_space`).
 
 use super::Receiver;
+use super::full_size::SHORTEST_FULL_SIZE;
+use super::unread::{Unread, memory_of};
 use crate::ack::{Arrival, FOR_EVER, RoundTrip};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What a receiver offers of its buffer.
@@ -23,11 +24,6 @@ pub enum ReceiveWindow {
     Autotuned,
 }
 
-/// What a segment takes beside its payload in the half pages into which drivers receive: headroom, headers and `struct skb_shared_info`. A
-/// `struct sk_buff` comes on top. Other drivers differ.
-const OVERHEAD: u64 = 64 + 66 + 320;
-const HALF_PAGE: u64 = 2048;
-const SK_BUFF: u64 = 256;
 /// `TCP_RMEM_TO_WIN_SCALE`: the unit of `scaling_ratio`.
 const WHOLE: u64 = 256;
 /// `TCP_DEFAULT_SCALING_RATIO`, before anything has arrived: half.
@@ -40,8 +36,6 @@ const LARGEST: u64 = 32 << 20;
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
 /// `TCP_INIT_CWND`, in segments: what a round trip brings at first, unless that is more than the first window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
-/// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one (`tcp_initialize_rcv_mss`).
-pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
 /// `tcp_event_data_recv`: shorter segments do not grow the window.
 const SHORTEST: u64 = 128;
 
@@ -147,24 +141,6 @@ struct ReceiveBuffer {
     full_size: u64,
 }
 
-/// Segments that the application has not read, or not all of (`sk_receive_queue`).
-#[derive(Clone, Debug)]
-struct Unread {
-    segments: VecDeque<Queued>,
-    /// The octets of all.
-    octets: u64,
-    /// The memory of all.
-    memory: u64,
-}
-
-/// What shares a `struct sk_buff`.
-#[derive(Clone, Copy, Debug)]
-struct Queued {
-    octets: u64,
-    /// Those of them that were read. Their memory is held until all are (`tcp_eat_recv_skb`).
-    read: u64,
-}
-
 /// A segment that brings something new.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
@@ -201,7 +177,7 @@ impl ReceiveBuffer {
             per_round_trip: 0,
             began: (Instant::ZERO, 0),
             next: 0,
-            unread: Unread { segments: VecDeque::new(), octets: 0, memory: 0 },
+            unread: Unread::new(),
             held: 0,
             full_size: 0,
         }
@@ -216,7 +192,7 @@ impl ReceiveBuffer {
 
     /// `tcp_space`: what the application has not read, and what is held beyond gaps, takes room.
     const fn free(&self) -> u64 {
-        window_of(self.memory.saturating_sub(self.unread.memory), self.ratio).saturating_sub(self.held)
+        window_of(self.memory.saturating_sub(self.unread.memory()), self.ratio).saturating_sub(self.held)
     }
 
     /// Less than half of the buffer is free.
@@ -233,7 +209,7 @@ impl ReceiveBuffer {
         self.full_size = flow.full_size;
         self.measure(flow.full_size);
         if !flow.is_read_at_once {
-            self.unread.queue(arrived);
+            self.unread.queue(arrived.advanced, arrived.octets, flow.full_size);
         }
         let grows = self.grow_window(arrived);
         if arrived.advanced == 0 {
@@ -248,7 +224,7 @@ impl ReceiveBuffer {
     /// The application reads `octets`. The kernel adjusts the buffer with each segment that it hands over (`tcp_recvmsg_locked`), and so
     /// a round trip ends with the first one.
     fn read(&mut self, now: Instant, octets: u64, flow: &Flow) {
-        let first = self.unread.segments.front().map_or(0, |first| octets.min(first.octets - first.read));
+        let first = octets.min(self.unread.first());
         self.unread.take(first);
         self.adjust(now, flow);
         self.unread.take(octets - first);
@@ -256,7 +232,7 @@ impl ReceiveBuffer {
 
     /// `tcp_clamp_window`: an overcommitted buffer grows to what is in it, and the window does not.
     fn make_room(&mut self) {
-        let taken = self.unread.memory + memory_for(self.held, self.ratio);
+        let taken = self.unread.memory() + memory_for(self.held, self.ratio);
         self.memory = self.memory.max(taken.min(self.most()));
     }
 
@@ -298,8 +274,8 @@ impl ReceiveBuffer {
         if now.since(since) < round_trip {
             return;
         }
-        let read = self.next - self.unread.octets;
-        let copied = (read - from).saturating_sub(self.unread.octets);
+        let read = self.next - self.unread.octets();
+        let copied = (read - from).saturating_sub(self.unread.octets());
         self.per_round_trip = self.per_round_trip.max((INITIAL_SEGMENTS * flow.full_size).min(INITIAL_WINDOW));
         if copied > self.per_round_trip {
             self.grow_buffer(copied, flow.beyond);
@@ -318,48 +294,6 @@ impl ReceiveBuffer {
             self.clamp = window_of(memory, self.ratio);
         }
     }
-}
-
-impl Unread {
-    /// Adds what `arrived` brings to the stream, full-sized segments that were held beyond a gap included.
-    fn queue(&mut self, arrived: &Arrived) {
-        let mut left = arrived.advanced;
-        let mut octets = arrived.octets;
-        while left > 0 {
-            octets = octets.min(left);
-            left -= octets;
-            self.octets += octets;
-            match self.segments.back_mut() {
-                // `skb_try_coalesce`
-                Some(last) if memory_of(last.octets + octets) == memory_of(last.octets) => last.octets += octets,
-                _ => {
-                    self.segments.push_back(Queued { octets, read: 0 });
-                    self.memory += memory_of(octets);
-                }
-            }
-            octets = arrived.flow.full_size.max(1);
-        }
-    }
-
-    /// Takes the first `octets`.
-    fn take(&mut self, octets: u64) {
-        self.octets -= octets;
-        let mut left = octets;
-        while let Some(first) = self.segments.front_mut().filter(|_| left > 0) {
-            let taken = left.min(first.octets - first.read);
-            first.read += taken;
-            left -= taken;
-            if first.read == first.octets {
-                self.memory -= memory_of(first.octets);
-                self.segments.pop_front();
-            }
-        }
-    }
-}
-
-/// `truesize` of a segment with `octets`.
-const fn memory_of(octets: u64) -> u64 {
-    (octets + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF
 }
 
 /// `scaling_ratio` where a full-sized segment has `full_size` octets.
@@ -477,14 +411,14 @@ mod tests {
         let round_trip = Duration::from_millis(20);
         for k in 0..56 {
             buffer.arrive(Instant::ZERO, &unread(MSS, round_trip));
-            assert_eq!(buffer.unread.memory, (k + 1) * 2304);
+            assert_eq!(buffer.unread.memory(), (k + 1) * 2304);
             assert_eq!(buffer.is_short(), k + 1 > 28, "{k}");
         }
         assert_eq!((buffer.free(), buffer.window()), (1280, 0));
         buffer.read(Instant::ZERO, 40 * MSS, &unread(MSS, round_trip).flow);
         assert_eq!(buffer.window(), (131_072 - 16 * 2304) * 160 / 256);
         buffer.read(Instant::ZERO, 1, &unread(MSS, round_trip).flow);
-        assert_eq!(buffer.unread.memory, 16 * 2304, "a segment of which something is left");
+        assert_eq!(buffer.unread.memory(), 16 * 2304, "a segment of which something is left");
     }
 
     /// A window that is rounded up lets more come than there is memory for.
@@ -495,17 +429,6 @@ mod tests {
             buffer.arrive(Instant::ZERO, &unread(MSS, Duration::from_millis(20)));
         }
         assert_eq!((buffer.memory, buffer.clamp), (59 * 2304, 81_920));
-    }
-
-    #[test]
-    fn short_segments_share_the_memory_of_one() {
-        let mut buffer = ReceiveBuffer::new(0);
-        for _ in 0..32 {
-            buffer.arrive(Instant::ZERO, &unread(100, Duration::from_millis(20)));
-        }
-        assert_eq!(buffer.unread.memory, 3 * 2304, "15 in each");
-        buffer.read(Instant::ZERO, 1600, &unread(100, Duration::from_millis(20)).flow);
-        assert_eq!((buffer.unread.octets, buffer.unread.memory), (1600, 2 * 2304));
     }
 
     /// An application that takes all that has come in two round trips at the end of them has left nearly as much as it has taken when the kernel looks.
@@ -519,7 +442,7 @@ mod tests {
                 let arrived = unread(MSS, round_trip);
                 buffer.arrive(now, &arrived);
                 if (k + 1) % segments_per_read == 0 {
-                    buffer.read(now, buffer.unread.octets, &arrived.flow);
+                    buffer.read(now, buffer.unread.octets(), &arrived.flow);
                 }
             }
             buffer.clamp
