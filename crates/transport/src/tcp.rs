@@ -29,13 +29,17 @@ pub use sender::Sender;
 pub use settings::{Settings, TcpConfig};
 
 use acklab_base::{Content, Endpoint};
-use acklab_wire::tcp::{Flags, Options, Segment};
+use acklab_wire::tcp::{Flags, Options, Segment, Timestamps};
 use std::ops::Range;
 
 /// The options that `segment` may have so that its packet is no longer than one with a payload of `mss` and timestamps, if it has those.
 fn room_beside(segment: &Segment, mss: u64) -> u64 {
-    let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() };
-    (mss + timestamps.wire_len()).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
+    (mss + len_of(segment.options.timestamps)).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
+}
+
+/// What timestamps take among the options.
+fn len_of(timestamps: Option<Timestamps>) -> u64 {
+    Options { timestamps, ..Options::default() }.wire_len()
 }
 
 /// Tells the octets of the connection's one stream that `segment`, which `end` has just sent or accepted, carries.

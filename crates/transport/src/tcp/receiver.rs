@@ -16,11 +16,12 @@ mod window;
 
 use super::clock::TickClock;
 use super::config::TcpConfig;
+use super::len_of;
 use super::sender::{Offer, announced_mss};
 use crate::ack::{Acknowledger, Policy, Ranges, Reason, TcpEvents};
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Fate, Instant, Machine};
-use acklab_wire::tcp::{Options, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Segment, SeqNumber, Timestamps};
 use autotuning::Autotuning;
 pub use autotuning::ReceiveWindow;
 use ecn::Echo;
@@ -201,10 +202,13 @@ impl Receiver {
     /// The payload of a full-sized segment of the peer, as this end has announced it, beside the timestamps if they are used.
     #[must_use]
     pub fn announced_payload(&self) -> u64 {
+        u64::from(announced_mss(&self.config)) - self.len_of_timestamps()
+    }
+
+    /// What timestamps take in each segment.
+    fn len_of_timestamps(&self) -> u64 {
         let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
-        let options =
-            Options { timestamps: has_timestamps.then_some(Timestamps { value: 0, echo: 0 }), ..Options::default() };
-        u64::from(announced_mss(&self.config)) - options.wire_len()
+        len_of(has_timestamps.then_some(Timestamps { value: 0, echo: 0 }))
     }
 
     /// Returns `true` if there is an ACK to be sent now.

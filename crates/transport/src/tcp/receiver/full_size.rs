@@ -1,8 +1,9 @@
 //! Which segments are full-sized: one that is not ends what the peer's application has written.
 
+use super::super::len_of;
 use super::super::rules::FullSize;
 use super::Receiver;
-use acklab_wire::tcp::{Flags, Options, Segment};
+use acklab_wire::tcp::{Flags, Segment};
 
 /// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one (`tcp_initialize_rcv_mss`).
 pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
@@ -25,14 +26,13 @@ impl Receiver {
         if self.config.dialect.rules().full_size == FullSize::Longest {
             return false;
         }
-        let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() };
         let length = u64::from(segment.payload) + segment.options.wire_len();
         let is_taken = length >= SHORTEST_FULL_SIZE
             || (length >= LEAST_MSS && !segment.flags.intersects(Flags::PSH | Flags::FIN | Flags::SYN));
         if !is_taken {
             return false;
         }
-        self.last_short = length - timestamps.wire_len();
+        self.last_short = length - len_of(segment.options.timestamps);
         let is_full = self.last_short == last;
         if is_full {
             self.acknowledger.bound_full_size(last);
@@ -48,7 +48,7 @@ mod tests {
     use crate::tcp::config::Preset;
     use acklab_base::Instant;
     use acklab_base::random::Seed;
-    use acklab_wire::tcp::{SackBlock, SackBlocks, SeqNumber};
+    use acklab_wire::tcp::{Options, SackBlock, SackBlocks, SeqNumber};
 
     /// A receiver that has got a segment of 1000 octets.
     fn receiver(preset: Preset) -> Receiver {

@@ -5,7 +5,7 @@ use super::super::rules::SackRoom;
 use super::{Agreed, Receiver};
 use crate::ack::Reason;
 use acklab_base::Instant;
-use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
+use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber};
 use std::ops::Range;
 
 /// What SACK takes beside its blocks, and each of those (RFC 2018, §3; two octets of padding).
@@ -84,10 +84,7 @@ impl Receiver {
     /// What the option with all blocks takes, as far as there is room beside the others.
     #[inline(never)]
     fn len_of_blocks(&self) -> u64 {
-        let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
-        let others =
-            Options { timestamps: has_timestamps.then_some(Timestamps { value: 0, echo: 0 }), ..Options::default() };
-        let room = Options::ROOM - others.wire_len() - self.echo.report.reserve() - SACK_HEADER;
+        let room = Options::ROOM - self.len_of_timestamps() - self.echo.report.reserve() - SACK_HEADER;
         let blocks = self.stream.recent().len() + usize::from(self.duplicate.is_some());
         SACK_HEADER + SACK_BLOCK * (room / SACK_BLOCK).min(blocks as u64)
     }

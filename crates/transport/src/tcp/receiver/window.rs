@@ -38,7 +38,7 @@ impl Window {
 
     /// Returns `true` if a segment that begins within the window may end beyond it: where the stream stands at `next`, nothing is unread.
     pub(super) fn takes_whole(&self, next: u64) -> bool {
-        self.rule == BeyondWindow::TakenWhole && (self.is_read_at_once() || self.read >= next)
+        self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }
 
     /// The window of a connection whose window field counts units of 2^`shift` octets.
@@ -113,7 +113,7 @@ impl Window {
 
     /// What unread data leave of the buffer where the stream stands at `next`.
     fn free(&self, next: u64) -> u64 {
-        let unread = if self.is_read_at_once() { 0 } else { next - self.read.min(next) };
+        let unread = if self.is_read_at_once() { 0 } else { next.saturating_sub(self.read) };
         self.size.saturating_sub(unread)
     }
 
@@ -124,16 +124,18 @@ impl Window {
         self.open(next) >= self.left(next) + step
     }
 
-    /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at `acked`. Returns `None` if there are none.
-    fn room(&self, next: u64, acked: u64) -> Option<Room> {
-        if self.is_read_at_once() || self.read >= next {
-            return None;
-        }
+    /// Returns `true` if the application has not read all where the stream stands at `next`.
+    fn has_unread(&self, next: u64) -> bool {
+        !self.is_read_at_once() && self.read < next
+    }
+
+    /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at `acked`.
+    fn room(&self, next: u64, acked: u64) -> Room {
         let free = self.free(next);
         let (window, is_short) =
             self.autotuned.map_or((free, false), |selected| (selected.window.min(free), selected.is_short));
         let shrinks = window.next_multiple_of(1 << self.shift) < self.edge.saturating_sub(acked);
-        Some(Room { is_short: is_short || free < self.size / 2, shrinks })
+        Room { is_short: is_short || free < self.size / 2, shrinks }
     }
 
     /// The window field of an ACK for `next`. The right edge never moves left; where the field cannot name it exactly, it moves right by
@@ -173,8 +175,10 @@ impl Receiver {
     /// Tells the policy what unread data leave of the buffer, if there are any.
     #[inline]
     pub(super) fn tell_room(&mut self) {
-        self.select_window();
-        if let Some(room) = self.window.room(self.stream.next(), self.last_ack_sent) {
+        let next = self.stream.next();
+        if self.window.has_unread(next) {
+            self.select_window();
+            let room = self.window.room(next, self.last_ack_sent);
             self.tell_policy(|policy| policy.on_unread(room));
         }
     }
