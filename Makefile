@@ -71,22 +71,23 @@ test: test-rust test-python
 
 test-rust: $(VENV)/.tools
 	./scripts/system-packages.sh test
-	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --quiet
+	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; RUST_TEST_THREADS=$(TEST_THREADS) cargo test --quiet
 
+# Python keeps what it compiles also where it is told not to, as in many containers: otherwise each process compiles its libraries again.
+test-python: export PYTHONDONTWRITEBYTECODE =
 test-python: $(VENV)/.core-dev $(VENV)/.requirements-dev
 	./scripts/system-packages.sh test
 	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist loadfile
-	$(BIN)/python -m pytest -m timed --numprocesses 2
+	$(BIN)/python -m pytest -m timed --numprocesses $(TEST_PROCESSES)
 	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
 lint: $(VENV)/.requirements-dev
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	# Clippy does not link libFuzzer, and so it needs no C++ compiler.
+	CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a cargo clippy --workspace --all-targets --quiet -- -D warnings
 	# What is private links to what is private: the pages are for those who read the source.
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
-	# The fuzz targets share modules with the tests. Checking them does not link libFuzzer, and so it needs no C++ compiler.
-	CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --target-dir $${CARGO_TARGET_DIR:-target} --locked --quiet
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python scripts/crates.py
 	$(BIN)/ruff format --check python tests studies scripts validation

@@ -8,6 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 command -v cargo-fuzz >/dev/null || { echo "error: found no cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
 export RUSTC_BOOTSTRAP=1
+# cargo-fuzz builds the profile of wheels, and takes no other.
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 seconds="${FUZZ_SECONDS:-600}"
 mode=run
 if [ "${1:-}" = minimise ]; then

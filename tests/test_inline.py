@@ -159,10 +159,10 @@ def test_traffic_goes_on_while_it_stands_still(hosts):
 @pytest.mark.parametrize("chosen", ["news", "cake"])
 def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, chosen):
     bridge()
-    with iperf3(5, "-b", "40M") as report:
-        time.sleep(1)
+    with iperf3(3, "-b", "40M") as report:
+        time.sleep(0.5)
         with standing("east", "west", "--rate", "100Mbps/128kbps", "--queue", "1000packets", "--ack-filter", chosen) as path:
-            time.sleep(2)
+            time.sleep(1)
     assert report["end"]["sum_received"]["bytes"] > 0
     back = rows(path.result, "links")["line_reverse"]
     # An ACK takes 52 octets, 3.3 ms at this rate; data at 40 Mbps are answered more often.
@@ -172,10 +172,10 @@ def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, 
 @needs_iperf3
 def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     bridge()
-    with iperf3(5, "-b", "40M") as report:
-        time.sleep(1)
+    with iperf3(3, "-b", "40M") as report:
+        time.sleep(0.5)
         with standing("east", "west", "--delay", "5ms", "--thinner", "none/10:200ms") as path:
-            time.sleep(2)
+            time.sleep(1)
     assert report["end"]["sum_received"]["bytes"] > 0
     back = rows(path.result, "links")["line_reverse"]
     # Nine of ten are removed, but for those that are further apart than 200 ms.
@@ -317,8 +317,8 @@ def exchange(frames):
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
     """UDP at 20 Mbps: iperf3 counts datagrams that overtake others. Those that wait in the path when it goes leave first."""
     bridge()
-    with iperf3(4, "-u", "-b", "20M", "--length", "1000") as report:
-        time.sleep(1)
+    with iperf3(3, "-u", "-b", "20M", "--length", "1000") as report:
+        time.sleep(0.5)
         with standing("east", "west", "--rate", "50Mbps", "--delay", "20ms") as path:
             time.sleep(1)
     total = report["end"]["sum"]
