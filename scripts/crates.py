@@ -26,6 +26,7 @@ LICENCES = frozenset(
         "CC0-1.0",
         "ISC",
         "MIT",
+        "NCSA",
         "Unicode-3.0",
         "Unlicense",
         "Zlib",
