@@ -572,7 +572,7 @@ def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
     (tmp_path / "send.py").write_text(SENDER)
     program = f'[[application]]\nname = "source"\nnode = "client"\ncommand = "exec {sys.executable} send.py {{server}}"\n'
     with load(4 * (os.cpu_count() or 1)):
-        done = document(emulate(tmp_path, ALONE.format(duration="4s") + program, "--json"))
+        done = document(emulate(tmp_path, ALONE.format(duration="3s") + program, "--json"))
     (timing,) = done["timing"]
     assert timing["waiting_program"] == '"source"'
     assert timing["worst_second_waiting"] > 0.3
@@ -584,7 +584,7 @@ def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
 @pytest.mark.alone
 @needs("setpriv")
 def test_a_loaded_machine_without_priority_is_said(tmp_path):
-    text = PATH.format(duration="4s") + FLOW.format(congestion="cubic")
+    text = PATH.format(duration="3s") + FLOW.format(congestion="cubic")
     (tmp_path / "scenario.toml").write_text(text)
     command = ["setpriv", "--bounding-set", "-sys_nice", sys.executable, "-m", "acklab", "emulate", "scenario.toml", "--json"]
     with load(4 * (os.cpu_count() or 1)):

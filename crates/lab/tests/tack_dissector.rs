@@ -130,16 +130,18 @@ fn each_field_of_each_frame_is_named() {
     let frames = frames();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tack_frames.pcap");
     std::fs::write(&path, pcap(&frames.iter().map(|(frame, _, _)| packet(frame)).collect::<Vec<_>>())).unwrap();
-    let read = |filter: &str, field: &str| tshark_with_dissector(&path, "tack.lua", filter, &[field]);
-    let Some(malformed) = read("_ws.malformed or _ws.lua.error or not tack", "frame.number") else { return };
+    let read = |filter: &str, fields: &[&str]| tshark_with_dissector(&path, "tack.lua", filter, fields);
+    let Some(malformed) = read("_ws.malformed or _ws.lua.error or not tack", &["frame.number"]) else { return };
     assert_eq!(malformed, [""; 0]);
     let mut fields = vec!["tack.frame".to_owned()];
     fields.extend(frames.iter().flat_map(|(_, _, said)| said.iter().map(|(field, _)| format!("tack.{field}"))));
     fields.sort();
     fields.dedup();
-    for field in &fields {
-        let column = read("tack", field).unwrap();
-        for ((frame, kind, said), found) in frames.iter().zip(column) {
+    let rows = read("tack", &fields.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    assert_eq!(rows.len(), frames.len());
+    for ((frame, kind, said), row) in frames.iter().zip(&rows) {
+        // What is empty at the end of a row is left out.
+        for (field, found) in fields.iter().zip(row.split('\t').chain(std::iter::repeat(""))) {
             let expected = match field.strip_prefix("tack.").unwrap() {
                 "frame" => Some(*kind),
                 field => said.iter().find_map(|(name, value)| (*name == field).then_some(*value)),

@@ -300,13 +300,15 @@ fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn:
     );
 }
 
-/// Octets cross `path` in both roles, over both versions of IP.
+/// Octets cross `path` in both roles, over both versions of IP, side by side: they mostly wait.
 fn cross_each(name: &str, path: Path, ecn: tcp::ecn::EcnConfig, kernel_ecn: &str) {
-    for version in [IpVersion::V4, IpVersion::V6] {
-        for opens in [true, false] {
-            cross(name, opens, version, path, ecn, kernel_ecn);
+    std::thread::scope(|scope| {
+        for version in [IpVersion::V4, IpVersion::V6] {
+            for opens in [true, false] {
+                scope.spawn(move || cross(name, opens, version, path, ecn, kernel_ecn));
+            }
         }
-    }
+    });
 }
 
 #[test]

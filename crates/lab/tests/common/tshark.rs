@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 /// # Panics
 /// If tshark is missing or fails.
 pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
-    decoded(path, &["-n"], filter, fields)
+    decoded(path, &["-n", "-E", "separator=/s"], filter, fields)
 }
 
 /// The same with addresses replaced by the names that the file has for them.
 pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
-    decoded(path, &["-N", "n"], filter, fields)
+    decoded(path, &["-N", "n", "-E", "separator=/s"], filter, fields)
 }
 
-/// The same with a dissector of this project, by the name of its file.
+/// The same with a dissector of this project, by the name of its file, separated by tabs.
 pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors").join(name);
     decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display())], filter, fields)
@@ -36,13 +36,13 @@ pub(crate) fn knows_eht() -> bool {
     })
 }
 
-fn decoded(path: &Path, names: &[&str], filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+fn decoded(path: &Path, options: &[&str], filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     if std::env::var_os("ACKLAB_WITHOUT_TSHARK").is_some() {
         eprintln!("left out: ACKLAB_WITHOUT_TSHARK is set");
         return None;
     }
     let output = Command::new("tshark")
-        .args(names)
+        .args(options)
         .args([
             "-o",
             "ip.check_checksum:TRUE",
@@ -54,8 +54,6 @@ fn decoded(path: &Path, names: &[&str], filter: &str, fields: &[&str]) -> Option
             "udp.check_checksum:TRUE",
             "-T",
             "fields",
-            "-E",
-            "separator=/s",
         ])
         .args(["-Y", filter])
         .args(fields.iter().flat_map(|field| ["-e", *field]))
