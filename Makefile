@@ -63,8 +63,8 @@ demo: install
 	$(BIN)/acklab study ack_compression --out $(OUT)
 	@echo "The report: file://$$($(BIN)/acklab report $(OUT) | xargs realpath)"
 
-# One more than there are processors: some tests wait in real time. Each process of Python takes a while to start.
-TEST_THREADS = $(shell echo $$(($$(nproc) + 1)))
+# More than there are processors: some tests wait in real time. Each process of Python takes a while to start.
+TEST_THREADS = $(shell echo $$(($$(nproc) + 2)))
 TEST_PROCESSES = $(shell echo $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)))
 
 test: test-rust test-python
@@ -77,7 +77,7 @@ test-rust: $(VENV)/.tools
 test-python: export PYTHONDONTWRITEBYTECODE =
 test-python: $(VENV)/.core-dev $(VENV)/.requirements-dev
 	./scripts/system-packages.sh test
-	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist loadfile
+	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist worksteal
 	$(BIN)/python -m pytest -m timed --numprocesses $(TEST_PROCESSES)
 	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
