@@ -77,7 +77,7 @@ test-rust: $(VENV)/.tools
 test-python: export PYTHONDONTWRITEBYTECODE =
 test-python: $(VENV)/.core-dev $(VENV)/.requirements-dev
 	./scripts/system-packages.sh test
-	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist worksteal
+	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist loadfile
 	$(BIN)/python -m pytest -m timed --numprocesses $(TEST_PROCESSES)
 	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
