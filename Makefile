@@ -87,7 +87,7 @@ lint: $(VENV)/.requirements-dev
 	# Clippy does not link libFuzzer, and so it needs no C++ compiler.
 	CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a cargo clippy --workspace --all-targets --quiet -- -D warnings
 	# What is private links to what is private: the pages are for those who read the source.
-	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python scripts/crates.py
 	$(BIN)/ruff format --check python tests studies scripts validation

@@ -116,12 +116,12 @@ def test_traffic_goes_on_when_it_is_killed(hosts):
     """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps nothing of the process."""
     bridge()
     before = links()
-    with standing("east", "west", "--rate", "20Mbps") as path, iperf3(4) as report:
-        time.sleep(1.5)
+    with standing("east", "west", "--rate", "20Mbps") as path, iperf3(6) as report:
+        time.sleep(2.5)
         path.process.send_signal(signal.SIGKILL)
     rates = [part["sum"]["bits_per_second"] / 1e6 for part in report["intervals"]]
-    assert rates[0] < 60, rates
-    assert rates[3] > 100, rates
+    assert max(rates[:2]) < 60, rates
+    assert min(rates[4:6]) > 100, rates
     assert links().keys() == before.keys(), "the devices went with the process"
 
 

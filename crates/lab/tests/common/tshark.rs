@@ -9,18 +9,18 @@ use std::sync::OnceLock;
 /// # Panics
 /// If tshark is missing or fails.
 pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
-    decoded(path, &["-n", "-E", "separator=/s"], filter, fields)
+    decoded(path, &["-n"], filter, fields)
 }
 
 /// The same with addresses replaced by the names that the file has for them.
 pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
-    decoded(path, &["-N", "n", "-E", "separator=/s"], filter, fields)
+    decoded(path, &["-N", "n"], filter, fields)
 }
 
 /// The same with a dissector of this project, by the name of its file, separated by tabs.
 pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors").join(name);
-    decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display())], filter, fields)
+    decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display()), "-E", "separator=/t"], filter, fields)
 }
 
 /// Does the installed tshark dissect EHT? Wireshark 4.0 does not know it, and shows nothing of a frame with radiotap's items of EHT.
@@ -42,7 +42,6 @@ fn decoded(path: &Path, options: &[&str], filter: &str, fields: &[&str]) -> Opti
         return None;
     }
     let output = Command::new("tshark")
-        .args(options)
         .args([
             "-o",
             "ip.check_checksum:TRUE",
@@ -54,7 +53,10 @@ fn decoded(path: &Path, options: &[&str], filter: &str, fields: &[&str]) -> Opti
             "udp.check_checksum:TRUE",
             "-T",
             "fields",
+            "-E",
+            "separator=/s",
         ])
+        .args(options)
         .args(["-Y", filter])
         .args(fields.iter().flat_map(|field| ["-e", *field]))
         .arg("-r")
