@@ -10,6 +10,7 @@ import pytest
 
 import acklab
 from acklab.strategies import MILLISECOND, SECOND
+from acklab.strategy_files import StrategyFile, faults_named
 from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
@@ -462,6 +463,21 @@ def test_a_name_that_the_run_does_not_know_is_refused_with_its_place(tmp_path):
         acklab.ScenarioError, match="expected the name of a strategy that was added to the run, and none was added"
     ):
         acklab.run(file)
+
+
+def test_a_copy_of_a_strategy_elsewhere_reads_what_lies_beside_it(tmp_path):
+    code = (
+        "import pathlib, acklab\nEVERY = int(pathlib.Path(__file__).with_name('every').read_text())\n"
+        "class A(acklab.AckPolicy):\n def decide(self, *told):\n  raise LookupError(EVERY)\n"
+    )
+    for name, every in (("one", "2"), ("other", "3")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "every").write_text(every)
+        (folder / "a.py").write_text(code)
+        file = StrategyFile.parse(f"{folder}/a.py:A")
+        with pytest.raises(acklab.RunError, match=rf"{folder}/a\.py: line 5: LookupError: {every}"), faults_named([file]):
+            acklab.run(scenario(ack={"policy": "custom", "name": "A"}), strategies={"A": file})
 
 
 def test_a_sweep_refuses_strategies(tmp_path):

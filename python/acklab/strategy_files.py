@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -48,8 +49,10 @@ class StrategyFile:
         return hashlib.sha256(self._octets()).hexdigest()
 
     def load(self) -> Any:
-        """The class. The file is executed once, as any module is. Raises UsageError."""
-        name = f"acklab_strategy_{self.digest[:16]}"
+        """The class. The file is executed once, as any module is, and again when it has changed. Raises UsageError."""
+        # A copy elsewhere is a module of its own: it may read what lies beside it, and its faults have its place.
+        place_and_content = os.fsencode(self._absolute) + b"\0" + self._octets()
+        name = f"acklab_strategy_{hashlib.sha256(place_and_content).hexdigest()[:16]}"
         module = sys.modules.get(name)
         if module is None:
             spec = importlib.util.spec_from_file_location(name, self.path)
