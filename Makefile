@@ -1,5 +1,5 @@
 # make demo   environment, build, the study of ACK compression, its report
-# make lint   formatters, linters, types, layers
+# make lint   formatters, linters, types, layers; with --jobs=2, those of Rust beside those of Python
 # make test   Rust, Python, and the commands of the documentation; .ci/run is both
 # make scorecard  reruns all studies and writes docs/scorecard.md
 # make wheel  a wheel in out/wheels, with the studies inside
@@ -28,7 +28,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python lint format bench growth profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
+.PHONY: all install demo test test-rust test-python test-packages lint lint-rust lint-python format bench growth profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -69,25 +69,31 @@ TEST_PROCESSES = $(shell echo $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)))
 
 test: test-rust test-python
 
-test-rust: $(VENV)/.tools
+# What the tests look at results with. Only one can install packages at a time.
+test-packages: $(VENV)/.tools
 	./scripts/system-packages.sh test
+
+test-rust: test-packages
 	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; RUST_TEST_THREADS=$(TEST_THREADS) cargo test --quiet
 
 # Python keeps what it compiles also where it is told not to, as in many containers: otherwise each process compiles its libraries again.
 test-python: export PYTHONDONTWRITEBYTECODE =
-test-python: $(VENV)/.core-dev $(VENV)/.requirements-dev
-	./scripts/system-packages.sh test
+test-python: test-packages $(VENV)/.core-dev $(VENV)/.requirements-dev
 	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist loadfile
 	$(BIN)/python -m pytest -m timed --numprocesses $(TEST_PROCESSES)
 	$(BIN)/python -m pytest -m alone
 	@echo "$(VENV) holds the core that was tested, which is slow: \`make\` puts the fast one back."
 
-lint: $(VENV)/.requirements-dev
+lint: lint-rust lint-python
+
+lint-rust: $(VENV)/.tools
 	cargo fmt --all --check
 	# Clippy does not link libFuzzer, and so it needs no C++ compiler.
 	CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a cargo clippy --workspace --all-targets --quiet -- -D warnings
 	# What is private links to what is private: the pages are for those who read the source.
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet
+
+lint-python: $(VENV)/.requirements-dev
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python scripts/crates.py
 	$(BIN)/ruff format --check python tests studies scripts validation

@@ -219,41 +219,42 @@ fn agree(one: (f64, f64), other: (f64, f64)) -> bool {
     (one.0 - other.0).abs() <= 4.0 * error.max(1e-9)
 }
 
-/// The cell sees so many exchanges, the referee five times as many busy periods.
+/// The cell sees so many exchanges, the referee five times as many busy periods. Each case has a thread.
 fn compare(stations: &[u32], periods: u64) {
-    for case in Case::all() {
-        for &n in stations {
-            let name = format!("{}, n = {n}", case.name);
-            let cell = Seen::in_the_cell(&case, n, periods as f64);
-            let referee = Seen::by_the_referee(&case, n, 5 * periods);
-            let theory = case.model(n).solve();
-            println!(
-                "{name}: {:.1} exchanges/s (referee {:+.2} %, theory {:+.2} %), collision {:.4} (referee {:+.2} %, theory {:+.2} %)",
-                cell.exchanges,
-                (referee.exchanges / cell.exchanges - 1.0) * 100.0,
-                (theory.exchanges / cell.exchanges - 1.0) * 100.0,
-                cell.collision,
-                (referee.collision / cell.collision - 1.0) * 100.0,
-                (theory.collision / cell.collision - 1.0) * 100.0,
-            );
-            assert!((cell.exchanges / referee.exchanges - 1.0).abs() < 0.01, "{name}: {cell:?}, {referee:?}");
-            assert!(
-                agree((cell.collision, cell.sent), (referee.collision, referee.sent)),
-                "{name}: {cell:?}, {referee:?}"
-            );
-            let frames = |seen: &Seen| (seen.given_up, seen.sent * (1.0 - seen.collision));
-            assert!(agree(frames(&cell), frames(&referee)), "{name}: {cell:?}, {referee:?}");
-            assert!((theory.exchanges / referee.exchanges - 1.0).abs() < 0.02, "{name}: {referee:?}, {theory:?}");
-            // The fixed point holds stations to be independent, which few are not: who has just won draws from a small window.
-            let tolerance = match n {
-                1..=3 => 0.12,
-                4..=9 => 0.04,
-                _ => 0.02,
-            };
-            let off = (theory.collision - referee.collision).abs();
-            assert!(off <= tolerance * referee.collision, "{name}: {referee:?}, {theory:?}");
+    std::thread::scope(|scope| {
+        for case in Case::all() {
+            scope.spawn(move || stations.iter().for_each(|&n| compare_case(&case, n, periods)));
         }
-    }
+    });
+}
+
+fn compare_case(case: &Case, n: u32, periods: u64) {
+    let name = format!("{}, n = {n}", case.name);
+    let cell = Seen::in_the_cell(case, n, periods as f64);
+    let referee = Seen::by_the_referee(case, n, 5 * periods);
+    let theory = case.model(n).solve();
+    println!(
+        "{name}: {:.1} exchanges/s (referee {:+.2} %, theory {:+.2} %), collision {:.4} (referee {:+.2} %, theory {:+.2} %)",
+        cell.exchanges,
+        (referee.exchanges / cell.exchanges - 1.0) * 100.0,
+        (theory.exchanges / cell.exchanges - 1.0) * 100.0,
+        cell.collision,
+        (referee.collision / cell.collision - 1.0) * 100.0,
+        (theory.collision / cell.collision - 1.0) * 100.0,
+    );
+    assert!((cell.exchanges / referee.exchanges - 1.0).abs() < 0.01, "{name}: {cell:?}, {referee:?}");
+    assert!(agree((cell.collision, cell.sent), (referee.collision, referee.sent)), "{name}: {cell:?}, {referee:?}");
+    let frames = |seen: &Seen| (seen.given_up, seen.sent * (1.0 - seen.collision));
+    assert!(agree(frames(&cell), frames(&referee)), "{name}: {cell:?}, {referee:?}");
+    assert!((theory.exchanges / referee.exchanges - 1.0).abs() < 0.02, "{name}: {referee:?}, {theory:?}");
+    // The fixed point holds stations to be independent, which few are not: who has just won draws from a small window.
+    let tolerance = match n {
+        1..=3 => 0.12,
+        4..=9 => 0.04,
+        _ => 0.02,
+    };
+    let off = (theory.collision - referee.collision).abs();
+    assert!(off <= tolerance * referee.collision, "{name}: {referee:?}, {theory:?}");
 }
 
 #[test]

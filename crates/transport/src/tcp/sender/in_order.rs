@@ -106,7 +106,9 @@ mod tests {
             let (mut there, mut back) = (Path::new(there), Path::new(back));
             let mut now = Instant::ZERO;
             for _ in 0..400 {
-                for ack in back.arriving(now) {
+                let acks = back.arriving(now);
+                let has_taken_acks = !acks.is_empty();
+                for ack in acks {
                     prop_assert_eq!(short.accept(now, ack), long.accept(now, ack));
                 }
                 for sender in [&mut short, &mut long] {
@@ -119,9 +121,11 @@ mod tests {
                     there.carry(now, segment);
                 }
                 prop_assert_eq!(None, long.poll(now));
-                long.takes_long_way = false;
-                prop_assert_eq!(format!("{short:?}"), format!("{long:?}"));
-                long.takes_long_way = true;
+                if has_taken_acks {
+                    long.takes_long_way = false;
+                    prop_assert_eq!(format!("{short:?}"), format!("{long:?}"));
+                    long.takes_long_way = true;
+                }
                 there.arriving(now).into_iter().for_each(|segment| _ = receiver.accept(now, segment));
                 receiver.wake(now);
                 while let Some(ack) = receiver.poll(now) {
