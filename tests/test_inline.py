@@ -159,7 +159,7 @@ def test_traffic_goes_on_while_it_stands_still(hosts):
 @pytest.mark.parametrize("chosen", ["news", "cake"])
 def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, chosen):
     bridge()
-    with iperf3(3, "-b", "40M") as report:
+    with iperf3(2, "-b", "40M") as report:
         time.sleep(0.5)
         with standing("east", "west", "--rate", "100Mbps/128kbps", "--queue", "1000packets", "--ack-filter", chosen) as path:
             time.sleep(1)
@@ -172,7 +172,7 @@ def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, 
 @needs_iperf3
 def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
     bridge()
-    with iperf3(3, "-b", "40M") as report:
+    with iperf3(2, "-b", "40M") as report:
         time.sleep(0.5)
         with standing("east", "west", "--delay", "5ms", "--thinner", "none/10:200ms") as path:
             time.sleep(1)
@@ -189,7 +189,7 @@ def test_acks_that_a_filter_removed_are_put_back(hosts):
     words = ("--rate", "50Mbps/64kbps", "--delay", "2ms", "--queue", "100packets", "--ack-filter", "none/news")
     with (
         standing("east", "west", *words, "--spacer", "none/reconstruct") as path,
-        iperf3(3, "-b", "20M") as report,
+        iperf3(2, "-b", "20M") as report,
     ):
         pass
     row = rows(path.result, "links")["line_reverse"]
@@ -317,7 +317,7 @@ def exchange(frames):
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
     """UDP at 20 Mbps: iperf3 counts datagrams that overtake others. Those that wait in the path when it goes leave first."""
     bridge()
-    with iperf3(3, "-u", "-b", "20M", "--length", "1000") as report:
+    with iperf3(2, "-u", "-b", "20M", "--length", "1000") as report:
         time.sleep(0.5)
         with standing("east", "west", "--rate", "50Mbps", "--delay", "20ms") as path:
             time.sleep(1)

@@ -219,7 +219,8 @@ fn agree(one: (f64, f64), other: (f64, f64)) -> bool {
     (one.0 - other.0).abs() <= 4.0 * error.max(1e-9)
 }
 
-/// The cell sees so many exchanges, the referee five times as many busy periods. Each case has a thread.
+/// The cell sees so many exchanges, the referee five times as many busy periods.
+#[expect(clippy::disallowed_methods, reason = "cases know nothing of each other, and take seconds")]
 fn compare(stations: &[u32], periods: u64) {
     std::thread::scope(|scope| {
         for case in Case::all() {
