@@ -15,4 +15,5 @@ pub(crate) mod saturated;
 pub(crate) mod slots;
 pub(crate) mod tcp;
 pub(crate) mod timeline;
+pub(crate) mod typed;
 pub(crate) mod zones;

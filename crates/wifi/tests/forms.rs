@@ -3,8 +3,9 @@
 use crate::common::disciplines;
 use crate::common::duplex::{self, Duplex};
 use crate::common::exchange::{Carrier, Flow, Trace, flows, run};
-use crate::common::form::{Form, Typed};
+use crate::common::form::Form;
 use crate::common::nodes::attach_nodes;
+use crate::common::typed::Typed;
 use acklab_base::random::Seed;
 use acklab_base::{Duration, FlowKey, Instant};
 use acklab_path::link;

@@ -1,6 +1,7 @@
 //! Properties of ACKs in response frames, whatever is lost.
 
-use crate::common::tcp::{Acks, Flow, Packet, drive};
+use crate::common::tcp::{Acks, Flow, drive};
+use crate::common::typed::Typed;
 use acklab_base::Instant;
 use acklab_wifi::Cell;
 use acklab_wifi::hack::Counters;
@@ -108,19 +109,19 @@ fn moments() -> impl Strategy<Value = Value> {
 }
 
 /// Counts of all nodes.
-fn sum(cell: &Cell<Packet>, of: fn(&Counters) -> u64) -> u64 {
+fn sum(cell: &Cell<Typed>, of: fn(&Counters) -> u64) -> u64 {
     cell.hack_counters().iter().map(of).sum()
 }
 
 /// No ACK is made up, changed, overtaken or, but for those that were sent once more knowingly, delivered twice.
-fn acks_arrive_as_they_were_sent(cell: &Cell<Packet>, flows: &[Flow], acks: &[Acks]) -> Result<(), TestCaseError> {
+fn acks_arrive_as_they_were_sent(cell: &Cell<Typed>, flows: &[Flow], acks: &[Acks]) -> Result<(), TestCaseError> {
     let mut twice = 0;
     for acks in acks {
         let mut last = 0;
         for (at, packet) in &acks.arrived {
             let sent = acks.sent[packet.number - 1].1;
             prop_assert_eq!(packet, &sent, "at {:?}", at);
-            let octets = |packet: &Packet| acklab_wifi::Packet::ack(packet).and_then(|ack| ack.headers().ok());
+            let octets = |packet: &Typed| acklab_wifi::Packet::ack(packet).and_then(|ack| ack.headers().ok());
             prop_assert_eq!(octets(packet), octets(&sent));
             prop_assert!(packet.number >= last, "{} after {} at {:?}", packet.number, last, at);
             twice += u64::from(packet.number == last);
@@ -144,7 +145,7 @@ fn acks_arrive_as_they_were_sent(cell: &Cell<Packet>, flows: &[Flow], acks: &[Ac
 }
 
 /// The last ACK of each flow has come, and of the others none is missing without a reason.
-fn nothing_is_lost_for_good(cell: &Cell<Packet>, acks: &[Acks]) -> Result<(), TestCaseError> {
+fn nothing_is_lost_for_good(cell: &Cell<Typed>, acks: &[Acks]) -> Result<(), TestCaseError> {
     let mut missing = 0;
     for acks in acks {
         let (sent, arrived) = (acks.sent.last(), acks.arrived.last());

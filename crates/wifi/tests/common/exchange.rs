@@ -2,7 +2,8 @@
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-use super::form::{Form, Typed};
+use super::form::Form;
+use super::typed::Typed;
 use acklab_base::{Duration, Ecn, FlowKey, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wire::Endpoints;

@@ -4,7 +4,8 @@
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-use super::tcp::{Acks, Flow, Packet, drive};
+use super::tcp::{Acks, Flow, drive};
+use super::typed::Typed;
 use acklab_base::{Duration, Instant};
 use acklab_wifi::hack::Counters;
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
@@ -16,7 +17,7 @@ pub const START: Duration = Duration::from_millis(10);
 /// What was on the air after the first segment, what came of it, and the counts of the access point and the station.
 pub struct Timeline {
     pub lines: Vec<String>,
-    pub air: Vec<Ppdu<Packet>>,
+    pub air: Vec<Ppdu<Typed>>,
     pub acks: Acks,
     pub counters: Vec<Counters>,
 }
@@ -43,17 +44,17 @@ pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> T
 pub fn run(cell: &Value, flow: &Flow) -> Timeline {
     let (mut cell, mut acks) = drive(cell, std::slice::from_ref(flow), true);
     let acks = acks.remove(0);
-    let is_new = |ppdu: &Ppdu<Packet>| ppdu.at >= Instant::ZERO + START;
-    let air: Vec<Ppdu<Packet>> = cell.take_log().filter(is_new).collect();
+    let is_new = |ppdu: &Ppdu<Typed>| ppdu.at >= Instant::ZERO + START;
+    let air: Vec<Ppdu<Typed>> = cell.take_log().filter(is_new).collect();
     let lines = air.iter().map(|ppdu| line(ppdu, &acks)).collect();
     Timeline { lines, air, acks, counters: cell.hack_counters().to_vec() }
 }
 
-fn line(ppdu: &Ppdu<Packet>, acks: &Acks) -> String {
+fn line(ppdu: &Ppdu<Typed>, acks: &Acks) -> String {
     let mut line = format!("{} {}", ["ap", "sta"][ppdu.from], ppdu.frame.name());
     if let Frame::Data(mpdus) = &ppdu.frame {
         for mpdu in mpdus {
-            let mark = if mpdu.packets[0].is_data { "" } else { "a" };
+            let mark = if mpdu.packets[0].is_data() { "" } else { "a" };
             line += &format!(" {mark}{}", mpdu.packets[0].number);
         }
         line += if mpdus[0].has_more { " more" } else { "" };
