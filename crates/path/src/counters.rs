@@ -63,6 +63,10 @@ pub struct Counters {
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) counters: Counters,
+    /// Packets that have [passed](Self::passes) within the window. Each is several counts, which are made [when they are read](Self::counters_with).
+    passed: u64,
+    /// Octets of these packets.
+    bytes_passed: Bytes,
     pub(crate) window: Range<Instant>,
     /// The flows of dropped packets, until the owner takes them.
     pub(crate) dropped_flows: Vec<FlowKey>,
@@ -78,6 +82,8 @@ impl Tally {
     pub(crate) fn new() -> Self {
         Self {
             counters: Counters::default(),
+            passed: 0,
+            bytes_passed: Bytes::ZERO,
             window: Instant::ZERO..Instant::FAR_FUTURE,
             dropped_flows: Vec::new(),
             lengths: None,
@@ -151,25 +157,17 @@ impl Tally {
     /// known and not [counted](Self::delivers) otherwise.
     #[inline(always)]
     pub(crate) fn passes(&mut self, passage: &Passage, arrival: Option<Instant>) {
-        let Passage { arrived, leaves, start: _, end, size, on_wire } = *passage;
+        let Passage { arrived, leaves, end, size, .. } = *passage;
         if arrived < self.window.start || arrival.unwrap_or(end) >= self.window.end {
             return self.passes_in_part(passage, arrival);
         }
-        let counters = &mut self.counters;
-        counters.packets_in += 1;
-        counters.bytes_in += size;
-        counters.served += 1;
-        counters.bytes_served += on_wire;
-        counters.bytes_on_wire += on_wire;
         if leaves != arrived {
             let waited = leaves.since(arrived);
-            counters.waited += waited;
-            counters.queue.area += u128::from(waited.as_nanos());
+            self.counters.waited += waited;
+            self.counters.queue.area += u128::from(waited.as_nanos());
         }
-        if arrival.is_some() {
-            counters.packets_out += 1;
-            counters.bytes_out += size;
-        }
+        self.passed += 1;
+        self.bytes_passed += size;
     }
 
     /// `passes` of a packet that may arrive before the window or leave after it.
@@ -186,13 +184,25 @@ impl Tally {
     }
 
     /// The counters at `now`, where the packets that [pass](Self::passes) have been counted ahead and `waiting` have not left their FIFO yet.
+    /// `delivers_all` says that each packet that passes is delivered, and that its arrival was known when it did.
     pub(crate) fn counters_with<'a>(
         &self,
         now: Instant,
         waiting: impl ExactSizeIterator<Item = &'a Waiting>,
         overhead: Bytes,
+        delivers_all: bool,
     ) -> Counters {
         let mut counters = self.counters.clone();
+        let on_wire = self.bytes_passed + Bytes(overhead.get() * self.passed);
+        counters.packets_in += self.passed;
+        counters.bytes_in += self.bytes_passed;
+        counters.served += self.passed;
+        counters.bytes_served += on_wire;
+        counters.bytes_on_wire += on_wire;
+        if delivers_all {
+            counters.packets_out += self.passed;
+            counters.bytes_out += self.bytes_passed;
+        }
         (counters.queue.now, counters.queue.since) = (waiting.len() as u64, now);
         for &Waiting { arrived, leaves, size } in waiting {
             counters.queue.area -= waiting_time(arrived.max(now), leaves, &self.window);

@@ -88,7 +88,7 @@ impl<D: Datagram + Clone> Link<D> {
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.advance(now);
         match &self.queue {
-            Queue::Precomputed(fifo) => self.tally.counters_with(now, fifo.waiting(), self.overhead),
+            Queue::Precomputed(fifo) => self.tally.counters_with(now, fifo.waiting(), self.overhead, self.is_plain),
             Queue::Stored(_) => self.tally.counters.clone(),
         }
     }

@@ -21,11 +21,10 @@ impl Device {
     /// When a packet leaves the queue that reaches its head at `ready` and begins its service at `start`.
     #[inline]
     pub(super) fn entry(&self, ready: Instant, start: Instant) -> Instant {
-        match self.starts.get(self.next) {
-            Some(vacated) => ready.max(*vacated),
-            None if self.capacity == 0 => start,
-            None => ready,
+        if self.capacity == 0 {
+            return start;
         }
+        self.starts.get(self.next).map_or(ready, |vacated| ready.max(*vacated))
     }
 
     #[inline]
