@@ -156,10 +156,11 @@ impl Tally {
     /// A packet passes a FIFO whose departures are known on arrival, and the server behind it. It reaches the far end at `arrival`, if that is
     /// known and not [counted](Self::delivers) otherwise.
     #[inline(always)]
-    pub(crate) fn passes(&mut self, passage: &Passage, arrival: Option<Instant>) {
-        let Passage { arrived, leaves, end, size, .. } = *passage;
+    pub(crate) fn passes(&mut self, passage: Passage, arrival: Option<Instant>) {
+        let Passage { arrived, leaves, start, end, size, on_wire } = passage;
         if arrived < self.window.start || arrival.unwrap_or(end) >= self.window.end {
-            return self.passes_in_part(passage, arrival);
+            // Written to memory only where it is rare.
+            return self.passes_in_part(&Passage { arrived, leaves, start, end, size, on_wire }, arrival);
         }
         if leaves != arrived {
             let waited = leaves.since(arrived);

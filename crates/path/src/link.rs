@@ -131,7 +131,7 @@ impl<D: Datagram + Clone> Link<D> {
     pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
         let (passage, packet) = self.serve_precomputed(now, packet)?;
         let arrival = self.channel.arrival(passage.end);
-        self.tally.passes(&passage, Some(arrival));
+        self.tally.passes(passage, Some(arrival));
         Some((arrival, packet))
     }
 
@@ -254,7 +254,7 @@ impl<D: Datagram + Clone> Link<D> {
     #[inline]
     fn accept_precomputed(&mut self, now: Instant, packet: D) {
         if let Some((passage, packet)) = self.serve_precomputed(now, packet) {
-            self.tally.passes(&passage, None);
+            self.tally.passes(passage, None);
             self.send(packet);
         }
     }
