@@ -86,13 +86,14 @@ test-python: test-packages $(VENV)/.core-dev $(VENV)/.requirements-dev
 
 lint: lint-rust lint-python
 
+# Nothing links libFuzzer, and so it needs no C++ compiler. Cargo has jobs of its own, and not those of make.
+lint-rust: export CUSTOM_LIBFUZZER_PATH = /unused/libfuzzer.a
 lint-rust: $(VENV)/.tools
 	cargo fmt --all --check
-	# Clippy does not link libFuzzer, and so it needs no C++ compiler. Cargo has jobs of its own, and not those of make.
-	unset MAKEFLAGS MFLAGS; CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a cargo clippy --workspace --all-targets --quiet -- -D warnings
+	unset MAKEFLAGS MFLAGS; cargo clippy --workspace --all-targets --quiet -- -D warnings
 	# What is private links to what is private: the pages are for those who read the source. With Clippy's driver, arguments and choice of crates, nothing is checked once more.
 	unset MAKEFLAGS MFLAGS; RUSTC_WORKSPACE_WRAPPER="$$(rustc --print sysroot)/bin/clippy-driver" CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ \
-		CUSTOM_LIBFUZZER_PATH=/unused/libfuzzer.a RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
+		RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 
 lint-python: $(VENV)/.requirements-dev
 	$(BIN)/python scripts/layers.py
