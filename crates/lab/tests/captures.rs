@@ -4,6 +4,7 @@ use crate::common::tables::Tables;
 use crate::common::tshark::{frames, tshark, tshark_with_names};
 use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
+use acklab_wire::tcp::Flags;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,15 +108,23 @@ struct Frame {
     is_data: bool,
     octets: u64,
     payload: u64,
-    is_syn: bool,
-    is_fin: bool,
+    flags: Flags,
+    ecn: u64,
     sequence: u64,
+}
+
+/// The codepoint Congestion Experienced (RFC 3168, §5).
+const CE: u64 = 3;
+
+impl Frame {
+    const fn is_control(&self) -> bool {
+        self.payload == 0 && !self.flags.contains(Flags::SYN)
+    }
 }
 
 /// All packets of `path`. Returns `None` if tests with tshark are disabled.
 fn packets(path: &Path) -> Option<Vec<Frame>> {
-    let fields = ["frame.time_epoch", "ip.src", "ip.len", "tcp.len", "tcp.flags.syn", "tcp.flags.fin", "tcp.seq"];
-    let is_set = |flag: &str| ["1", "True"].contains(&flag);
+    let fields = ["frame.time_epoch", "ip.src", "ip.len", "tcp.len", "tcp.flags", "ip.dsfield.ecn", "tcp.seq"];
     let frame = |line: &String| {
         let words: Vec<&str> = line.split(' ').collect();
         let (seconds, fraction) = words[0].split_once('.').unwrap();
@@ -126,8 +135,8 @@ fn packets(path: &Path) -> Option<Vec<Frame>> {
             is_data: words[1] == SENDER,
             octets: number(2),
             payload: number(3),
-            is_syn: is_set(words[4]),
-            is_fin: is_set(words[5]),
+            flags: Flags::from_bits(u16::from_str_radix(words[4].trim_start_matches("0x"), 16).unwrap()),
+            ecn: number(5),
             sequence: number(6),
         }
     };
@@ -162,8 +171,10 @@ fn retransmissions_are_those_of_the_table() {
     for preset in ["linux", "ns3"] {
         let run = Run::of("retransmissions", preset);
         let Some(frames) = packets(&run.capture("src_0")) else { return };
-        let data: Vec<&Frame> =
-            frames.iter().filter(|frame| frame.is_data && (frame.payload > 0 || frame.is_fin)).collect();
+        let data: Vec<&Frame> = frames
+            .iter()
+            .filter(|frame| frame.is_data && (frame.payload > 0 || frame.flags.contains(Flags::FIN)))
+            .collect();
         let distinct: BTreeSet<u64> = data.iter().map(|frame| frame.sequence).collect();
         let again = data.len() - distinct.len();
         assert_eq!(again as u64, run.flow("total_retransmissions_l4"), "{preset}: sequence numbers that repeat");
@@ -194,47 +205,15 @@ fn packets_and_times_are_those_of_the_run() {
     assert_eq!(count(source, |frame| frame.payload > 0), run.flow("total_data_packets_l4"));
     // The SYN-ACK counts as an ACK sent, but not as an ACK delivered.
     assert_eq!(count(destination, |frame| !frame.is_data), run.flow("total_acks_sent_l4"));
-    assert_eq!(count(source, |frame| !frame.is_data && !frame.is_syn), run.flow("total_acks_delivered_l4"));
-    assert_eq!(count(destination, |frame| frame.is_fin), 1);
+    assert_eq!(
+        count(source, |frame| !frame.is_data && !frame.flags.contains(Flags::SYN)),
+        run.flow("total_acks_delivered_l4")
+    );
+    assert_eq!(count(destination, |frame| frame.flags.contains(Flags::FIN)), 1);
 
     // 1500 octets take 750 µs at 16 Mbps: to the nanosecond, no packet leaves sooner after the one before it.
     let gaps = exit.windows(2).filter(|pair| pair[1].octets == 1500).map(|pair| pair[1].nanos - pair[0].nanos);
     assert_eq!(gaps.min(), Some(750_000));
-}
-
-/// What tshark says of a packet, in the fields of `MARKED`.
-struct MarkedPacket {
-    is_of_sender: bool,
-    ecn: u8,
-    payload: u64,
-    flags: u16,
-}
-
-const MARKED: [&str; 4] = ["ip.src", "ip.dsfield.ecn", "tcp.len", "tcp.flags"];
-const CONGESTION_EXPERIENCED: u8 = 3;
-const SYN: u16 = 0x002;
-const ACK: u16 = 0x010;
-const ECE: u16 = 0x040;
-const CWR: u16 = 0x080;
-
-impl MarkedPacket {
-    fn all_of(path: &Path) -> Option<Vec<Self>> {
-        let of_line = |line: &String| {
-            let fields: Vec<&str> = line.split(' ').collect();
-            let [source, ecn, payload, flags] = fields[..] else { panic!("{line}") };
-            Self {
-                is_of_sender: source == SENDER,
-                ecn: ecn.parse().unwrap(),
-                payload: payload.parse().unwrap(),
-                flags: u16::from_str_radix(flags.trim_start_matches("0x"), 16).unwrap(),
-            }
-        };
-        Some(tshark(path, "tcp", &MARKED)?.iter().map(of_line).collect())
-    }
-
-    fn is_control(&self) -> bool {
-        self.payload == 0 && self.flags & SYN == 0
-    }
 }
 
 #[test]
@@ -243,23 +222,21 @@ fn marks_are_those_of_the_run() {
         let run = Run::marked("marks", ecn);
         let marks = run.bottleneck("total_marked_l2");
         assert!(marks > 20, "{ecn}: too few marks to show anything");
-        let Some(seen) = MarkedPacket::all_of(&run.capture("dst_0")) else { return };
-        let seen = seen.iter().filter(|packet| packet.ecn == CONGESTION_EXPERIENCED).count() as u64;
+        let Some(received) = packets(&run.capture("dst_0")) else { return };
+        let seen = received.iter().filter(|frame| frame.ecn == CE).count() as u64;
         assert_eq!((seen, marks), (marks, run.flow("total_marked_l4")), "{ecn}");
-        let sender = MarkedPacket::all_of(&run.capture("src_0")).unwrap();
-        let count = |is_counted: fn(&MarkedPacket) -> bool| sender.iter().filter(|packet| is_counted(packet)).count();
-        assert_eq!(
-            count(|packet| packet.ecn == CONGESTION_EXPERIENCED),
-            0,
-            "{ecn}: nothing is marked before the queue"
-        );
+        let sender = packets(&run.capture("src_0")).unwrap();
+        let count = |is: fn(&Frame) -> bool| sender.iter().filter(|frame| is(frame)).count() as u64;
+        assert_eq!(count(|frame| frame.ecn == CE), 0, "{ecn}: nothing is marked before the queue");
         // With `accurate`, Linux sends all packets ECN-capable after the handshake.
-        let capable = count(|packet| packet.is_control() && packet.ecn != 0);
-        assert_eq!(capable, if ecn == "accurate" { count(MarkedPacket::is_control) } else { 0 }, "{ecn}");
-        assert_eq!(count(|packet| packet.ecn == 0 && packet.payload > 0), 0, "{ecn}: all data is new");
-        let asked = count(|packet| packet.flags & (SYN | ACK | ECE | CWR) == SYN | ECE | CWR);
-        assert_eq!(asked, 1, "{ecn}");
-        let answers = count(|packet| packet.is_of_sender && packet.payload > 0 && packet.flags & CWR != 0) as u64;
+        let capable = count(|frame| frame.is_control() && frame.ecn != 0);
+        assert_eq!(capable, if ecn == "accurate" { count(Frame::is_control) } else { 0 }, "{ecn}");
+        assert_eq!(count(|frame| frame.ecn == 0 && frame.payload > 0), 0, "{ecn}: all data is new");
+        let asks = |frame: &Frame| {
+            frame.flags.contains(Flags::SYN | Flags::ECE | Flags::CWR) && !frame.flags.contains(Flags::ACK)
+        };
+        assert_eq!(count(asks), 1, "{ecn}");
+        let answers = count(|frame| frame.is_data && frame.payload > 0 && frame.flags.contains(Flags::CWR));
         match ecn {
             "accurate" => assert_eq!(answers, 0, "the flag is part of a number, which stays at five"),
             _ => assert!(answers.abs_diff(run.flow("total_mark_reductions_l4")) <= 1, "{ecn}: {answers}"),

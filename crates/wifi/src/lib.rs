@@ -15,6 +15,10 @@
 //! | [`counters`] | counters of a node |
 //! | [`ppdu`] | PPDUs, for captures and timelines |
 
+// Tests inside the crate share packets with those outside.
+#[cfg(test)]
+extern crate self as acklab_wifi;
+
 pub mod access;
 pub mod airtime;
 pub mod cell;

@@ -1,52 +1,14 @@
 //! A driver, event by event, and a peer that decompresses what it appends.
 
+#[path = "../../../tests/common/typed.rs"]
+#[allow(dead_code, reason = "the tests of cells use the rest")]
+mod typed;
+
 use super::*;
-use acklab_base::{AckHeader, Datagram, Duration, Ecn, NodeId};
+use acklab_base::{Duration, Ecn};
 use acklab_wire::rohc::{Decompressed, Decompressor};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
-
-/// A segment with the addresses that it is sent between.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Sent {
-    endpoints: Endpoints,
-    segment: Segment,
-}
-
-impl Datagram for Sent {
-    fn wire_len(&self) -> Bytes {
-        self.segment.wire_len()
-    }
-
-    fn flow(&self) -> FlowKey {
-        key(self.endpoints)
-    }
-
-    fn destination(&self) -> NodeId {
-        NodeId(0)
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.segment.ecn
-    }
-
-    fn set_ecn(&mut self, ecn: Ecn) {
-        self.segment.ecn = ecn;
-    }
-
-    fn ack_header(&self) -> Option<AckHeader> {
-        self.segment.ack_header()
-    }
-}
-
-impl Packet for Sent {
-    fn ack(&self) -> Option<Ack> {
-        self.is_pure_ack().then(|| of(self))
-    }
-
-    fn with_ack(&self, ack: &Ack, _: Option<Self>) -> Self {
-        Self { segment: ack.segment, ..*self }
-    }
-}
+use typed::Typed;
 
 const A: Endpoints = Endpoints::of_connection(0).reverse();
 const B: Endpoints = Endpoints::of_connection(1).reverse();
@@ -56,11 +18,11 @@ fn key(endpoints: Endpoints) -> FlowKey {
     endpoints.flow_key(6)
 }
 
-fn of(sent: &Sent) -> Ack {
+fn of(sent: &Typed) -> Ack {
     Ack::of(sent.segment, sent.endpoints)
 }
 
-fn ack(endpoints: Endpoints, number: u32) -> Sent {
+fn ack(endpoints: Endpoints, number: u32) -> Typed {
     let segment = Segment {
         ecn: Ecn::NotEct,
         seq: SeqNumber(1),
@@ -70,7 +32,7 @@ fn ack(endpoints: Endpoints, number: u32) -> Sent {
         options: Options::default(),
         payload: 0,
     };
-    Sent { endpoints, segment }
+    Typed::new(endpoints, 0, 0, segment)
 }
 
 /// A frame by itself with this number, after one that was answered.
@@ -83,7 +45,7 @@ const SYNC: ReceivedPpdu = ReceivedPpdu { single: None, is_sync: true };
 
 /// A driver and its peer, which have seen a plain ACK of each flow.
 struct Ends {
-    driver: Driver<Sent>,
+    driver: Driver<Typed>,
     decompressor: Decompressor,
 }
 
@@ -95,14 +57,14 @@ impl Ends {
         ends
     }
 
-    fn goes_plain(&mut self, sent: Sent) {
+    fn goes_plain(&mut self, sent: Typed) {
         let ack = of(&sent);
         self.driver.arrived(&ack);
         self.decompressor.observe(&ack);
     }
 
     /// Holds these for a response frame.
-    fn hold(&mut self, acks: &[Sent]) {
+    fn hold(&mut self, acks: &[Typed]) {
         for ack in acks {
             assert_eq!(self.driver.compress(NOW, *ack), Ok(()));
         }
@@ -124,10 +86,10 @@ impl Ends {
     }
 
     /// What the peer makes of an response: the ACKs that are new to it, and how many are not.
-    fn arrives(&mut self, octets: &[u8]) -> (Vec<Sent>, usize) {
+    fn arrives(&mut self, octets: &[u8]) -> (Vec<Typed>, usize) {
         let mut acks = Vec::new();
         let done = self.decompressor.decompress(octets, |msn, ack| {
-            let sent = Sent { endpoints: ack.endpoints, segment: ack.segment };
+            let sent = Typed::new(ack.endpoints, 0, 0, ack.segment);
             assert_eq!(self.driver.retained(msn), Some(&sent));
             acks.push(sent);
         });
@@ -139,7 +101,7 @@ impl Ends {
 
 #[test]
 fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
-    let of = |variant| Driver::<Sent>::new(HackConfig { variant, ..HackConfig::default() });
+    let of = |variant| Driver::<Typed>::new(HackConfig { variant, ..HackConfig::default() });
     for (variant, expected) in
         [(Variant::MoreData, [false, true, false]), (Variant::Timer, [true; 3]), (Variant::Opportunistic, [false; 3])]
     {
@@ -155,7 +117,7 @@ fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
 
 #[test]
 fn a_flow_begins_with_a_plain_ack() {
-    let mut driver: Driver<Sent> = Driver::new(HackConfig::default());
+    let mut driver: Driver<Typed> = Driver::new(HackConfig::default());
     assert!(!driver.can_compress(&ack(A, 1)));
     assert_eq!(driver.compress(NOW, ack(A, 1)), Err(ack(A, 1)));
     driver.arrived(&of(&ack(A, 1)));
@@ -183,7 +145,7 @@ fn acks_of_a_response_are_retained_until_a_ppdu_confirms_it() {
         assert!(ends.driver.ppdu_received(heard).is_empty());
         let octets = ends.append_to_response(None);
         let expected: &[u32] = if is_confirmed { &[3] } else { &[1, 2, 3] };
-        let retained: Vec<Sent> = expected.iter().map(|number| ack(A, *number)).collect();
+        let retained: Vec<Typed> = expected.iter().map(|number| ack(A, *number)).collect();
         let numbers = if is_confirmed { 2..3 } else { 0..3 };
         assert_eq!(numbers.map(|msn| ends.driver.retained(msn).copied()).collect::<Option<Vec<_>>>(), Some(retained));
         if !is_confirmed {
@@ -300,7 +262,7 @@ fn an_ack_compressed_against_a_cleared_one_goes_plain_if_no_response_carried_it(
 #[test]
 fn numbers_run_out_at_128_and_come_back() {
     let mut ends = Ends::new(HackConfig::default());
-    let acks: Vec<Sent> = (1..=128).map(|number| ack(A, number)).collect();
+    let acks: Vec<Typed> = (1..=128).map(|number| ack(A, number)).collect();
     ends.hold(&acks);
     assert_eq!(ends.driver.msns_left(), 0);
     assert_eq!(ends.driver.compress(NOW, ack(A, 129)), Err(ack(A, 129)));
@@ -323,7 +285,7 @@ fn cleared_unconfirmed_msns_halve_the_space_for_others() {
     let left: Vec<u16> = (0..4)
         .map(|_| {
             let left = ends.driver.msns_left();
-            let acks: Vec<Sent> = (1..=u32::from(left.min(64))).map(|number| ack(A, number)).collect();
+            let acks: Vec<Typed> = (1..=u32::from(left.min(64))).map(|number| ack(A, number)).collect();
             ends.hold(&acks);
             ends.append_to_response(None);
             ends.driver.overtakes(key(A));
