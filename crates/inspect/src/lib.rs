@@ -25,12 +25,14 @@
 //! | [`thinning`] | whether ACKs are thinned or compressed on their way |
 //! | `batches` | intervals of means and ratios |
 //! | `quantiles` | distributions in bounded memory |
+//! | [`finding`] | a statement with its evidence, or the reason why it is not known |
 //! | [`report`] | the result |
 
 mod batches;
 mod bursts;
 mod connection;
 pub mod controller;
+pub mod finding;
 mod limits;
 pub mod link_layer;
 mod losses;

@@ -111,10 +111,15 @@ Way = TypedDict(
         "marked": int,
         "timestamps": bool,
         "sack": bool,
+        "evidence": dict[str, str],
+        "not_known": dict[str, str],
         "curves": Curves,
     },
 )
-"""One direction of a connection. Rates are in Mbps, times in ms, the duration in seconds."""
+"""One direction of a connection. Rates are in Mbps, times in ms, the duration in seconds.
+
+`evidence` has what supports each known quantity, `not_known` why each other one is not known.
+"""
 
 
 class Connection(TypedDict):

@@ -1,0 +1,81 @@
+//! Acknowledgments of a direction.
+
+use super::Position;
+use super::rate::Seen;
+use crate::quantiles::median;
+use crate::thinning::{self, Thinning};
+use crate::way;
+use serde::Serialize;
+
+/// Acknowledgments.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Acks {
+    /// Pure ACKs.
+    pub count: u64,
+    /// Of these, duplicates.
+    pub duplicates: u64,
+    /// Their octets.
+    pub octets: u64,
+    /// Segments with data to a pure ACK.
+    pub ratio: Option<f64>,
+    /// Its interval.
+    pub ratio_interval: Option<[f64; 2]>,
+    /// The number of segments that most ACKs cover, and the share of ACKs that cover so many.
+    pub usual: u32,
+    /// See `usual`.
+    pub agreement: f64,
+    /// Median time between ACKs, in milliseconds.
+    pub spacing: Option<f64>,
+    /// The rate of a return path that is busy with the ACKs that a box leaves, in Mbps of their octets.
+    pub rate: Option<f64>,
+    /// ACKs to a burst.
+    pub burst: Option<f64>,
+    /// Period of bursts in milliseconds: of ACKs, or at the receiver of data.
+    pub period: Option<f64>,
+    /// Whether ACKs that arrive together were sent apart.
+    pub compressed: Option<bool>,
+    /// What is removed.
+    pub thinning: Thinning,
+    /// The share of the receiver's packets that did not pass, by their numbers.
+    pub missing: Option<f64>,
+}
+
+impl Acks {
+    /// ACKs of a direction that was captured at `position`. A box on the path cannot read those of a log: they are encrypted.
+    pub(super) fn of(way: &way::Way, position: Position, seen: &Seen, is_encrypted: bool) -> Self {
+        let stretches = &seen.ack_stretches;
+        let evidence = thinning::evidence(stretches, way.mss());
+        let missing = way.identifications.missing();
+        let period = seen.bursts.and_then(|bursts| bursts.period);
+        let compressed = match (seen.rate, period) {
+            (Some(rate), Some(period)) if position != Position::Receiver => {
+                thinning::are_compressed(stretches, rate.estimate.value, period)
+            }
+            _ => None,
+        };
+        let thinning = thinning::verdict(&evidence, missing, position == Position::Receiver, is_encrypted);
+        let is_busy = thinning == Thinning::Thinned && evidence.pace.is_of_return_path();
+        Self {
+            count: way.pure_acks,
+            duplicates: way.duplicate_acks,
+            octets: way.ack_octets,
+            ratio: (way.pure_acks > 0).then(|| way.data_segments as f64 / way.pure_acks as f64),
+            ratio_interval: way.interval(|taken| (taken.segments as f64, taken.acks as f64)),
+            usual: evidence.usual,
+            agreement: evidence.agreement,
+            spacing: spacing(stretches),
+            rate: is_busy.then_some(evidence.pace.rate * 8e-6),
+            burst: seen.bursts.map(|bursts| bursts.mean_length),
+            period: period.map(|period| period / 1e6),
+            compressed,
+            thinning,
+            missing,
+        }
+    }
+}
+
+fn spacing(stretches: &[Vec<way::Ack>]) -> Option<f64> {
+    let pairs = stretches.iter().flat_map(|stretch| stretch.windows(2));
+    let mut gaps: Vec<f64> = pairs.map(|two| two[1].at.saturating_sub(two[0].at) as f64 / 1e6).collect();
+    median(&mut gaps)
+}
