@@ -1,8 +1,8 @@
 //! Both directions of a connection, and its handshake.
 
-use crate::quic_handshake::QuicHandshake;
+use crate::quic::handshake::QuicHandshake;
+use crate::quic::spin::Spins;
 use crate::report::{Connection as Described, Protocol};
-use crate::spin::Spins;
 use crate::way::Way;
 use acklab_wire::tcp::{Flags, Segment};
 use std::net::SocketAddr;

@@ -14,8 +14,7 @@
 //! | `way` | one direction: the data that is sent, and the acknowledgments that return |
 //! | `losses` | retransmissions, those that were spurious, and reordering |
 //! | `round_trip` | round-trip times on either side of the point of capture |
-//! | `quic_handshake` | round-trip times by the handshake of QUIC |
-//! | `spin` | round-trip times by the spin bit of QUIC |
+//! | `quic` | QUIC: round-trip times by handshake and spin bit |
 //! | `limits` | when the receive window or the application limited the sender |
 //! | [`controller`] | how the data in flight reacts to loss |
 //! | `trace` | packets kept for the estimates below |
@@ -38,12 +37,11 @@ pub mod link_layer;
 mod losses;
 pub mod qlog;
 mod quantiles;
-mod quic_handshake;
+mod quic;
 mod rate;
 mod receiver_clock;
 pub mod report;
 mod round_trip;
-mod spin;
 pub mod table;
 pub mod thinning;
 mod trace;

@@ -6,7 +6,7 @@
 //! (RFC 7323, §3). The handshake has both, with small packets. At the sender the second part is nearly nothing, at the receiver the first.
 
 use crate::quantiles::Quantiles;
-use crate::spin::Whole;
+use crate::quic::spin::Whole;
 use acklab_wire::tcp::Timestamps;
 use std::collections::VecDeque;
 

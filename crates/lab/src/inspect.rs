@@ -1,15 +1,16 @@
 //! Reads a capture, pcap or pcapng, and tells what its packets do. Files of any length are read in bounded memory.
 
+mod qlog;
+
 use crate::error::Error;
 use acklab_base::Instant;
-use acklab_inspect::{Inspector, LinkLayer, Options, Report, qlog};
+use acklab_inspect::{Inspector, LinkLayer, Options, Report};
 use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::blocks::Block;
 use pcap_file::pcapng::{PcapNgReadError, PcapNgReader};
 use pcap_file::{DataLink, pcap::PcapReadError};
-use serde::Deserialize;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,8 +19,6 @@ const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// The first octets of pcap files: microseconds and nanoseconds, in either order (draft-ietf-opsawg-pcap, §4).
 const PCAP: [[u8; 4]; 4] =
     [[0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d]];
-/// What separates the records of a log (RFC 7464, §2.2). A log in one piece begins with a brace.
-const RECORD: u8 = 0x1e;
 /// Octets read at a time. A block of pcapng must fit.
 const BUFFER: usize = 1 << 23;
 /// Packets between two calls of the watcher.
@@ -47,8 +46,8 @@ pub fn inspect(path: &Path, mut watch: impl FnMut(f64) -> bool) -> Result<Inspec
     let present = fill(&mut file, &mut first).map_err(cannot)?;
     let whole = io::Cursor::new(first).take(present as u64).chain(BufReader::with_capacity(1 << 16, file));
     let mut progress = Progress { watch: &mut watch, length: length as f64, packets: 0 };
-    let read = if matches!(first, [RECORD | b'{', ..]) {
-        read_qlog(BufReader::new(whole), &mut progress)
+    let read = if matches!(first, [qlog::RECORD | b'{', ..]) {
+        qlog::read(BufReader::new(whole), &mut progress)
     } else if first == PCAPNG {
         read_pcapng(whole, &mut progress)
     } else if PCAP.contains(&first) {
@@ -179,64 +178,6 @@ fn read_pcapng(file: impl Read, progress: &mut Progress<'_>) -> Result<Inspected
         layer_of(link_type)?;
     }
     Ok(Inspected { report: inspector.finish(), cut })
-}
-
-/// A log in one piece.
-#[derive(Deserialize)]
-struct WholeLog {
-    traces: Vec<WholeTrace>,
-}
-
-#[derive(Deserialize)]
-struct WholeTrace {
-    #[serde(default)]
-    events: Vec<qlog::Event>,
-}
-
-/// Reads a log of an endpoint: records that are read one by one, or all in one piece (draft-ietf-quic-qlog-main-schema, "QLOG Serialization").
-fn read_qlog(mut file: impl BufRead, progress: &mut Progress<'_>) -> Result<Inspected, Stop> {
-    let cannot = |error: io::Error| Stop::Refused(format!("cannot read the log: {error}"));
-    let mut reader = qlog::Reader::default();
-    let mut record = Vec::new();
-    let (mut octets, mut events, mut cut) = (0, 0_u64, None);
-    loop {
-        record.clear();
-        let read = file.read_until(RECORD, &mut record).map_err(cannot)?;
-        if read == 0 {
-            break;
-        }
-        octets += read as u64;
-        let text = record.strip_suffix(&[RECORD]).unwrap_or(&record).trim_ascii();
-        if text.is_empty() {
-            continue;
-        }
-        match serde_json::from_slice::<qlog::Event>(text) {
-            Ok(event) if !event.name.is_empty() => reader.event(&event),
-            // The header of a log, or a whole one.
-            Ok(_) if events == 0 => {
-                if let Ok(log) = serde_json::from_slice::<WholeLog>(text) {
-                    let [trace] = &log.traces[..] else {
-                        let found = log.traces.len();
-                        return Err(Stop::Refused(format!(
-                            "found a log of {found} traces, expected one of one connection"
-                        )));
-                    };
-                    trace.events.iter().for_each(|event| reader.event(event));
-                }
-            }
-            Ok(_) => {}
-            Err(error) if events == 0 => {
-                return Err(Stop::Refused(format!("found no record of qlog ({error}), expected one")));
-            }
-            Err(error) => {
-                cut = Some(described(error.is_eof(), octets, &error));
-                break;
-            }
-        }
-        events += 1;
-        progress.packet(octets)?;
-    }
-    Ok(Inspected { report: reader.finish(), cut })
 }
 
 fn described(is_end: bool, octets: u64, error: &dyn std::error::Error) -> String {

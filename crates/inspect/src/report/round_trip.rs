@@ -2,7 +2,7 @@
 
 use super::Position;
 use crate::quantiles::Quantiles;
-use crate::spin::Spins;
+use crate::quic::spin::Spins;
 use crate::way;
 use serde::Serialize;
 
