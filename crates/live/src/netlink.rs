@@ -1,4 +1,10 @@
 //! Addresses, routes and properties of the devices of a namespace, over rtnetlink.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `destination` | whether an address leads to this host |
+
+mod destination;
 
 use crate::namespace::Namespace;
 use netlink_packet_core::{
@@ -128,6 +134,18 @@ impl Netlink {
         match answer.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             _ => Ok(()),
+        }
+    }
+
+    /// Sends a query that has one answer, and returns it.
+    fn get(&self, message: RouteNetlinkMessage) -> io::Result<RouteNetlinkMessage> {
+        self.send(message, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
+        match answer.payload {
+            NetlinkPayload::InnerMessage(message) => Ok(message),
+            NetlinkPayload::Error(error) => Err(error.to_io()),
+            _ => Err(io::Error::other("the kernel has not answered the query")),
         }
     }
 

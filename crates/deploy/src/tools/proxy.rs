@@ -17,6 +17,8 @@
 //! | [`listen`] | the far side |
 //! | [`connect`] | the near side: SOCKS5 and the forwarding of ports |
 //! | [`allow`] | which targets the far side connects to |
+//! | `public` | addresses of the public Internet |
+//! | `dial` | the far side connects to a target |
 //! | [`target`] | an address or a name, with a port |
 //! | [`token`] | the secret |
 //! | [`socks`] | SOCKS5 (RFC 1928) |
@@ -24,7 +26,9 @@
 
 pub mod allow;
 pub mod connect;
+mod dial;
 pub mod listen;
+mod public;
 mod relay;
 pub mod socks;
 pub mod target;

@@ -1,8 +1,10 @@
 //! Which targets the far side of a proxy connects to.
 
+use super::public;
 use super::target::{Host, Target};
 use crate::tools::ToolError;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::io;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 /// A rule: who, and which port.
@@ -14,7 +16,7 @@ pub struct Allow {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Who {
-    /// Every address of the public Internet.
+    /// Every address of the public Internet that does not lead to this host.
     Public,
     Anyone,
     /// Addresses that begin with so many bits.
@@ -28,22 +30,38 @@ impl Allow {
     /// What is allowed if nothing else is said: the public Internet, and so neither this host nor its own network.
     pub const PUBLIC: Self = Self { who: Who::Public, port: None };
 
-    /// Does the rule allow a target, whose host has this address?
-    #[must_use]
-    pub fn allows(&self, target: &Target, address: IpAddr) -> bool {
+    /// Returns `true` if the rule allows a connection to `address`, which is one of the target's
+    /// host. `leads_here` returns `true` for an address that leads to this host; it is called for
+    /// addresses of the public Internet only.
+    ///
+    /// # Errors
+    /// Those of `leads_here`.
+    pub fn allows(
+        &self,
+        target: &Target,
+        address: IpAddr,
+        leads_here: impl FnMut(IpAddr) -> io::Result<bool>,
+    ) -> io::Result<bool> {
+        if self.port.is_some_and(|port| port != target.port) {
+            return Ok(false);
+        }
         let address = address.to_canonical();
         let name = match &target.host {
             Host::Name(name) => Some(name.trim_end_matches('.')),
             Host::Address(_) => None,
         };
-        let is_host = match &self.who {
-            Who::Public => is_public(address),
+        Ok(match &self.who {
+            Who::Public => public::is_public_elsewhere(address, leads_here)?,
             Who::Anyone => true,
             Who::Network(network, bits) => is_within(address, *network, *bits),
             Who::Name(wanted) => name == Some(wanted),
             Who::Below(suffix) => name.is_some_and(|name| name.ends_with(suffix)),
-        };
-        is_host && self.port.is_none_or(|port| port == target.port)
+        })
+    }
+
+    /// Returns `true` if the rule excludes this host, so that its addresses have to be known.
+    pub(super) fn excludes_this_host(&self) -> bool {
+        self.who == Who::Public
     }
 }
 
@@ -54,59 +72,9 @@ fn bits(address: IpAddr) -> (u128, u8) {
     }
 }
 
-fn is_within(address: IpAddr, network: IpAddr, length: u8) -> bool {
+pub(super) fn is_within(address: IpAddr, network: IpAddr, length: u8) -> bool {
     let difference = bits(address).0 ^ bits(network).0;
     address.is_ipv4() == network.is_ipv4() && (length == 0 || difference >> (128 - u32::from(length)) == 0)
-}
-
-/// Addresses that the IANA registries of special-purpose addresses (RFC 6890) do not list: globally reachable ones.
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-/// Networks that are not globally reachable: "this network", private, shared (RFC 6598), loopback, link-local, IETF, documentation, 6to4 relays, benchmarking, multicast and reserved.
-const SPECIAL: [([u8; 4], u8); 15] = [
-    ([0, 0, 0, 0], 8),
-    ([10, 0, 0, 0], 8),
-    ([100, 64, 0, 0], 10),
-    ([127, 0, 0, 0], 8),
-    ([169, 254, 0, 0], 16),
-    ([172, 16, 0, 0], 12),
-    ([192, 0, 0, 0], 24),
-    ([192, 0, 2, 0], 24),
-    ([192, 88, 99, 0], 24),
-    ([192, 168, 0, 0], 16),
-    ([198, 18, 0, 0], 15),
-    ([198, 51, 100, 0], 24),
-    ([203, 0, 113, 0], 24),
-    ([224, 0, 0, 0], 4),
-    ([240, 0, 0, 0], 4),
-];
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    !SPECIAL.iter().any(|(network, length)| is_within(address.into(), (*network).into(), *length))
-}
-
-/// Of IPv6 only 2000::/3 is assigned for global use (RFC 4291, §2.4). What embeds an address of IPv4 leads there.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [first, second, third, ..] = address.segments();
-    let embedded = |place: usize| {
-        let octets = address.octets();
-        is_public_v4(Ipv4Addr::new(octets[place], octets[place + 1], octets[place + 2], octets[place + 3]))
-    };
-    match (first, second) {
-        // NAT64 (RFC 6052).
-        (0x64, 0xff9b) if third == 0 => embedded(12),
-        // 6to4 (RFC 3056).
-        (0x2002, _) => embedded(2),
-        // 2001::/23: Teredo, benchmarking, ORCHID; 2001:db8::/32 and 3fff::/20: documentation.
-        (0x2001, 0..=0x1ff | 0xdb8) => false,
-        (0x3fff, 0..=0xfff) => false,
-        (first, _) => first & 0xe000 == 0x2000,
-    }
 }
 
 impl FromStr for Allow {
@@ -160,7 +128,8 @@ mod tests {
     use super::*;
 
     fn allows(rule: &str, target: &str, address: &str) -> bool {
-        rule.parse::<Allow>().unwrap().allows(&target.parse().unwrap(), address.parse().unwrap())
+        let rule: Allow = rule.parse().unwrap();
+        rule.allows(&target.parse().unwrap(), address.parse().unwrap(), |_| Ok(false)).unwrap()
     }
 
     #[test]
@@ -180,16 +149,22 @@ mod tests {
     }
 
     #[test]
-    fn the_public_internet_is_neither_this_host_nor_its_network() {
-        for address in ["9.9.9.9", "172.32.0.1", "2620:fe::fe", "64:ff9b::909:909", "2002:909:909::1"] {
-            assert!(is_public(address.parse().unwrap()), "{address}");
+    fn the_rule_for_the_public_internet_excludes_this_host_however_its_address_is_written() {
+        let own = ["9.9.9.9", "2620:fe::fe"].map(|address| address.parse::<IpAddr>().unwrap());
+        let allows = |address: &str| {
+            let target = "name:80".parse().unwrap();
+            Allow::PUBLIC.allows(&target, address.parse().unwrap(), |address| Ok(own.contains(&address))).unwrap()
+        };
+        for address in "9.9.9.9 ::ffff:9.9.9.9 64:ff9b::909:909 2002:909:909::1 2620:fe::fe".split(' ') {
+            assert!(!allows(address), "{address}");
         }
-        let others = "0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1 198.19.0.1 224.0.0.1 \
-                      255.255.255.255 :: ::1 fe80::1 fd00::1 fec0::1 ff02::1 2001:db8::1 2001::1 64:ff9b::7f00:1 2002:7f00:1::1";
-        for address in others.split_whitespace() {
-            assert!(!is_public(address.parse().unwrap()), "{address}");
+        for address in "9.9.9.10 ::ffff:9.9.9.10 64:ff9b::909:90a 2002:909:90a::1 2620:fe::9".split(' ') {
+            assert!(allows(address), "{address}");
         }
-        assert!(!allows("public", "name:80", "::ffff:127.0.0.1"));
+        let target = "9.9.9.9:80".parse().unwrap();
+        let lookup = |_| Err(io::ErrorKind::PermissionDenied.into());
+        assert!(Allow::PUBLIC.allows(&target, own[0], lookup).is_err(), "what cannot be looked up is not allowed");
+        assert!("9.9.9.9".parse::<Allow>().unwrap().allows(&target, own[0], lookup).unwrap(), "by its address");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The far side of a proxy.
 
 use super::allow::Allow;
+use super::dial::{check_lookup, dial};
 use super::socks::Reply;
-use super::target::{Host, Target};
+use super::target::Target;
 use super::token::Token;
 use super::{PREFACE, relay, settings};
 use crate::config::{Config, Limits, Server};
@@ -19,7 +20,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
@@ -64,6 +64,7 @@ pub async fn listen(
     if allow.is_empty() {
         allow.push(Allow::PUBLIC);
     }
+    check_lookup(&allow).map_err(|error| ToolError::failed("routes of this host", error))?;
     let is_optional_v6 = addresses.is_empty();
     if is_optional_v6 {
         addresses = vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
@@ -165,7 +166,7 @@ async fn join(
         Err(_) => return Err(format!("request: found nothing for {} s", PATIENCE.as_secs())),
     };
     let opened = match &target {
-        Some(target) => open(target, &far.allow).await,
+        Some(target) => dial(target, &far.allow).await,
         None => Err((Reply::ADDRESS_NOT_SUPPORTED, "the target is malformed".to_owned())),
     };
     let named = target.map_or_else(String::new, |target| target.to_string());
@@ -182,28 +183,4 @@ async fn join(
             Err(format!("{named}: {why}"))
         }
     }
-}
-
-/// A TCP connection to the first address of the target that is allowed and answers. The name is looked up once, so that the address that was judged is
-/// the one that is connected to.
-async fn open(target: &Target, allow: &[Allow]) -> Result<TcpStream, (Reply, String)> {
-    let addresses: Vec<SocketAddr> = match &target.host {
-        Host::Address(address) => vec![SocketAddr::new(*address, target.port)],
-        Host::Name(name) => tokio::time::timeout(PATIENCE, tokio::net::lookup_host((name.as_str(), target.port)))
-            .await
-            .map_err(|_| (Reply::HOST_UNREACHABLE, "no answer of the name server".to_owned()))?
-            .map_err(|error| (Reply::HOST_UNREACHABLE, error.to_string()))?
-            .collect(),
-    };
-    let allowed: Vec<_> =
-        addresses.into_iter().filter(|address| allow.iter().any(|rule| rule.allows(target, address.ip()))).collect();
-    let mut failure = (Reply::NOT_ALLOWED, "not allowed".to_owned());
-    for address in allowed {
-        failure = match tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) => return Ok(stream),
-            Ok(Err(error)) => (Reply::of(&error), error.to_string()),
-            Err(_) => (Reply::HOST_UNREACHABLE, "no answer".to_owned()),
-        };
-    }
-    Err(failure)
 }

@@ -1,0 +1,78 @@
+//! The far side connects to a target.
+
+use super::allow::Allow;
+use super::socks::Reply;
+use super::target::{Host, Target};
+use crate::tools::PATIENCE;
+use acklab_live::netlink::Netlink;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
+use tokio::net::TcpStream;
+
+/// Why a target is not reached: what the program is replied, and what the log says.
+pub(super) type Failure = (Reply, String);
+
+/// Returns a TCP connection to the first address of the target that is allowed and answers. The
+/// name is looked up once. Each address is checked immediately before the connection to it, and
+/// again once it stands: the addresses of this host may have changed while it was opened.
+pub(super) async fn dial(target: &Target, allow: &[Allow]) -> Result<TcpStream, Failure> {
+    let mut failure = not_allowed();
+    for address in addresses(target).await?.into_iter().map(without_zone) {
+        if !allows(allow, target, address)? {
+            continue;
+        }
+        failure = match tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) if allows(allow, target, address)? => return Ok(stream),
+            Ok(Ok(_)) => not_allowed(),
+            Ok(Err(error)) => (Reply::of(&error), error.to_string()),
+            Err(_) => (Reply::HOST_UNREACHABLE, "no answer".to_owned()),
+        };
+    }
+    Err(failure)
+}
+
+/// Checks that the addresses of this host can be found out, if a rule excludes them.
+pub(super) fn check_lookup(allow: &[Allow]) -> io::Result<()> {
+    if allow.iter().any(Allow::excludes_this_host) {
+        Netlink::here()?.leads_here((Ipv4Addr::LOCALHOST, 0).into())?;
+    }
+    Ok(())
+}
+
+fn not_allowed() -> Failure {
+    (Reply::NOT_ALLOWED, "not allowed".to_owned())
+}
+
+async fn addresses(target: &Target) -> Result<Vec<SocketAddr>, Failure> {
+    let name = match &target.host {
+        Host::Address(address) => return Ok(vec![SocketAddr::new(*address, target.port)]),
+        Host::Name(name) => name,
+    };
+    let found = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((name.as_str(), target.port))).await;
+    let found = found.map_err(|_| (Reply::HOST_UNREACHABLE, "no answer of the name server".to_owned()))?;
+    Ok(found.map_err(|error| (Reply::HOST_UNREACHABLE, error.to_string()))?.collect())
+}
+
+/// The address without what a name may add to it: the zone of an address that is not local to a
+/// link.
+fn without_zone(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V6(v6) if !v6.ip().is_unicast_link_local() => SocketAddrV6::new(*v6.ip(), v6.port(), 0, 0).into(),
+        address => address,
+    }
+}
+
+/// Returns `true` if a rule allows a connection to this address now.
+fn allows(allow: &[Allow], target: &Target, address: SocketAddr) -> Result<bool, Failure> {
+    let leads_here = |ip: IpAddr| Netlink::here()?.leads_here(SocketAddr::new(ip, address.port()));
+    for rule in allow {
+        match rule.allows(target, address.ip(), leads_here) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(error) => {
+                return Err((Reply::FAILURE, format!("cannot find out whether {address} is this host: {error}")));
+            }
+        }
+    }
+    Ok(false)
+}
