@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from acklab.inspection.evidence import evidence_table
 from acklab.inspection.model import Inspection, Way
 from acklab.metrics import written
 from acklab.tables import Table
@@ -28,15 +29,25 @@ def shown(found: Inspection, limit: int = MOST) -> list[Way]:
 
 
 def tables(found: Inspection, limit: int = MOST) -> list[Table]:
-    """A table with a column for each of the largest directions, and the list of the others."""
+    """A table with a column for each of the largest directions, their evidence, and the list of the others."""
     ways = shown(found, limit)
     if not ways:
         return []
-    head = ["quantity", "unit", *(f"{way['from']} → {way['to']}" for way in ways)]
+    head = ["quantity", "unit", *(_heading(number, way, len(ways)) for number, way in enumerate(ways, start=1))]
     rows = [[name, unit, *(of(way) for way in ways)] for name, unit, of in _ROWS]
     told = [row for row in rows if any(cell != "–" for cell in row[2:])]
     largest = Table(head, told, "Connections", numeric_from=2)
-    return [largest, *(_rest(found, ways) if len(found.ways) > len(ways) else [])]
+    evidence = evidence_table(ways)
+    return [
+        largest,
+        *([] if evidence is None else [evidence]),
+        *(_rest(found, ways) if len(found.ways) > len(ways) else []),
+    ]
+
+
+def _heading(number: int, way: Way, count: int) -> str:
+    """The heading of the column of a direction. Several directions have the numbers by which the table of evidence refers to them."""
+    return ("" if count == 1 else f"{number}: ") + f"{way['from']} → {way['to']}"
 
 
 def _rest(found: Inspection, ways: Sequence[Way]) -> list[Table]:
