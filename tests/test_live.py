@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from acklab.errors import UsageError
-from acklab.live.server import Stream, served
+from acklab.live.samples import Stream
+from acklab.live.server import served
 from acklab.live.view import drawn
 from browser import needs_a_browser, page_in_a_browser
 

@@ -1,47 +1,19 @@
 """A page on localhost that shows an emulation while it runs: samples are sent to the browser as server-sent events."""
 
 import contextlib
-import json
-import threading
+import ipaddress
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from typing import Any
+from urllib.parse import urlsplit
 
 from acklab.errors import UsageError
+from acklab.live.clients import LimitedHandler, LimitedServer
+from acklab.live.samples import Stream
 
 _HOST = "127.0.0.1"
-_PATIENCE = 1.0
-"""Seconds after which an open stream looks whether the run is over, and tells the browser that it is still there."""
-
-
-class Stream:
-    """The samples of a run so far; readers wait for the next."""
-
-    def __init__(self) -> None:
-        """No sample yet."""
-        self._samples: list[str] = []
-        self._is_over = False
-        self._changed = threading.Condition()
-
-    def add(self, sample: Mapping[str, Any]) -> None:
-        """Adds a sample."""
-        with self._changed:
-            self._samples.append(json.dumps(sample))
-            self._changed.notify_all()
-
-    def end(self) -> None:
-        """No sample follows."""
-        with self._changed:
-            self._is_over = True
-            self._changed.notify_all()
-
-    def after(self, seen: int) -> tuple[list[str], bool]:
-        """The samples after the first `seen`, waiting a while if there are none, and whether the run is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_over or len(self._samples) > seen, _PATIENCE)
-            return self._samples[seen:], self._is_over
 
 
 @contextlib.contextmanager
@@ -50,39 +22,35 @@ def served(title: str, port: int = 0) -> Iterator[tuple[str, Callable[[Mapping[s
 
     Port 0 is a free one. Raises UsageError if the port is taken. Nothing but this machine can reach the page.
     """
-    stream = Stream()
     try:
         server = _Server((_HOST, port), _Handler)
     except OSError as error:
         raise UsageError(f"--port {port}: cannot listen on {_HOST}: {error.strerror}; expected a free port, or 0") from error
-    server.title, server.stream = title, stream
-    thread = threading.Thread(target=server.serve_forever, name="page", daemon=True)
-    thread.start()
-    try:
-        yield f"http://{_HOST}:{server.server_port}/", stream.add
-    finally:
-        stream.end()
-        server.shutdown()
-        # Open streams end by themselves, and are waited for, so that browsers get the last sample.
-        server.server_close()
-        thread.join()
+    server.title, server.stream = title, Stream()
+    with server.running():
+        try:
+            yield f"http://{_HOST}:{server.server_port}/", server.stream.add
+        finally:
+            server.stream.end()
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(LimitedServer):
     title: str
     stream: Stream
-    daemon_threads = False
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LimitedHandler):
     server: _Server
 
-    def do_GET(self) -> None:
-        """The page, its scripts, or the stream of samples."""
+    def respond(self) -> None:
+        """Sends the page, its scripts, or the stream of samples."""
+        if not self._is_of_this_page():
+            self.send_error(HTTPStatus.FORBIDDEN, explain="expected a request for localhost, by the page itself")
+            return
         page = resources.files("acklab.live") / "page"
         if self.path == "/":
             text = (page / "live.html").read_text(encoding="utf-8")
-            self._send("text/html; charset=utf-8", text.replace("{title}", _escaped(self.server.title)))
+            self._send("text/html; charset=utf-8", text.replace("{title}", escape(self.server.title)))
         elif self.path == "/live.js":
             self._send("text/javascript; charset=utf-8", (page / "live.js").read_text(encoding="utf-8"))
         elif self.path == "/plotly.js":
@@ -94,40 +62,61 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.send_error(HTTPStatus.NOT_FOUND)
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Says nothing: standard error is for the run."""
+    def _is_of_this_page(self) -> bool:
+        """Checks `Host` and `Origin`.
+
+        A site whose name resolves to this machine (DNS rebinding) sends its own name as the host. The port may be another one, as behind `ssh -L`.
+        """
+        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+        if len(hosts) != 1 or not is_loopback(hosts[0]):
+            return False
+        return all(origin.lower() == f"http://{hosts[0].lower()}" for origin in origins)
+
+    def _head(self, kind: str, **more: str) -> None:
+        self.send_response(HTTPStatus.OK)
+        headers = {
+            "Content-Type": kind,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            # No other site may show the page in a frame, or use its files.
+            "Content-Security-Policy": "frame-ancestors 'none'",
+            "Cross-Origin-Resource-Policy": "same-origin",
+        }
+        for name, value in (headers | more).items():
+            self.send_header(name, value)
+        self.end_headers()
 
     def _send(self, kind: str, text: str) -> None:
         octets = text.encode()
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(octets)))
-        self.end_headers()
-        with contextlib.suppress(ConnectionError):
-            self.wfile.write(octets)
+        self._head(kind, **{"Content-Length": str(len(octets))})
+        self.write(octets)
 
     def _stream(self) -> None:
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.close_connection = True
+        self._head("text/event-stream")
         seen = 0
-        # A browser that has gone ends its stream.
-        with contextlib.suppress(ConnectionError):
-            while True:
-                samples, is_over = self.server.stream.after(seen)
-                seen += len(samples)
-                for sample in samples:
-                    self.wfile.write(f"data: {sample}\n\n".encode())
-                if is_over:
-                    self.wfile.write(b"event: over\ndata: {}\n\n")
-                    return
-                if not samples:
-                    self.wfile.write(b": the run goes on\n\n")
+        while True:
+            samples, seen, is_over = self.server.stream.after(seen)
+            for sample in samples:
+                self.write(f"data: {sample}\n\n".encode())
+            if is_over:
+                self.write(b"event: over\ndata: {}\n\n")
+                return
+            if not samples:
+                self.write(b": the run goes on\n\n")
 
 
-def _escaped(text: str) -> str:
-    from html import escape
-
-    return escape(text)
+def is_loopback(host: str) -> bool:
+    """Returns whether the value of a header `Host` names this machine: `localhost` or a loopback address, with any port."""
+    try:
+        split = urlsplit(f"//{host}")
+        name = split.hostname or ""
+        if split.netloc != host or "@" in host or (split.port is None and host.endswith(":")):
+            return False
+    except ValueError:
+        return False
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

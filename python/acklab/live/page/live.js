@@ -1,6 +1,8 @@
-// Draws each sample of the run as it arrives. All samples are kept, so that a page that was opened late shows the whole run.
+// Draws each sample of the run as it arrives. A page that is opened late receives the earlier samples too.
 "use strict";
 
+// As many as the server keeps: two hours.
+const MAX_SAMPLES = 7200;
 const samples = [];
 const ink = getComputedStyle(document.body).color;
 const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#5C6770"];
@@ -54,7 +56,7 @@ function draw() {
     place.style.height = `${220 + legend}px`;
     const layout = {
       margin: { l: 48, r: 8, t: 8, b: 44 + legend }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: { color: ink },
-      xaxis: { range: [0, last.duration ?? Math.max(last.time, 60)], title: { text: "s", standoff: 4 }, gridcolor: "#8883" },
+      xaxis: { range: [samples[0].time > 1 ? samples[0].time : 0, last.duration ?? Math.max(last.time, 60)], title: { text: "s", standoff: 4 }, gridcolor: "#8883" },
       yaxis: { rangemode: "tozero", gridcolor: "#8883", ...(id === "airtime" ? { tickformat: ".0%" } : {}) },
       showlegend: true, legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom", maxheight: 0.9 }, uirevision: "kept",
     };
@@ -70,6 +72,7 @@ function draw() {
 const stream = new EventSource("samples");
 stream.onmessage = (event) => {
   samples.push(JSON.parse(event.data));
+  if (samples.length > MAX_SAMPLES) samples.shift();
   draw();
 };
 stream.addEventListener("over", () => {
