@@ -1,5 +1,23 @@
-"""`python -m acklab`."""
+"""`python -m acklab`, and the script `acklab`."""
 
-from acklab.cli import main
+import os
+import signal
+from types import FrameType
 
-main()
+
+def main() -> None:
+    """Runs the command line. Its libraries take a while to import: Ctrl-C meanwhile ends the process without a traceback."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+    from acklab.cli import main as command_line
+
+    command_line()
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"error: stopped\n")
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from acklab.errors import AcklabError, UsageError
+from acklab.cli.signals import Interruption, drop_output
+from acklab.errors import AcklabError, Cancelled, UsageError
 
 if TYPE_CHECKING:
     from acklab.strategies import Strategies
@@ -430,6 +431,7 @@ def sweep(
 
 @app.command(epilog=_examples("study ack_compression", "study ack_policies --quick", "study --all --out out"))
 def study(
+    context: typer.Context,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="NAME…", help="Studies, by name.", show_default=False, autocompletion=_complete_studies),
@@ -468,6 +470,7 @@ def study(
 
         # Before anything starts a thread.
         core.acquire_permission()
+    _limit(context)
     from acklab.cli.study import study_command
 
     study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run, processors)
@@ -547,6 +550,7 @@ def advise(
     )
 )
 def packetdrill(
+    context: typer.Context,
     scripts: Annotated[
         list[Path], typer.Argument(metavar="SCRIPT…", help="Scripts (*.pkt), or folders with scripts.", show_default=False)
     ],
@@ -580,6 +584,7 @@ def packetdrill(
 
         # Before anything starts a thread.
         core.acquire_permission()
+    _limit(context)
     from acklab.cli.packetdrill import packetdrill_command
 
     packetdrill_command(scripts, preset, scenario, set_ or [], _strategies(strategy), tolerance_usecs, json_)
@@ -998,11 +1003,26 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
+_END_THEMSELVES = ("emulate", "inline", "serve", "perf", "proxy")
+"""Commands that run in real time, and end in an orderly way."""
+_LATER = ("study", "packetdrill")
+"""Commands that may need a permission before they have a second thread."""
+
+
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand not in (*_END_THEMSELVES, *_LATER):
+        _limit(context)
+
+
+def _limit(context: typer.Context) -> None:
+    """Bounds the time from Ctrl-C to the end of the process."""
+    interruption = context.find_object(Interruption)
+    assert interruption is not None
+    interruption.limit()
 
 
 def main() -> None:
@@ -1010,13 +1030,18 @@ def main() -> None:
     if "_ACKLAB_COMPLETE" in os.environ:
         from acklab.cli.completion import complete
 
-        sys.exit(complete(_main))
-    sys.exit(_main())
+        sys.exit(complete(lambda: _main(Interruption())))
+    code = _main(interruption := Interruption())
+    if interruption.has_come:
+        # Threads that still compute would abort the process while the interpreter ends.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
-def _main() -> int:
+def _main(interruption: Interruption) -> int:
     try:
-        code = _run()
+        code = _run(interruption)
         sys.stdout.flush()
     except BrokenPipeError:
         code = 141  # the reader of our output has gone: there is nobody left to tell
@@ -1032,18 +1057,26 @@ def _main() -> int:
     return code
 
 
-def _run() -> int:
-    try:
-        app(standalone_mode=True)
-    except AcklabError as error:
-        _say(str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        _say("stopped")
-        return 130
-    except SystemExit as done:
-        return done.code if isinstance(done.code, int) else 0 if done.code is None else 1
-    return 0
+def _run(interruption: Interruption) -> int:
+    with interruption.heeded():
+        message, code = "stopped", Cancelled.exit_code
+        try:
+            app(standalone_mode=True, obj=interruption)
+        except AcklabError as error:
+            message, code = str(error), error.exit_code
+        except KeyboardInterrupt:
+            pass
+        except SystemExit as done:
+            # Typer turns KeyboardInterrupt into this.
+            if not interruption.has_come:
+                return done.code if isinstance(done.code, int) else 0 if done.code is None else 1
+        if interruption.has_come:
+            # Nobody waits for the rest of what was printed.
+            drop_output((1,), only_if_blocked=False)
+            drop_output((2,), only_if_blocked=True)
+        _say(message)
+        interruption.is_told = True
+        return code
 
 
 def _say(message: str) -> None:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 2
 """Batches for each processor of the cluster that are on their way."""
-_PATIENCE = 3.0
-"""Seconds that running batches have to end after Ctrl-C: longer than a batch of short points takes."""
+_PATIENCE = 1.0
+"""Seconds that running batches have to end after Ctrl-C. Chosen: half of the two in which a command ends."""
 _RETRIES = 3
 """How often a batch is run again whose worker was lost. After that its points run one by one, so that the one that kills workers is found."""
 

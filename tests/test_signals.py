@@ -1,0 +1,219 @@
+"""Ctrl-C and SIGTERM end each command within two seconds, whatever it computes and whoever does not take its output."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import acklab
+from acklab.cli import main
+from acklab.cli.signals import stopped_by_signals
+from conftest import BUILT
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+PROMISED = 2.0
+LOADED = 3.0
+"""What a machine under the load of other tests may add. Without the limits, each of these commands would go on for ever."""
+
+PATH = """
+duration = "{duration}"
+seed = 1
+[[link]]
+name = "lan"
+from = "a"
+to = "b"
+forward = {{ rate = "20Mbps", delay = "1ms", queue = {{ discipline = "fifo", limit = "50packets" }} }}
+reverse = {{ rate = "20Mbps", delay = "1ms" }}
+[[flow]]
+from = "a"
+to = "b"
+preset = "linux"
+"""
+LOOP = """
+import acklab, pathlib
+class Mine(acklab.AckPolicy):
+    def decide(self, now, arrival, ledger):
+        pathlib.Path("begun").touch()
+        while True: pass
+"""
+ENDLESS = "select count(*) from range(100000000000) a, range(1000) b"
+OWN = ["--set", 'flow.0.ack={policy = "custom", name = "Mine"}', "--strategy", "mine.py:Mine"]
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A folder with a scenario, a capture, a result, and a strategy that never returns."""
+    (tmp_path / "path.toml").write_text(PATH.format(duration="2s"))
+    (tmp_path / "long.toml").write_text(PATH.format(duration="100000s"))
+    (tmp_path / "mine.py").write_text(LOOP)
+    acklab.run(tmp_path / "path.toml").save(tmp_path / "kept")
+    return tmp_path
+
+
+@contextlib.contextmanager
+def begun(desk, *words, out=subprocess.PIPE):
+    """A command that runs."""
+    process = subprocess.Popen([sys.executable, "-m", "acklab", *words], stdout=out, stderr=subprocess.PIPE, text=True, cwd=desk)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ended(process, number=signal.SIGINT):
+    """What a command says after a signal; it is not given long."""
+    began = time.monotonic()
+    process.send_signal(number)
+    # What was printed is not read before the end.
+    process.wait(30)
+    assert time.monotonic() - began < PROMISED + LOADED
+    return process.stderr.read()
+
+
+def busy(process, seconds):
+    """Waits until a process has computed for a while: it has imported what it needs, and does what it is for."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read()
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        if (int(fields[11]) + int(fields[12])) / ticks > seconds:
+            return
+        time.sleep(0.05)
+    raise AssertionError("it has not begun")
+
+
+def test_ctrl_c_ends_a_library_that_does_not_look_for_signals(desk):
+    with begun(desk, "query", ENDLESS, "kept") as process:
+        busy(process, 4.0)
+        told = ended(process)
+    assert process.returncode == 130
+    assert told == "error: stopped\n"
+
+
+def test_ctrl_c_ends_a_sweep_whose_strategy_never_returns(desk):
+    with begun(desk, "sweep", "path.toml", "--seeds", "4", *OWN, "--out", "swept") as process:
+        deadline = time.monotonic() + 60
+        while not (desk / "begun").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        told = ended(process)
+    assert process.returncode == 130
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["advise", "path.toml"], ["fit", "capture.pcapng"], ["inspect", "capture.pcapng"], ["plot", "kept"], ["report", "kept"]],
+    ids=lambda words: words[0],
+)
+def test_a_command_that_ctrl_c_ends_says_so(words, monkeypatch, capfd):
+    # In this process, at the moment that the command begins to compute: the time of a signal from elsewhere would be chance.
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    for place in (
+        "acklab.cli.advise.advise_command",
+        "acklab.cli.fit.fit_command",
+        "acklab.cli.inspect.inspect_command",
+        "acklab.cli.plot.plot_command",
+        "acklab.report.write_report",
+    ):
+        monkeypatch.setattr(place, interrupted)
+    monkeypatch.setattr("acklab.cli.signals.Interruption.limit", lambda _: None)
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    monkeypatch.setattr("acklab.cli.signals.drop_output", lambda *_, **__: None)
+    monkeypatch.setattr(sys, "argv", ["acklab", *words])
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as done:
+            main()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert done.value.code == 130
+    assert capfd.readouterr().err.endswith("error: stopped\n")
+
+
+def test_ctrl_c_while_libraries_are_imported_is_no_traceback(tmp_path):
+    (tmp_path / "typer.py").write_text("import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(3600)\n")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    process = subprocess.Popen([sys.executable, "-m", "acklab"], stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    assert ended(process) == "error: stopped\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_reader_that_takes_nothing_does_not_keep_a_command_from_ending(desk, number):
+    # The schema has more octets than a pipe holds.
+    with begun(desk, "schema") as process:
+        for _ in range(600):
+            waits = Path(f"/proc/{process.pid}/wchan").read_text()
+            if "pipe_write" in waits or "pipe_wait" in waits:
+                break
+            time.sleep(0.1)
+        assert process.poll() is None, "it waits for its reader"
+        told = ended(process, number)
+    assert process.returncode != 0
+    assert "Traceback" not in told
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.timed
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_emulation_ends_whatever_its_clients_do(desk, number):
+    stubborn = (
+        '[[application]]\nname = "mark"\nnode = "a"\ncommand = "trap : TERM INT HUP; touch begun; while :; do sleep 1; done"\n'
+    )
+    (desk / "stubborn.toml").write_text(PATH.format(duration="600s") + stubborn.replace("touch begun", f"touch {desk / 'begun'}"))
+    read, write = os.pipe()
+    # Nobody reads its results, for which there is no room.
+    os.set_blocking(write, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(write, b"x" * 4096)
+    os.set_blocking(write, True)
+    with begun(desk, "emulate", "stubborn.toml", "--watch", "--json", "--out", "kept_emulation", out=write) as process:
+        address = process.stderr.readline().split()[-1]
+        port = int(address.rstrip("/").rpartition(":")[2])
+        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        idle[1].sendall(b"GET / HT")
+        idle[2].sendall(b"GET /samples HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        deadline = time.monotonic() + 60
+        while not (desk / "begun").exists():
+            assert time.monotonic() < deadline
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        time.sleep(2)
+        told = ended(process, number)
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    # The results are kept all the same.
+    assert acklab.load_result(desk / "kept_emulation").table("timing")["stopped_time"][0] > 0
+    for descriptor in (read, write):
+        os.close(descriptor)
+
+
+def test_a_process_that_ignores_a_signal_still_does():
+    # `nohup` lets a process ignore SIGHUP, and a shell lets one in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        cancel = acklab.Cancel()
+        with stopped_by_signals(cancel):
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            signal.raise_signal(signal.SIGTERM)
+            assert cancel.cancelled
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, "a second one ends the process at once"
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
