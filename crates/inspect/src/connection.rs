@@ -1,22 +1,14 @@
 //! Both directions of a connection, and its handshake.
 
+use crate::duplicates::Duplicates;
+use crate::handshake::{Handshake, ToEnd};
+use crate::packet::Packet;
 use crate::quic::handshake::QuicHandshake;
 use crate::quic::spin::Spins;
 use crate::report::{Connection as Described, Protocol};
 use crate::way::Way;
 use acklab_wire::tcp::{Flags, Segment};
 use std::net::SocketAddr;
-
-/// The times of a handshake, by the end that opened the connection.
-#[derive(Clone, Copy, Debug, Default)]
-struct Handshake {
-    opener: usize,
-    syn: Option<u64>,
-    syn_ack: Option<u64>,
-    is_repeated: bool,
-    is_complete: bool,
-    scales: bool,
-}
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -28,6 +20,7 @@ pub(crate) struct Connection {
     pub(crate) packets: u64,
     pub(crate) octets: u64,
     handshake: Handshake,
+    pub(crate) duplicates: Duplicates,
     /// The directions, by the end that sends the data.
     pub(crate) ways: [Way; 2],
     quic_handshake: QuicHandshake,
@@ -45,6 +38,7 @@ impl Connection {
             packets: 0,
             octets: 0,
             handshake: Handshake::default(),
+            duplicates: Duplicates::default(),
             ways: [Way::new(runs), Way::new(runs)],
             quic_handshake: QuicHandshake::default(),
             spins: Spins::default(),
@@ -52,51 +46,46 @@ impl Connection {
         }
     }
 
-    /// The end `from` has sent a segment, in a packet of `wire` octets.
+    /// Returns `true` if a segment that the end `from` sends opens another connection between the same ports.
     #[inline]
-    pub(crate) fn segment(&mut self, at: u64, from: usize, segment: &Segment, wire: u64, identification: Option<u16>) {
+    pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
+        self.handshake.is_another(from, segment)
+    }
+
+    /// The end `from` has sent a TCP segment. Returns `false` if it is a copy that the capture made.
+    #[inline]
+    pub(crate) fn segment(&mut self, from: usize, packet: &Packet<'_>) -> bool {
+        let (ahead, behind) = self.ways[from].round_trip.least();
+        if self.duplicates.is_copy(from, packet, ahead.zip(behind).map(|(ahead, behind)| ahead + behind)) {
+            return false;
+        }
+        self.packets += 1;
+        self.octets += packet.wire;
+        let segment = packet.segment;
+        self.handshake.segment(from, segment);
         if segment.flags.contains(Flags::SYN) {
-            self.syn(at, from, segment);
-        } else if !self.handshake.is_complete {
-            self.after_handshake(at, from, segment);
+            self.syn(from, packet);
+        } else if !self.handshake.is_complete() {
+            let to_end = self.handshake.complete(packet.at, from, segment);
+            self.handshake_took(to_end);
         }
-        self.ways[from].send(at, segment, wire);
-        self.ways[1 - from].answer(at, segment, wire, identification);
+        self.ways[from].send(packet);
+        self.ways[1 - from].answer(packet);
+        true
     }
 
     #[cold]
-    fn syn(&mut self, at: u64, from: usize, segment: &Segment) {
-        let is_new = self.ways[from].begin(segment);
-        let handshake = &mut self.handshake;
-        handshake.is_repeated |= !is_new;
-        if segment.flags.contains(Flags::ACK) {
-            handshake.syn_ack = Some(at);
-            handshake.scales &= segment.options.window_scale.is_some();
-            let scales = handshake.scales;
-            if let Some(syn) = handshake.syn.filter(|_| !handshake.is_repeated && handshake.opener != from) {
-                // To the end that accepts and back.
-                self.ways[1 - from].round_trip.handshake_ahead(at.saturating_sub(syn));
-                self.ways[from].round_trip.handshake_behind(at.saturating_sub(syn));
-            }
-            self.ways[1 - from].offer(segment, scales);
-        } else {
-            handshake.opener = from;
-            handshake.syn = Some(at);
-            handshake.is_complete = false;
-            handshake.scales = segment.options.window_scale.is_some();
-            self.ways[1 - from].offer(segment, true);
-        }
+    fn syn(&mut self, from: usize, packet: &Packet<'_>) {
+        let is_new = self.ways[from].begin(packet.segment);
+        let to_end = self.handshake.syn(packet.at, from, packet.segment, is_new);
+        self.handshake_took(to_end);
+        self.ways[1 - from].offer(packet.segment, self.handshake.scales());
     }
 
-    #[cold]
-    fn after_handshake(&mut self, at: u64, from: usize, segment: &Segment) {
-        let Handshake { opener, syn_ack, is_repeated, .. } = self.handshake;
-        let Some(syn_ack) = syn_ack.filter(|_| from == opener && segment.flags.contains(Flags::ACK)) else { return };
-        self.handshake.is_complete = true;
-        if !is_repeated {
-            // To the end that opens and back.
-            self.ways[1 - from].round_trip.handshake_ahead(at.saturating_sub(syn_ack));
-            self.ways[from].round_trip.handshake_behind(at.saturating_sub(syn_ack));
+    fn handshake_took(&mut self, to_end: Option<ToEnd>) {
+        if let Some(ToEnd { end, nanos }) = to_end {
+            self.ways[1 - end].round_trip.handshake_ahead(nanos);
+            self.ways[end].round_trip.handshake_behind(nanos);
         }
     }
 
@@ -121,6 +110,11 @@ impl Connection {
         if let Some((end, whole)) = self.spins.packet(at, from, first) {
             self.ways[end].round_trip.whole(whole);
         }
+    }
+
+    /// The runs of packets that are kept of each direction.
+    pub(crate) const fn runs(&self) -> usize {
+        self.ways[0].data.most_runs()
     }
 
     /// What there is to tell of the connection.

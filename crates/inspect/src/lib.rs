@@ -11,7 +11,11 @@
 //! | [`table`] | the connections that are followed |
 //! | [`qlog`] | logs of endpoints in place of packets |
 //! | `connection` | both directions of a connection, and its handshake |
+//! | `packet` | a TCP segment with what its IP header and the file say of it |
+//! | `duplicates` | packets that the file has more than once |
+//! | `handshake` | how a TCP connection begins and ends |
 //! | `way` | one direction: the data that is sent, and the acknowledgments that return |
+//! | `identification` | IPv4 identifications of a sender |
 //! | `losses` | retransmissions, those that were spurious, and reordering |
 //! | `round_trip` | round-trip times on either side of the point of capture |
 //! | `quic` | QUIC: round-trip times by handshake and spin bit |
@@ -31,10 +35,14 @@ mod batches;
 mod bursts;
 mod connection;
 pub mod controller;
+mod duplicates;
 pub mod finding;
+mod handshake;
+mod identification;
 mod limits;
 pub mod link_layer;
 mod losses;
+mod packet;
 pub mod qlog;
 mod quantiles;
 mod quic;

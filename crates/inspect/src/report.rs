@@ -46,6 +46,8 @@ pub struct Counts {
     pub others: u64,
     /// Of these, packets whose headers cannot be read.
     pub malformed: u64,
+    /// Of these, copies of TCP segments that the capture made, which count for nothing else.
+    pub duplicates: u64,
     /// Connections.
     pub connections: u64,
 }
@@ -73,10 +75,14 @@ pub struct Connection {
     pub start: f64,
     /// Seconds from its first packet to its last.
     pub duration: f64,
-    /// Packets both ways.
+    /// Packets both ways, without duplicates.
     pub packets: u64,
     /// Their octets.
     pub octets: u64,
+    /// Copies of packets that the capture made: the file has them more than once.
+    pub duplicates: u64,
+    /// The mean time from a packet to its copy, in milliseconds.
+    pub duplicate_distance: Option<f64>,
     /// The directions that carry data.
     pub ways: Vec<Way>,
 }
@@ -125,7 +131,7 @@ pub struct Way {
     pub mss: u32,
     /// Octets of an IP packet with a full-sized segment.
     pub packet_octets: u64,
-    /// Octets that the receiver got, in order or not, in Mbps. Of QUIC, octets of payload that passed.
+    /// Octets that the receiver got, in order or not, in Mbps; zero if it is not known. Of QUIC, and without ACKs, octets of payload that passed.
     pub goodput: f64,
     /// Its interval of 95 %, by batch means, as those of other quantities.
     pub goodput_interval: Option<[f64; 2]>,
@@ -173,6 +179,8 @@ impl Connection {
             duration: (connection.last - connection.first) as f64 / 1e9,
             packets: connection.packets,
             octets: connection.octets,
+            duplicates: connection.duplicates.count,
+            duplicate_distance: connection.duplicates.mean_distance(),
             ends: names,
         }
     }
@@ -187,10 +195,13 @@ impl Way {
         let first = way.first_data.unwrap_or_default();
         let duration = way.last_data.saturating_sub(first) as f64 / 1e9;
         let limits = if is_quic { None } else { Limits::of(way, position) };
-        let carried = if is_quic { way.data_octets } else { way.delivered() };
+        let goodput = way.goodput();
         let controller = Controller::of(way, &round_trip, position);
         let mut statements = Statements::default();
         statements.add("controller", &controller);
+        statements.add("goodput", &goodput);
+        let is_encrypted = protocol == Protocol::Log;
+        let acks = (!is_quic).then(|| Acks::of(way, position, &seen, is_encrypted, &mut statements));
         Self {
             from: from.clone(),
             to: to.clone(),
@@ -201,13 +212,13 @@ impl Way {
             mss: way.mss(),
             packet_octets: u64::from(way.mss())
                 + (way.wire_octets.saturating_sub(way.data_octets)) / way.data_segments.max(1),
-            goodput: if duration > 0.0 { carried as f64 * 8e-6 / duration } else { 0.0 },
+            goodput: goodput.value().copied().unwrap_or_default(),
             goodput_interval: way.interval(|taken| (taken.carried as f64 * 8e-6, taken.at as f64 / 1e9)),
             rate: seen.rate.map(|rate| Estimate::of(rate.estimate, overhead * 8e-6)),
             rate_is_lower_bound: limits.is_some_and(|limits| limits.rule())
                 || seen.rate.is_some_and(|rate| rate.is_lower_bound),
-            losses: Losses::of(way),
-            acks: (!is_quic).then(|| Acks::of(way, position, &seen, protocol == Protocol::Log)),
+            losses: Losses::of(way, position),
+            acks,
             limits,
             controller,
             marked: way.marked,

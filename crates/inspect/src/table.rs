@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::link_layer::LinkLayer;
+use crate::packet::Packet;
 use crate::report::{self, Protocol, Report};
 use acklab_base::{Datagram, FlowKey, Instant, NodeId};
 use acklab_wire::IpPacket;
@@ -92,14 +93,23 @@ impl Inspector {
     fn packet(&mut self, at: u64, packet: &IpPacket) -> bool {
         let wire = packet.wire_len().get();
         if let Some(segment) = packet.segment() {
-            let Some((slot, from)) = self.find(at, packet, Protocol::Tcp) else { return false };
-            let identification = packet.identification();
+            let Some((slot, mut from)) = self.find(at, packet, Protocol::Tcp) else { return false };
+            if self.slots[slot as usize].is_another(from.into(), &segment) {
+                self.replace(slot, at, packet);
+                from = 0;
+            }
             let connection = &mut self.slots[slot as usize];
-            connection.packets += 1;
-            connection.octets += wire;
             // Clocks of captures step back; the times of a connection do not.
             connection.last = connection.last.max(at);
-            connection.segment(connection.last, from.into(), &segment, wire, identification);
+            let packet = Packet {
+                at: connection.last,
+                captured: at,
+                segment: &segment,
+                wire,
+                identification: packet.identification(),
+            };
+            let is_new = connection.segment(from.into(), &packet);
+            self.counts.duplicates += u64::from(!is_new);
             return true;
         }
         let Some((payload, length)) = packet.datagram_payload() else { return false };
@@ -149,6 +159,21 @@ impl Inspector {
         self.by_key.insert(keys[1], (slot, 1));
         self.by_key.insert(keys[0], (slot, 0));
         Some((slot, 0))
+    }
+
+    /// Ends the connection in `slot`. `packet` opens another one between the same ports.
+    #[cold]
+    fn replace(&mut self, slot: u32, at: u64, packet: &IpPacket) {
+        let (Some(ends), Some(reverse)) = (packet.sockets(), packet.reverse_flow()) else { return };
+        let place = slot as usize;
+        let another = Connection::new(ends, Protocol::Tcp, at, self.slots[place].runs());
+        let ended = std::mem::replace(&mut self.slots[place], another);
+        self.keys[place] = [packet.flow(), reverse];
+        for (end, key) in self.keys[place].into_iter().enumerate().rev() {
+            self.by_key.insert(key, (slot, end as u8));
+        }
+        self.recent = [None; 2];
+        self.end(&ended);
     }
 
     /// Ends the quarter of connections that has been silent for longest.

@@ -51,6 +51,11 @@ impl<T: Copy> Trace<T> {
         self.runs.push(Run { place, items: vec![item] });
     }
 
+    /// The runs that are kept at most.
+    pub(crate) const fn most_runs(&self) -> usize {
+        self.most_runs
+    }
+
     /// Of so many runs, one is kept.
     pub(crate) const fn stride(&self) -> u64 {
         self.stride as u64

@@ -1,22 +1,33 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgments that return.
+//!
+//! | part | state |
+//! |---|---|
+//! | `sequence` | the sequence space: what has passed, and what is acknowledged |
+//! | `segment_size` | the payload of a full-sized segment |
+//! | `scoreboard` | data that are not acknowledged |
+//! | `window` | the receive window |
+
+mod scoreboard;
+mod segment_size;
+mod sequence;
+mod window;
 
 use crate::batches::{Batches, Snapshot};
 use crate::controller::Reactions;
+use crate::finding::Finding;
+use crate::identification::Identifications;
 use crate::limits::Limits;
-use crate::losses::Losses;
+use crate::losses::{Filled, Losses, Mark};
+use crate::packet::Packet;
 use crate::qlog::Acknowledged;
 use crate::quantiles::Quantiles;
 use crate::round_trip::RoundTrip;
 use crate::trace::Trace;
-use acklab_wire::tcp::{Flags, SackBlock, Segment, SeqNumber, Timestamps};
-use std::collections::VecDeque;
-
-/// Segments that are followed until they are acknowledged.
-const MOST_OUTSTANDING: usize = 1 << 17;
-/// Where the number line begins, so that what comes from before the first packet has a place on it.
-const START: u64 = 1 << 32;
-/// A jump on the number line that no window allows (RFC 7323, §2.3): the capture has a hole, or the numbers are another connection's.
-const LARGEST_WINDOW: u64 = 1 << 30;
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+use scoreboard::{Scoreboard, Sent};
+use segment_size::SegmentSize;
+use sequence::{Place, START, SequenceSpace};
+use window::ReceiveWindow;
 
 /// Data that passed the point.
 #[derive(Clone, Copy, Debug)]
@@ -44,70 +55,13 @@ pub(crate) struct Ack {
     pub(crate) is_pure: bool,
 }
 
-/// Data that are not acknowledged.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    start: u64,
-    end: u64,
-    at: u64,
-    retransmissions: u32,
-    /// The timestamp of the first retransmission.
-    value: Option<u32>,
-    is_sacked: bool,
-}
-
-/// Numbers of IPv4 packets of one sender, if it counts them for each connection (RFC 6864 leaves that open; Linux does so for TCP, from a random
-/// number on). Captures of simulations count from zero at the point of capture, and so cannot tell that a packet is missing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Identifications {
-    last: Option<u16>,
-    is_of_capture: bool,
-    pub(crate) steps: u64,
-    /// Steps that no counter makes: none, back, or far ahead.
-    pub(crate) irregular: u64,
-    /// Numbers that were skipped.
-    pub(crate) skipped: u64,
-}
-
-/// A step that a counter of one connection does not make between two of its packets.
-const LONG_STEP: u16 = 512;
-
-impl Identifications {
-    #[inline]
-    fn packet(&mut self, identification: u16) {
-        let Some(last) = self.last.replace(identification) else { return };
-        self.is_of_capture |= self.steps == 0 && (last, identification) == (0, 1);
-        self.steps += 1;
-        match identification.wrapping_sub(last) {
-            0 | LONG_STEP.. => self.irregular += 1,
-            step => self.skipped += u64::from(step - 1),
-        }
-    }
-
-    /// The share of packets that were sent and did not pass, or `None` if the sender does not count its packets.
-    pub(crate) fn missing(&self) -> Option<f64> {
-        // One step in fifty may be irregular, where packets overtook each other.
-        let is_counter = !self.is_of_capture && self.steps >= 50 && self.irregular * 50 <= self.steps;
-        is_counter.then(|| self.skipped as f64 / (self.skipped + self.steps) as f64)
-    }
-}
-
 /// One direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
-    origin: Option<SeqNumber>,
-    highest: u64,
-    acknowledged: u64,
-    sacked: u64,
-    outstanding: VecDeque<Sent>,
-    /// For blocks of the last ACKs: start and end.
-    blocks: [(u64, u64); 4],
-    /// The largest payload, and that of the MSS option of the receiver.
-    pub(crate) largest: u32,
-    offered: Option<u16>,
-    /// The window scale of the receiver (RFC 7323, §2).
-    scale: Option<u8>,
-    window: Option<u64>,
+    space: SequenceSpace,
+    board: Scoreboard,
+    size: SegmentSize,
+    window: ReceiveWindow,
     pub(crate) round_trip: RoundTrip,
     pub(crate) losses: Losses,
     pub(crate) limits: Limits,
@@ -118,12 +72,20 @@ pub(crate) struct Way {
     pub(crate) data_segments: u64,
     pub(crate) data_packets: u64,
     pub(crate) data_octets: u64,
+    /// Octets that passed for the first time.
+    fresh_octets: u64,
     pub(crate) wire_octets: u64,
     pub(crate) pure_acks: u64,
     pub(crate) ack_octets: u64,
     pub(crate) duplicate_acks: u64,
+    /// Packets of the receiver that acknowledge something, with data or without.
+    all_acks: u64,
+    /// Octets that packets with data acknowledge first.
+    ridden_octets: u64,
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: u64,
+    /// When an ACK for further data passed last.
+    last_advance: u64,
     pub(crate) marked: u64,
     pub(crate) has_timestamps: bool,
     pub(crate) has_sack: bool,
@@ -134,16 +96,10 @@ impl Way {
     /// A direction of which at most `runs` runs of packets are kept.
     pub(crate) fn new(runs: usize) -> Self {
         Self {
-            origin: None,
-            highest: START,
-            acknowledged: START,
-            sacked: 0,
-            outstanding: VecDeque::new(),
-            blocks: [(0, 0); 4],
-            largest: 0,
-            offered: None,
-            scale: None,
-            window: None,
+            space: SequenceSpace::default(),
+            board: Scoreboard::default(),
+            size: SegmentSize::default(),
+            window: ReceiveWindow::default(),
             round_trip: RoundTrip::default(),
             losses: Losses::default(),
             limits: Limits::default(),
@@ -154,12 +110,16 @@ impl Way {
             data_segments: 0,
             data_packets: 0,
             data_octets: 0,
+            fresh_octets: 0,
             wire_octets: 0,
             pure_acks: 0,
             ack_octets: 0,
             duplicate_acks: 0,
+            all_acks: 0,
+            ridden_octets: 0,
             first_data: None,
             last_data: 0,
+            last_advance: 0,
             marked: 0,
             has_timestamps: false,
             has_sack: false,
@@ -167,163 +127,228 @@ impl Way {
         }
     }
 
-    /// The payload of a full-sized segment: that of the largest, unless captured before it was cut to the size of the path.
+    /// The payload of a full-sized segment.
     pub(crate) fn mss(&self) -> u32 {
-        self.offered.map_or(self.largest, |offered| self.largest.min(u32::from(offered))).max(1)
+        self.size.mss()
     }
 
-    /// Octets that the receiver holds.
-    pub(crate) const fn delivered(&self) -> u64 {
-        self.acknowledged - START + self.sacked
+    /// Octets that the receiver holds, by its ACKs.
+    const fn delivered(&self) -> u64 {
+        self.space.acknowledged - START + self.board.sacked()
     }
 
-    /// The SYN of the receiver tells how large segments may be and how its window is scaled.
+    /// Octets that have arrived: by ACKs, or if there are none those that have passed for the first time. Nothing of QUIC is known to have arrived but what
+    /// has passed.
+    pub(crate) const fn carried(&self) -> u64 {
+        if self.has_acks() { self.delivered() } else { self.fresh_octets }
+    }
+
+    /// Returns `true` if ACKs of this direction were captured.
+    pub(crate) const fn has_acks(&self) -> bool {
+        self.all_acks > 0
+    }
+
+    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure ACKs.
+    pub(crate) fn ridden(&self) -> f64 {
+        self.ridden_octets as f64 / (self.space.acknowledged - START).max(1) as f64
+    }
+
+    /// Octets that the receiver has acknowledged and that are not in the capture. One may be a FIN, or a probe of a closed window.
+    pub(crate) fn uncaptured(&self) -> u64 {
+        let behind = self.space.acknowledged.saturating_sub(self.space.highest);
+        self.losses.uncaptured() + if behind > 1 { behind } else { 0 }
+    }
+
+    /// When the last data are known to have arrived.
+    fn until(&self) -> u64 {
+        self.last_data.max(self.last_advance)
+    }
+
+    /// Bits that have arrived, per microsecond from the first data until the last are known to have arrived.
+    pub(crate) fn goodput(&self) -> Finding<f64> {
+        let nanos = self.first_data.map_or(0, |first| self.until().saturating_sub(first));
+        if nanos == 0 {
+            return Finding::not_known(format!(
+                "{} at one instant, expected some time between them",
+                packets(self.data_packets)
+            ));
+        }
+        let how = if self.has_acks() { "acknowledged" } else { "passed for the first time, no ACK was captured" };
+        let carried = self.carried();
+        Finding::known(carried as f64 * 8e3 / nanos as f64, format!("{carried} octets {how}"))
+    }
+
+    /// The SYN of the receiver has the size of segments and the scale of its window.
     pub(crate) fn offer(&mut self, syn: &Segment, sender_scales: bool) {
-        self.offered = syn.options.mss;
-        self.scale = syn.options.window_scale.filter(|_| sender_scales).map(|scale| scale.min(14));
+        self.size.offer(syn.options.mss);
+        self.window.offer(syn.options.window_scale.filter(|_| sender_scales));
         self.has_sack = syn.options.sack_permitted;
     }
 
     /// The sender's SYN sets where its numbers begin. Returns whether it came for the first time.
     pub(crate) fn begin(&mut self, syn: &Segment) -> bool {
         let first = SeqNumber(syn.seq.0.wrapping_add(1));
-        self.origin.replace(first) != Some(first)
+        if self.space.begins_with(first) {
+            return false;
+        }
+        self.restart();
+        self.space.begin(first);
+        true
     }
 
-    /// `segment` with data passed at `at`, in a packet of `wire` octets.
+    /// A segment of the sender has passed.
     #[inline]
-    pub(crate) fn send(&mut self, at: u64, segment: &Segment, wire: u64) {
+    pub(crate) fn send(&mut self, packet: &Packet<'_>) {
+        let Packet { at, segment, wire, .. } = *packet;
         self.round_trip.echo(at, segment.options.timestamps);
+        if segment.flags.contains(Flags::FIN) {
+            self.space.finish(segment.seq, segment.payload);
+        }
         if segment.payload == 0 {
             return;
         }
-        let clocks = segment.options.timestamps;
-        self.has_timestamps |= clocks.is_some();
-        let length = u64::from(segment.payload);
-        let origin = *self.origin.get_or_insert(segment.seq);
-        let near = self.highest - START;
-        let start = segment.seq.offset_near(origin, near).saturating_add(START);
-        if start.abs_diff(self.highest) > LARGEST_WINDOW {
-            self.restart(segment.seq);
-            return self.send(at, segment, wire);
+        let is_first = !self.space.is_known();
+        let start = match self.space.place_of_data(segment.seq, segment.payload) {
+            Place::At(start) => start,
+            Place::Anew => {
+                self.restart();
+                START
+            }
+            Place::Stray => return,
+        };
+        let mark = Mark::of(packet);
+        if is_first {
+            self.losses.begin(start, mark);
         }
+        let length = u64::from(segment.payload);
         let end = start + length;
-        if length <= 1 && end <= self.acknowledged {
-            return; // a keep-alive (RFC 9293, §3.8.4)
+        if length == 1 && self.is_probe(start) {
+            return;
         }
         self.pass(at);
-        self.largest = self.largest.max(segment.payload);
-        let segments = length.div_ceil(u64::from(self.mss()));
+        self.has_timestamps |= segment.options.timestamps.is_some();
+        let (segments, more) = self.size.packet(segment.payload);
         self.data_packets += 1;
-        self.data_segments += segments;
+        self.data_segments += segments + more;
         self.data_octets += length;
-        self.wire_octets += wire + (segments - 1) * (wire - length);
+        self.wire_octets += wire + (segments - 1) * wire.saturating_sub(length);
         self.marked += u64::from(segment.ecn == acklab_base::Ecn::Ce);
         self.first_data.get_or_insert(at);
         self.last_data = at;
+        let is_new = start >= self.space.highest;
+        if is_new {
+            self.extend(start, end, mark, segments);
+        } else {
+            self.repeat(start, end, mark, segments);
+        }
+        self.data.push(Data { at, start, length: segment.payload, is_new });
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
-        let is_new = start >= self.highest;
-        if is_new {
-            self.extend(at, start, end, clocks);
-        } else {
-            self.repeat(at, start, end, clocks, segments);
-        }
-        self.data.push(Data { at, start, length: segment.payload, is_new });
+    }
+
+    /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe of a closed window (§3.8.6.1), which is none of the data
+    /// until it is acknowledged.
+    #[cold]
+    fn is_probe(&mut self, start: u64) -> bool {
+        let is_acknowledged = start < self.space.acknowledged;
+        // Without ACKs, one byte before the next is taken for a keep-alive.
+        let is_before = !self.has_acks() && start + 1 == self.space.highest;
+        is_acknowledged || is_before || self.window.is_probed(start, self.space.highest)
     }
 
     /// New data from `start` to `end`.
     #[inline]
-    fn extend(&mut self, at: u64, start: u64, end: u64, clocks: Option<Timestamps>) {
-        if start > self.highest {
-            self.losses.skip(self.highest, start, at, clocks);
+    fn extend(&mut self, start: u64, end: u64, mark: Mark, segments: u64) {
+        self.losses.advance(mark);
+        if start > self.space.highest {
+            self.losses.skip(self.space.highest, start, mark, self.space.acknowledged);
         }
-        self.highest = end;
-        self.follow(Sent { start, end, at, retransmissions: 0, value: None, is_sacked: false });
-    }
-
-    fn follow(&mut self, sent: Sent) {
-        if self.outstanding.len() == MOST_OUTSTANDING
-            && let Some(oldest) = self.outstanding.pop_front()
-        {
-            self.sacked -= if oldest.is_sacked { oldest.end - oldest.start } else { 0 };
+        self.space.highest = end;
+        self.fresh_octets += end - start;
+        if end > self.space.acknowledged {
+            self.board.follow(Sent { start, end, at: mark.at, ..Sent::default() });
+        } else {
+            self.losses.counts.misfiled += segments;
         }
-        self.outstanding.push_back(sent);
     }
 
     /// Data of which a part, or something behind it, has passed before.
     #[cold]
-    fn repeat(&mut self, at: u64, start: u64, end: u64, clocks: Option<Timestamps>, segments: u64) {
-        let (ahead, _) = self.round_trip.least();
-        if self.losses.fills(start, end, at, clocks, ahead, segments) {
-            let place = self.outstanding.partition_point(|sent| sent.start < start);
-            if self.outstanding.len() < MOST_OUTSTANDING {
+    fn repeat(&mut self, start: u64, end: u64, mark: Mark, segments: u64) {
+        let highest = self.space.highest;
+        if let Some(filled) = self.losses.fills(start, end, mark, self.round_trip.least(), segments) {
+            self.fresh_octets += end.min(highest) - start;
+            if end > self.space.acknowledged {
                 // Neither it nor its ACK tells a round trip: the ACK may be one of what came after it.
-                let value = clocks.map(|clocks| clocks.value);
-                self.outstanding.insert(place, Sent { start, end, at, retransmissions: 1, value, is_sacked: false });
+                self.board.insert(Sent {
+                    start,
+                    end,
+                    at: mark.at,
+                    retransmissions: 1,
+                    value: mark.value,
+                    is_sacked: false,
+                });
             }
-            self.reactions.retransmit(self.highest);
-            return;
-        }
-        self.losses.counts.repeated += segments;
-        self.reactions.retransmit(self.highest);
-        if end <= self.acknowledged {
-            self.losses.counts.needless += segments;
-        }
-        let first = self.outstanding.partition_point(|sent| sent.end <= start);
-        for sent in self.outstanding.iter_mut().skip(first).take_while(|sent| sent.start < end) {
-            sent.retransmissions += 1;
-            if sent.value.is_none() {
-                sent.value = clocks.map(|clocks| clocks.value);
+            if filled == Filled::Retransmitted {
+                self.reactions.retransmit(highest);
             }
+        } else {
+            self.losses.counts.repeated += segments;
+            self.reactions.retransmit(highest);
+            if end <= self.space.acknowledged {
+                self.losses.counts.needless += segments;
+            }
+            self.board.retransmit(start, end, mark.value);
         }
-        if end > self.highest {
-            let start = self.highest;
-            self.highest = end;
-            self.follow(Sent { start, end, at, retransmissions: 1, value: None, is_sacked: false });
+        if end > highest {
+            self.space.highest = end;
+            self.fresh_octets += end - highest;
+            self.board.follow(Sent {
+                start: highest,
+                end,
+                at: mark.at,
+                retransmissions: 1,
+                value: None,
+                is_sacked: false,
+            });
         }
     }
 
-    /// `segment` of the receiver passed at `at`, in a packet of `wire` octets.
+    /// A segment of the receiver has passed.
     #[inline]
-    pub(crate) fn answer(&mut self, at: u64, segment: &Segment, wire: u64, identification: Option<u16>) {
-        if let Some(identification) = identification {
+    pub(crate) fn answer(&mut self, packet: &Packet<'_>) {
+        let Packet { at, segment, wire, .. } = *packet;
+        if let Some(identification) = packet.identification {
             self.identifications.packet(identification);
         }
         self.round_trip.stamp(at, segment.options.timestamps);
-        if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::SYN) {
+        if !segment.flags.contains(Flags::ACK) || segment.flags.intersects(Flags::SYN | Flags::RST) {
             return;
         }
-        let Some(origin) = self.origin else {
-            // The ACK of a capture that begins in the midst of a connection, before any data.
-            return;
-        };
-        let near = self.acknowledged.max(self.highest.saturating_sub(LARGEST_WINDOW)) - START;
-        let ack = segment.ack.offset_near(origin, near).saturating_add(START);
-        if ack > self.highest + LARGEST_WINDOW {
-            return;
-        }
+        // The ACK of a capture that begins in the midst of a connection, before any data, has no place.
+        let Some(ack) = self.space.place_of_ack(segment.ack) else { return };
         self.pass(at);
-        self.window = Some(u64::from(segment.window) << self.scale.unwrap_or(0));
+        self.window.open(segment.window);
+        self.all_acks += 1;
         let is_pure = segment.is_pure_ack();
         if is_pure {
             self.pure_acks += 1;
             self.ack_octets += wire;
         }
-        let before = self.acknowledged;
-        let was_whole = self.sacked == 0 && segment.options.sack.is_empty();
+        let before = self.space.acknowledged;
+        let was_whole = self.board.sacked() == 0 && segment.options.sack.is_empty();
         if !segment.options.sack.is_empty() {
-            self.sack(at, ack, origin, segment.options.sack.as_slice());
+            self.sack(at, ack, segment);
         }
-        let echo = segment.options.timestamps.map(|clocks| clocks.echo);
-        if ack > self.acknowledged {
-            self.advance(at, ack, echo);
-        } else if is_pure && ack == self.acknowledged && self.highest > self.acknowledged {
+        if ack > before {
+            self.advance(at, ack, segment.options.timestamps.map(|clocks| clocks.echo));
+            self.ridden_octets += if is_pure { 0 } else { ack - before };
+        } else if is_pure && ack == before && self.space.highest > before {
             self.duplicate_acks += 1;
         }
-        self.reactions.acknowledge(self.acknowledged, self.highest);
-        let covers = if was_whole { (self.acknowledged - before).min(u32::MAX.into()) as u32 } else { 0 };
+        self.reactions.acknowledge(self.space.acknowledged, self.space.highest);
+        let covers = if was_whole { (self.space.acknowledged - before).min(u32::MAX.into()) as u32 } else { 0 };
         let value = segment.options.timestamps.map(|clocks| clocks.value);
         let octets = wire.min(u16::MAX.into()) as u16;
         self.acks.push(Ack { at, ack, delivered: self.delivered(), value, covers, octets, is_pure });
@@ -332,80 +357,28 @@ impl Way {
     /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
     #[inline]
     fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) {
-        let mut newest = None;
-        while let Some(sent) = self.outstanding.front_mut() {
-            if sent.end > ack {
-                if sent.start < ack {
-                    self.sacked -= if sent.is_sacked { ack - sent.start } else { 0 };
-                    sent.start = ack;
-                }
-                break;
-            }
-            if sent.is_sacked {
-                self.sacked -= sent.end - sent.start;
-            }
-            if sent.retransmissions > 0 {
-                let is_older = |value: u32| echo.is_some_and(|echo| value.wrapping_sub(echo).cast_signed() > 0);
-                self.losses.counts.needless += u64::from(!sent.is_sacked && sent.value.is_some_and(is_older));
-            }
-            newest = Some(*sent);
-            self.outstanding.pop_front();
-        }
+        let covered = self.board.acknowledge(ack, echo);
+        self.losses.counts.needless += covered.needless;
         // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the receiver has had for longer.
-        if let Some(sent) = newest.filter(|sent| sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked) {
+        let first_time = |sent: &Sent| sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked;
+        if let Some(sent) = covered.newest.filter(first_time) {
             self.round_trip.ahead(at.saturating_sub(sent.at));
         }
-        self.acknowledged = ack;
-        self.highest = self.highest.max(ack);
-        self.losses.acknowledge(ack);
+        self.space.acknowledged = ack;
+        self.last_advance = at;
+        if ack == self.space.highest + 1 && self.window.has_probed(self.space.highest) {
+            // The receiver took the byte of a probe.
+            self.space.highest = ack;
+        }
+        self.losses.acknowledge(ack, at);
     }
 
-    /// The receiver holds these blocks.
+    /// The blocks of an ACK for everything before `ack`.
     #[cold]
-    fn sack(&mut self, at: u64, ack: u64, origin: SeqNumber, blocks: &[SackBlock]) {
-        let near = self.highest - START;
-        let spans = blocks.iter().map(|block| {
-            let place = |number: SeqNumber| number.offset_near(origin, near).saturating_add(START);
-            (place(block.start), place(block.end))
-        });
-        let mut seen = [(0, 0); 4];
-        for (number, (start, end)) in spans.enumerate().take(4) {
-            seen[number] = (start, end);
-            if end <= start || end > self.highest {
-                continue;
-            }
-            // RFC 2883, §4: the first block reports a duplicate if it lies below the ACK or within the second.
-            let is_within_second = number == 0
-                && blocks.get(1).is_some_and(|second| {
-                    let second = second.start.offset_near(origin, near).saturating_add(START)
-                        ..second.end.offset_near(origin, near).saturating_add(START);
-                    second.contains(&start) && end <= second.end
-                });
-            if number == 0 && (end <= ack || is_within_second) {
-                if self.blocks[0] != (start, end) {
-                    self.losses.counts.duplicate += (end - start).div_ceil(u64::from(self.mss()));
-                }
-                continue;
-            }
-            self.mark(at, start, end, number == 0);
-        }
-        self.blocks = seen;
-    }
-
-    /// Marks what the receiver holds from `start` to `end`.
-    fn mark(&mut self, at: u64, start: u64, end: u64, is_newest: bool) {
-        // The part of a block that an ACK before has reported is marked.
-        let known = self.blocks.iter().find(|block| block.0 == start && block.1 <= end).map_or(start, |block| block.1);
-        let first = self.outstanding.partition_point(|sent| sent.start < known);
-        let mut newest = None;
-        for sent in self.outstanding.iter_mut().skip(first).take_while(|sent| sent.end <= end) {
-            if !sent.is_sacked {
-                sent.is_sacked = true;
-                self.sacked += sent.end - sent.start;
-                newest = Some(*sent);
-            }
-        }
-        if let Some(sent) = newest.filter(|sent| is_newest && sent.retransmissions == 0) {
+    fn sack(&mut self, at: u64, ack: u64, segment: &Segment) {
+        let reported = self.board.sack(&self.space, ack, segment.options.sack.as_slice());
+        self.losses.counts.duplicate += self.size.segments_of(reported.duplicate);
+        if let Some(sent) = reported.newest.filter(|sent| sent.retransmissions == 0) {
             self.round_trip.ahead(at.saturating_sub(sent.at));
         }
     }
@@ -413,10 +386,11 @@ impl Way {
     /// A datagram with `length` octets, of which `start` went before, passed at `at` in a packet of `wire` octets. What it carries is encrypted, so
     /// that neither losses nor acknowledgments are known.
     pub(crate) fn count_datagram(&mut self, at: u64, start: u64, length: u32, wire: u64) {
-        self.largest = self.largest.max(length);
+        self.size.whole(length);
         self.data_packets += 1;
         self.data_segments += 1;
         self.data_octets += u64::from(length);
+        self.fresh_octets += u64::from(length);
         self.wire_octets += wire;
         self.first_data.get_or_insert(at);
         self.last_data = at;
@@ -429,9 +403,8 @@ impl Way {
     /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever streams.
     pub(crate) fn log_data(&mut self, at: u64, length: u64, wire: u64) {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
-        self.origin.get_or_insert(SeqNumber(0));
-        let start = self.highest - START;
-        self.highest += u64::from(length);
+        let start = self.space.highest - START;
+        self.space.highest += u64::from(length);
         self.count_datagram(at, start, length, wire);
     }
 
@@ -442,18 +415,21 @@ impl Way {
             self.pure_acks += 1;
             self.ack_octets += size;
         }
-        self.acknowledged += octets;
-        self.reactions.acknowledge(self.highest.saturating_sub(flight), self.highest);
+        self.all_acks += 1;
+        self.space.acknowledged += octets;
+        self.last_advance = at;
+        let highest = self.space.highest;
+        self.reactions.acknowledge(highest.saturating_sub(flight), highest);
         let covers = octets.min(u32::MAX.into()) as u32;
         let octets = size.min(u16::MAX.into()) as u16;
-        let (ack, delivered) = (self.acknowledged, self.delivered());
+        let (ack, delivered) = (self.space.acknowledged, self.delivered());
         self.acks.push(Ack { at, ack, delivered, value: None, covers, octets, is_pure });
     }
 
     /// The log of an end has declared a packet lost, whose data are sent again.
     pub(crate) fn log_loss(&mut self) {
         self.losses.counts.repeated += 1;
-        self.reactions.retransmit(self.highest);
+        self.reactions.retransmit(self.space.highest);
     }
 
     #[cold]
@@ -464,8 +440,16 @@ impl Way {
 
     /// The interval of the ratio of two sums.
     pub(crate) fn interval(&self, parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
-        let first = Snapshot { at: self.first_data?, ..Snapshot::default() };
-        self.batches.interval([first, self.so_far(self.last_data)], parts)
+        self.batches.interval(self.ends()?, parts)
+    }
+
+    /// The interval of the share that one count is of another.
+    pub(crate) fn share_interval(&self, parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
+        self.batches.share_interval(self.ends()?, parts)
+    }
+
+    fn ends(&self) -> Option<[Snapshot; 2]> {
+        Some([Snapshot { at: self.first_data?, ..Snapshot::default() }, self.so_far(self.until())])
     }
 
     /// What was counted up to `at`.
@@ -476,9 +460,8 @@ impl Way {
             at,
             segments: self.data_segments,
             acks: self.pure_acks,
-            lost: self.losses.counts.lost(),
-            // Nothing of QUIC is known to have arrived but what has passed.
-            carried: if self.origin.is_some() { self.delivered() } else { self.data_octets },
+            losses: self.losses.counts,
+            carried: self.carried(),
             times: [of(ahead), of(behind), of(whole)],
         }
     }
@@ -487,19 +470,19 @@ impl Way {
     #[inline]
     fn pass(&mut self, at: u64) {
         if self.first_data.is_some() {
-            let flight = self.highest.saturating_sub(self.acknowledged);
-            self.limits.until(at, flight, self.window, self.mss().into());
+            self.limits.until(at, self.space.flight(), self.window.bytes(), self.mss().into());
         }
     }
 
     /// The numbers begin anew.
     #[cold]
-    fn restart(&mut self, origin: SeqNumber) {
-        self.origin = Some(origin);
-        self.outstanding.clear();
-        self.highest = START;
-        self.acknowledged = START;
-        self.sacked = 0;
-        self.losses.acknowledge(u64::MAX);
+    fn restart(&mut self) {
+        self.board = Scoreboard::default();
+        self.window.forget_probe();
+        self.losses.restart();
     }
+}
+
+fn packets(count: u64) -> String {
+    format!("{count} packet{} with data", if count == 1 { "" } else { "s" })
 }

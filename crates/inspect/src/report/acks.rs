@@ -2,10 +2,15 @@
 
 use super::Position;
 use super::rate::Seen;
+use crate::finding::{Finding, Statements};
 use crate::quantiles::median;
 use crate::thinning::{self, Thinning};
 use crate::way;
 use serde::Serialize;
+
+/// Where packets with data acknowledge a larger share of the data, as in requests and replies, pure ACKs are the exception, and their ratio describes no receiver;
+/// *chosen*.
+const RIDDEN: f64 = 0.5;
 
 /// Acknowledgments.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -16,7 +21,7 @@ pub struct Acks {
     pub duplicates: u64,
     /// Their octets.
     pub octets: u64,
-    /// Segments with data to a pure ACK.
+    /// Segments with data per pure ACK; `None` if most data are acknowledged otherwise.
     pub ratio: Option<f64>,
     /// Its interval.
     pub ratio_interval: Option<[f64; 2]>,
@@ -42,7 +47,15 @@ pub struct Acks {
 
 impl Acks {
     /// ACKs of a direction that was captured at `position`. A box on the path cannot read those of a log: they are encrypted.
-    pub(super) fn of(way: &way::Way, position: Position, seen: &Seen, is_encrypted: bool) -> Self {
+    pub(super) fn of(
+        way: &way::Way,
+        position: Position,
+        seen: &Seen,
+        is_encrypted: bool,
+        statements: &mut Statements,
+    ) -> Self {
+        let ratio = ratio(way);
+        statements.add("ack_ratio", &ratio);
         let stretches = &seen.ack_stretches;
         let evidence = thinning::evidence(stretches, way.mss());
         let missing = way.identifications.missing();
@@ -59,8 +72,10 @@ impl Acks {
             count: way.pure_acks,
             duplicates: way.duplicate_acks,
             octets: way.ack_octets,
-            ratio: (way.pure_acks > 0).then(|| way.data_segments as f64 / way.pure_acks as f64),
-            ratio_interval: way.interval(|taken| (taken.segments as f64, taken.acks as f64)),
+            ratio: ratio.value().copied(),
+            ratio_interval: ratio
+                .value()
+                .and_then(|_| way.interval(|taken| (taken.segments as f64, taken.acks as f64))),
             usual: evidence.usual,
             agreement: evidence.agreement,
             spacing: spacing(stretches),
@@ -72,6 +87,24 @@ impl Acks {
             missing,
         }
     }
+}
+
+/// Segments with data per pure ACK.
+fn ratio(way: &way::Way) -> Finding<f64> {
+    if way.pure_acks == 0 {
+        return Finding::not_known("no pure ACK was captured");
+    }
+    let ridden = way.ridden();
+    if ridden > RIDDEN {
+        return Finding::not_known(format!(
+            "{:.0} % of the data are acknowledged by packets with data",
+            100.0 * ridden
+        ));
+    }
+    Finding::known(
+        way.data_segments as f64 / way.pure_acks as f64,
+        format!("{} segments, {} pure ACKs", way.data_segments, way.pure_acks),
+    )
 }
 
 fn spacing(stretches: &[Vec<way::Ack>]) -> Option<f64> {

@@ -1,5 +1,7 @@
 //! Losses of a direction.
 
+use super::Position;
+use crate::losses::Counts;
 use crate::way;
 use serde::Serialize;
 
@@ -14,29 +16,38 @@ pub struct Losses {
     pub lost_before: u64,
     /// Lost behind it.
     pub lost_behind: u64,
-    /// Lost / sent.
+    /// Lost / sent: those that passed the point, and those that were lost before it.
     pub share: f64,
     /// Its interval.
     pub share_interval: Option<[f64; 2]>,
     /// Reordered before the point of capture.
     pub reordered: u64,
+    /// Behind later ones in the file, although captured before these or before their ACK.
+    pub misfiled: u64,
+    /// Octets that the receiver acknowledged and that the capture lacks.
+    pub uncaptured_octets: u64,
 }
 
 impl Losses {
-    /// Losses of a direction.
-    pub(super) fn of(way: &way::Way) -> Self {
+    /// Losses of a direction that was captured at `position`.
+    pub(super) fn of(way: &way::Way, position: Position) -> Self {
         let losses = &way.losses.counts;
+        let is_at_receiver = position == Position::Receiver;
+        // Of the value and of its interval.
+        let share = |losses: &Counts, segments: u64| {
+            (losses.lost(is_at_receiver) as f64, (segments + losses.lost_before) as f64)
+        };
+        let (lost, sent) = share(losses, way.data_segments);
         Self {
             retransmitted: losses.retransmitted(),
-            spurious: losses.spurious(),
+            spurious: losses.spurious(is_at_receiver),
             lost_before: losses.lost_before,
-            lost_behind: losses.repeated - losses.spurious(),
-            share: losses.lost() as f64 / (way.data_segments + losses.lost_before).max(1) as f64,
-            // Of a share below zero or above one nothing is to be said.
-            share_interval: way
-                .interval(|taken| (taken.lost as f64, taken.segments as f64))
-                .map(|both| both.map(|share| share.clamp(0.0, 1.0))),
+            lost_behind: losses.repeated - losses.spurious(is_at_receiver),
+            share: lost / sent.max(1.0),
+            share_interval: way.share_interval(|taken| share(&taken.losses, taken.segments)),
             reordered: losses.reordered,
+            misfiled: losses.misfiled,
+            uncaptured_octets: way.uncaptured(),
         }
     }
 }

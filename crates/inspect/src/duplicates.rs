@@ -1,0 +1,257 @@
+//! Packets that the file has more than once: copies that the capture made, as a mirror port, `-i any` over a bridge, and merged taps do.
+//!
+//! A copy has the octets of the first packet, but for what a hop changes: time to live, checksum, DSCP and link layer. It comes soon. What else looks alike
+//! is told apart by the identification of IPv4 or by time (after Ucar, Morato, Magaña, Izal, *Duplicate Detection Methodology for IP Network Traffic
+//! Analysis*, IEEE M&N 2013):
+//!
+//! * The same identification, of a sender whose identifications change from packet to packet: it is the same packet.
+//! * Without such identifications (IPv6, RFC 6864 §4.1), data, SYN or FIN that come again sooner than any sender retransmits.
+//! * Without such identifications, a pure ACK that comes again at once is a duplicate ACK (RFC 5681, §2), unless most data of the connection come twice.
+//!
+//! A card may have cut one of the copies and not the other: they begin with the same identification, or with that of the segment within the larger one.
+
+use crate::packet::Packet;
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+use std::collections::VecDeque;
+
+/// Packets per direction among which copies are looked for: some milliseconds of a queue at 1 Gbps between two mirrored ports; *chosen*.
+const MAX_RECENT: usize = 128;
+/// The distance of copies with the same identification; *chosen*: the longest queue between two points, and less than the shortest RTO (200 ms of
+/// Linux, `TCP_RTO_MIN`), so that a sender that keeps the identification of a retransmission (RFC 1122, §3.2.1.5) is no source of copies by timeouts.
+const FAR: u64 = 100_000_000;
+/// The distance of copies without one; *chosen*: no timer of a sender is as short (TLP has at least 2 ms, RFC 8985, §7.2), and a retransmission by ACKs takes a round trip.
+const NEAR: u64 = 1_000_000;
+
+/// A packet that may come again.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    captured: u64,
+    identification: Option<u16>,
+    segment: Segment,
+    /// A copy of this pure ACK has come, so that the next is another ACK.
+    has_copy: bool,
+}
+
+/// What one end has sent.
+#[derive(Clone, Debug, Default)]
+struct Sender {
+    recent: VecDeque<Recent>,
+    /// Whether its identifications change from packet to packet.
+    counts: bool,
+    /// The number behind its data, and the newest that it acknowledges.
+    end: Option<SeqNumber>,
+    ack: Option<SeqNumber>,
+}
+
+/// Copies of packets of a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Duplicates {
+    senders: [Sender; 2],
+    /// Copies that were found.
+    pub(crate) count: u64,
+    /// Nanoseconds from first packets to their copies, all together.
+    distance: u64,
+    /// Packets that take sequence numbers, and copies of such.
+    taking: [u64; 2],
+}
+
+impl Duplicates {
+    /// Returns `true` if a packet that the end `from` sent is a copy of one before. `round_trip` is the least, if it is known.
+    #[inline]
+    pub(crate) fn is_copy(&mut self, from: usize, packet: &Packet<'_>, round_trip: Option<u64>) -> bool {
+        let takes = takes_numbers(packet.segment);
+        let is_doubled = 2 * self.taking[1] >= self.taking[0] && self.taking[1] > 0;
+        let near = round_trip.map_or(NEAR, |round_trip| NEAR.min(round_trip));
+        if let Some(distance) = self.senders[from].copy_of(packet, near, is_doubled) {
+            self.count += 1;
+            self.distance += distance;
+            self.taking[1] += u64::from(takes);
+            return true;
+        }
+        self.taking[0] += u64::from(takes);
+        self.senders[from].remember(packet);
+        false
+    }
+
+    /// The mean time from a packet to its copy in milliseconds, or `None` if there is none.
+    pub(crate) fn mean_distance(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.distance as f64 / self.count as f64 / 1e6)
+    }
+}
+
+/// Returns `true` if a segment takes sequence numbers, so that its sender repeats it for a reason only.
+fn takes_numbers(segment: &Segment) -> bool {
+    segment.payload > 0 || segment.flags.intersects(Flags::SYN | Flags::FIN) && !segment.flags.contains(Flags::RST)
+}
+
+impl Sender {
+    fn remember(&mut self, packet: &Packet<'_>) {
+        let Packet { captured, identification, segment, .. } = *packet;
+        if let Some(last) = self.recent.back() {
+            self.counts |= last.identification != identification;
+        }
+        if self.recent.len() == MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(Recent { captured, identification, segment: *segment, has_copy: false });
+    }
+
+    /// Returns `true` if a segment goes beyond all others in its data or in what it acknowledges, so that it is no copy.
+    #[inline]
+    fn is_further(&mut self, segment: &Segment) -> bool {
+        let reaches = |so_far: &mut Option<SeqNumber>, number: SeqNumber| {
+            let is_new = so_far.is_none_or(|so_far| number.is_after(so_far));
+            *so_far = if is_new { Some(number) } else { *so_far };
+            is_new
+        };
+        let is_further = reaches(&mut self.end, SeqNumber(segment.seq.0.wrapping_add(segment.sequence_len() as u32)));
+        segment.flags.contains(Flags::ACK) && reaches(&mut self.ack, segment.ack) || is_further
+    }
+
+    /// Returns the nanoseconds since the packet of which this one is a copy.
+    #[inline]
+    fn copy_of(&mut self, packet: &Packet<'_>, near: u64, is_doubled: bool) -> Option<u64> {
+        if self.is_further(packet.segment) { None } else { self.find(packet, near, is_doubled) }
+    }
+
+    #[cold]
+    fn find(&mut self, packet: &Packet<'_>, near: u64, is_doubled: bool) -> Option<u64> {
+        let is_numbered = self.counts && packet.identification.is_some_and(|identification| identification != 0);
+        let takes = takes_numbers(packet.segment);
+        for recent in self.recent.iter_mut().rev() {
+            let distance = packet.captured.abs_diff(recent.captured);
+            if distance > FAR {
+                return None;
+            }
+            let is_copy = if is_numbered {
+                recent.has_octets_of(packet) && recent.has_number_of(packet)
+            } else {
+                distance < near && recent.has_octets_of(packet) && (takes || is_doubled && !recent.has_copy)
+            };
+            if is_copy {
+                recent.has_copy = true;
+                return Some(distance);
+            }
+        }
+        None
+    }
+}
+
+impl Recent {
+    /// Returns `true` if the packet has the octets of this one, or is a part of it that a card has cut.
+    fn has_octets_of(&self, packet: &Packet<'_>) -> bool {
+        let (own, other) = (&self.segment, packet.segment);
+        if (Segment { ecn: own.ecn, ..*other }) == *own {
+            return true;
+        }
+        let is_of_one = own.ack == other.ack && own.options == other.options;
+        is_of_one
+            && other.payload > 0
+            && (contains(own, other) || own.payload > 0 && contains(other, own) && own.seq == other.seq)
+    }
+
+    /// Returns `true` if the identification is that of this packet, or of the part that a card has cut from it: parts are numbered and of one size, but for
+    /// the last.
+    fn has_number_of(&self, packet: &Packet<'_>) -> bool {
+        let Some((own, other)) = self.identification.zip(packet.identification) else { return false };
+        let offset = packet.segment.seq.0.wrapping_sub(self.segment.seq.0);
+        match u32::from(other.wrapping_sub(own)) {
+            0 => offset == 0,
+            number => offset > 0 && offset.is_multiple_of(number) && offset / number >= packet.segment.payload,
+        }
+    }
+}
+
+/// Returns `true` if the data of `whole` contain those of `part`, and more.
+fn contains(whole: &Segment, part: &Segment) -> bool {
+    let offset = u64::from(part.seq.0.wrapping_sub(whole.seq.0));
+    part.payload < whole.payload && offset + u64::from(part.payload) <= whole.payload.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acklab_wire::tcp::{Options, Timestamps};
+
+    const US: u64 = 1000;
+    const MS: u64 = 1000 * US;
+
+    fn data(number: u32, segments: u32) -> Segment {
+        let clocks = Timestamps { value: 5, echo: 6 };
+        Segment {
+            seq: SeqNumber(1000 * number),
+            ack: SeqNumber(9),
+            flags: Flags::ACK,
+            payload: 1000 * segments,
+            options: Options { timestamps: Some(clocks), ..Options::default() },
+            ..Segment::default()
+        }
+    }
+
+    fn ack(number: u32) -> Segment {
+        Segment { ack: SeqNumber(number), flags: Flags::ACK, ..Segment::default() }
+    }
+
+    /// Whether each of the packets is a copy: the end that sends it, its time, segment and identification.
+    fn copies(packets: &[(usize, u64, Segment, Option<u16>)]) -> Vec<bool> {
+        let mut duplicates = Duplicates::default();
+        packets
+            .iter()
+            .map(|&(from, at, ref segment, identification)| {
+                let packet = Packet { at, captured: at, segment, wire: 40, identification };
+                duplicates.is_copy(from, &packet, Some(50 * MS))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_same_identification_is_the_same_packet() {
+        let found = copies(&[
+            (0, 0, data(0, 1), Some(7)),
+            (0, 3 * US, data(0, 1), Some(7)),
+            (0, MS, data(1, 1), Some(8)),
+            // From another point, behind a queue.
+            (0, 20 * MS, data(1, 1), Some(8)),
+            // A retransmission within a tick of the clock.
+            (0, 21 * MS, data(1, 1), Some(9)),
+        ]);
+        assert_eq!(found, [false, true, false, true, false]);
+        let two = [(1, 0, ack(5), Some(7)), (1, US, ack(5), Some(8)), (1, 2 * US, ack(5), Some(9))];
+        assert_eq!(copies(&two), [false; 3], "duplicate ACKs");
+    }
+
+    /// Three duplicate ACKs within a tick have the same octets, and so have the copies of ACKs: of these, the data are there twice as well.
+    #[test]
+    fn duplicate_acks_without_identifications_are_no_copies() {
+        let three = [(1, 0, ack(5), None), (1, US, ack(5), None), (1, 2 * US, ack(5), None)];
+        assert_eq!(copies(&three), [false; 3]);
+        let mut twice = vec![(0, 0, data(0, 1), None), (0, US, data(0, 1), None)];
+        twice.extend((0..6).map(|n| (1, MS + n * US, ack(5), None)));
+        assert_eq!(copies(&twice), [false, true, false, true, false, true, false, true]);
+    }
+
+    #[test]
+    fn without_identifications_time_tells_a_copy_from_a_retransmission() {
+        let found = copies(&[
+            (0, 0, data(0, 1), Some(0)),
+            (0, 3 * US, data(0, 1), Some(0)),
+            (0, MS, data(1, 1), Some(0)),
+            (0, 51 * MS, data(1, 1), Some(0)),
+        ]);
+        assert_eq!(found, [false, true, false, false]);
+    }
+
+    /// A packet of three segments on the bridge, and its segments on the card, which numbers them.
+    #[test]
+    fn parts_of_a_packet_are_copies_of_it() {
+        let found = copies(&[
+            (0, 0, data(0, 1), Some(6)),
+            (0, MS, data(1, 3), Some(7)),
+            (0, MS + US, data(1, 1), Some(7)),
+            (0, MS + 2 * US, data(2, 1), Some(8)),
+            (0, MS + 3 * US, data(3, 1), Some(9)),
+            (0, 60 * MS, data(2, 1), Some(12)),
+        ]);
+        assert_eq!(found, [false, false, true, true, true, false]);
+    }
+}

@@ -1,0 +1,238 @@
+//! Bytes that have not passed the point, although later ones have.
+//!
+//! A gap that the receiver acknowledges before it is filled is one of the capture: the receiver has the bytes, and the point did not see them.
+
+use crate::packet::Packet;
+
+/// Gaps that are remembered.
+const MAX_GAPS: usize = 256;
+/// Data that pass so soon behind their ACK were captured behind it, as with a card of several queues. No sender retransmits what was acknowledged within
+/// 3 ms; *chosen*, as the delay without a round-trip time in `order`.
+const SOON: u64 = 3_000_000;
+
+/// When a segment passed, and what it says of the time of its sending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    pub(crate) at: u64,
+    /// The time in the file, which may step back.
+    pub(crate) captured: u64,
+    /// Its timestamp.
+    pub(crate) value: Option<u32>,
+    pub(crate) identification: Option<u16>,
+}
+
+impl Mark {
+    pub(crate) fn of(packet: &Packet<'_>) -> Self {
+        Self {
+            at: packet.at,
+            captured: packet.captured,
+            value: packet.segment.options.timestamps.map(|clocks| clocks.value),
+            identification: packet.identification,
+        }
+    }
+}
+
+/// How a gap was filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// By a segment that was captured before the one that revealed the gap, or with its ACK.
+    Misfiled,
+    /// By a segment that was sent before the one that revealed the gap.
+    Reordered,
+    /// By a retransmission: the first transmission was lost before the point.
+    Retransmitted,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    start: u64,
+    end: u64,
+    /// The segment that revealed it.
+    mark: Mark,
+    /// When the receiver acknowledged it.
+    acknowledged: Option<u64>,
+    /// Whether the capture may have begun behind it.
+    is_before: bool,
+}
+
+impl Gap {
+    /// Bytes that the capture lacks, if the gap stays.
+    const fn octets(&self) -> u64 {
+        if self.is_before || self.acknowledged.is_none() { 0 } else { self.end - self.start }
+    }
+
+    const fn overlaps(&self, start: u64, end: u64) -> bool {
+        self.start < end && start < self.end
+    }
+}
+
+/// The gaps of a direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps {
+    open: Vec<Gap>,
+    /// How many of them are not acknowledged.
+    pending: usize,
+    /// Bytes of gaps that stayed.
+    uncaptured: u64,
+}
+
+impl Gaps {
+    /// Returns `true` if an ACK may acknowledge a gap.
+    #[inline]
+    pub(super) const fn are_pending(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// The segment of `mark` reveals a gap from `start` to `end`. The receiver has acknowledged everything before `acknowledged`.
+    pub(super) fn open(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
+        self.expire(mark.at);
+        let gap = Gap { start, end, mark, acknowledged: None, is_before: false };
+        let known = acknowledged.clamp(start, end);
+        if known > start {
+            self.push(Gap { end: known, acknowledged: Some(mark.at), ..gap });
+        }
+        if end > known {
+            self.push(Gap { start: known, ..gap });
+        }
+    }
+
+    /// What comes from before `end` was sent before the capture began, or is reordered at its start.
+    pub(super) fn open_before(&mut self, end: u64, mark: Mark) {
+        self.push(Gap { start: 0, end, mark, acknowledged: None, is_before: true });
+    }
+
+    fn push(&mut self, gap: Gap) {
+        if self.open.len() == MAX_GAPS {
+            let oldest = self.open.remove(0);
+            self.uncaptured += oldest.octets();
+        }
+        self.open.push(gap);
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.pending = self.open.iter().filter(|gap| gap.acknowledged.is_none()).count();
+    }
+
+    /// The receiver has everything before `acknowledged`.
+    pub(super) fn acknowledge(&mut self, acknowledged: u64, at: u64) {
+        let mut rest = Vec::new();
+        for gap in self.open.iter_mut().filter(|gap| gap.acknowledged.is_none() && gap.start < acknowledged) {
+            if gap.end > acknowledged {
+                rest.push(Gap { start: acknowledged, ..*gap });
+                gap.end = acknowledged;
+            }
+            gap.acknowledged = Some(at);
+        }
+        rest.into_iter().for_each(|gap| self.push(gap));
+        self.expire(at);
+    }
+
+    /// Gaps that were acknowledged some time ago stay.
+    fn expire(&mut self, at: u64) {
+        let uncaptured = &mut self.uncaptured;
+        self.open.retain(|gap| {
+            let stays = gap.acknowledged.is_none_or(|since| at.saturating_sub(since) <= SOON);
+            *uncaptured += if stays { 0 } else { gap.octets() };
+            stays
+        });
+        self.count();
+    }
+
+    /// Fills what data from `start` to `end`, at `at`, meet. `compare` compares them with the segment that revealed a gap, the first of several.
+    pub(super) fn fill(
+        &mut self,
+        start: u64,
+        end: u64,
+        at: u64,
+        compare: impl FnOnce(Mark) -> Filled,
+    ) -> Option<Filled> {
+        self.expire(at);
+        let first = *self.open.iter().filter(|gap| gap.overlaps(start, end)).min_by_key(|gap| gap.start)?;
+        let (met, mut rest): (Vec<Gap>, Vec<Gap>) =
+            std::mem::take(&mut self.open).into_iter().partition(|gap| gap.overlaps(start, end));
+        for gap in met {
+            rest.extend((gap.start < start).then_some(Gap { end: start, ..gap }));
+            rest.extend((end < gap.end).then_some(Gap { start: end, ..gap }));
+        }
+        self.open = rest;
+        self.count();
+        Some(if first.acknowledged.is_some() { Filled::Misfiled } else { compare(first.mark) })
+    }
+
+    /// Bytes that the receiver has acknowledged and that did not pass.
+    pub(super) fn uncaptured(&self) -> u64 {
+        self.uncaptured + self.open.iter().map(Gap::octets).sum::<u64>()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+        self.pending = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn mark(at: u64) -> Mark {
+        Mark { at, captured: at, value: None, identification: None }
+    }
+
+    fn fill(gaps: &mut Gaps, start: u64, end: u64, at: u64) -> Option<Filled> {
+        gaps.fill(start, end, at, |_| Filled::Reordered)
+    }
+
+    #[test]
+    fn a_gap_may_be_filled_in_parts() {
+        let mut gaps = Gaps::default();
+        gaps.open(100, 400, mark(0), 0);
+        assert_eq!(fill(&mut gaps, 200, 300, MS), Some(Filled::Reordered));
+        assert_eq!(fill(&mut gaps, 200, 300, MS), None);
+        assert_eq!(fill(&mut gaps, 50, 450, MS), Some(Filled::Reordered));
+        assert!(gaps.open.is_empty());
+    }
+
+    #[test]
+    fn an_acknowledged_gap_is_one_of_the_capture() {
+        let mut gaps = Gaps::default();
+        gaps.open(100, 400, mark(0), 0);
+        gaps.acknowledge(300, MS);
+        assert_eq!((gaps.uncaptured(), gaps.are_pending()), (200, true));
+        // Behind its ACK by half a millisecond: as captured by another queue.
+        assert_eq!(fill(&mut gaps, 200, 300, MS + MS / 2), Some(Filled::Misfiled));
+        // Long behind it: not from this gap.
+        assert_eq!(fill(&mut gaps, 100, 200, 10 * MS), None);
+        assert_eq!(gaps.uncaptured(), 100);
+    }
+
+    #[test]
+    fn data_behind_their_ack_leave_no_gap_of_the_path() {
+        let mut gaps = Gaps::default();
+        gaps.open(100, 400, mark(0), 300);
+        assert_eq!(gaps.uncaptured(), 200);
+        assert_eq!(fill(&mut gaps, 100, 300, MS), Some(Filled::Misfiled));
+        assert_eq!(gaps.uncaptured(), 0);
+        assert_eq!(fill(&mut gaps, 300, 400, MS), Some(Filled::Reordered));
+    }
+
+    #[test]
+    fn what_was_sent_before_the_capture_is_no_gap_of_it() {
+        let mut gaps = Gaps::default();
+        gaps.open_before(1000, mark(0));
+        assert_eq!(fill(&mut gaps, 900, 950, MS), Some(Filled::Reordered));
+        gaps.acknowledge(2000, MS);
+        assert_eq!((gaps.uncaptured(), gaps.are_pending()), (0, false));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut gaps = Gaps::default();
+        (1..1000).for_each(|n| gaps.open(10 * n, 10 * n + 5, mark(0), 0));
+        assert_eq!(gaps.open.len(), MAX_GAPS);
+        gaps.acknowledge(20_000, 0);
+        assert_eq!(gaps.uncaptured(), 5 * MAX_GAPS as u64);
+    }
+}

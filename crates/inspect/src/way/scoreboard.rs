@@ -1,0 +1,214 @@
+//! Data that have passed the point and are not acknowledged.
+
+use super::sequence::SequenceSpace;
+use acklab_wire::tcp::SackBlock;
+use std::collections::VecDeque;
+
+/// Segments that are followed until they are acknowledged.
+const MAX_OUTSTANDING: usize = 1 << 17;
+
+/// Data that are not acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) at: u64,
+    pub(super) retransmissions: u32,
+    /// The timestamp of the first retransmission.
+    pub(super) value: Option<u32>,
+    pub(super) is_sacked: bool,
+}
+
+/// The scoreboard of a direction (RFC 6675, §3).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    outstanding: VecDeque<Sent>,
+    /// Bytes of these that the receiver holds out of order.
+    sacked: u64,
+    /// The blocks of the last ACK: start and end.
+    blocks: [(u64, u64); 4],
+}
+
+/// What an ACK covers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Covered {
+    /// The last segment that it covers, whole or in part.
+    pub(super) newest: Option<Sent>,
+    /// Retransmitted segments of which the first transmission arrived, by the timestamp that the ACK echoes (Eifel, RFC 3522, §3.2).
+    pub(super) needless: u64,
+}
+
+/// What the blocks of an ACK report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reported {
+    /// Bytes that the receiver got twice (D-SACK, RFC 2883, §4).
+    pub(super) duplicate: u64,
+    /// The last segment that is reported for the first time, in the block that the ACK reports for the first time.
+    pub(super) newest: Option<Sent>,
+}
+
+impl Scoreboard {
+    /// Bytes that the receiver holds out of order.
+    pub(super) const fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Follows data behind all others.
+    pub(super) fn follow(&mut self, sent: Sent) {
+        if self.outstanding.len() == MAX_OUTSTANDING
+            && let Some(oldest) = self.outstanding.pop_front()
+        {
+            self.sacked -= if oldest.is_sacked { oldest.end - oldest.start } else { 0 };
+        }
+        self.outstanding.push_back(sent);
+    }
+
+    /// Follows data that pass behind later ones.
+    #[cold]
+    pub(super) fn insert(&mut self, sent: Sent) {
+        if self.outstanding.len() < MAX_OUTSTANDING {
+            let place = self.outstanding.partition_point(|one| one.start < sent.start);
+            self.outstanding.insert(place, sent);
+        }
+    }
+
+    /// Data from `start` to `end` have passed again, with the timestamp `value`.
+    #[cold]
+    pub(super) fn retransmit(&mut self, start: u64, end: u64, value: Option<u32>) {
+        let first = self.outstanding.partition_point(|sent| sent.end <= start);
+        for sent in self.outstanding.iter_mut().skip(first).take_while(|sent| sent.start < end) {
+            sent.retransmissions += 1;
+            sent.value = sent.value.or(value);
+        }
+    }
+
+    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, ack: u64, echo: Option<u32>) -> Covered {
+        let mut covered = Covered::default();
+        while let Some(sent) = self.outstanding.front_mut() {
+            if sent.end > ack {
+                if sent.start < ack {
+                    self.sacked -= if sent.is_sacked { ack - sent.start } else { 0 };
+                    sent.start = ack;
+                }
+                break;
+            }
+            if sent.is_sacked {
+                self.sacked -= sent.end - sent.start;
+            }
+            if sent.retransmissions > 0 {
+                let is_older = |value: u32| echo.is_some_and(|echo| value.wrapping_sub(echo).cast_signed() > 0);
+                covered.needless += u64::from(!sent.is_sacked && sent.value.is_some_and(is_older));
+            }
+            covered.newest = Some(*sent);
+            self.outstanding.pop_front();
+        }
+        covered
+    }
+
+    /// The receiver reports these blocks with an ACK for everything before `ack`.
+    #[cold]
+    pub(super) fn sack(&mut self, space: &SequenceSpace, ack: u64, blocks: &[SackBlock]) -> Reported {
+        let mut seen = [(0, 0); 4];
+        for (place, block) in seen.iter_mut().zip(blocks) {
+            *place = (space.place_in_block(block.start), space.place_in_block(block.end));
+        }
+        let mut reported = Reported::default();
+        for (number, &(start, end)) in seen.iter().enumerate().take(blocks.len()) {
+            if end <= start || end > space.highest {
+                continue;
+            }
+            // RFC 2883, §4: the first block reports a duplicate if it lies below the ACK or within the second.
+            let second = seen[1];
+            let is_within_second = number == 0 && blocks.len() > 1 && second.0 <= start && end <= second.1;
+            if number == 0 && (end <= ack || is_within_second) {
+                if self.blocks[0] != (start, end) {
+                    reported.duplicate += end - start;
+                }
+                continue;
+            }
+            let newest = self.mark(start, end);
+            reported.newest = reported.newest.or(newest.filter(|_| number == 0));
+        }
+        self.blocks = seen;
+        reported
+    }
+
+    /// Marks what the receiver holds from `start` to `end`. Returns the last segment that was not marked before.
+    fn mark(&mut self, start: u64, end: u64) -> Option<Sent> {
+        // The part of a block that an ACK before has reported is marked.
+        let known = self.blocks.iter().find(|block| block.0 == start && block.1 <= end).map_or(start, |block| block.1);
+        let first = self.outstanding.partition_point(|sent| sent.start < known);
+        let mut newest = None;
+        for sent in self.outstanding.iter_mut().skip(first).take_while(|sent| sent.end <= end) {
+            if !sent.is_sacked {
+                sent.is_sacked = true;
+                self.sacked += sent.end - sent.start;
+                newest = Some(*sent);
+            }
+        }
+        newest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::way::sequence::START;
+    use acklab_wire::tcp::SeqNumber;
+
+    /// Ten segments of 100 bytes, one per millisecond, of which none is acknowledged.
+    fn ten() -> (Scoreboard, SequenceSpace) {
+        let (mut board, mut space) = (Scoreboard::default(), SequenceSpace::default());
+        space.begin(SeqNumber(0));
+        for number in 0..10 {
+            let start = START + 100 * number;
+            board.follow(Sent { start, end: start + 100, at: number * 1_000_000, ..Sent::default() });
+        }
+        space.highest = START + 1000;
+        (board, space)
+    }
+
+    fn block(start: u32, end: u32) -> SackBlock {
+        SackBlock { start: SeqNumber(start), end: SeqNumber(end) }
+    }
+
+    #[test]
+    fn an_ack_covers_the_segments_before_it() {
+        let (mut board, _) = ten();
+        let covered = board.acknowledge(START + 250, None);
+        assert_eq!(covered.newest.unwrap().end, START + 200);
+        assert_eq!(board.acknowledge(START + 300, None).newest.unwrap().start, START + 250);
+    }
+
+    #[test]
+    fn an_older_echo_shows_that_a_retransmission_was_needless() {
+        let (mut board, _) = ten();
+        board.retransmit(START, START + 100, Some(70));
+        assert_eq!(board.acknowledge(START + 100, Some(60)).needless, 1);
+        board.retransmit(START + 100, START + 200, Some(70));
+        assert_eq!(board.acknowledge(START + 200, Some(70)).needless, 0);
+    }
+
+    #[test]
+    fn blocks_are_counted_once() {
+        let (mut board, space) = ten();
+        assert_eq!(board.sack(&space, START, &[block(200, 400)]).newest.unwrap().start, START + 300);
+        assert_eq!(board.sacked(), 200);
+        assert_eq!(board.sack(&space, START, &[block(200, 500)]).newest.unwrap().start, START + 400);
+        assert_eq!(board.sacked(), 300);
+        board.acknowledge(START + 500, None);
+        assert_eq!(board.sacked(), 0);
+    }
+
+    #[test]
+    fn a_first_block_below_the_ack_or_within_the_second_reports_a_duplicate() {
+        let (mut board, space) = ten();
+        board.acknowledge(START + 300, None);
+        assert_eq!(board.sack(&space, START + 300, &[block(100, 200)]).duplicate, 100);
+        // The same block in the next ACK reports nothing new.
+        assert_eq!(board.sack(&space, START + 300, &[block(100, 200)]).duplicate, 0);
+        assert_eq!(board.sack(&space, START + 300, &[block(500, 600), block(400, 700)]).duplicate, 100);
+    }
+}

@@ -1,0 +1,150 @@
+//! The sequence space of a direction: 32-bit numbers as places on a line that does not wrap.
+
+use acklab_wire::tcp::SeqNumber;
+
+/// The place of the first byte: bytes from before it have a place as well, and places are congruent with distances from the first number.
+pub(crate) const START: u64 = 1 << 32;
+/// A longer jump than any window allows (RFC 7323, §2.3).
+const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// What has passed of a direction, and what its receiver has acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequenceSpace {
+    /// The number of the byte at [`START`].
+    origin: Option<SeqNumber>,
+    /// The place behind the last byte that has passed the point.
+    pub(crate) highest: u64,
+    /// The receiver has everything before this place.
+    pub(crate) acknowledged: u64,
+    /// The place behind the last byte of the direction, if its FIN has passed.
+    end: Option<u64>,
+    /// The number behind the last segment that was too far away.
+    stray: Option<SeqNumber>,
+}
+
+/// Where a segment lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Its first byte.
+    At(u64),
+    /// Further away than any window reaches. A single segment may belong to another connection.
+    Stray,
+    /// As the segment before, which was a stray too and ended where this one begins or near it: the capture has a hole.
+    Anew,
+}
+
+impl Default for SequenceSpace {
+    fn default() -> Self {
+        Self { origin: None, highest: START, acknowledged: START, end: None, stray: None }
+    }
+}
+
+impl SequenceSpace {
+    /// The sender's SYN sets the number of the first byte.
+    pub(super) fn begin(&mut self, first: SeqNumber) {
+        *self = Self { origin: Some(first), ..Self::default() };
+    }
+
+    /// Returns `true` if the first byte of this direction would have the number `first`.
+    pub(super) fn begins_with(&self, first: SeqNumber) -> bool {
+        self.origin == Some(first)
+    }
+
+    pub(super) const fn is_known(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// The place of data that begin with `seq`. The first of a capture that begins in mid-flow set the origin.
+    pub(super) fn place_of_data(&mut self, seq: SeqNumber, length: u32) -> Place {
+        let origin = *self.origin.get_or_insert(seq);
+        let place = seq.offset_near(origin, self.highest);
+        if place.abs_diff(self.highest) <= LARGEST_WINDOW {
+            self.stray = None;
+            return Place::At(place);
+        }
+        let after = SeqNumber(seq.0.wrapping_add(length));
+        let follows = |stray: SeqNumber| u64::from(seq.0.wrapping_sub(stray.0)) <= LARGEST_WINDOW;
+        match self.stray.replace(after) {
+            Some(stray) if follows(stray) => {
+                self.begin(seq);
+                Place::Anew
+            }
+            _ => Place::Stray,
+        }
+    }
+
+    /// The place that an ACK with this number acknowledges. Returns `None` if no data have passed or no window reaches it.
+    pub(super) fn place_of_ack(&self, ack: SeqNumber) -> Option<u64> {
+        let near = self.acknowledged.max(self.highest.saturating_sub(LARGEST_WINDOW));
+        let place = ack.offset_near(self.origin?, near);
+        // The FIN takes a number, and is no byte.
+        let place = if self.end.is_some_and(|end| place == end + 1) { place - 1 } else { place };
+        (place <= self.highest + LARGEST_WINDOW).then_some(place)
+    }
+
+    /// The place of a number in a SACK block.
+    pub(super) fn place_in_block(&self, number: SeqNumber) -> u64 {
+        self.origin.map_or(START, |origin| number.offset_near(origin, self.highest))
+    }
+
+    /// A FIN with this number, behind `payload` bytes, has passed.
+    pub(super) fn finish(&mut self, seq: SeqNumber, payload: u32) {
+        if let Some(origin) = self.origin {
+            let place = seq.offset_near(origin, self.highest);
+            self.end = Some(place + u64::from(payload));
+        }
+    }
+
+    /// Bytes that have passed and are not acknowledged.
+    pub(super) const fn flight(&self) -> u64 {
+        self.highest.saturating_sub(self.acknowledged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(space: &mut SequenceSpace, seq: u32, length: u32) -> Place {
+        let place = space.place_of_data(SeqNumber(seq), length);
+        if let Place::At(start) = place {
+            space.highest = space.highest.max(start + u64::from(length));
+        }
+        place
+    }
+
+    #[test]
+    fn places_do_not_wrap() {
+        let mut space = SequenceSpace::default();
+        space.begin(SeqNumber(u32::MAX - 999));
+        assert_eq!(at(&mut space, u32::MAX - 999, 1000), Place::At(START));
+        assert_eq!(at(&mut space, 0, 1000), Place::At(START + 1000));
+        assert_eq!(space.place_of_ack(SeqNumber(1000)), Some(START + 2000));
+    }
+
+    /// A single segment of another connection changes nothing; two that follow each other show a hole of the capture.
+    #[test]
+    fn numbers_begin_anew_at_the_second_stray() {
+        let mut space = SequenceSpace::default();
+        assert_eq!(at(&mut space, 1000, 100), Place::At(START));
+        assert_eq!(at(&mut space, 3_000_000_000, 100), Place::Stray);
+        assert_eq!(at(&mut space, 1100, 100), Place::At(START + 100));
+        assert_eq!(at(&mut space, 3_000_000_000, 100), Place::Stray);
+        assert_eq!(at(&mut space, 3_000_000_100, 100), Place::Anew);
+        assert_eq!(at(&mut space, 3_000_000_100, 100), Place::At(START));
+    }
+
+    #[test]
+    fn the_number_of_a_fin_is_no_byte() {
+        let mut space = SequenceSpace::default();
+        at(&mut space, 1000, 100);
+        assert_eq!(space.place_of_ack(SeqNumber(1101)), Some(START + 101));
+        space.finish(SeqNumber(1100), 0);
+        assert_eq!(space.place_of_ack(SeqNumber(1101)), Some(START + 100));
+    }
+
+    #[test]
+    fn without_data_there_is_no_place() {
+        assert_eq!(SequenceSpace::default().place_of_ack(SeqNumber(5)), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! The receive window of a direction, and the probes of a closed one.
+
+/// The largest scale (RFC 7323, §2.3).
+const MAX_SCALE: u8 = 14;
+
+/// The window that the receiver offers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReceiveWindow {
+    scale: Option<u8>,
+    bytes: Option<u64>,
+    /// The place of the byte that probed the window while it was closed.
+    probe: Option<u64>,
+}
+
+impl ReceiveWindow {
+    /// The SYN of the receiver has this scale.
+    pub(super) fn offer(&mut self, scale: Option<u8>) {
+        self.scale = scale.map(|scale| scale.min(MAX_SCALE));
+    }
+
+    /// An ACK has this window field.
+    #[inline]
+    pub(super) fn open(&mut self, window: u16) {
+        self.bytes = Some(u64::from(window) << self.scale.unwrap_or(0));
+    }
+
+    /// The window in bytes.
+    pub(super) const fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    /// Returns `true` if the single byte at `start` probes a closed window behind `highest`, or has done so.
+    pub(super) fn is_probed(&mut self, start: u64, highest: u64) -> bool {
+        if start == highest && self.bytes == Some(0) {
+            self.probe = Some(start);
+        }
+        self.probe == Some(start)
+    }
+
+    /// Returns `true` if the byte at `place` has probed the window.
+    pub(super) fn has_probed(&self, place: u64) -> bool {
+        self.probe == Some(place)
+    }
+
+    pub(super) const fn forget_probe(&mut self) {
+        self.probe = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_window_is_probed_with_the_next_byte() {
+        let mut window = ReceiveWindow::default();
+        window.offer(Some(7));
+        window.open(500);
+        assert_eq!(window.bytes(), Some(64_000));
+        assert!(!window.is_probed(9000, 9000));
+        window.open(0);
+        assert!(!window.is_probed(8999, 9000) && window.is_probed(9000, 9000));
+        // The probe is repeated when the window is open again.
+        window.open(500);
+        assert!(window.has_probed(9000) && window.is_probed(9000, 9000));
+    }
+}
