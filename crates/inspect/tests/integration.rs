@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod connections;
+mod misleading;
 mod properties {
     pub(crate) mod frames;
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from acklab.cli.run import finite
 from acklab.files import printable
 from acklab.inspection.model import inspect
+from acklab.inspection.notes import notes
 from acklab.inspection.tables import tables
 from acklab.terminal import run_bar, show_table, tell
 
@@ -23,8 +24,8 @@ def inspect_command(capture: Path, report: Path | None, as_json: bool) -> None:
         if not shown:
             counts = found.counts
             tell(f"found {counts['packets']} packets and no connection with data, expected TCP or QUIC")
-    if found.cut is not None:
-        tell(f"note: {found.cut}")
+    for note in notes(found):
+        tell(f"note: {note}")
     if report is not None:
         from acklab.inspection.document import document
         from acklab.report import write

@@ -7,6 +7,7 @@
 
 model     the result, as the core tells it
 tables    the tables of the command line
+notes     what the file itself does to its packets
 evidence  the table of what supports each finding
 document  the report, with time–sequence plots, which `acklab.report.write` writes
 """

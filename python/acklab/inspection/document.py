@@ -2,6 +2,7 @@
 
 from acklab.figures.time_sequence import time_sequence
 from acklab.inspection.model import Inspection, Way
+from acklab.inspection.notes import notes
 from acklab.inspection.tables import shown, tables
 from acklab.report.document import Document, Figure, Section
 
@@ -19,8 +20,7 @@ def document(found: Inspection) -> Document:
     ways = shown(found)
     counts = found.counts
     text = f"{counts['packets']:,} packets, {counts['connections']:,} connection{'' if counts['connections'] == 1 else 's'} in {found.duration:.1f} s."
-    if found.cut is not None:
-        text += f"\n\n**Note:** {found.cut}."
+    text += "".join(f"\n\n**Note:** {note}." for note in notes(found))
     sections = [Section("Connections", text, tables(found))]
     for way in ways:
         curves = way["curves"]

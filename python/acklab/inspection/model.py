@@ -32,7 +32,10 @@ class RoundTrip(TypedDict):
 
 
 class Losses(TypedDict):
-    """Losses in segments, and their share."""
+    """Losses in segments, and their share.
+
+    `misfiled` segments are out of order in the file only; the capture lacks the `uncaptured_octets`.
+    """
 
     retransmitted: int
     spurious: int
@@ -41,6 +44,8 @@ class Losses(TypedDict):
     share: float
     share_interval: tuple[float, float] | None
     reordered: int
+    misfiled: int
+    uncaptured_octets: int
 
 
 class Acks(TypedDict):
@@ -123,7 +128,7 @@ Way = TypedDict(
 
 
 class Connection(TypedDict):
-    """A connection."""
+    """A connection. `duplicates` are copies of its packets that the capture made, on average `duplicate_distance` ms behind them."""
 
     protocol: str
     ends: list[str]
@@ -131,6 +136,8 @@ class Connection(TypedDict):
     duration: float
     packets: int
     octets: int
+    duplicates: int
+    duplicate_distance: float | None
     ways: list[Way]
 
 
@@ -140,6 +147,7 @@ class Counts(TypedDict):
     packets: int
     others: int
     malformed: int
+    duplicates: int
     connections: int
 
 

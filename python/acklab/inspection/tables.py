@@ -53,14 +53,22 @@ def _heading(number: int, way: Way, count: int) -> str:
 def _rest(found: Inspection, ways: Sequence[Way]) -> list[Table]:
     others = [way for way in found.ways if all(way is not one for one in ways)]
     rows = [
-        [f"{way['from']} → {way['to']}", written(way["data_octets"]), written(way["goodput"]), _number(way["round_trip"]["base"])]
+        [f"{way['from']} → {way['to']}", written(way["data_octets"]), _number(_goodput(way)), _number(way["round_trip"]["base"])]
         for way in others
     ]
     return [Table(["direction", "octets", "goodput [Mbps]", "base RTT [ms]"], rows, "Smaller ones").cut(20)]
 
 
+def _some(count: int) -> str:
+    return written(count) if count else "–"
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else written(value)
+
+
+def _goodput(way: Way) -> float | None:
+    return None if "goodput" in way["not_known"] else way["goodput"]
 
 
 def _rate(way: Way) -> str:
@@ -112,7 +120,7 @@ _ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
     ("captured at", "", lambda way: way["position"]),
     ("duration", "s", lambda way: written(way["duration"])),
     ("data", "segments", lambda way: written(way["data_segments"])),
-    ("goodput", "Mbps", lambda way: _within(way["goodput"], way["goodput_interval"])),
+    ("goodput", "Mbps", lambda way: _within(_goodput(way), way["goodput_interval"])),
     ("rate of the bottleneck", "Mbps", _rate),
     ("base RTT", "ms", lambda way: _number(way["round_trip"]["base"])),
     ("… to the receiver and back", "ms", lambda way: _number(way["round_trip"]["ahead"])),
@@ -123,8 +131,9 @@ _ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
     ("… spurious", "segments", _acks(lambda way: written(way["losses"]["spurious"]))),
     ("lost", "", _acks(_lost)),
     ("reordered", "segments", _acks(lambda way: written(way["losses"]["reordered"]))),
+    ("acknowledged, not captured", "bytes", lambda way: _some(way["losses"]["uncaptured_octets"])),
     (
-        "segments to an ACK",
+        "segments per ACK",
         "",
         _acks(lambda way: _within(way["acks"]["ratio"], way["acks"]["ratio_interval"]) if way["acks"] else "–"),
     ),

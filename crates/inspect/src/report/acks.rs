@@ -55,7 +55,7 @@ impl Acks {
         statements: &mut Statements,
     ) -> Self {
         let ratio = ratio(way);
-        statements.add("ack_ratio", &ratio);
+        statements.add("ratio", &ratio);
         let stretches = &seen.ack_stretches;
         let evidence = thinning::evidence(stretches, way.mss());
         let missing = way.identifications.missing();

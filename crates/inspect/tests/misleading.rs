@@ -1,0 +1,237 @@
+//! Captures that mislead: packets that are there twice, ports that are used again, reordering, and what the capture lacks.
+
+use acklab_base::Instant;
+use acklab_inspect::report::{Connection, Position, Report};
+use acklab_inspect::{Inspector, LinkLayer, Options as Bounds};
+use acklab_wire::ipv4::{Extent, Ipv4Fields};
+use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
+use acklab_wire::{Endpoints, Pdu};
+
+const MSS: u32 = 1448;
+const MS: u64 = 1_000_000;
+/// A packet of 1500 bytes takes this long at 12 Mbps.
+const PACKET: u64 = MS;
+const RTT: u64 = 50 * MS;
+
+/// A packet of a capture: when, by the server or its client, with which identification.
+#[derive(Clone, Copy, Debug)]
+struct Captured {
+    at: u64,
+    is_servers: bool,
+    segment: Segment,
+    identification: u16,
+}
+
+/// A download of `segments` over a path of 12 Mbps, of which the client acknowledges each second segment. The server has the numbers from `first` on.
+/// `behind` is the part of the round trip between the point of capture and the server.
+fn download(start: u64, first: u32, segments: u32, behind: u64) -> Vec<Captured> {
+    let packet = |at, is_servers, flags, seq, ack, payload| {
+        let options = Options { mss: flags_mss(flags), ..Options::default() };
+        let segment = Segment {
+            seq: SeqNumber(seq),
+            ack: SeqNumber(ack),
+            flags,
+            window: 60_000,
+            options,
+            payload,
+            ..Segment::default()
+        };
+        Captured { at: start + at, is_servers, segment, identification: 0 }
+    };
+    let ahead = RTT - behind;
+    let mut packets = vec![
+        packet(0, false, Flags::SYN, 99, 0, 0),
+        packet(behind, true, Flags::SYN | Flags::ACK, first.wrapping_sub(1), 100, 0),
+        packet(RTT, false, Flags::ACK, 100, first, 0),
+    ];
+    for number in 0..segments {
+        let at = RTT + behind + u64::from(number) * PACKET;
+        packets.push(packet(at, true, Flags::ACK, first.wrapping_add(number * MSS), 100, MSS));
+        if number % 2 == 1 {
+            packets.push(packet(at + ahead, false, Flags::ACK, 100, first.wrapping_add((number + 1) * MSS), 0));
+        }
+    }
+    number(&mut packets);
+    packets
+}
+
+fn flags_mss(flags: Flags) -> Option<u16> {
+    flags.contains(Flags::SYN).then_some(MSS as u16)
+}
+
+/// Orders packets by time, and numbers those of each end as it sends them.
+fn number(packets: &mut [Captured]) {
+    packets.sort_by_key(|packet| packet.at);
+    let mut next = [700_u16, 30_000];
+    for packet in packets {
+        let next = &mut next[usize::from(packet.is_servers)];
+        packet.identification = *next;
+        *next += 1;
+    }
+}
+
+fn inspect(packets: &[Captured]) -> Report {
+    let client = Endpoints::of_nodes(0, 1, 0);
+    let mut inspector = Inspector::new(Bounds::default());
+    for packet in packets {
+        let ends = if packet.is_servers { client.reverse() } else { client };
+        let mut octets = Vec::new();
+        let fields = Ipv4Fields { identification: packet.identification, ..Ipv4Fields::default() };
+        packet.segment.encode(ends, fields, Extent::Headers, &mut octets).unwrap();
+        let length = packet.segment.wire_len().get() as u32;
+        inspector.frame(Instant::from_nanos(packet.at), LinkLayer::Ip, &octets, length);
+    }
+    inspector.finish()
+}
+
+fn only(mut report: Report) -> Connection {
+    assert_eq!((report.connections.len(), report.connections[0].ways.len()), (1, 1));
+    report.connections.remove(0)
+}
+
+#[test]
+fn packets_that_are_there_twice_are_counted_once() {
+    let once = download(1000 * MS, 1, 200, 0);
+    let mut twice: Vec<Captured> =
+        once.iter().flat_map(|&packet| [packet, Captured { at: packet.at + 3000, ..packet }]).collect();
+    twice.sort_by_key(|packet| packet.at);
+    for without_identifications in [false, true] {
+        let [mut once, mut twice] = [once.clone(), twice.clone()];
+        if without_identifications {
+            once.iter_mut().chain(&mut twice).for_each(|packet| packet.identification = 0);
+        }
+        let (expected, found) = (only(inspect(&once)), inspect(&twice));
+        assert_eq!(found.counts.duplicates, once.len() as u64);
+        let found = only(found);
+        assert_eq!((found.packets, found.duplicates), (expected.packets, once.len() as u64));
+        assert!((found.duplicate_distance.unwrap() - 0.003).abs() < 1e-9);
+        let [expected, found] = [&expected.ways[0], &found.ways[0]];
+        assert_eq!((found.losses.retransmitted, found.losses.reordered), (0, 0));
+        assert_eq!(found.acks.unwrap().count, expected.acks.unwrap().count);
+        assert_eq!((found.data_segments, found.round_trip.base), (200, Some(50.0)));
+    }
+}
+
+/// The second connection has numbers 1.5 billion ahead, of which no window tells that they are another's.
+#[test]
+fn a_syn_with_another_number_is_another_connection() {
+    let mut packets = download(1000 * MS, 1, 100, 0);
+    packets.extend(download(10_000 * MS, 1_500_000_000, 100, 0).into_iter().map(|mut packet| {
+        packet.segment.seq.0 += u32::from(!packet.is_servers) * 77;
+        packet.segment.ack.0 += u32::from(packet.is_servers) * 77;
+        packet
+    }));
+    let report = inspect(&packets);
+    assert_eq!((report.counts.connections, report.connections.len()), (2, 2));
+    for connection in &report.connections {
+        let way = &connection.ways[0];
+        assert_eq!((way.data_segments, way.losses.retransmitted, way.losses.uncaptured_octets), (100, 0, 0));
+        assert_eq!(connection.packets, 153);
+    }
+}
+
+/// At the receiver, each tenth segment is overtaken by the next, by half a millisecond of a round trip of 50. The receiver acknowledges within 2 ms.
+#[test]
+fn what_is_overtaken_at_the_receiver_is_not_lost() {
+    let mut packets = download(1000 * MS, 1, 200, RTT - 2 * MS);
+    let data = |packet: &&mut Captured| packet.segment.payload > 0;
+    packets.iter_mut().filter(data).skip(5).step_by(10).for_each(|packet| packet.at += PACKET + PACKET / 2);
+    packets.sort_by_key(|packet| packet.at);
+    for identifications in [true, false] {
+        let mut packets = packets.clone();
+        if !identifications {
+            packets.iter_mut().for_each(|packet| packet.identification = 0);
+        }
+        let way = only(inspect(&packets)).ways.remove(0);
+        assert_eq!(way.position, Position::Receiver);
+        assert_eq!((way.losses.reordered, way.losses.retransmitted, way.losses.lost_before), (20, 0, 0));
+        assert!(way.losses.share.abs() < 1e-12);
+    }
+}
+
+/// At the receiver, what has passed has arrived: to send it again was not needed, although its ACK has not passed yet.
+#[test]
+fn what_comes_again_at_the_receiver_is_spurious() {
+    let mut packets = download(1000 * MS, 1, 200, RTT);
+    // Segment 50, which is acknowledged with segment 51.
+    let mut again = packets.iter().copied().filter(|packet| packet.segment.payload > 0).nth(50).unwrap();
+    again.at += PACKET / 2;
+    again.identification += 10_000;
+    packets.push(again);
+    packets.sort_by_key(|packet| packet.at);
+    let losses = only(inspect(&packets)).ways.remove(0).losses;
+    assert_eq!((losses.retransmitted, losses.spurious, losses.lost_behind), (1, 1, 0));
+}
+
+/// Segment 80 is not in the file, nor is it sent again: its ACK is there.
+#[test]
+fn data_that_were_acknowledged_and_not_captured_are_no_loss() {
+    let mut packets = download(1000 * MS, 1, 200, 0);
+    let missing = packets.iter().enumerate().filter(|(_, packet)| packet.segment.payload > 0).nth(80).unwrap().0;
+    packets.remove(missing);
+    let losses = only(inspect(&packets)).ways.remove(0).losses;
+    assert_eq!((losses.uncaptured_octets, losses.retransmitted, losses.reordered), (u64::from(MSS), 0, 0));
+}
+
+/// ACKs that another queue of the card delivered before the data that they acknowledge, and data behind later data, by their times of capture.
+#[test]
+fn what_is_out_of_order_in_the_file_is_no_retransmission() {
+    let mut packets = download(1000 * MS, 1, 200, RTT);
+    for place in (20..200).step_by(20) {
+        packets.swap(place, place + 1);
+    }
+    let way = only(inspect(&packets)).ways.remove(0);
+    assert_eq!((way.losses.retransmitted, way.losses.reordered, way.losses.uncaptured_octets), (0, 0, 0));
+    assert!(way.losses.misfiled > 0);
+    assert!(way.round_trip.ahead.is_none_or(|ahead| ahead < 0.001), "{:?}", way.round_trip);
+}
+
+/// Half a second of data at 12 Mbps, without the SYN, and without anything that the client has sent.
+#[test]
+fn data_alone_tell_what_they_can() {
+    let packets: Vec<Captured> =
+        download(1000 * MS, 1, 500, 0).into_iter().filter(|packet| packet.segment.payload > 0).collect();
+    let way = only(inspect(&packets)).ways.remove(0);
+    assert!((way.goodput / (f64::from(MSS) * 8e-3) - 1.0).abs() < 0.01, "{}", way.goodput);
+    let [low, high] = way.goodput_interval.unwrap();
+    assert!(low <= way.goodput && way.goodput <= high && low > 11.0, "{low} {high}");
+    assert_eq!(way.acks.unwrap().ratio, None);
+    assert!(way.statements.not_known.contains_key("ratio") && way.statements.evidence.contains_key("goodput"));
+}
+
+/// Packets of two and three segments, captured in mid-flow before a card cuts them.
+#[test]
+fn in_mid_flow_the_size_of_segments_is_seen() {
+    let mut packets: Vec<Captured> = Vec::new();
+    let mut seq = 5000;
+    for packet in download(1000 * MS, 1, 300, 0).into_iter().filter(|packet| packet.segment.payload > 0) {
+        let payload = MSS * (2 + packets.len() as u32 % 2);
+        packets.push(Captured { segment: Segment { seq: SeqNumber(seq), payload, ..packet.segment }, ..packet });
+        seq += payload;
+    }
+    let way = only(inspect(&packets)).ways.remove(0);
+    assert_eq!((way.mss, way.data_segments), (MSS, 750));
+}
+
+/// Requests and replies whose ACKs ride on data: the one pure ACK is that of the handshake.
+#[test]
+fn without_pure_acks_there_is_no_ratio() {
+    let mut packets = download(1000 * MS, 1, 0, 0);
+    for number in 0..100 {
+        let at = 2000 * MS + u64::from(number) * RTT;
+        let message = |is_servers, seq, ack| {
+            let (seq, ack) = (SeqNumber(seq), SeqNumber(ack));
+            let segment = Segment { seq, ack, flags: Flags::ACK, payload: 60, window: 60_000, ..Segment::default() };
+            Captured { at: at + u64::from(is_servers) * RTT / 2, is_servers, segment, identification: 0 }
+        };
+        packets.extend([
+            message(false, 100 + 60 * number, 1 + 60 * number),
+            message(true, 1 + 60 * number, 160 + 60 * number),
+        ]);
+    }
+    number(&mut packets);
+    for way in &inspect(&packets).connections[0].ways {
+        assert_eq!(way.acks.unwrap().ratio, None, "{:?}", way.acks);
+        assert!(way.statements.not_known.contains_key("ratio"));
+    }
+}
