@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyarrow import fs
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_PART = 1 << 22
+"""Octets of an object that are read at a time where it is not needed as a whole."""
 _SPOOL = 1 << 26
 """Octets of a remote object that are collected in memory before they are uploaded; more are collected in a file."""
 
@@ -155,14 +157,26 @@ class Place(ABC):
         except (ValueError, RecursionError) as error:
             raise StoreError(f"{self.name_of(name)}: found damaged JSON ({error}), expected {expected}") from error
 
-    def read_checked(self, name: str, stamp: Stamp) -> bytes:
-        """The octets of an object. Raises StoreError if they are not those that were written."""
-        octets = self.read(name)
-        if len(octets) != stamp.octets:
-            raise StoreError(f"{self.name_of(name)}: found {len(octets)} octets, expected the {stamp.octets} that acklab wrote")
-        if hashlib.sha256(octets).hexdigest() != stamp.sha256:
-            raise StoreError(changed(self.name_of(name)))
-        return octets
+    def verify(self, name: str, stamp: Stamp) -> None:
+        """Raises StoreError if an object is not as it was written. In a process it is read once, and again after a change of its size, times or place."""
+        key, full = self.state(name), self.name_of(name)
+        if key is not None and _VERIFIED.get(full) == (stamp, key):
+            return
+        digest, octets = hashlib.sha256(), 0
+        with self.opened(name) as file:
+            while part := file.read(_PART):
+                digest.update(part)
+                octets += len(part)
+        if octets != stamp.octets:
+            raise StoreError(f"{full}: found {octets} octets, expected the {stamp.octets} that acklab wrote")
+        if digest.hexdigest() != stamp.sha256:
+            raise StoreError(changed(full))
+        if key is not None:
+            _VERIFIED[full] = stamp, key
+
+    @abstractmethod
+    def state(self, name: str) -> tuple[object, ...] | None:
+        """Values that change with an object. None if the store has no times."""
 
     def table(self, name: str, stamp: Stamp | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """A table of Parquet, with all its columns or some. With a stamp, it must be as it was written."""
@@ -179,7 +193,7 @@ class Place(ABC):
         try:
             with self.opened(name) as file:
                 return pq.read_schema(file)
-        except pa.ArrowException as error:
+        except (pa.ArrowException, ValueError) as error:
             raise StoreError(what_was_found(self.name_of(name), self.read(name), error)) from error
 
     def table_names(self) -> list[str]:
@@ -250,6 +264,14 @@ class LocalPlace(Place):
             return (self.folder / name).read_bytes()
         except OSError as error:
             raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+
+    def state(self, name: str) -> tuple[object, ...]:
+        """Place, size and times of a file. The time of its change of status cannot be set: it moves even if that of its content is put back."""
+        try:
+            found = (self.folder / name).stat()
+        except OSError as error:
+            raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     @contextlib.contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
@@ -345,6 +367,12 @@ class RemotePlace(Place):
         with self._faults(name), self.filesystem.open_input_stream(self.full(name)) as file:
             return cast(bytes, file.read())
 
+    def state(self, name: str) -> tuple[object, ...] | None:
+        """Size and time of an object."""
+        with self._faults(name):
+            found = self.filesystem.get_file_info(self.full(name))
+        return None if found.mtime_ns is None else (found.size, found.mtime_ns)
+
     @contextlib.contextmanager
     def opened(self, name: str) -> "Iterator[pa.NativeFile]":
         """An object, of which only the ranges are fetched that are read."""
@@ -361,7 +389,7 @@ class RemotePlace(Place):
                 self.filesystem.create_dir(self.full(name).rpartition("/")[0], recursive=True)
                 # The object appears when the upload is complete: an upload that is cut off leaves none.
                 with self.filesystem.open_output_stream(self.full(name)) as out:
-                    while part := file.read(1 << 22):
+                    while part := file.read(_PART):
                         out.write(part)
 
     def remove(self, name: str) -> None:
@@ -383,6 +411,9 @@ class RemotePlace(Place):
         except (OSError, pa.ArrowException) as error:
             raise StoreError(f"{self.name_of(name)}: {error}") from error
 
+
+_VERIFIED: dict[str, tuple[Stamp, tuple[object, ...]]] = {}
+"""The stamp of each object that was found to be as it was written, and its state at that time."""
 
 _FILESYSTEMS: dict[str, tuple[Any, str]] = {}
 

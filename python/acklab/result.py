@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from acklab.places import Place
+    from acklab.places import Place, Stamp
     from acklab.replacing import Replacement
 
 SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisions", "air")
@@ -131,22 +131,34 @@ def load_result(directory: "str | Path | Place") -> Result:
         settle(place.path)
     if place.exists(store.SWEEP_FILE) or place.exists(store.STUDY_FILE):
         raise StoreError(f"{place}: found a sweep or a study, expected the result of a run (acklab run --out DIR)")
-    result = read_result(place)
-    if "flows" not in result.tables:
-        names = ", ".join(result.tables)
-        raise StoreError(f"{place}: found the tables {names}, expected the result of a run with a table 'flows'")
-    return result
+    names = place.table_names()
+    if "flows" not in names:
+        raise StoreError(f"{place}: found the tables {', '.join(names)}, expected the result of a run with a table 'flows'")
+    return read_result(place)
+
+
+def files_of(place: "Place") -> "dict[str, Stamp | None]":
+    """The tables of a result by name, with their stamps; a result of an earlier version has none. Raises StoreError."""
+    from acklab.replacing import settle, stamps
+
+    if place.path is not None:
+        settle(place.path)
+    names = place.table_names()
+    known = stamps(place)
+    if not known:
+        return dict.fromkeys(names)
+    for name in sorted({f"{name}.parquet" for name in names} ^ {name for name in known if name.endswith(".parquet")}):
+        found = "no such file, expected it" if name in known else "a table without a checksum, expected none"
+        raise StoreError(f"{place.name_of(name)}: found {found} beside the other tables of the result")
+    return {name: known[f"{name}.parquet"] for name in names}
 
 
 def read_result(place: "Place") -> Result:
     """Reads tables and where they come from. Raises StoreError."""
-    from acklab.replacing import stamps
-
-    files = {name: f"{name}.parquet" for name in place.table_names()}
-    known = stamps(place)
-    tables = {name: place.table(file, known.get(file)) for name, file in files.items()}
+    files = files_of(place)
+    tables = {name: place.table(f"{name}.parquet", stamp) for name, stamp in files.items()}
     first = next(iter(files))
-    return Result(tables, Provenance.of(tables[first].schema.metadata, place.name_of(files[first])))
+    return Result(tables, Provenance.of(tables[first].schema.metadata, place.name_of(f"{first}.parquet")))
 
 
 def rows(table: "pa.Table") -> list[dict[str, Any]]:

@@ -171,7 +171,7 @@ def read_metadata(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             found = pq.read_metadata(file).metadata or {}
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise StoreError(_what_was_found(path, error)) from error
     try:
         return {key.decode(): value.decode() for key, value in found.items() if key.startswith(_PREFIX.encode())}

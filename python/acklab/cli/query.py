@@ -1,14 +1,21 @@
 """`acklab query`: questions in SQL about kept tables."""
 
 import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from acklab.cli.run import finite
-from acklab.places import Place, place_of
+from acklab.contents import Contents
+from acklab.places import Place, Stamp, place_of
 from acklab.queries import ask
+from acklab.result import files_of
 from acklab.store import SWEEP_FILE
 from acklab.sweeps import load_sweep
 from acklab.tables import plain_table
 from acklab.terminal import show_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def query_command(sql: str, where: str, as_json: bool, as_csv: bool) -> None:
@@ -16,18 +23,36 @@ def query_command(sql: str, where: str, as_json: bool, as_csv: bool) -> None:
     place = place_of(where, "DIR")
     frame = ask(sql, place, _tables(place))
     if as_csv:
-        print(frame.write_csv(), end="")
+        print(_flat(frame).write_csv(), end="")
     elif as_json:
-        print(json.dumps(finite(frame.to_dicts()), allow_nan=False, default=str))
+        print(json.dumps(finite(frame.to_dicts()), allow_nan=False, default=_text))
     else:
-        show_table(
-            plain_table(frame.to_dicts()) if frame.height else plain_table([dict.fromkeys(frame.columns, "")]),
-            " (all of them: --csv, or --json)",
-        )
+        rows = [{name: _cell(value) for name, value in row.items()} for row in frame.to_dicts()]
+        show_table(plain_table(rows or [dict.fromkeys(frame.columns, "")]), " (all of them: --csv, or --json)")
 
 
-def _tables(place: Place) -> list[str]:
-    """The tables of a sweep or a run. Raises StoreError."""
-    if place.exists(SWEEP_FILE):
-        return list(load_sweep(place).files)
-    return place.table_names()
+def _flat(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """The frame with text in the columns for which CSV has no form."""
+    import polars as pl
+
+    odd = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Binary, pl.Object)]
+    return frame.with_columns(pl.Series(name, [_cell(value) for value in frame[name].to_list()], pl.String) for name in odd)
+
+
+def _cell(value: Any) -> bool | float | str | None:
+    """A value as a number or as text: lists and structures as JSON."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return json.dumps(finite(value), default=_text) if isinstance(value, list | dict) else _text(value)
+
+
+def _text(value: Any) -> str:
+    """A value for which JSON has no form: octets in hexadecimal digits, times and decimal numbers as they are written."""
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _tables(place: Place) -> Mapping[str, Stamp | None]:
+    """The tables of a sweep or a run, with their stamps. Raises StoreError."""
+    if place.exists(SWEEP_FILE) or Contents.of(place) is Contents.POINTS:
+        return load_sweep(place).files
+    return files_of(place)

@@ -14,6 +14,7 @@ from acklab.errors import StoreError
 from acklab.faults import faults
 from acklab.places import Place, place_of
 from acklab.report.stored import StoredDocument
+from acklab.seals import opened, sealed, verify
 from acklab.tables import Table
 from acklab.verdict import Finding
 
@@ -99,7 +100,7 @@ class Document:
 
     def write(self, folder: Path | Place) -> None:
         """Writes the document into a folder. Raises StoreError."""
-        place_of(folder, "folder").write_json(store.STUDY_FILE, self.to_dict())
+        place_of(folder, "folder").write_json(store.STUDY_FILE, sealed(self.to_dict()))
 
     @classmethod
     def read(cls, folder: str | Path | Place) -> "Document":
@@ -107,16 +108,16 @@ class Document:
         place = place_of(folder, "folder")
         path = place.name_of(store.STUDY_FILE)
         expected = "the report of a study that acklab wrote"
-        values = place.read_json(store.STUDY_FILE, expected)
-        if not isinstance(values, dict):
-            raise StoreError(f"{path}: found a value of type {type(values).__name__}, expected {expected}")
-        if (found := values.pop("format", None)) != _FORMAT:
-            raise StoreError(
-                f"{path}: format: found {found!r}, expected {_FORMAT}, which this version reads; run the study again"
-            )
+        found = place.read_json(store.STUDY_FILE, expected)
+        if not isinstance(found, dict):
+            raise StoreError(f"{path}: found a value of type {type(found).__name__}, expected {expected}")
+        values = opened(found)
+        if (read := values.pop("format", None)) != _FORMAT:
+            raise StoreError(f"{path}: format: found {read!r}, expected {_FORMAT}, which this version reads; run the study again")
         try:
             stored = StoredDocument.model_validate(values)
         except ValidationError as error:
             # A file of another kind has a fault in every line.
             raise StoreError(f"{path}: {faults(error, most=3)}; expected {expected}") from error
+        verify(found, path)
         return cls(**values | {"findings": tuple(stored.findings)})

@@ -18,6 +18,7 @@ from acklab.named_tables import NamedTables
 from acklab.places import LocalPlace, Place, Stamp, place_of
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, whole_number
+from acklab.seals import sealed, verify
 from acklab.store import SWEEP_FILE
 from acklab.strategy_files import StrategyFile, refuse_unused, strategy_files
 from acklab.sweeps.execution import Executor, Outcome, Threads, Watcher, execute
@@ -113,6 +114,9 @@ class SweepResult(NamedTables):
     def schema(self, name: str) -> pa.Schema:
         """The schema of a table; its metadata tell where it comes from. Raises StoreError."""
         self._refuse_unknown(name)
+        stamp = self.files[name]
+        if stamp is not None:
+            self.place.verify(f"{name}.parquet", stamp)
         return self.place.schema(f"{name}.parquet")
 
     def with_commands(self, cells: "pl.DataFrame", runs: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
@@ -180,12 +184,12 @@ class SweepResult(NamedTables):
     def query(self, sql: str) -> "pl.DataFrame":
         """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`.
 
-        Reads only the columns and the groups of rows that the query needs. Raises UsageError for a query that DuckDB refuses or that yields no
-        table.
+        Reads only the columns and the groups of rows that the query needs, after a check of the tables that it names: once in a process, and again
+        when they have changed. Raises UsageError for a query that DuckDB refuses or that yields no table, StoreError for a table that is damaged.
         """
         from acklab.queries import ask
 
-        return ask(sql, self.place, list(self.files))
+        return ask(sql, self.place, self.files)
 
     def _arrow(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         self._refuse_unknown(name)
@@ -336,7 +340,7 @@ def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, o
         ],
         "tables": {name: stamp.to_dict() for name, stamp in files.items()},
     }
-    place.write_json(SWEEP_FILE, document)
+    place.write_json(SWEEP_FILE, sealed(document))
     if isinstance(place, LocalPlace):
         # Tables over the points of an earlier grid that this one does not yield.
         store.remove_stale(place.path, files, "acklab.grid")
@@ -354,11 +358,14 @@ def load_sweep(directory: str | Path | Place) -> SweepResult:
     try:
         if document.get("format", 1) > _FORMAT:
             raise StoreError(f"{name}: format: found {document['format']}, expected at most {_FORMAT}, which this version reads")
-        return _result(place, document)
+        result = _result(place, document)
     except KeyError as error:
         raise StoreError(f"{name}: found no key {error}, expected {_SUMMARY}") from error
     except (TypeError, AttributeError, ValueError) as error:
         raise StoreError(f"{name}: found values of other types ({error}), expected {_SUMMARY}") from error
+    if "format" in document:
+        verify(document, name)
+    return result
 
 
 def _result(place: Place, document: Mapping[str, Any], replaced: int = 0) -> SweepResult:
@@ -392,16 +399,19 @@ def _document(place: Place) -> dict[str, Any]:
     """The summary of the sweep that a place holds; empty if there is none that can be read."""
     try:
         found = json.loads(place.read(SWEEP_FILE))
+        if not isinstance(found, dict):
+            return {}
+        verify(found, place.name_of(SWEEP_FILE))
     except (StoreError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found
 
 
 def _is_whole(place: Place, document: Mapping[str, Any]) -> bool:
     """Whether the tables of a sweep are as they were written."""
     try:
         for name, stamp in document["tables"].items():
-            place.read_checked(f"{name}.parquet", Stamp.from_dict(stamp))
+            place.verify(f"{name}.parquet", Stamp.from_dict(stamp))
     except (StoreError, KeyError, TypeError, ValueError, AttributeError):
         return False
     return True
