@@ -117,8 +117,8 @@ impl Connection {
         self.ways[0].data.most_runs()
     }
 
-    /// What there is to tell of the connection.
-    pub(crate) fn describe(&self) -> Described {
-        Described::of(self)
+    /// What there is to tell of the connection, captured with a clock of `tick` nanoseconds.
+    pub(crate) fn describe(&self, tick: f64) -> Described {
+        Described::of(self, tick)
     }
 }

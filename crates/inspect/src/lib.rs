@@ -21,7 +21,10 @@
 //! | `quic` | QUIC: round-trip times by handshake and spin bit |
 //! | `limits` | when the receive window or the application limited the sender |
 //! | [`controller`] | how the data in flight reacts to loss |
+//! | `clock` | the clock of the capture: its tick, and its steps |
+//! | `writes` | where the application of the sender paused |
 //! | `trace` | packets kept for the estimates below |
+//! | `busy` | busy periods of the sender |
 //! | `rate` | the rate of the bottleneck, by dispersion |
 //! | `receiver_clock` | the rate of the bottleneck, by timestamps of ACKs |
 //! | `bursts` | bursts of arrivals, and their period |
@@ -33,6 +36,8 @@
 
 mod batches;
 mod bursts;
+mod busy;
+mod clock;
 mod connection;
 pub mod controller;
 mod duplicates;
@@ -54,6 +59,7 @@ pub mod table;
 pub mod thinning;
 mod trace;
 mod way;
+mod writes;
 
 pub use link_layer::LinkLayer;
 pub use report::Report;

@@ -3,6 +3,7 @@
 //! Events of both the deployed version 0.3 (draft-ietf-quic-qlog-quic-events-01) and of the later drafts are read: packets sent, received and lost. Names may have a category in front.
 //! The log of one end tells its two directions as a capture at that end does. A log of another transport that maps itself to QUIC's terms is read alike.
 
+use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::report::{Counts, Protocol, Report};
 use serde::Deserialize;
@@ -79,6 +80,7 @@ type Outstanding = BTreeMap<u64, (u64, u64)>;
 #[derive(Clone, Debug)]
 pub struct Reader {
     connection: Option<Connection>,
+    clock: Clock,
     /// What this end has sent, and what it has received and not acknowledged yet.
     outstanding: [Outstanding; 2],
     /// The shortest time to an acknowledgment, in nanoseconds.
@@ -93,6 +95,7 @@ impl Default for Reader {
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
         Self {
             connection: None,
+            clock: Clock::default(),
             outstanding: [Outstanding::new(), Outstanding::new()],
             least: None,
             runs: 8,
@@ -108,6 +111,7 @@ impl Reader {
         let name = event.name.rsplit(':').next().unwrap_or_default();
         let at = if event.time > 0.0 { (event.time * 1e6) as u64 } else { 0 };
         self.events += 1;
+        self.clock.read(at);
         match name {
             "connection_started" => self.starts(&event.data),
             "packet_sent" => self.packet(at, 0, &event.data),
@@ -185,7 +189,7 @@ impl Reader {
             received.handshake_behind(least);
         }
         let start = connection.first as f64 / 1e9;
-        let mut described = connection.describe();
+        let mut described = connection.describe(self.clock.tick());
         described.start -= start;
         Report { start, duration: described.duration, counts: counts(1), connections: vec![described] }
     }
@@ -260,7 +264,7 @@ mod tests {
         let report = reader.finish();
         let way = &report.connections[0].ways[0];
         // 1000 octets in 1 ms, with 28 octets of headers each.
-        assert!((way.rate.unwrap().value - 8.224).abs() < 0.05, "{:?}", way.rate);
+        assert!((way.rate.value().unwrap().value - 8.224).abs() < 0.05, "{:?}", way.rate);
         assert!((way.round_trip.base.unwrap() - 20.0).abs() < 0.01);
         assert!((way.acks.as_ref().unwrap().ratio.unwrap() - 2.0).abs() < 0.05);
         assert!((way.goodput - 8.0).abs() < 0.1);

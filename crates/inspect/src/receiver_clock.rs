@@ -117,7 +117,13 @@ impl ReceiverClock {
         // The ends of a line are known to a tick.
         let half = spread.max(value * self.tick * count.sqrt() / whole);
         let share = lines.octets() / octets;
-        Some(Estimate { value: value * 1e9, low: (value - half) * 1e9, high: (value + half) * 1e9, share })
+        Some(Estimate {
+            value: value * 1e9,
+            low: (value - half) * 1e9,
+            high: (value + half) * 1e9,
+            share,
+            octets: lines.octets(),
+        })
     }
 
     /// The steepest slope between two points of which a line can be.
@@ -182,6 +188,7 @@ mod tests {
             covers: 2000,
             octets: 52,
             is_pure: true,
+            pause: crate::writes::Pause::None,
         };
         vec![sent.into_iter().enumerate().map(ack).collect()]
     }

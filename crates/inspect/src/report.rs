@@ -136,8 +136,8 @@ pub struct Way {
     /// Its interval of 95 %, by batch means, as those of other quantities.
     pub goodput_interval: Option<[f64; 2]>,
     /// The rate of the bottleneck in IP octets, in Mbps.
-    pub rate: Option<Estimate>,
-    /// Whether the bottleneck may be faster, because something else limited the sender for most of the time.
+    pub rate: Finding<Estimate>,
+    /// Whether the bottleneck may be faster, because something else limited the sender for most of the time, or nothing but a lower bound is known.
     pub rate_is_lower_bound: bool,
     /// Round-trip times.
     pub round_trip: RoundTrip,
@@ -163,14 +163,14 @@ pub struct Way {
 }
 
 impl Connection {
-    /// Describes a connection.
-    pub(crate) fn of(connection: &connection::Connection) -> Self {
+    /// Describes a connection that was captured with a clock of `tick` nanoseconds.
+    pub(crate) fn of(connection: &connection::Connection, tick: f64) -> Self {
         let names = connection.ends.map(|end| end.to_string());
         let described = |from: usize| {
             let way = &connection.ways[from];
             let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)));
             (way.data_packets >= LEAST_PACKETS)
-                .then(|| Way::of(way, connection.protocol, [&names[from], &names[1 - from]], round_trip))
+                .then(|| Way::of(way, connection.protocol, [&names[from], &names[1 - from]], round_trip, tick))
         };
         Self {
             protocol: connection.protocol,
@@ -187,17 +187,21 @@ impl Connection {
 }
 
 impl Way {
-    fn of(way: &way::Way, protocol: Protocol, [from, to]: [&String; 2], round_trip: RoundTrip) -> Self {
+    fn of(way: &way::Way, protocol: Protocol, [from, to]: [&String; 2], round_trip: RoundTrip, tick: f64) -> Self {
         let is_quic = protocol == Protocol::Quic;
         let position = round_trip.position();
-        let seen = Seen::of(way, position, is_quic);
+        let seen = Seen::of(way, position, &round_trip, is_quic, tick);
         let overhead = way.wire_octets as f64 / way.data_octets.max(1) as f64;
+        let packet_octets =
+            u64::from(way.mss()) + (way.wire_octets.saturating_sub(way.data_octets)) / way.data_segments.max(1);
         let first = way.first_data.unwrap_or_default();
         let duration = way.last_data.saturating_sub(first) as f64 / 1e9;
         let limits = if is_quic { None } else { Limits::of(way, position) };
         let goodput = way.goodput();
         let controller = Controller::of(way, &round_trip, position);
+        let (rate, rate_is_lower_bound) = seen.rate_of_ip(overhead, &round_trip, limits, packet_octets);
         let mut statements = Statements::default();
+        statements.add("rate", &rate);
         statements.add("controller", &controller);
         statements.add("goodput", &goodput);
         let is_encrypted = protocol == Protocol::Log;
@@ -210,13 +214,11 @@ impl Way {
             data_octets: way.data_octets,
             data_segments: way.data_segments,
             mss: way.mss(),
-            packet_octets: u64::from(way.mss())
-                + (way.wire_octets.saturating_sub(way.data_octets)) / way.data_segments.max(1),
+            packet_octets,
             goodput: goodput.value().copied().unwrap_or_default(),
             goodput_interval: way.interval(|taken| (taken.carried as f64 * 8e-6, taken.at as f64 / 1e9)),
-            rate: seen.rate.map(|rate| Estimate::of(rate.estimate, overhead * 8e-6)),
-            rate_is_lower_bound: limits.is_some_and(|limits| limits.rule())
-                || seen.rate.is_some_and(|rate| rate.is_lower_bound),
+            rate,
+            rate_is_lower_bound,
             losses: Losses::of(way, position),
             acks,
             limits,
@@ -228,11 +230,5 @@ impl Way {
             curves: Curves::of(way, first),
             round_trip,
         }
-    }
-}
-
-impl Estimate {
-    fn of(estimate: crate::rate::Estimate, factor: f64) -> Self {
-        Self { value: estimate.value * factor, low: estimate.low * factor, high: estimate.high * factor }
     }
 }

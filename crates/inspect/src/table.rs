@@ -1,5 +1,6 @@
 //! The connections that are followed.
 
+use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::link_layer::LinkLayer;
 use crate::packet::Packet;
@@ -46,6 +47,7 @@ pub struct Inspector {
     finished: Vec<report::Connection>,
     counts: report::Counts,
     span: Option<(u64, u64)>,
+    clock: Clock,
     buffer: Vec<u8>,
 }
 
@@ -62,6 +64,7 @@ impl Inspector {
             finished: Vec::new(),
             counts: report::Counts::default(),
             span: None,
+            clock: Clock::default(),
             buffer: Vec::with_capacity(HEADERS),
         }
     }
@@ -70,6 +73,7 @@ impl Inspector {
     pub fn frame(&mut self, at: Instant, link_layer: LinkLayer, octets: &[u8], length: u32) {
         self.counts.packets += 1;
         let nanos = at.as_nanos();
+        self.clock.read(nanos);
         self.span = Some(self.span.map_or((nanos, nanos), |(first, last)| (first.min(nanos), last.max(nanos))));
         let Some(packet) = link_layer.ip_packet(octets) else {
             self.counts.others += 1;
@@ -201,7 +205,7 @@ impl Inspector {
 
     fn end(&mut self, connection: &Connection) {
         self.counts.connections += 1;
-        self.finished.push(connection.describe());
+        self.finished.push(connection.describe(self.clock.tick()));
         if self.finished.len() >= 2 * self.options.most_reported.max(1) {
             self.keep_largest();
         }

@@ -249,6 +249,7 @@ mod tests {
             covers: covers(n) * 1000,
             octets: 52,
             is_pure: true,
+            pause: crate::writes::Pause::None,
         };
         vec![(0..500).map(ack).collect()]
     }

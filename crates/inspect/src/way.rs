@@ -23,6 +23,7 @@ use crate::qlog::Acknowledged;
 use crate::quantiles::Quantiles;
 use crate::round_trip::RoundTrip;
 use crate::trace::Trace;
+use crate::writes::{Pause, Writes, datagram_ends_write, ends_write};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use scoreboard::{Scoreboard, Sent};
 use segment_size::SegmentSize;
@@ -37,6 +38,8 @@ pub(crate) struct Data {
     pub(crate) length: u32,
     /// Whether the octets passed for the first time.
     pub(crate) is_new: bool,
+    /// Whether it may end what the application has written.
+    pub(crate) ends_write: bool,
 }
 
 /// An acknowledgment that passed the point.
@@ -53,6 +56,8 @@ pub(crate) struct Ack {
     /// Of its packet.
     pub(crate) octets: u16,
     pub(crate) is_pure: bool,
+    /// Whether the application paused between the data of the ACK before and those that it acknowledges.
+    pub(crate) pause: Pause,
 }
 
 /// One direction.
@@ -65,6 +70,7 @@ pub(crate) struct Way {
     pub(crate) round_trip: RoundTrip,
     pub(crate) losses: Losses,
     pub(crate) limits: Limits,
+    writes: Writes,
     pub(crate) reactions: Reactions,
     pub(crate) identifications: Identifications,
     pub(crate) data: Trace<Data>,
@@ -103,6 +109,7 @@ impl Way {
             round_trip: RoundTrip::default(),
             losses: Losses::default(),
             limits: Limits::default(),
+            writes: Writes::default(),
             reactions: Reactions::default(),
             identifications: Identifications::default(),
             data: Trace::new(runs),
@@ -236,12 +243,14 @@ impl Way {
         self.first_data.get_or_insert(at);
         self.last_data = at;
         let is_new = start >= self.space.highest;
+        let ends_write = is_new && ends_write(segment.payload, self.mss(), segment.flags.contains(Flags::PSH));
         if is_new {
+            self.writes.send(end, ends_write, self.space.highest > self.space.acknowledged);
             self.extend(start, end, mark, segments);
         } else {
             self.repeat(start, end, mark, segments);
         }
-        self.data.push(Data { at, start, length: segment.payload, is_new });
+        self.data.push(Data { at, start, length: segment.payload, is_new, ends_write });
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
@@ -341,6 +350,7 @@ impl Way {
         if !segment.options.sack.is_empty() {
             self.sack(at, ack, segment);
         }
+        let pause = if ack > before { self.writes.acknowledge(ack) } else { Pause::None };
         if ack > before {
             self.advance(at, ack, segment.options.timestamps.map(|clocks| clocks.echo));
             self.ridden_octets += if is_pure { 0 } else { ack - before };
@@ -351,7 +361,7 @@ impl Way {
         let covers = if was_whole { (self.space.acknowledged - before).min(u32::MAX.into()) as u32 } else { 0 };
         let value = segment.options.timestamps.map(|clocks| clocks.value);
         let octets = wire.min(u16::MAX.into()) as u16;
-        self.acks.push(Ack { at, ack, delivered: self.delivered(), value, covers, octets, is_pure });
+        self.acks.push(Ack { at, ack, delivered: self.delivered(), value, covers, octets, is_pure, pause });
     }
 
     /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
@@ -397,7 +407,9 @@ impl Way {
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
-        self.data.push(Data { at, start: START + start, length, is_new: true });
+        let ends_write = datagram_ends_write(length, self.mss());
+        self.writes.send(START + start + u64::from(length), ends_write, START + start > self.space.acknowledged);
+        self.data.push(Data { at, start: START + start, length, is_new: true, ends_write });
     }
 
     /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever streams.
@@ -423,7 +435,8 @@ impl Way {
         let covers = octets.min(u32::MAX.into()) as u32;
         let octets = size.min(u16::MAX.into()) as u16;
         let (ack, delivered) = (self.space.acknowledged, self.delivered());
-        self.acks.push(Ack { at, ack, delivered, value: None, covers, octets, is_pure });
+        let pause = self.writes.acknowledge(ack);
+        self.acks.push(Ack { at, ack, delivered, value: None, covers, octets, is_pure, pause });
     }
 
     /// The log of an end has declared a packet lost, whose data are sent again.

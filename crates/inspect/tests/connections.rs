@@ -97,8 +97,9 @@ impl Download {
 fn the_bottleneck_and_the_round_trip_are_those_of_the_path() {
     let way = Download::new(3000, 2, |_| true).way();
     assert_eq!(way.position, Position::Sender);
-    let rate = way.rate.unwrap();
+    let rate = way.rate.value().unwrap();
     assert!((rate.value - 12.0).abs() < 0.01, "{rate:?}");
+    assert!(way.rate_is_lower_bound, "no round trip is longer than another, so that nothing waited");
     // An ACK covers two segments, the later of which it answers at once.
     let base = way.round_trip.base.unwrap();
     assert!((base - 50.0).abs() < 1.1, "{base}: the echo of a timestamp tells its tick of 1 ms");

@@ -75,9 +75,9 @@ def _rate(way: Way) -> str:
     rate = way["rate"]
     if rate is None:
         return "–"
-    half = (rate["high"] - rate["low"]) / 2
-    sign = "≥ " if way["rate_is_lower_bound"] else ""
-    return f"{sign}{written(rate['value'])} ± {written(half)}"
+    if way["rate_is_lower_bound"]:
+        return f"≥ {written(rate['value'])}"
+    return f"{written(rate['value'])} ± {written((rate['high'] - rate['low']) / 2)}"
 
 
 def _within(value: float | None, interval: tuple[float, float] | None) -> str:

@@ -60,7 +60,7 @@ impl Acks {
         let evidence = thinning::evidence(stretches, way.mss());
         let missing = way.identifications.missing();
         let period = seen.bursts.and_then(|bursts| bursts.period);
-        let compressed = match (seen.rate, period) {
+        let compressed = match (seen.rate.value(), period) {
             (Some(rate), Some(period)) if position != Position::Receiver => {
                 thinning::are_compressed(stretches, rate.estimate.value, period)
             }

@@ -26,8 +26,14 @@ impl Limits {
         Some(Self { receive_window, application })
     }
 
-    /// Returns `true` if something other than the path limited the sender for most of the time.
-    pub(super) fn rule(&self) -> bool {
-        self.receive_window + self.application > MOSTLY
+    /// What limited the sender for most of the time, if it was not the path.
+    pub(super) fn rule(&self) -> Option<String> {
+        let Self { receive_window, application } = *self;
+        let (what, share) = if receive_window > application {
+            ("the receive window was full", receive_window)
+        } else {
+            ("nothing was outstanding", application)
+        };
+        (receive_window + application > MOSTLY).then(|| format!("{what} for {:.0} % of the time", 100.0 * share))
     }
 }

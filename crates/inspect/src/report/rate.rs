@@ -1,61 +1,117 @@
 //! The rate of the bottleneck of a direction, and bursts.
 
-use super::Position;
+use super::{Estimate, Limits, Position, RoundTrip};
 use crate::bursts::{Bursts, bursts};
-use crate::rate::{self, Point, advancing, of_bottleneck, tidy, train_rate};
+use crate::busy::{self, Arrivals};
+use crate::finding::Finding;
+use crate::rate::{self, Busy, Point, advancing, tidy, train_rate};
 use crate::receiver_clock::ReceiverClock;
 use crate::way;
+use crate::writes::Pause;
+
+/// Full-sized segments that wait in the queue of a bottleneck that is busy. Chosen: a sender that sends two at a time, as for each delayed ACK, has one waiting.
+const QUEUED: f64 = 4.0;
 
 /// What arrivals of data and ACKs show.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) ack_stretches: Vec<Vec<way::Ack>>,
-    pub(super) rate: Option<rate::Rate>,
+    pub(super) rate: Finding<rate::Rate>,
     pub(super) bursts: Option<Bursts>,
 }
 
 impl Seen {
-    /// Arrivals of a direction that was captured at `position`.
-    pub(super) fn of(way: &way::Way, position: Position, is_quic: bool) -> Self {
+    /// Arrivals of a direction that was captured at `position`, with a clock of `tick` nanoseconds.
+    pub(super) fn of(way: &way::Way, position: Position, round_trip: &RoundTrip, is_quic: bool, tick: f64) -> Self {
         let ack_stretches = way.acks.stretches();
-        let arrivals: Vec<Vec<Point>> = way.data.stretches().iter().map(|stretch| arrivals(stretch)).collect();
-        let curve = |stretch: &Vec<way::Ack>| advancing(stretch.iter().map(|ack| (ack.at, ack.delivered)));
-        let acknowledged: Vec<Vec<Point>> = ack_stretches.iter().map(curve).collect();
-        // At the sender no data have been through the bottleneck; elsewhere they may have.
-        let data = (arrivals.as_slice(), way.data.stride());
-        let acks = (acknowledged.as_slice(), way.acks.stride());
-        let (passed, seen) = match position {
-            _ if is_quic => (data.0, data),
-            Position::Sender => (&[][..], acks),
-            Position::Receiver => (data.0, data),
-            Position::Middle | Position::Unknown => (data.0, acks),
+        let data_stretches = way.data.stretches();
+        let reported = |acks: &Vec<way::Ack>| advancing(acks.iter().map(|ack| (ack.at, ack.delivered)));
+        let (seen, stride): (Vec<Vec<Point>>, u64) = if is_quic || position == Position::Receiver {
+            (data_stretches.iter().map(|stretch| arrivals(stretch)).collect(), way.data.stride())
+        } else {
+            (ack_stretches.iter().map(reported).collect(), way.acks.stride())
         };
-        let clock = ReceiverClock::of(&ack_stretches).and_then(|clock| clock.rate());
-        let (rate, bursts) = rate_and_bursts(passed, &acknowledged, position == Position::Receiver, seen, clock);
+        let rough = rough_rate(&seen, tick);
+        let waits = |rate: f64| round_trip.waits(QUEUED * f64::from(way.mss()) / rate * 1e3);
+        let is_saturated = rough.and_then(waits) == Some(true);
+        let lull = round_trip.base.filter(|_| is_saturated).map(|millis| (millis * 1e6) as u64);
+        let data = Arrivals::of(&data_stretches, way.mss(), lull);
+        let of_acks = |pause| busy::of_acks(&ack_stretches, pause);
+        let [pairs, trains] =
+            [Pause::Possible, if is_saturated { Pause::Certain } else { Pause::Possible }].map(of_acks);
+        let clock = ReceiverClock::of(&trains).and_then(|clock| clock.rate());
+        let together =
+            |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
+        let [pairs, trains] = [&pairs, &trains].map(|acks| together(&acks.iter().map(reported).collect::<Vec<_>>()));
+        // At the sender no data have been through the bottleneck; elsewhere they may have.
+        let has_passed = is_quic || position != Position::Sender;
+        let data = [&data.pairs, if is_saturated { &data.saturated } else { &data.writes }]
+            .map(|curves| if has_passed { together(curves) } else { Vec::new() });
+        let busy = Busy {
+            data: [&data[0], &data[1]],
+            acks: [&pairs, &trains],
+            is_behind: position == Position::Receiver,
+            segment: way.mss().into(),
+            captured: way.data_octets,
+            tick,
+            goodput: goodput(way),
+        };
+        let (rate, bursts) = rate_and_bursts(&busy, (&seen, stride), rough.or(clock.map(|clock| clock.value)), clock);
         Self { ack_stretches, rate, bursts }
+    }
+
+    /// The rate in Mbps of IP packets, and whether it is a lower bound. Packets have `overhead` times the bytes of their payload.
+    pub(super) fn rate_of_ip(
+        &self,
+        overhead: f64,
+        round_trip: &RoundTrip,
+        limits: Option<Limits>,
+        packet: u64,
+    ) -> (Finding<Estimate>, bool) {
+        let Some((rate, evidence)) = self.rate.value().zip(self.rate.evidence()) else {
+            return (Finding::not_known(self.rate.reason().unwrap_or_default()), false);
+        };
+        let factor = overhead * 8e-6;
+        let rate::Estimate { value, low, high, .. } = rate.estimate;
+        let estimate = Estimate { value: value * factor, low: low * factor, high: high * factor };
+        let queue = QUEUED * packet as f64 * 8e-3 / estimate.value;
+        let reason = limits.and_then(|limits| limits.rule()).or_else(|| {
+            let no_queue = !rate.is_lower_bound && round_trip.waits(queue) == Some(false);
+            no_queue.then(|| format!("no queue: 95 % of round trips are within {queue:.3} ms of the least"))
+        });
+        match reason {
+            Some(reason) => (Finding::known(estimate, format!("lower bound, as {reason}; {evidence}")), true),
+            None => (Finding::known(estimate, evidence), rate.is_lower_bound),
+        }
     }
 }
 
-/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured over whole bursts. The curves have a point for each arrival; `seen` are
-/// those in which bursts are looked for, with the stride of their samples. `clock` is the rate by the receiver's clock.
-fn rate_and_bursts(
-    data: &[Vec<Point>],
-    acks: &[Vec<Point>],
-    is_behind: bool,
-    (seen, stride): (&[Vec<Point>], u64),
-    clock: Option<rate::Estimate>,
-) -> (Option<rate::Rate>, Option<Bursts>) {
-    let together = |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
-    let (data, acks, single) = (&together(data), &together(acks), &together(seen));
-    // Long trains, which no burst misleads, give the first rate.
+/// The bytes in the capture that arrived per second. ACKs may acknowledge others.
+fn goodput(way: &way::Way) -> f64 {
+    let captured = (way.data_octets as f64 / way.carried().max(1) as f64).min(1.0);
+    way.goodput().value().map_or(0.0, |mbps| mbps * 1e6 / 8.0 * captured)
+}
+
+/// A first rate in bytes per second, by long trains, which no burst misleads.
+fn rough_rate(seen: &[Vec<Point>], tick: f64) -> Option<f64> {
+    let single: Vec<Vec<Point>> = seen.iter().map(|curve| tidy(curve.iter().copied())).collect();
     let whole = |curve: &Vec<Point>| Some((curve.last()?.0.checked_sub(curve.first()?.0)?) as f64);
     let longest = seen.iter().filter_map(whole).fold(0.0, f64::max);
-    let rough =
-        train_rate(single, Some(longest / 400.0)).or(clock).map(|rate| rate.value).or_else(|| rate::mean(single));
-    let Some(rough) = rough else { return (of_bottleneck(data, acks, is_behind, None, clock), None) };
+    train_rate(&single, Some(longest / 400.0), tick).map(|rate| rate.value).or_else(|| rate::mean(&single))
+}
+
+/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured over whole bursts. The curves `seen` have a point for each arrival; in
+/// them bursts are looked for, with the stride of their samples and the `rough` rate. `clock` is the rate by the receiver's clock.
+fn rate_and_bursts(
+    busy: &Busy<'_>,
+    (seen, stride): (&[Vec<Point>], u64),
+    rough: Option<f64>,
+    clock: Option<rate::Estimate>,
+) -> (Finding<rate::Rate>, Option<Bursts>) {
+    let Some(rough) = rough else { return (busy.rate(None, clock), None) };
     let period = bursts(seen, stride, rough).and_then(|found| found.period);
-    let rate = of_bottleneck(data, acks, is_behind, period, clock);
-    let found = bursts(seen, stride, rate.map_or(rough, |rate| rate.estimate.value));
+    let rate = busy.rate(period, clock);
+    let found = bursts(seen, stride, rate.value().map_or(rough, |rate| rate.estimate.value));
     (rate, found)
 }
 

@@ -69,6 +69,11 @@ impl RoundTrip {
         }
     }
 
+    /// Returns `true` if packets wait: one round trip of twenty takes so many milliseconds longer than the least. Returns `None` if that cannot be seen.
+    pub(super) fn waits(&self, millis: f64) -> Option<bool> {
+        self.p95.zip(self.base).map(|(late, base)| late - base >= millis)
+    }
+
     pub(super) fn position(&self) -> Position {
         match (self.ahead, self.behind) {
             (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,

@@ -1,6 +1,7 @@
 //! What must hold for any packets. The tests of this crate and the fuzz target `inspect` share it.
 
 use acklab_base::{Ecn, Instant};
+use acklab_inspect::report::Estimate;
 use acklab_inspect::table::Options as Bounds;
 use acklab_inspect::{Inspector, LinkLayer};
 use acklab_wire::Endpoints;
@@ -40,7 +41,8 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
     for way in report.connections.iter().flat_map(|connection| &connection.ways) {
         assert!(way.losses.spurious <= way.losses.retransmitted, "{:?}", way.losses);
         assert!((0.0..=1.0).contains(&way.losses.share), "{:?}", way.losses);
-        assert!(way.rate.is_none_or(|rate| rate.value.is_finite() && rate.value > 0.0), "{:?}", way.rate);
+        let is_sound = |rate: &Estimate| 0.0 < rate.low && rate.low <= rate.value && rate.value <= rate.high;
+        assert!(way.rate.value().is_none_or(|rate| is_sound(rate) && rate.high.is_finite()), "{:?}", way.rate);
         assert!(way.goodput.is_finite() && way.goodput >= 0.0, "{}", way.goodput);
         let [base, sides] =
             [way.round_trip.base, way.round_trip.ahead.zip(way.round_trip.behind).map(|(one, other)| one + other)];

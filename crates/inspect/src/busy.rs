@@ -1,0 +1,141 @@
+//! Busy periods: data that a sender sent without a pause of its application.
+//!
+//! Only packets that were queued behind each other keep the distance of the bottleneck. Packet pairs and trains are therefore taken from back-to-back packets
+//! (Paxson, *End-to-End Internet Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6), 2004): pairs
+//! from full-sized segments that follow each other in one [write](crate::writes), trains from data between which the application did not pause. It may have paused
+//! at each end of a write, unless a queue shows that the sender had more to send than the path carried.
+
+use crate::rate::{Point, advancing};
+use crate::way::{Ack, Data};
+use crate::writes::{Pause, is_full};
+
+/// Full-sized segments that must agree on a rate. Chosen: 20 trains of eight segments, or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al.,
+/// *CapProbe: A Simple and Accurate Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
+pub(crate) const MIN_SEGMENTS: u64 = 160;
+
+/// Data that may be a busy period's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrivals {
+    /// Curves of data that follow each other in one write, all full-sized.
+    pub(crate) pairs: Vec<Vec<Point>>,
+    /// Curves of data between ends of writes. What arrives again counts again: the bottleneck has carried it.
+    pub(crate) writes: Vec<Vec<Point>>,
+    /// Curves of data between pauses of a sender that a queue shows to be busy.
+    pub(crate) saturated: Vec<Vec<Point>>,
+}
+
+impl Arrivals {
+    /// The data of `stretches`, with full-sized segments of `mss` bytes. After the end of a write, and a `lull` of so many nanoseconds, a sender has paused.
+    pub(crate) fn of(stretches: &[Vec<Data>], mss: u32, lull: Option<u64>) -> Self {
+        let mut found = Self::default();
+        for stretch in stretches {
+            let points = points(stretch);
+            let cut = |is_split: &dyn Fn(&Data, &Data) -> bool| {
+                let mut curves = vec![Vec::new()];
+                for (place, point) in points.iter().enumerate() {
+                    if place > 0 && is_split(&stretch[place - 1], &stretch[place]) {
+                        curves.push(Vec::new());
+                    }
+                    if let Some(curve) = curves.last_mut() {
+                        curve.push(*point);
+                    }
+                }
+                curves
+            };
+            let is_pair = |one: &Data, other: &Data| {
+                one.is_new
+                    && other.is_new
+                    && !one.ends_write
+                    && other.start == one.start + u64::from(one.length)
+                    && is_full(other.length, mss)
+            };
+            let is_lull = |one: &Data, other: &Data| lull.is_none_or(|lull| other.at.saturating_sub(one.at) >= lull);
+            found.pairs.extend(cut(&|one, other| !is_pair(one, other)));
+            found.writes.extend(cut(&|one, _| one.ends_write).into_iter().map(advancing));
+            found.saturated.extend(cut(&|one, other| one.ends_write && is_lull(one, other)).into_iter().map(advancing));
+        }
+        found.pairs.retain(|curve| curve.len() > 1);
+        found
+    }
+}
+
+/// The bytes that have arrived, over time.
+fn points(stretch: &[Data]) -> Vec<Point> {
+    let mut octets = 0;
+    let point = |data: &Data| {
+        octets += u64::from(data.length);
+        (data.at, octets)
+    };
+    stretch.iter().map(point).collect()
+}
+
+/// ACKs between which the sender did not pause: one that spans `pause` or a surer one begins anew.
+pub(crate) fn of_acks(stretches: &[Vec<Ack>], pause: Pause) -> Vec<Vec<Ack>> {
+    let mut periods: Vec<Vec<Ack>> = Vec::new();
+    for stretch in stretches {
+        for (place, ack) in stretch.iter().enumerate() {
+            match periods.last_mut().filter(|_| place > 0 && ack.pause < pause) {
+                Some(period) => period.push(*ack),
+                None => periods.push(vec![*ack]),
+            }
+        }
+    }
+    periods
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(n: u64, ends_write: bool) -> Data {
+        Data { at: n * 1_000_000, start: n * 1000, length: 1000, is_new: true, ends_write }
+    }
+
+    fn lengths(curves: &[Vec<Point>]) -> Vec<usize> {
+        curves.iter().map(Vec::len).collect()
+    }
+
+    /// Thirty segments of which each tenth ends a write; before the twentieth is a pause of 50 ms.
+    #[test]
+    fn the_end_of_a_write_ends_a_period() {
+        let mut segments: Vec<Data> = (0..30).map(|n| data(n, n % 10 == 9)).collect();
+        segments[20..].iter_mut().for_each(|data| data.at += 50_000_000);
+        let found = Arrivals::of(&[segments], 1000, Some(20_000_000));
+        assert_eq!(lengths(&found.pairs), [10, 10, 10]);
+        assert_eq!(lengths(&found.writes), [10, 10, 10]);
+        assert_eq!(lengths(&found.saturated), [20, 10], "only one end is followed by a pause");
+    }
+
+    #[test]
+    fn messages_are_no_pairs() {
+        assert!(Arrivals::of(&[(0..500).map(|n| data(n, true)).collect()], 1000, None).pairs.is_empty());
+    }
+
+    /// Segment 5 is overtaken by segment 6: neither distance is that of a pair.
+    #[test]
+    fn a_reordered_segment_is_in_no_pair() {
+        let mut segments: Vec<Data> = (0..10).map(|n| data(n, false)).collect();
+        (segments[5].start, segments[6].start, segments[6].is_new) = (6000, 5000, false);
+        let found = Arrivals::of(&[segments], 1000, None);
+        assert_eq!(lengths(&found.pairs), [5, 3]);
+        assert_eq!(lengths(&found.writes), [10]);
+    }
+
+    #[test]
+    fn an_ack_that_spans_a_pause_begins_a_period() {
+        let ack = |n: u64| {
+            let pause = if n == 14 {
+                Pause::Certain
+            } else if n.is_multiple_of(7) {
+                Pause::Possible
+            } else {
+                Pause::None
+            };
+            Ack { at: n, ack: n, delivered: n, value: None, covers: 1, octets: 52, is_pure: true, pause }
+        };
+        let stretches = [(0..21).map(ack).collect(), (22..24).map(ack).collect()];
+        let lengths = |pause| of_acks(&stretches, pause).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(Pause::Possible), [7, 7, 7, 2]);
+        assert_eq!(lengths(Pause::Certain), [14, 7, 2]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The tick of a capture's clock: the step by which its times grow.
+//!
+//! Files have times in microseconds or nanoseconds, clocks often less: 1 µs of most capture programs, 1, 4 and 10 ms of kernels that take the time at a timer, 15.6 ms of
+//! Windows. A clock that counts in decimal steps shows in times that are multiples of the step. Any other shows in frames that share a time, and in
+//! distances of the others that are multiples of one value.
+
+use crate::quantiles::{median, quantile_of};
+
+/// Decimal steps that are tried: from 1 ns to 1 s.
+const DECADES: usize = 10;
+/// Times that a decimal step needs. Fewer are multiples of ten of anything by chance.
+const MIN_TIMES: u32 = 16;
+/// A decimal step where there are fewer: that of most files.
+const MICROSECOND: u64 = 1_000;
+/// The share of times that are multiples of a step. The rest are of other clocks, in merged files.
+const MULTIPLES: f64 = 0.99;
+/// Frames that are looked at one by one, and of the later ones each so many.
+const SAMPLED: (u64, u64) = (4096, 64);
+/// Distances that are kept.
+const MAX_DISTANCES: usize = 4096;
+/// Distances that a tick needs.
+const MIN_DISTANCES: usize = 20;
+/// The longest distance that is kept, in nanoseconds: some ticks of 15.6 ms.
+const LONGEST: u64 = 150_000_000;
+/// The shortest tick in nanoseconds that distances can show. A shorter one is as long as a packet lasts.
+const SHORTEST: f64 = 500_000.0;
+/// Distances up to so many ticks are compared with multiples of it.
+const COMPARED: f64 = 8.5;
+/// By this share of a tick they may be off: 15.625 ms in whole microseconds are 15.625 or 15.626, in tenths of milliseconds 15.6 or 15.7.
+const OFF: f64 = 0.05;
+/// The share of distances that are multiples.
+const AGREE: f64 = 0.95;
+/// Shares of frames that share the time of the one before: from the first on, a clock is coarse if distances of several ticks occur; from the second on it always is, as
+/// data with their ACKs, or requests with their replies, would be half of all frames.
+const SHARED: (f64, f64) = (0.2, 0.8);
+/// Distances of several ticks occur if so many do.
+const SEVERAL: f64 = 0.05;
+
+/// The times of frames.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ticks {
+    frames: u64,
+    last: Option<u64>,
+    /// How many times end in so many zeros.
+    zeros: [u32; DECADES],
+    /// Frames with the time of the one before.
+    shared: u64,
+    /// Frames with a later time, or an earlier one.
+    apart: u64,
+    distances: Vec<u32>,
+}
+
+impl Ticks {
+    /// A frame has this time, in nanoseconds.
+    #[inline]
+    pub(crate) fn read(&mut self, nanos: u64) {
+        self.frames += 1;
+        if self.frames <= SAMPLED.0 || self.frames.is_multiple_of(SAMPLED.1) {
+            self.zeros[zeros_of(nanos)] += 1;
+        }
+        if let Some(last) = self.last.replace(nanos) {
+            if nanos == last {
+                self.shared += 1;
+            } else {
+                self.apart += 1;
+                if self.distances.len() < MAX_DISTANCES && nanos > last && nanos - last <= LONGEST {
+                    self.distances.push((nanos - last) as u32);
+                }
+            }
+        }
+    }
+
+    /// The tick in nanoseconds.
+    pub(crate) fn tick(&self) -> f64 {
+        let decimal = self.decimal();
+        self.of_distances(decimal).unwrap_or(decimal)
+    }
+
+    /// The largest decimal step of which times are multiples.
+    fn decimal(&self) -> f64 {
+        let times: u32 = self.zeros.iter().sum();
+        if times < MIN_TIMES {
+            return MICROSECOND as f64;
+        }
+        let mut multiples = times;
+        let mut step = 1_u64;
+        for zeros in &self.zeros[..DECADES - 1] {
+            multiples -= zeros;
+            if f64::from(multiples) < MULTIPLES * f64::from(times) {
+                break;
+            }
+            step *= 10;
+        }
+        step as f64
+    }
+
+    /// The tick of a clock that counts in steps much longer than `decimal`.
+    fn of_distances(&self, decimal: f64) -> Option<f64> {
+        let share = self.shared as f64 / (self.shared + self.apart) as f64;
+        if self.distances.len() < MIN_DISTANCES || share < SHARED.0 {
+            return None;
+        }
+        let mut distances: Vec<f64> = self.distances.iter().map(|&nanos| f64::from(nanos)).collect();
+        distances.sort_by(f64::total_cmp);
+        let shortest = quantile_of(&distances, 1.0 - MULTIPLES)?;
+        let mut single: Vec<f64> = distances.iter().copied().filter(|distance| *distance < 1.5 * shortest).collect();
+        let tick = median(&mut single).filter(|tick| *tick >= SHORTEST.max(2.0 * decimal))?;
+        let compared: Vec<f64> = distances.iter().map(|distance| distance / tick).filter(|n| *n < COMPARED).collect();
+        let all = compared.len() as f64;
+        let agree = compared.iter().filter(|n| (*n - n.round()).abs() <= OFF && n.round() >= 1.0).count() as f64;
+        let several = compared.iter().filter(|n| n.round() >= 2.0).count() as f64;
+        let is_coarse = share >= SHARED.1 || several >= SEVERAL * all;
+        (agree >= AGREE * all && is_coarse).then_some(tick)
+    }
+}
+
+/// The zeros at the end of a number, up to nine.
+#[inline]
+fn zeros_of(mut nanos: u64) -> usize {
+    let mut zeros = 0;
+    while zeros < DECADES - 1 && nanos.is_multiple_of(10) {
+        nanos /= 10;
+        zeros += 1;
+    }
+    zeros
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames at intervals of 10 to 500 µs, by a clock that counts in steps of `tick` from 1970 on, in a file with times in steps of `resolution`.
+    fn tick_of(tick: u64, resolution: u64) -> f64 {
+        let mut ticks = Ticks::default();
+        let (mut state, mut at) = (1_u64, 1_700_000_000_123_456_789_u64);
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            at += 10_000 + (state >> 33) % 490_000;
+            ticks.read(at / tick * tick / resolution * resolution);
+        }
+        ticks.tick()
+    }
+
+    #[test]
+    fn decimal_steps_are_exact() {
+        for tick in [1, 1_000, 10_000, 1_000_000, 10_000_000] {
+            assert!((tick_of(tick, 1) - tick as f64).abs() < f64::EPSILON, "{tick}: {}", tick_of(tick, 1));
+        }
+    }
+
+    #[test]
+    fn the_clock_of_windows_has_sixty_four_ticks_a_second() {
+        assert!((tick_of(15_625_000, 1_000) - 15_625_000.0).abs() < 1_000.0);
+        assert!((tick_of(4_000_000, 1_000) - 4e6).abs() < 1.0, "HZ=250");
+    }
+
+    /// Data every 20 ms, each with an ACK at the same microsecond.
+    #[test]
+    fn even_packets_are_no_ticks() {
+        let mut ticks = Ticks::default();
+        (0..2000_u64).for_each(|n| ticks.read(1_700_000_000_000_123_000 + n / 2 * 20_000_000));
+        assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
+    }
+
+    #[test]
+    fn few_times_show_nothing() {
+        let mut ticks = Ticks::default();
+        (0..8).for_each(|n| ticks.read(n * 1_000_000_000));
+        assert!((ticks.tick() - 1e3).abs() < f64::EPSILON);
+    }
+}
