@@ -159,7 +159,7 @@ impl Reader {
             let way = &mut connection.ways[1 - from];
             if let Some(sent) = covered.newest.filter(|_| from == 1) {
                 let took = at.saturating_sub(sent);
-                way.round_trip.ahead(took);
+                way.round_trip.ahead(took, false);
                 way.round_trip.handshake_behind(0);
                 *least = Some(least.map_or(took, |least| least.min(took)));
             }
@@ -265,7 +265,7 @@ mod tests {
         let way = &report.connections[0].ways[0];
         // 1000 octets in 1 ms, with 28 octets of headers each.
         assert!((way.rate.value().unwrap().value - 8.224).abs() < 0.05, "{:?}", way.rate);
-        assert!((way.round_trip.base.unwrap() - 20.0).abs() < 0.01);
+        assert!((way.round_trip.base.value().unwrap() - 20.0).abs() < 0.01);
         assert!((way.acks.as_ref().unwrap().ratio.unwrap() - 2.0).abs() < 0.05);
         assert!((way.goodput - 8.0).abs() < 0.1);
         assert_eq!(way.losses.retransmitted, 0);

@@ -168,7 +168,7 @@ impl Connection {
         let names = connection.ends.map(|end| end.to_string());
         let described = |from: usize| {
             let way = &connection.ways[from];
-            let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)));
+            let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)), tick);
             (way.data_packets >= LEAST_PACKETS)
                 .then(|| Way::of(way, connection.protocol, [&names[from], &names[1 - from]], round_trip, tick))
         };
@@ -202,6 +202,7 @@ impl Way {
         let (rate, rate_is_lower_bound) = seen.rate_of_ip(overhead, &round_trip, limits, packet_octets);
         let mut statements = Statements::default();
         statements.add("rate", &rate);
+        round_trip.state(&mut statements);
         statements.add("controller", &controller);
         statements.add("goodput", &goodput);
         let is_encrypted = protocol == Protocol::Log;

@@ -4,6 +4,10 @@
 //! Times*, PAM 2005; Jiang and Dovrolis, *Passive Estimation of TCP Round-Trip Times*, CCR 32(3), 2002): from the point to the receiver and back,
 //! by data and the ACK that covers them; and from the point to the sender and back, by the timestamp of an ACK and the data that echo it
 //! (RFC 7323, §3). The handshake has both, with small packets. At the sender the second part is nearly nothing, at the receiver the first.
+//!
+//! Not each answer leaves when its cause arrives. Data echo a timestamp when the application writes them, which may be much later: they count only if the sender had
+//! more to send, so that the ACK released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A receiver may delay the ACK of a
+//! lone segment by up to 500 ms (RFC 9293, §3.8.6.3; RFC 5681, §4.2): such samples count for the least time only.
 
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Whole;
@@ -12,6 +16,30 @@ use std::collections::VecDeque;
 
 /// Timestamps of ACKs that wait for their echo.
 const MOST_STAMPS: usize = 4096;
+
+/// The share of a sample by which a pause of the sender may have made it longer.
+const LULL: f64 = 0.1;
+
+/// A packet of the sender that echoes a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Echo {
+    /// A pure ACK. It answers data of the receiver, but may be delayed, and so counts for the least time only.
+    Ack,
+    /// New data of a sender that had more to send.
+    Released,
+    /// New data that the application may have written only now; the nanoseconds since other data passed.
+    Written(Option<u64>),
+    /// A retransmission or a probe.
+    Repeated,
+}
+
+/// A timestamp of the receiver, when it was seen first, and whether its packet had data.
+#[derive(Clone, Copy, Debug)]
+struct Stamp {
+    value: u32,
+    at: u64,
+    has_data: bool,
+}
 
 /// Round-trip times of one direction of data.
 #[derive(Clone, Debug, Default)]
@@ -24,16 +52,26 @@ pub(crate) struct RoundTrip {
     pub(crate) whole: Quantiles,
     least_ahead: Option<u64>,
     least_behind: Option<u64>,
-    /// Timestamps of the receiver, with the instant at which each was seen first.
-    stamps: VecDeque<(u32, u64)>,
+    /// Samples of lone segments, which count for the least only.
+    pub(crate) lone: u64,
+    /// Echoes that a pause of the sender or a retransmission made late, and packets of such round trips by the spin bit.
+    pub(crate) late: u64,
+    /// The longest pause of the application since the last change of the spin bit.
+    pause: u64,
+    /// Timestamps of the receiver that were not echoed.
+    stamps: VecDeque<Stamp>,
     /// The newest timestamp of the receiver, echoed or not.
     newest: Option<u32>,
 }
 
 impl RoundTrip {
-    /// A round trip from the point to the receiver and back took this long.
-    pub(crate) fn ahead(&mut self, nanos: u64) {
-        self.ahead.add(nanos);
+    /// A round trip from the point to the receiver and back took this long. `is_lone`: the receiver may have waited for a further segment.
+    pub(crate) fn ahead(&mut self, nanos: u64, is_lone: bool) {
+        if is_lone {
+            self.lone += 1;
+        } else {
+            self.ahead.add(nanos);
+        }
         least(&mut self.least_ahead, nanos);
     }
 
@@ -53,35 +91,51 @@ impl RoundTrip {
         least(&mut self.least_behind, nanos);
     }
 
-    /// The spin bit has told a whole round trip. It counts for each of its packets, as round trips by ACKs do.
+    /// The spin bit has told a whole round trip. It counts for each of its packets, as round trips by ACKs do, unless the application paused within it.
     pub(crate) fn whole(&mut self, whole: Whole) {
-        self.whole.add_many(whole.nanos, whole.packets);
+        if std::mem::take(&mut self.pause) as f64 <= LULL * whole.nanos as f64 {
+            self.whole.add_many(whole.nanos, whole.packets);
+        } else {
+            self.late += whole.packets;
+        }
     }
 
-    /// The receiver has sent a packet with this timestamp.
+    /// The sender has sent a packet so many nanoseconds after one that may have ended a write.
+    pub(crate) fn pause(&mut self, nanos: u64) {
+        self.pause = self.pause.max(nanos);
+    }
+
+    /// The receiver has sent a packet with this timestamp, with data or without.
     #[inline]
-    pub(crate) fn stamp(&mut self, at: u64, clocks: Option<Timestamps>) {
+    pub(crate) fn stamp(&mut self, at: u64, clocks: Option<Timestamps>, has_data: bool) {
         let Some(Timestamps { value, .. }) = clocks else { return };
         if self.newest.is_none_or(|newest| is_after(value, newest)) {
             self.newest = Some(value);
             if self.stamps.len() == MOST_STAMPS {
                 self.stamps.pop_front();
             }
-            self.stamps.push_back((value, at));
+            self.stamps.push_back(Stamp { value, at, has_data });
         }
     }
 
-    /// The sender has sent data that echo a timestamp.
+    /// The sender has sent a packet that echoes a timestamp.
     #[inline]
-    pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>) {
+    pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>, by: Echo) {
         let Some(Timestamps { echo, .. }) = clocks else { return };
-        while let Some(&(value, since)) = self.stamps.front() {
-            if is_after(value, echo) {
-                break;
+        while let Some(stamp) = self.stamps.pop_front_if(|stamp| !is_after(stamp.value, echo)) {
+            if stamp.value != echo {
+                continue;
             }
-            self.stamps.pop_front();
-            if value == echo {
-                self.behind(at.saturating_sub(since));
+            let nanos = at.saturating_sub(stamp.at);
+            match by {
+                Echo::Ack if stamp.has_data => {
+                    self.lone += 1;
+                    self.handshake_behind(nanos);
+                }
+                Echo::Ack => {}
+                Echo::Written(Some(lull)) if lull as f64 <= LULL * nanos as f64 => self.behind(nanos),
+                Echo::Released => self.behind(nanos),
+                Echo::Written(_) | Echo::Repeated => self.late += 1,
             }
         }
     }
@@ -104,22 +158,67 @@ const fn is_after(one: u32, other: u32) -> bool {
 mod tests {
     use super::*;
 
+    fn clocks(value: u32, echo: u32) -> Option<Timestamps> {
+        Some(Timestamps { value, echo })
+    }
+
     #[test]
     fn an_echo_tells_the_side_of_the_sender() {
         let mut times = RoundTrip::default();
-        let clocks = |value, echo| Some(Timestamps { value, echo });
-        times.stamp(1_000, clocks(10, 0));
-        times.stamp(2_000, clocks(10, 0));
-        times.stamp(3_000, clocks(11, 0));
+        times.stamp(1_000, clocks(10, 0), false);
+        times.stamp(2_000, clocks(10, 0), false);
+        times.stamp(3_000, clocks(11, 0), false);
         // The first data that echo 10 answer the packet in which 10 was seen first.
-        times.echo(6_000, clocks(0, 10));
-        times.echo(7_000, clocks(0, 10));
+        times.echo(6_000, clocks(0, 10), Echo::Released);
+        times.echo(7_000, clocks(0, 10), Echo::Released);
         assert_eq!(times.least(), (None, Some(5_000)));
-        times.echo(7_500, clocks(0, 11));
+        times.echo(7_500, clocks(0, 11), Echo::Released);
         assert_eq!(times.least(), (None, Some(4_500)));
         // Another packet of the same tick, after the first was echoed.
-        times.stamp(8_000, clocks(11, 0));
-        times.echo(8_010, clocks(0, 11));
+        times.stamp(8_000, clocks(11, 0), false);
+        times.echo(8_010, clocks(0, 11), Echo::Released);
         assert_eq!(times.least(), (None, Some(4_500)));
+    }
+
+    /// What an application writes two seconds after the ACK for its last message echoes the timestamp of that ACK.
+    #[test]
+    fn a_pause_of_the_application_is_no_round_trip() {
+        let mut times = RoundTrip::default();
+        times.stamp(0, clocks(10, 0), false);
+        times.echo(2_000_000_000, clocks(0, 10), Echo::Written(Some(1_980_000_000)));
+        assert_eq!((times.least(), times.behind.count(), times.late), ((None, None), 0, 1));
+        // Others of its segments have passed 2 ms before, so that the sample is 2 ms too long at most.
+        times.stamp(2_010_000_000, clocks(11, 0), false);
+        times.echo(2_060_000_000, clocks(0, 11), Echo::Written(Some(2_000_000)));
+        assert_eq!((times.least(), times.behind.count()), ((None, Some(50_000_000)), 1));
+    }
+
+    #[test]
+    fn a_pause_is_no_round_trip_by_the_spin_bit() {
+        let mut times = RoundTrip::default();
+        times.pause(9_900_000_000);
+        times.whole(Whole { nanos: 10_000_000_000, packets: 3 });
+        times.pause(1_000_000);
+        times.whole(Whole { nanos: 20_000_000, packets: 40 });
+        assert_eq!((times.whole.count(), times.late), (40, 3));
+    }
+
+    #[test]
+    fn a_pure_ack_answers_data() {
+        let mut times = RoundTrip::default();
+        times.stamp(0, clocks(10, 0), true);
+        times.echo(30_000_000, clocks(0, 10), Echo::Ack);
+        // A keep-alive of the sender, a minute after a pure ACK.
+        times.stamp(60_000_000, clocks(11, 0), false);
+        times.echo(60_060_000_000, clocks(0, 11), Echo::Ack);
+        assert_eq!((times.behind.count(), times.lone, times.least().1), (0, 1, Some(30_000_000)));
+    }
+
+    #[test]
+    fn a_lone_segment_counts_for_the_least_only() {
+        let mut times = RoundTrip::default();
+        times.ahead(60_000_000, true);
+        times.ahead(20_000_000, true);
+        assert_eq!((times.least().0, times.ahead.count(), times.lone), (Some(20_000_000), 0, 2));
     }
 }

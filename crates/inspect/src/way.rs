@@ -21,9 +21,9 @@ use crate::losses::{Filled, Losses, Mark};
 use crate::packet::Packet;
 use crate::qlog::Acknowledged;
 use crate::quantiles::Quantiles;
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{Echo, RoundTrip};
 use crate::trace::Trace;
-use crate::writes::{Pause, Writes, datagram_ends_write, ends_write};
+use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use scoreboard::{Scoreboard, Sent};
 use segment_size::SegmentSize;
@@ -207,11 +207,12 @@ impl Way {
     #[inline]
     pub(crate) fn send(&mut self, packet: &Packet<'_>) {
         let Packet { at, segment, wire, .. } = *packet;
-        self.round_trip.echo(at, segment.options.timestamps);
+        let clocks = segment.options.timestamps;
         if segment.flags.contains(Flags::FIN) {
             self.space.finish(segment.seq, segment.payload);
         }
         if segment.payload == 0 {
+            self.round_trip.echo(at, clocks, Echo::Ack);
             return;
         }
         let is_first = !self.space.is_known();
@@ -221,7 +222,7 @@ impl Way {
                 self.restart();
                 START
             }
-            Place::Stray => return,
+            Place::Stray => return self.round_trip.echo(at, clocks, Echo::Repeated),
         };
         let mark = Mark::of(packet);
         if is_first {
@@ -230,19 +231,26 @@ impl Way {
         let length = u64::from(segment.payload);
         let end = start + length;
         if length == 1 && self.is_probe(start) {
-            return;
+            return self.round_trip.echo(at, clocks, Echo::Repeated);
         }
         self.pass(at);
-        self.has_timestamps |= segment.options.timestamps.is_some();
+        self.has_timestamps |= clocks.is_some();
         let (segments, more) = self.size.packet(segment.payload);
         self.data_packets += 1;
         self.data_segments += segments + more;
         self.data_octets += length;
         self.wire_octets += wire + (segments - 1) * wire.saturating_sub(length);
         self.marked += u64::from(segment.ecn == acklab_base::Ecn::Ce);
+        let is_new = start >= self.space.highest;
+        let lull = self.first_data.map(|_| at.saturating_sub(self.last_data));
+        let echo = match is_new {
+            true if self.writes.has_more() => Echo::Released,
+            true => Echo::Written(lull),
+            false => Echo::Repeated,
+        };
+        self.round_trip.echo(at, clocks, echo);
         self.first_data.get_or_insert(at);
         self.last_data = at;
-        let is_new = start >= self.space.highest;
         let ends_write = is_new && ends_write(segment.payload, self.mss(), segment.flags.contains(Flags::PSH));
         if is_new {
             self.writes.send(end, ends_write, self.space.highest > self.space.acknowledged);
@@ -331,7 +339,7 @@ impl Way {
         if let Some(identification) = packet.identification {
             self.identifications.packet(identification);
         }
-        self.round_trip.stamp(at, segment.options.timestamps);
+        self.round_trip.stamp(at, segment.options.timestamps, segment.payload > 0);
         if !segment.flags.contains(Flags::ACK) || segment.flags.intersects(Flags::SYN | Flags::RST) {
             return;
         }
@@ -372,7 +380,9 @@ impl Way {
         // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the receiver has had for longer.
         let first_time = |sent: &Sent| sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked;
         if let Some(sent) = covered.newest.filter(first_time) {
-            self.round_trip.ahead(at.saturating_sub(sent.at));
+            let covers = ack - self.space.acknowledged;
+            let is_lone = ack >= self.space.highest && covers < 2 * u64::from(self.mss());
+            self.round_trip.ahead(at.saturating_sub(sent.at), is_lone);
         }
         self.space.acknowledged = ack;
         self.last_advance = at;
@@ -389,7 +399,7 @@ impl Way {
         let reported = self.board.sack(&self.space, ack, segment.options.sack.as_slice());
         self.losses.counts.duplicate += self.size.segments_of(reported.duplicate);
         if let Some(sent) = reported.newest.filter(|sent| sent.retransmissions == 0) {
-            self.round_trip.ahead(at.saturating_sub(sent.at));
+            self.round_trip.ahead(at.saturating_sub(sent.at), false);
         }
     }
 
@@ -402,13 +412,18 @@ impl Way {
         self.data_octets += u64::from(length);
         self.fresh_octets += u64::from(length);
         self.wire_octets += wire;
+        if !self.writes.has_more() {
+            self.round_trip.pause(at.saturating_sub(self.last_data));
+        }
         self.first_data.get_or_insert(at);
         self.last_data = at;
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
         let ends_write = datagram_ends_write(length, self.mss());
-        self.writes.send(START + start + u64::from(length), ends_write, START + start > self.space.acknowledged);
+        if !is_control(length) {
+            self.writes.send(START + start + u64::from(length), ends_write, START + start > self.space.acknowledged);
+        }
         self.data.push(Data { at, start: START + start, length, is_new: true, ends_write });
     }
 

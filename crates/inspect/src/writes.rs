@@ -28,10 +28,16 @@ pub(crate) fn ends_write(length: u32, mss: u32, is_pushed: bool) -> bool {
     is_pushed || !is_full(length, mss)
 }
 
+/// Returns `true` if a datagram of QUIC carries no data.
+#[inline]
+pub(crate) const fn is_control(length: u32) -> bool {
+    length <= MAX_CONTROL
+}
+
 /// As [`ends_write`], for the datagram of a transport whose segments cannot be read.
 #[inline]
 pub(crate) fn datagram_ends_write(length: u32, mss: u32) -> bool {
-    length > MAX_CONTROL && !is_full(length, mss)
+    !is_control(length) && !is_full(length, mss)
 }
 
 /// Whether the application paused between the data of one ACK and those of the next.
@@ -49,6 +55,8 @@ pub(crate) enum Pause {
 /// The ends of writes in one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Writes {
+    /// Whether the newest segment is in the midst of a write, so that the sender has more to send.
+    has_more: bool,
     /// Offsets behind segments that end a write and are not acknowledged.
     ends: VecDeque<u64>,
     /// The pause before the data that are not acknowledged.
@@ -62,12 +70,18 @@ impl Writes {
         if !is_outstanding && self.pending == Pause::Possible {
             self.pending = Pause::Certain;
         }
+        self.has_more = !ends_write;
         if ends_write {
             if self.ends.len() == MAX_ENDS {
                 self.ends.pop_front();
             }
             self.ends.push_back(end);
         }
+    }
+
+    /// Returns `true` if the newest segment is in the midst of a write.
+    pub(crate) const fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// The pause between the data that the ACK before acknowledged and those below `ack`.

@@ -101,7 +101,7 @@ fn the_bottleneck_and_the_round_trip_are_those_of_the_path() {
     assert!((rate.value - 12.0).abs() < 0.01, "{rate:?}");
     assert!(way.rate_is_lower_bound, "no round trip is longer than another, so that nothing waited");
     // An ACK covers two segments, the later of which it answers at once.
-    let base = way.round_trip.base.unwrap();
+    let base = way.round_trip.base.value().unwrap();
     assert!((base - 50.0).abs() < 1.1, "{base}: the echo of a timestamp tells its tick of 1 ms");
     assert!((way.round_trip.ahead.unwrap() - 50.0).abs() < 0.001);
     let acks = way.acks.unwrap();

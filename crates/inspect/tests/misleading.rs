@@ -108,7 +108,7 @@ fn packets_that_are_there_twice_are_counted_once() {
         let [expected, found] = [&expected.ways[0], &found.ways[0]];
         assert_eq!((found.losses.retransmitted, found.losses.reordered), (0, 0));
         assert_eq!(found.acks.unwrap().count, expected.acks.unwrap().count);
-        assert_eq!((found.data_segments, found.round_trip.base), (200, Some(50.0)));
+        assert_eq!((found.data_segments, found.round_trip.base.value()), (200, Some(&50.0)));
     }
 }
 

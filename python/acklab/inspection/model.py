@@ -18,9 +18,13 @@ class Estimate(TypedDict):
 
 
 class RoundTrip(TypedDict):
-    """Round-trip times in ms: the least, of both sides of the point of capture, and those of data."""
+    """Round-trip times in ms: the least, of both sides of the point of capture, and those of data.
+
+    `base_below` is the tick of the capture's clock if the least is below it. Samples of `lone` segments count for the least only, `late` echoes of timestamps not at all.
+    """
 
     base: float | None
+    base_below: float | None
     ahead: float | None
     behind: float | None
     median: float | None
@@ -28,7 +32,10 @@ class RoundTrip(TypedDict):
     mean_interval: tuple[float, float] | None
     p95: float | None
     samples: int
+    lone: int
+    late: int
     by_spin_bit: bool
+    tick: float
 
 
 class Losses(TypedDict):

@@ -53,7 +53,7 @@ def _heading(number: int, way: Way, count: int) -> str:
 def _rest(found: Inspection, ways: Sequence[Way]) -> list[Table]:
     others = [way for way in found.ways if all(way is not one for one in ways)]
     rows = [
-        [f"{way['from']} → {way['to']}", written(way["data_octets"]), _number(_goodput(way)), _number(way["round_trip"]["base"])]
+        [f"{way['from']} → {way['to']}", written(way["data_octets"]), _number(_goodput(way)), _base(way)]
         for way in others
     ]
     return [Table(["direction", "octets", "goodput [Mbps]", "base RTT [ms]"], rows, "Smaller ones").cut(20)]
@@ -69,6 +69,16 @@ def _number(value: float | None) -> str:
 
 def _goodput(way: Way) -> float | None:
     return None if "goodput" in way["not_known"] else way["goodput"]
+
+
+def _time(value: float | None, tick: float) -> str:
+    """A time in ms, by a clock with this tick: what is below it is not told from zero."""
+    return f"< {written(tick)}" if value is not None and value < tick else _number(value)
+
+
+def _base(way: Way) -> str:
+    below = way["round_trip"]["base_below"]
+    return _number(way["round_trip"]["base"]) if below is None else f"< {written(below)}"
 
 
 def _rate(way: Way) -> str:
@@ -122,8 +132,8 @@ _ROWS: Sequence[tuple[str, str, Callable[[Way], str]]] = (
     ("data", "segments", lambda way: written(way["data_segments"])),
     ("goodput", "Mbps", lambda way: _within(_goodput(way), way["goodput_interval"])),
     ("rate of the bottleneck", "Mbps", _rate),
-    ("base RTT", "ms", lambda way: _number(way["round_trip"]["base"])),
-    ("… to the receiver and back", "ms", lambda way: _number(way["round_trip"]["ahead"])),
+    ("base RTT", "ms", _base),
+    ("… to the receiver and back", "ms", lambda way: _time(way["round_trip"]["ahead"], way["round_trip"]["tick"])),
     ("RTT under load, mean", "ms", lambda way: _within(way["round_trip"]["mean"], way["round_trip"]["mean_interval"])),
     ("… median", "ms", lambda way: _number(way["round_trip"]["median"])),
     ("… 95th percentile", "ms", lambda way: _number(way["round_trip"]["p95"])),

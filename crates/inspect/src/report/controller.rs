@@ -23,7 +23,7 @@ impl Controller {
         if position == Position::Receiver {
             return Finding::not_known("data in flight are not visible at the receiver");
         }
-        let inflation = round_trip.median.zip(round_trip.base).map(|(median, base)| median / base);
+        let inflation = round_trip.inflation();
         let (ratio, episodes) = way.reactions.ratio().map_or((None, 0), |(ratio, episodes)| (Some(ratio), episodes));
         match way.reactions.family(inflation) {
             None => Finding::not_known(format!("{episodes} loss episodes")),

@@ -34,7 +34,7 @@ impl Seen {
         let rough = rough_rate(&seen, tick);
         let waits = |rate: f64| round_trip.waits(QUEUED * f64::from(way.mss()) / rate * 1e3);
         let is_saturated = rough.and_then(waits) == Some(true);
-        let lull = round_trip.base.filter(|_| is_saturated).map(|millis| (millis * 1e6) as u64);
+        let lull = round_trip.base.value().filter(|_| is_saturated).map(|millis| (millis * 1e6) as u64);
         let data = Arrivals::of(&data_stretches, way.mss(), lull);
         let of_acks = |pause| busy::of_acks(&ack_stretches, pause);
         let [pairs, trains] =

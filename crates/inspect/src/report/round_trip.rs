@@ -1,6 +1,7 @@
 //! Round-trip times of a direction.
 
 use super::Position;
+use crate::finding::{Finding, Statements};
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Spins;
 use crate::way;
@@ -8,18 +9,22 @@ use serde::Serialize;
 
 /// A side with less than this share of the round trip is that of an end.
 const AT_END: f64 = 0.1;
+/// The shortest tick in nanoseconds that is assumed: a kernel needs longer to take the time of a packet.
+const MIN_TICK: f64 = 1e3;
 
 /// Round-trip times in milliseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RoundTrip {
-    /// The least, of both sides of the point; `None` if one of them was not seen.
-    pub base: Option<f64>,
+    /// The least, of both sides of the point.
+    pub base: Finding<f64>,
+    /// The tick of the clock, if the least is below it.
+    pub base_below: Option<f64>,
     /// The part between the point and the receiver.
     pub ahead: Option<f64>,
     /// The part between the point and the sender.
     pub behind: Option<f64>,
     /// Median, mean and 95th percentile of all samples of data, with the least of the other side.
-    pub median: Option<f64>,
+    pub median: Finding<f64>,
     /// See `median`.
     pub mean: Option<f64>,
     /// The interval of the mean.
@@ -28,60 +33,168 @@ pub struct RoundTrip {
     pub p95: Option<f64>,
     /// Samples of data.
     pub samples: u64,
+    /// Samples of lone segments, whose ACK a receiver may delay. They count for the least only.
+    pub lone: u64,
+    /// Echoes of timestamps that a pause of the sender or a retransmission made late. They do not count.
+    pub late: u64,
     /// The sides are known by the spin bit.
     pub by_spin_bit: bool,
+    /// The tick of the capture's clock. Times below it are not told from zero.
+    pub tick: f64,
+}
+
+/// Samples of one side, and what is added for the other, in nanoseconds.
+struct Samples<'a> {
+    times: &'a Quantiles,
+    other: f64,
+    /// Its place in snapshots of batches.
+    side: usize,
 }
 
 impl RoundTrip {
-    /// Those of a direction. `spins` are the spin bits, if they tell something, and the end that sends in this direction.
-    pub(super) fn of(way: &way::Way, spins: Option<(&Spins, usize)>) -> Self {
+    /// Those of a direction. `spins` are the spin bits, if they tell something, and the end that sends in this direction. `tick` is that of the capture's clock,
+    /// in nanoseconds.
+    pub(super) fn of(way: &way::Way, spins: Option<(&Spins, usize)>, tick: f64) -> Self {
+        let tick = tick.max(MIN_TICK);
         let millis = |nanos: u64| nanos as f64 / 1e6;
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
-        let by_spin_bit = spins.is_some();
         let (ahead, behind) = way.round_trip.least();
         let ahead = least(ahead, spins.and_then(|(spins, from)| spins.least_to(1 - from)));
         let behind = least(behind, spins.and_then(|(spins, from)| spins.least_to(from)));
         let both = ahead.zip(behind).map(|(one, other)| one + other);
         let base = least(both, spins.and_then(|(spins, _)| spins.least_whole()));
-        let (samples, other, side) = if by_spin_bit {
-            (&way.round_trip.whole, 0.0, 2)
+        let position = position(ahead, behind, tick);
+        let samples = if spins.is_some() {
+            Ok(Samples { times: &way.round_trip.whole, other: 0.0, side: 2 })
         } else {
-            // Samples of the two sides do not belong together: those of the side that varies count with the median of the other.
-            let sides = [&way.round_trip.ahead, &way.round_trip.behind];
-            let spread = |side: &Quantiles| Some(side.quantile(0.95)? - side.quantile(0.05)?);
-            let [varies, steady] = if spread(sides[1]) > spread(sides[0]) { [sides[1], sides[0]] } else { sides };
-            let (least_of_other, side) = if std::ptr::eq(steady, sides[0]) { (ahead, 1) } else { (behind, 0) };
-            (varies, steady.quantile(0.5).or(least_of_other.map(|nanos| nanos as f64)).unwrap_or(0.0), side)
+            under_load(way, position, [ahead, behind])
         };
-        let of_samples = |nanos: Option<f64>| Some((nanos? + other) / 1e6);
+        let of = |nanos: f64, samples: &Samples<'_>| (nanos + samples.other) / 1e6;
+        let samples = samples.and_then(|samples| {
+            let median = samples.times.quantile(0.5).ok_or_else(|| none_of(way))?;
+            let median = of(median, &samples);
+            if median * 1e6 < tick { Err(below(tick)) } else { Ok((samples, median)) }
+        });
+        let found = samples.as_ref().ok().map(|(samples, _)| samples);
         Self {
-            base: base.map(millis),
+            base: match base {
+                None => Finding::not_known(unseen(ahead, behind)),
+                Some(nanos) if (nanos as f64) < tick => Finding::not_known(below(tick)),
+                Some(nanos) => Finding::known(millis(nanos), sides(ahead, behind)),
+            },
+            base_below: base.filter(|nanos| (*nanos as f64) < tick).map(|_| tick / 1e6),
             ahead: ahead.map(millis),
             behind: behind.map(millis),
-            median: of_samples(samples.quantile(0.5)),
-            mean: of_samples(samples.mean()),
-            mean_interval: way
-                .interval(|taken| (taken.times[side].0, taken.times[side].1 as f64))
-                .map(|both| both.map(|nanos| (nanos + other) / 1e6)),
-            p95: of_samples(samples.quantile(0.95)),
-            samples: samples.count(),
-            by_spin_bit,
+            mean: found.and_then(|samples| Some(of(samples.times.mean()?, samples))),
+            mean_interval: found.and_then(|samples| {
+                let nanos = way.interval(|taken| (taken.times[samples.side].0, taken.times[samples.side].1 as f64))?;
+                Some(nanos.map(|nanos| of(nanos, samples)))
+            }),
+            p95: found.and_then(|samples| Some(of(samples.times.quantile(0.95)?, samples))),
+            samples: found.map_or(0, |samples| samples.times.count()),
+            median: match &samples {
+                Ok((samples, median)) => Finding::known(*median, counted(way, samples)),
+                Err(reason) => Finding::not_known(reason.clone()),
+            },
+            lone: way.round_trip.lone,
+            late: way.round_trip.late,
+            by_spin_bit: spins.is_some(),
+            tick: tick / 1e6,
         }
+    }
+
+    /// Adds the texts of findings.
+    pub(super) fn state(&self, statements: &mut Statements) {
+        statements.add("base", &self.base);
+        statements.add("round_trip", &self.median);
     }
 
     /// Returns `true` if packets wait: one round trip of twenty takes so many milliseconds longer than the least. Returns `None` if that cannot be seen.
     pub(super) fn waits(&self, millis: f64) -> Option<bool> {
-        self.p95.zip(self.base).map(|(late, base)| late - base >= millis)
+        self.p95.zip(self.base.value()).map(|(late, base)| late - base >= millis)
+    }
+
+    /// The ratio of the median to the least.
+    pub(super) fn inflation(&self) -> Option<f64> {
+        self.median.value().zip(self.base.value()).map(|(median, base)| median / base)
     }
 
     pub(super) fn position(&self) -> Position {
-        match (self.ahead, self.behind) {
-            (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,
-            (Some(ahead), Some(behind)) if ahead < AT_END * (ahead + behind) => Position::Receiver,
-            (Some(_), Some(_)) => Position::Middle,
-            // The log of a receiver that sends nothing whose round trip could be told.
-            (Some(0.0), None) => Position::Receiver,
-            _ => Position::Unknown,
-        }
+        let nanos = |millis: f64| (millis * 1e6).round() as u64;
+        position(self.ahead.map(nanos), self.behind.map(nanos), self.tick * 1e6)
     }
+}
+
+fn position(ahead: Option<u64>, behind: Option<u64>, tick: f64) -> Position {
+    match (ahead.map(|nanos| nanos as f64), behind.map(|nanos| nanos as f64)) {
+        (Some(ahead), Some(behind)) if ahead + behind < tick => Position::Unknown,
+        (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,
+        (Some(ahead), Some(behind)) if ahead < AT_END * (ahead + behind) => Position::Receiver,
+        (Some(_), Some(_)) => Position::Middle,
+        // The log of a receiver that sends nothing whose round trip could be told.
+        (Some(0.0), None) => Position::Receiver,
+        _ => Position::Unknown,
+    }
+}
+
+/// Samples under load. Those of the two sides do not belong together: samples of the side that varies count with the median of the other, or with its least where
+/// that side is an end. Returns the reason if a side that may hold the queue has no samples.
+fn under_load(way: &way::Way, position: Position, [ahead, behind]: [Option<u64>; 2]) -> Result<Samples<'_>, String> {
+    let times = [&way.round_trip.ahead, &way.round_trip.behind];
+    let has = times.map(|times| times.count() > 0);
+    let least = [ahead, behind].map(|nanos| nanos.unwrap_or_default() as f64);
+    let one = |side: usize| {
+        let other = times[1 - side].quantile(0.5).unwrap_or(least[1 - side]);
+        Ok(Samples { times: times[side], other, side })
+    };
+    let spread = |side: usize| times[side].quantile(0.95).zip(times[side].quantile(0.05)).map(|(high, low)| high - low);
+    match (position, has) {
+        (_, [true, true]) => one(usize::from(spread(1) > spread(0))),
+        (Position::Sender, [true, _]) => one(0),
+        (Position::Receiver, [_, true]) => one(1),
+        (_, [false, false]) => Err(none_of(way)),
+        (_, [true, _]) => Err(format!("no sample of the sender's side: {}", none_of(way))),
+        _ => Err(format!("no sample of the receiver's side: {}", none_of(way))),
+    }
+}
+
+/// What samples were left out.
+fn none_of(way: &way::Way) -> String {
+    let times = &way.round_trip;
+    format!(
+        "0 samples of a sender that had more to send; {} ACKs of lone segments, {} late echoes of timestamps",
+        times.lone, times.late
+    )
+}
+
+fn counted(way: &way::Way, samples: &Samples<'_>) -> String {
+    let side = ["to the receiver", "to the sender", "by the spin bit"][samples.side];
+    let times = &way.round_trip;
+    let left_out = [(times.lone, "ACKs of lone segments"), (times.late, "late echoes of timestamps")];
+    let left_out: Vec<String> =
+        left_out.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let without = if left_out.is_empty() { String::new() } else { format!("; without {}", left_out.join(", ")) };
+    format!("{} samples {side}{without}", samples.times.count())
+}
+
+fn sides(ahead: Option<u64>, behind: Option<u64>) -> String {
+    match ahead.zip(behind) {
+        Some((ahead, behind)) => {
+            format!("{} ms to the receiver and back, {} ms to the sender", ahead as f64 / 1e6, behind as f64 / 1e6)
+        }
+        None => "whole round trips by the spin bit".to_owned(),
+    }
+}
+
+fn unseen(ahead: Option<u64>, behind: Option<u64>) -> String {
+    let side = match (ahead, behind) {
+        (None, None) => "neither side",
+        (None, _) => "only the sender's side",
+        _ => "only the receiver's side",
+    };
+    format!("{side} of the round trip was seen, by handshake, ACKs or timestamps, expected both")
+}
+
+fn below(tick: f64) -> String {
+    format!("below the tick of the capture's clock of {} ms", tick / 1e6)
 }

@@ -44,9 +44,11 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
         let is_sound = |rate: &Estimate| 0.0 < rate.low && rate.low <= rate.value && rate.value <= rate.high;
         assert!(way.rate.value().is_none_or(|rate| is_sound(rate) && rate.high.is_finite()), "{:?}", way.rate);
         assert!(way.goodput.is_finite() && way.goodput >= 0.0, "{}", way.goodput);
-        let [base, sides] =
-            [way.round_trip.base, way.round_trip.ahead.zip(way.round_trip.behind).map(|(one, other)| one + other)];
-        assert!(sides.is_none_or(|sides| base.is_some_and(|base| base <= sides + 1e-6)), "{:?}", way.round_trip);
+        let round_trip = &way.round_trip;
+        let sides = round_trip.ahead.zip(round_trip.behind).map(|(one, other)| one + other);
+        let is_least = |base: &f64| *base > 0.0 && sides.is_none_or(|sides| *base <= sides + 1e-6);
+        assert!(round_trip.base.value().is_none_or(is_least), "{round_trip:?}");
+        assert_eq!(sides.is_some(), round_trip.base.value().is_some() || round_trip.base_below.is_some());
         if let Some(limits) = way.limits {
             assert!(limits.receive_window + limits.application <= 1.0 + 1e-9, "{limits:?}");
         }
