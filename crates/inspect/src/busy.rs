@@ -6,7 +6,7 @@
 //! at each end of a write, unless a queue shows that the sender had more to send than the path carried.
 
 use crate::rate::{Point, advancing};
-use crate::way::{Ack, Data};
+use crate::way::{Ack, Data, Passing};
 use crate::writes::{Pause, is_full};
 
 /// Full-sized segments that must agree on a rate. Chosen: 20 trains of eight segments, or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al.,
@@ -43,8 +43,8 @@ impl Arrivals {
                 curves
             };
             let is_pair = |one: &Data, other: &Data| {
-                one.is_new
-                    && other.is_new
+                one.passing == Passing::New
+                    && other.passing == Passing::New
                     && !one.ends_write
                     && other.start == one.start + u64::from(one.length)
                     && is_full(other.length, mss)
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn data(n: u64, ends_write: bool) -> Data {
-        Data { at: n * 1_000_000, start: n * 1000, length: 1000, is_new: true, ends_write }
+        Data { at: n * 1_000_000, start: n * 1000, length: 1000, passing: Passing::New, ends_write }
     }
 
     fn lengths(curves: &[Vec<Point>]) -> Vec<usize> {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_reordered_segment_is_in_no_pair() {
         let mut segments: Vec<Data> = (0..10).map(|n| data(n, false)).collect();
-        (segments[5].start, segments[6].start, segments[6].is_new) = (6000, 5000, false);
+        (segments[5].start, segments[6].start, segments[6].passing) = (6000, 5000, Passing::Reordered);
         let found = Arrivals::of(&[segments], 1000, None);
         assert_eq!(lengths(&found.pairs), [5, 3]);
         assert_eq!(lengths(&found.writes), [10]);
@@ -131,7 +131,7 @@ mod tests {
             } else {
                 Pause::None
             };
-            Ack { at: n, ack: n, delivered: n, value: None, covers: 1, octets: 52, is_pure: true, pause }
+            Ack { at: n, ack: n, delivered: n, value: None, covers: 1, octets: 52, window: None, is_pure: true, pause }
         };
         let stretches = [(0..21).map(ack).collect(), (22..24).map(ack).collect()];
         let lengths = |pause| of_acks(&stretches, pause).iter().map(Vec::len).collect::<Vec<_>>();

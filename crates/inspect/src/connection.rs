@@ -29,7 +29,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(ends: [SocketAddr; 2], protocol: Protocol, at: u64, runs: usize) -> Self {
+    pub(crate) fn new(ends: [SocketAddr; 2], protocol: Protocol, at: u64, windows: usize) -> Self {
         Self {
             ends,
             protocol,
@@ -39,7 +39,7 @@ impl Connection {
             octets: 0,
             handshake: Handshake::default(),
             duplicates: Duplicates::default(),
-            ways: [Way::new(runs), Way::new(runs)],
+            ways: [Way::new(windows), Way::new(windows)],
             quic_handshake: QuicHandshake::default(),
             spins: Spins::default(),
             offsets: [0; 2],
@@ -112,9 +112,9 @@ impl Connection {
         }
     }
 
-    /// The runs of packets that are kept of each direction.
-    pub(crate) const fn runs(&self) -> usize {
-        self.ways[0].data.most_runs()
+    /// The windows of packets that are kept of each direction.
+    pub(crate) const fn windows(&self) -> usize {
+        self.ways[0].trace.max_windows()
     }
 
     /// What there is to tell of the connection, captured with a clock of `tick` nanoseconds.

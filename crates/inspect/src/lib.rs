@@ -23,7 +23,8 @@
 //! | [`controller`] | how the data in flight reacts to loss |
 //! | `clock` | the clock of the capture: its tick, and its steps |
 //! | `writes` | where the application of the sender paused |
-//! | `trace` | packets kept for the estimates below |
+//! | `trace` | packets kept for estimates and figures |
+//! | `overview` | the course of a whole direction, for figures |
 //! | `busy` | busy periods of the sender |
 //! | `rate` | the rate of the bottleneck, by dispersion |
 //! | `receiver_clock` | the rate of the bottleneck, by timestamps of ACKs |
@@ -47,6 +48,7 @@ mod identification;
 mod limits;
 pub mod link_layer;
 mod losses;
+mod overview;
 mod packet;
 pub mod qlog;
 mod quantiles;

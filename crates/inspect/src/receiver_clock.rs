@@ -187,6 +187,7 @@ mod tests {
             value: Some((micros / 1000) as u32),
             covers: 2000,
             octets: 52,
+            window: None,
             is_pure: true,
             pause: crate::writes::Pause::None,
         };

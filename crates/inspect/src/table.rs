@@ -26,8 +26,10 @@ impl Default for Options {
 
 /// Octets at the start of a packet that hold all headers: of IPv6 with extensions, and of TCP with options.
 const HEADERS: usize = 256;
-/// Runs of packets that are kept of a connection while there are few, and while there are many.
-const RUNS: (usize, usize) = (8, 2);
+/// Windows of packets that are kept of a direction while there are few connections, and while there are many.
+const WINDOWS: (usize, usize) = (8, 2);
+/// Directions with points for figures, more than a page shows.
+const MAX_DRAWN: usize = 32;
 /// While there are more connections than this, there are many.
 const FEW: usize = 256;
 /// UDP's port of QUIC (RFC 9114, §3.1) and others: a flow of UDP is taken for QUIC if it begins with a long header of a version.
@@ -155,10 +157,10 @@ impl Inspector {
         if self.slots.len() >= self.options.most_connections {
             self.make_room();
         }
-        let runs = if self.slots.len() < FEW { RUNS.0 } else { RUNS.1 };
+        let windows = if self.slots.len() < FEW { WINDOWS.0 } else { WINDOWS.1 };
         let slot = self.slots.len() as u32;
         let keys = [packet.flow(), packet.reverse_flow()?];
-        self.slots.push(Connection::new(ends, protocol, at, runs));
+        self.slots.push(Connection::new(ends, protocol, at, windows));
         self.keys.push(keys);
         self.by_key.insert(keys[1], (slot, 1));
         self.by_key.insert(keys[0], (slot, 0));
@@ -170,7 +172,7 @@ impl Inspector {
     fn replace(&mut self, slot: u32, at: u64, packet: &IpPacket) {
         let (Some(ends), Some(reverse)) = (packet.sockets(), packet.reverse_flow()) else { return };
         let place = slot as usize;
-        let another = Connection::new(ends, Protocol::Tcp, at, self.slots[place].runs());
+        let another = Connection::new(ends, Protocol::Tcp, at, self.slots[place].windows());
         let ended = std::mem::replace(&mut self.slots[place], another);
         self.keys[place] = [packet.flow(), reverse];
         for (end, key) in self.keys[place].into_iter().enumerate().rev() {
@@ -206,6 +208,9 @@ impl Inspector {
     fn end(&mut self, connection: &Connection) {
         self.counts.connections += 1;
         self.finished.push(connection.describe(self.clock.tick()));
+        if self.finished.len().is_multiple_of(MAX_DRAWN) {
+            self.draw_largest();
+        }
         if self.finished.len() >= 2 * self.options.most_reported.max(1) {
             self.keep_largest();
         }
@@ -214,6 +219,15 @@ impl Inspector {
     fn keep_largest(&mut self) {
         self.finished.sort_by(|one, other| other.octets.cmp(&one.octets).then(one.start.total_cmp(&other.start)));
         self.finished.truncate(self.options.most_reported);
+        self.draw_largest();
+    }
+
+    /// Drops the points for figures of all but the largest directions: they are most of the memory of a report.
+    fn draw_largest(&mut self) {
+        let ways = self.finished.iter_mut().flat_map(|connection| &mut connection.ways);
+        let mut drawn: Vec<_> = ways.filter(|way| !way.curves.windows.is_empty()).collect();
+        drawn.sort_by_key(|way| std::cmp::Reverse(way.data_octets));
+        drawn.into_iter().skip(MAX_DRAWN).for_each(|way| way.curves = report::Curves::default());
     }
 
     /// What the packets tell.

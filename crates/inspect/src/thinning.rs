@@ -248,6 +248,7 @@ mod tests {
             value: None,
             covers: covers(n) * 1000,
             octets: 52,
+            window: None,
             is_pure: true,
             pause: crate::writes::Pause::None,
         };

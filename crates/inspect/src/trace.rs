@@ -1,77 +1,190 @@
-//! Packets that are kept for estimates: runs of successive ones, spread over the whole connection, in bounded memory.
+//! Packets that are kept for estimates and figures: windows of successive ones, spread over the whole connection, in bounded memory.
 
-/// Successive items in a run.
-const RUN: usize = 1024;
+use crate::way::{Ack, Data, Passing};
 
-/// A sample of a sequence: as many runs as fit, evenly spaced. The first items are always among them.
-#[derive(Clone, Debug)]
-pub(crate) struct Trace<T> {
-    runs: Vec<Run<T>>,
-    most_runs: usize,
-    /// Of so many runs, one is kept.
-    stride: usize,
-    /// Items so far.
-    count: u64,
+/// Successive packets in a window, data and ACKs together: 2,048 and 1,024 if each second segment is acknowledged (RFC 9293, §3.8.6.3).
+const WINDOW: u64 = 3072;
+
+/// A block of data beyond the ACK that the receiver holds (RFC 2018, §3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) at: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
+/// The data of a direction and the acknowledgments that returned meanwhile.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Window {
+    pub(crate) data: Vec<Data>,
+    pub(crate) acks: Vec<Ack>,
+    pub(crate) held: Vec<Held>,
+}
+
+impl Window {
+    fn has_retransmissions(&self) -> bool {
+        self.data.iter().any(|data| data.passing == Passing::Retransmitted)
+    }
+}
+
+/// A sample of the packets of a direction: as many windows as fit, evenly spaced. The first packets are always among them.
+///
+/// The first window with a retransmission is kept as well, for figures: estimates need even distances.
 #[derive(Clone, Debug)]
-struct Run<T> {
-    /// The place of its first item in the sequence, in runs.
+pub(crate) struct Trace {
+    /// Windows, and their places in the sequence of windows.
+    windows: Vec<(u64, Window)>,
+    lossy: Option<(u64, Window)>,
+    /// The window of the last packets, of which `filled` are in it.
+    current: Window,
     place: u64,
-    items: Vec<T>,
+    filled: u64,
+    max_windows: usize,
+    /// One window is kept of each `stride`.
+    stride: u64,
 }
 
-impl<T: Copy> Trace<T> {
-    /// An empty sample of at most `most_runs` runs.
-    pub(crate) const fn new(most_runs: usize) -> Self {
-        Self { runs: Vec::new(), most_runs, stride: 1, count: 0 }
+impl Trace {
+    /// An empty sample of at most `max_windows` windows.
+    pub(crate) fn new(max_windows: usize) -> Self {
+        Self {
+            windows: Vec::new(),
+            lossy: None,
+            current: Window::default(),
+            place: 0,
+            filled: 0,
+            max_windows,
+            stride: 1,
+        }
     }
 
+    /// Data passed.
     #[inline]
-    pub(crate) fn push(&mut self, item: T) {
-        let place = self.count / RUN as u64;
-        self.count += 1;
-        if let Some(run) = self.runs.last_mut().filter(|run| run.place == place) {
-            run.items.push(item);
-        } else if place.is_multiple_of(self.stride as u64) {
-            self.begin(place, item);
+    pub(crate) fn data(&mut self, data: Data) {
+        self.next();
+        self.current.data.push(data);
+    }
+
+    /// An acknowledgment passed.
+    #[inline]
+    pub(crate) fn ack(&mut self, ack: Ack) {
+        self.next();
+        self.current.acks.push(ack);
+    }
+
+    /// The acknowledgment that follows reports a block. The bound of the packets bounds the blocks: an ACK has at most four.
+    #[cold]
+    pub(crate) fn held(&mut self, held: Held) {
+        self.current.held.push(held);
+    }
+
+    /// Makes room for a packet.
+    #[inline]
+    fn next(&mut self) {
+        if self.filled == WINDOW {
+            self.close();
         }
+        self.filled += 1;
     }
 
     #[cold]
-    fn begin(&mut self, place: u64, item: T) {
-        if self.runs.len() == self.most_runs {
+    fn close(&mut self) {
+        let window = std::mem::take(&mut self.current);
+        let place = self.place;
+        self.filled = 0;
+        self.place += 1;
+        if !place.is_multiple_of(self.stride) {
+            return self.keep_if_lossy(place, window);
+        }
+        if self.windows.len() == self.max_windows {
             self.stride *= 2;
-            let stride = self.stride as u64;
-            self.runs.retain(|run| run.place.is_multiple_of(stride));
+            let stride = self.stride;
+            let (kept, others) = std::mem::take(&mut self.windows)
+                .into_iter()
+                .partition::<Vec<_>, _>(|(place, _)| place.is_multiple_of(stride));
+            self.windows = kept;
+            others.into_iter().for_each(|(place, window)| self.keep_if_lossy(place, window));
             if !place.is_multiple_of(stride) {
-                return;
+                return self.keep_if_lossy(place, window);
             }
         }
-        self.runs.push(Run { place, items: vec![item] });
+        self.windows.push((place, window));
     }
 
-    /// The runs that are kept at most.
-    pub(crate) const fn most_runs(&self) -> usize {
-        self.most_runs
+    fn keep_if_lossy(&mut self, place: u64, window: Window) {
+        let is_first = self.lossy.as_ref().is_none_or(|(other, _)| place < *other);
+        if is_first && window.has_retransmissions() {
+            self.lossy = Some((place, window));
+        }
     }
 
-    /// Of so many runs, one is kept.
+    /// The windows at even distances, the last of which may not be full.
+    fn even(&self) -> impl Iterator<Item = (u64, &Window)> {
+        let is_last = self.place.is_multiple_of(self.stride) && self.windows.len() < self.max_windows;
+        let last = (is_last && self.filled > 0).then_some((self.place, &self.current));
+        self.windows.iter().map(|(place, window)| (*place, window)).chain(last)
+    }
+
+    /// The windows that are kept at most.
+    pub(crate) const fn max_windows(&self) -> usize {
+        self.max_windows
+    }
+
+    /// One window is kept of so many.
     pub(crate) const fn stride(&self) -> u64 {
-        self.stride as u64
+        self.stride
     }
 
-    /// The items as stretches without gaps.
-    pub(crate) fn stretches(&self) -> Vec<Vec<T>> {
+    /// Whether no packet is left out.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.stride == 1 && self.even().count() as u64 * WINDOW >= self.place * WINDOW + self.filled
+    }
+
+    /// The data as stretches without gaps.
+    pub(crate) fn data_stretches(&self) -> Vec<Vec<Data>> {
+        self.stretches(|window| &window.data)
+    }
+
+    /// The acknowledgments as stretches without gaps.
+    pub(crate) fn ack_stretches(&self) -> Vec<Vec<Ack>> {
+        self.stretches(|window| &window.acks)
+    }
+
+    /// The windows of figures, of which successive ones are joined.
+    pub(crate) fn windows(&self) -> Vec<Window> {
+        let mut all: Vec<(u64, &Window)> = self.even().collect();
+        all.extend(self.lossy.iter().map(|(place, window)| (*place, window)));
+        if !all.iter().any(|(place, _)| *place == self.place) && self.current.has_retransmissions() {
+            all.push((self.place, &self.current));
+        }
+        all.sort_by_key(|(place, _)| *place);
+        let mut joined: Vec<Window> = Vec::new();
+        let mut next = u64::MAX;
+        for (place, window) in all {
+            match joined.last_mut().filter(|_| place == next) {
+                Some(last) => {
+                    last.data.extend_from_slice(&window.data);
+                    last.acks.extend_from_slice(&window.acks);
+                    last.held.extend_from_slice(&window.held);
+                }
+                None => joined.push(window.clone()),
+            }
+            next = place + 1;
+        }
+        joined
+    }
+
+    fn stretches<T: Copy>(&self, of: impl Fn(&Window) -> &Vec<T>) -> Vec<Vec<T>> {
         let mut stretches: Vec<Vec<T>> = Vec::new();
         let mut next = u64::MAX;
-        for run in &self.runs {
-            match stretches.last_mut().filter(|_| run.place == next) {
-                Some(last) => last.extend_from_slice(&run.items),
-                None => stretches.push(run.items.clone()),
+        for (place, window) in self.even() {
+            match stretches.last_mut().filter(|_| place == next) {
+                Some(last) => last.extend_from_slice(of(window)),
+                None => stretches.push(of(window).clone()),
             }
-            next = run.place + 1;
+            next = place + 1;
         }
+        stretches.retain(|stretch| !stretch.is_empty());
         stretches
     }
 }
@@ -79,22 +192,80 @@ impl<T: Copy> Trace<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::writes::Pause;
 
-    #[test]
-    fn a_short_sequence_is_kept_whole() {
+    fn data(at: u64) -> Data {
+        Data { at, start: at, length: 1, passing: Passing::New, ends_write: false }
+    }
+
+    fn ack(at: u64) -> Ack {
+        Ack {
+            at,
+            ack: at,
+            delivered: at,
+            value: None,
+            covers: 1,
+            octets: 40,
+            window: None,
+            is_pure: true,
+            pause: Pause::None,
+        }
+    }
+
+    /// Data at even times, ACKs at odd ones.
+    fn trace(packets: u64) -> Trace {
         let mut trace = Trace::new(8);
-        (0..3000).for_each(|item| trace.push(item));
-        assert_eq!(trace.stretches(), [(0..3000).collect::<Vec<_>>()]);
+        for at in 0..packets {
+            if at.is_multiple_of(2) { trace.data(data(at)) } else { trace.ack(ack(at)) }
+        }
+        trace
     }
 
     #[test]
-    fn a_long_sequence_is_sampled_in_runs_from_its_start_to_its_end() {
+    fn a_short_sequence_is_kept_whole() {
+        let trace = trace(8 * WINDOW);
+        let times = |stretch: &[Data]| stretch.iter().map(|data| data.at).collect::<Vec<_>>();
+        assert_eq!(
+            trace.data_stretches().iter().map(|stretch| times(stretch)).collect::<Vec<_>>(),
+            [(0..8 * WINDOW).step_by(2).collect::<Vec<_>>()]
+        );
+        assert_eq!((trace.windows().len(), trace.is_whole()), (1, true));
+    }
+
+    #[test]
+    fn a_long_sequence_is_sampled_in_windows_that_hold_both_data_and_their_acks() {
+        let windows = trace(1_000_000).windows();
+        // 326 windows of 3,072 packets are thinned to at most eight, and to no fewer than half of that.
+        assert!((4..=8).contains(&windows.len()), "{}", windows.len());
+        for window in &windows {
+            let spans = [
+                [window.data[0].at, window.data.last().unwrap().at],
+                [window.acks[0].at, window.acks.last().unwrap().at],
+            ];
+            assert!(spans[0].iter().zip(spans[1]).all(|(one, other)| one.abs_diff(other) == 1), "{spans:?}");
+        }
+        assert_eq!((windows[0].data[0].at, trace(1_000_000).is_whole()), (0, false));
+        assert!(windows.last().unwrap().acks.last().unwrap().at > 700_000);
+    }
+
+    #[test]
+    fn a_window_without_acks_makes_no_empty_stretch() {
         let mut trace = Trace::new(8);
-        (0..1_000_000).for_each(|item| trace.push(item));
-        let stretches = trace.stretches();
-        assert!(stretches.len() <= 8 && stretches.len() >= 4);
-        assert_eq!(stretches[0][..3], [0, 1, 2]);
-        assert!(stretches.iter().all(|run| run.windows(2).all(|two| two[1] == two[0] + 1)));
-        assert!(*stretches.last().unwrap().last().unwrap() > 700_000);
+        (0..5000).for_each(|at| trace.data(data(at)));
+        assert_eq!((trace.data_stretches().len(), trace.ack_stretches().len()), (1, 0));
+    }
+
+    #[test]
+    fn the_first_retransmission_is_kept_for_figures_and_not_for_estimates() {
+        let mut trace = Trace::new(8);
+        // In the sixth window of 326, of which each 64th is kept.
+        let at = 5 * WINDOW + 100;
+        (0..1_000_000).for_each(|now| {
+            let passing = if now == at { Passing::Retransmitted } else { Passing::New };
+            trace.data(Data { passing, ..data(now) });
+        });
+        let has_it = |data: &[Data]| data.iter().any(|data| data.passing == Passing::Retransmitted);
+        assert!(trace.windows().iter().any(|window| has_it(&window.data)));
+        assert!(!trace.data_stretches().iter().any(|stretch| has_it(stretch)));
     }
 }

@@ -18,11 +18,12 @@ use crate::finding::Finding;
 use crate::identification::Identifications;
 use crate::limits::Limits;
 use crate::losses::{Filled, Losses, Mark};
+use crate::overview::Overview;
 use crate::packet::Packet;
 use crate::qlog::Acknowledged;
 use crate::quantiles::Quantiles;
 use crate::round_trip::{Echo, RoundTrip};
-use crate::trace::Trace;
+use crate::trace::{Held, Trace};
 use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use scoreboard::{Scoreboard, Sent};
@@ -36,10 +37,22 @@ pub(crate) struct Data {
     pub(crate) at: u64,
     pub(crate) start: u64,
     pub(crate) length: u32,
-    /// Whether the octets passed for the first time.
-    pub(crate) is_new: bool,
+    pub(crate) passing: Passing,
     /// Whether it may end what the application has written.
     pub(crate) ends_write: bool,
+}
+
+/// How data passed the point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passing {
+    /// In sequence.
+    New,
+    /// Out of sequence in the file only.
+    Misfiled,
+    /// Retransmitted.
+    Retransmitted,
+    /// Overtaken by later data.
+    Reordered,
 }
 
 /// An acknowledgment that passed the point.
@@ -55,6 +68,8 @@ pub(crate) struct Ack {
     pub(crate) covers: u32,
     /// Of its packet.
     pub(crate) octets: u16,
+    /// The receive window, if its scale is known.
+    pub(crate) window: Option<u32>,
     pub(crate) is_pure: bool,
     /// Whether the application paused between the data of the ACK before and those that it acknowledges.
     pub(crate) pause: Pause,
@@ -73,8 +88,8 @@ pub(crate) struct Way {
     writes: Writes,
     pub(crate) reactions: Reactions,
     pub(crate) identifications: Identifications,
-    pub(crate) data: Trace<Data>,
-    pub(crate) acks: Trace<Ack>,
+    pub(crate) trace: Trace,
+    pub(crate) overview: Overview,
     pub(crate) data_segments: u64,
     pub(crate) data_packets: u64,
     pub(crate) data_octets: u64,
@@ -99,8 +114,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// A direction of which at most `runs` runs of packets are kept.
-    pub(crate) fn new(runs: usize) -> Self {
+    /// A direction of which at most `windows` windows of packets are kept.
+    pub(crate) fn new(windows: usize) -> Self {
         Self {
             space: SequenceSpace::default(),
             board: Scoreboard::default(),
@@ -112,8 +127,8 @@ impl Way {
             writes: Writes::default(),
             reactions: Reactions::default(),
             identifications: Identifications::default(),
-            data: Trace::new(runs),
-            acks: Trace::new(runs),
+            trace: Trace::new(windows),
+            overview: Overview::default(),
             data_segments: 0,
             data_packets: 0,
             data_octets: 0,
@@ -252,13 +267,14 @@ impl Way {
         self.first_data.get_or_insert(at);
         self.last_data = at;
         let ends_write = is_new && ends_write(segment.payload, self.mss(), segment.flags.contains(Flags::PSH));
-        if is_new {
+        let passing = if is_new {
             self.writes.send(end, ends_write, self.space.highest > self.space.acknowledged);
             self.extend(start, end, mark, segments);
+            Passing::New
         } else {
-            self.repeat(start, end, mark, segments);
-        }
-        self.data.push(Data { at, start, length: segment.payload, is_new, ends_write });
+            self.repeat(start, end, mark, segments)
+        };
+        self.keep(Data { at, start, length: segment.payload, passing, ends_write });
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
@@ -292,9 +308,10 @@ impl Way {
 
     /// Data of which a part, or something behind it, has passed before.
     #[cold]
-    fn repeat(&mut self, start: u64, end: u64, mark: Mark, segments: u64) {
+    fn repeat(&mut self, start: u64, end: u64, mark: Mark, segments: u64) -> Passing {
         let highest = self.space.highest;
-        if let Some(filled) = self.losses.fills(start, end, mark, self.round_trip.least(), segments) {
+        let filled = self.losses.fills(start, end, mark, self.round_trip.least(), segments);
+        if let Some(filled) = filled {
             self.fresh_octets += end.min(highest) - start;
             if end > self.space.acknowledged {
                 // Neither it nor its ACK tells a round trip: the ACK may be one of what came after it.
@@ -330,6 +347,17 @@ impl Way {
                 is_sacked: false,
             });
         }
+        match filled {
+            Some(Filled::Misfiled) => Passing::Misfiled,
+            Some(Filled::Reordered) => Passing::Reordered,
+            Some(Filled::Retransmitted) | None => Passing::Retransmitted,
+        }
+    }
+
+    #[inline]
+    fn keep(&mut self, data: Data) {
+        self.overview.data(&data);
+        self.trace.data(data);
     }
 
     /// A segment of the receiver has passed.
@@ -369,7 +397,12 @@ impl Way {
         let covers = if was_whole { (self.space.acknowledged - before).min(u32::MAX.into()) as u32 } else { 0 };
         let value = segment.options.timestamps.map(|clocks| clocks.value);
         let octets = wire.min(u16::MAX.into()) as u16;
-        self.acks.push(Ack { at, ack, delivered: self.delivered(), value, covers, octets, is_pure, pause });
+        // Data of the receiver repeat the last ACK, and show nothing new.
+        if is_pure || ack > before || !segment.options.sack.is_empty() {
+            let window = self.window.scaled().map(|window| window.min(u32::MAX.into()) as u32);
+            self.overview.ack(at, self.space.acknowledged, window);
+            self.trace.ack(Ack { at, ack, delivered: self.delivered(), value, covers, octets, window, is_pure, pause });
+        }
     }
 
     /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
@@ -398,6 +431,12 @@ impl Way {
     fn sack(&mut self, at: u64, ack: u64, segment: &Segment) {
         let reported = self.board.sack(&self.space, ack, segment.options.sack.as_slice());
         self.losses.counts.duplicate += self.size.segments_of(reported.duplicate);
+        for block in segment.options.sack.as_slice() {
+            let [start, end] = [block.start, block.end].map(|number| self.space.place_in_block(number));
+            if ack < start && start < end && end <= self.space.highest {
+                self.trace.held(Held { at, start, end });
+            }
+        }
         if let Some(sent) = reported.newest.filter(|sent| sent.retransmissions == 0) {
             self.round_trip.ahead(at.saturating_sub(sent.at), false);
         }
@@ -424,7 +463,7 @@ impl Way {
         if !is_control(length) {
             self.writes.send(START + start + u64::from(length), ends_write, START + start > self.space.acknowledged);
         }
-        self.data.push(Data { at, start: START + start, length, is_new: true, ends_write });
+        self.keep(Data { at, start: START + start, length, passing: Passing::New, ends_write });
     }
 
     /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever streams.
@@ -451,7 +490,8 @@ impl Way {
         let octets = size.min(u16::MAX.into()) as u16;
         let (ack, delivered) = (self.space.acknowledged, self.delivered());
         let pause = self.writes.acknowledge(ack);
-        self.acks.push(Ack { at, ack, delivered, value: None, covers, octets, is_pure, pause });
+        self.overview.ack(at, ack, None);
+        self.trace.ack(Ack { at, ack, delivered, value: None, covers, octets, window: None, is_pure, pause });
     }
 
     /// The log of an end has declared a packet lost, whose data are sent again.

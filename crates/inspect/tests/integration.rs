@@ -6,4 +6,6 @@ mod connections;
 mod misleading;
 mod properties {
     pub(crate) mod frames;
+    mod plausible;
+    mod soundness;
 }

@@ -1,7 +1,9 @@
-"""The report of an inspection, with time–sequence plots."""
+"""The report of an inspection, with time–sequence graphs."""
 
-from acklab.figures.time_sequence import time_sequence
-from acklab.inspection.model import Inspection, Way
+from collections.abc import Sequence
+
+from acklab.figures.time_sequence import SEQUENCE, Axis, time_sequence
+from acklab.inspection.model import Curves, Inspection, Way, Window
 from acklab.inspection.notes import notes
 from acklab.inspection.tables import shown, tables
 from acklab.report.document import Document, Figure, Section
@@ -13,6 +15,9 @@ _DETAIL = 0.3
 _CENTRES = 20
 """Places that are tried for it."""
 
+_AXES = {"tcp": SEQUENCE, "quic": Axis("Payload", "datagram"), "log": Axis("Data of streams", "packet")}
+"""What the octets of a protocol are."""
+
 
 def document(found: Inspection) -> Document:
     """The report as sections of text, tables and figures."""
@@ -23,13 +28,7 @@ def document(found: Inspection) -> Document:
     text += "".join(f"\n\n**Note:** {note}." for note in notes(found))
     sections = [Section("Connections", text, tables(found))]
     for way in ways:
-        curves = way["curves"]
-        items = [
-            Figure(time_sequence(curves["data"], curves["repeated"], curves["acks"]), _whole(way), command),
-        ]
-        if (window := _detail(way)) is not None:
-            enlarged = time_sequence(*_within(way, window), window=window)
-            items.append(Figure(enlarged, "Enlarged", command))
+        items = _figures(way, _AXES[found.protocol_of(way)], command)
         sections.append(Section(f"{way['from']} → {way['to']}", items=items))
     return Document(
         name=found.path.stem,
@@ -38,38 +37,65 @@ def document(found: Inspection) -> Document:
     )
 
 
-def _whole(way: Way) -> str:
-    seen = len(way["curves"]["data"]) + len(way["curves"]["repeated"])
-    return "Octets over time" + ("" if seen >= way["data_segments"] else "; of a long transfer a sample")
+def _figures(way: Way, axis: Axis, command: Sequence[str]) -> list[Figure]:
+    """The time–sequence graph of the whole direction, and of a part in which single packets can be seen."""
+    curves = way["curves"]
+    if not curves["windows"]:
+        return []
+    whole = time_sequence(curves, "Time–sequence graph of the whole transfer", axis)
+    figures = [Figure(whole, _whole(curves, axis), command)]
+    if (span := _detail(way)) is not None:
+        enlarged = time_sequence(curves, f"Enlarged: {_within(curves, span)} at {span[0]:.3g} s", axis, span)
+        figures.append(Figure(enlarged, f"A bar is a {axis.packet}, from its first to its last octet", command))
+    return figures
+
+
+def _whole(curves: Curves, axis: Axis) -> str:
+    has_acks = any(window["acks"] for window in curves["windows"])
+    sentences = [
+        "Drag to enlarge a part, double-click to return",
+        f"Shaded spans show each {axis.packet}, the others the course of the transfer" if curves["overview"] else "",
+        "" if has_acks else "No acknowledgments of these data are visible in the capture",
+    ]
+    return ". ".join(sentence for sentence in sentences if sentence)
+
+
+def _within(curves: Curves, span: tuple[float, float]) -> str:
+    """What a span is shown for."""
+    windows = curves["windows"]
+    if any(span[0] <= point[0] <= span[1] for window in windows for point in window["retransmitted"]):
+        return "retransmissions"
+    return "data and acknowledgments" if any(window["acks"] for window in windows) else "data"
 
 
 def _detail(way: Way) -> tuple[float, float] | None:
-    """The span of time of the enlarged plot, which has both data and ACKs if any has: around the first retransmission, the middle, or elsewhere."""
-    curves, median = way["curves"], way["round_trip"]["median"]
+    """The span of time of the enlarged plot: around the first retransmission or the middle, with both data and ACKs if any span has them."""
+    windows, median = way["curves"]["windows"], way["round_trip"]["median"]
     length = _DETAIL if median is None else _ROUND_TRIPS * median / 1e3
-    if len(curves["data"]) < 2 or way["duration"] <= 2 * length:
+    data = [point[0] for window in windows for point in window["data"]]
+    acks = [point[0] for window in windows for point in window["acks"]]
+    if len(data) < 2 or way["duration"] <= 2 * length:
         return None
-    data, acks = ([point[0] for point in curves[name]] for name in ("data", "acks"))
     step = max(len(data) // _CENTRES, 1)
     middle = len(data) // 2
-    centres = [*(point[0] for point in curves["repeated"][:1]), data[middle], *data[middle % step :: step]]
-    windows = [(centre - length / 3, centre + 2 * length / 3) for centre in centres]
+    centres = [*_first_retransmitted(windows), data[middle], *data[middle % step :: step]]
+    spans = [_moved(centre - length / 3, length, windows) for centre in centres]
 
-    def seen(window: tuple[float, float]) -> int:
-        return min(sum(window[0] <= at <= window[1] for at in times) for times in (data, acks))
+    def seen(span: tuple[float, float]) -> int:
+        kinds = [times for times in (data, acks) if times]
+        return min(sum(span[0] <= at <= span[1] for at in times) for times in kinds)
 
-    enough = max(map(seen, windows)) / 2
-    return next(window for window in windows if seen(window) >= enough)
+    enough = max(map(seen, spans)) / 2
+    return next(span for span in spans if seen(span) >= enough)
 
 
-def _within(
-    way: Way, window: tuple[float, float]
-) -> tuple[list[tuple[float, int, int]], list[tuple[float, int, int]], list[tuple[float, int]]]:
-    curves = way["curves"]
-    length = window[1] - window[0]
-    low, high = window[0] - length, window[1] + length
-    return (
-        [point for point in curves["data"] if low <= point[0] <= high],
-        [point for point in curves["repeated"] if low <= point[0] <= high],
-        [point for point in curves["acks"] if low <= point[0] <= high],
-    )
+def _moved(start: float, length: float, windows: Sequence[Window]) -> tuple[float, float]:
+    """A span that begins at `start`, or so much earlier that the packets of its window last to its end."""
+    middle = start + length / 3
+    ends = [window["data"][-1][0] for window in windows if window["data"] and window["data"][0][0] <= middle]
+    end = min(max(ends, default=start) + length / 20, start + length)
+    return end - length, end
+
+
+def _first_retransmitted(windows: Sequence[Window]) -> list[float]:
+    return [point[0] for window in windows for point in window["retransmitted"]][:1]

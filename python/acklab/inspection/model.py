@@ -92,12 +92,35 @@ class Controller(TypedDict):
     episodes: int
 
 
-class Curves(TypedDict):
-    """Points of the time–sequence plot: seconds, octets from the first, octets."""
+class Window(TypedDict):
+    """A span of time with all of its packets: seconds, octets from the first, octets.
+
+    ACKs have the octets that they acknowledge, and those up to the right edge of the receive window.
+    """
 
     data: list[tuple[float, int, int]]
-    repeated: list[tuple[float, int, int]]
-    acks: list[tuple[float, int]]
+    retransmitted: list[tuple[float, int, int]]
+    reordered: list[tuple[float, int, int]]
+    acks: list[tuple[float, int, int | None]]
+    sacked: list[tuple[float, int, int]]
+
+
+class Point(TypedDict):
+    """The state of a direction at an instant in seconds, in octets, and the extents of what came out of sequence since the point before."""
+
+    at: float
+    sent: int | None
+    acknowledged: int | None
+    edge: int | None
+    retransmitted: tuple[int, int] | None
+    reordered: tuple[int, int] | None
+
+
+class Curves(TypedDict):
+    """Points of the time–sequence graph: windows with all packets, and the course of the whole direction if windows leave packets out."""
+
+    windows: list[Window]
+    overview: list[Point]
 
 
 Way = TypedDict(

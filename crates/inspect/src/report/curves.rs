@@ -1,40 +1,115 @@
 //! Points for figures.
 
-use crate::trace::Trace;
-use crate::way;
+use crate::overview::Span;
+use crate::trace;
+use crate::way::{self, Passing};
 use serde::Serialize;
 
-/// Points of a curve in the report.
-const POINTS: usize = 3000;
-
-/// Points for figures: seconds from the first data, and octets.
+/// Points of a time–sequence plot: seconds from the first data, and octets from the first that was kept.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Curves {
-    /// New data: time, first octet, octets.
+    /// Spans of time of which all packets are shown: data and the ACKs that returned meanwhile.
+    pub windows: Vec<Window>,
+    /// The course of the whole direction, where windows leave packets out.
+    pub overview: Vec<Point>,
+}
+
+/// A span of time with all of its packets.
+#[derive(Clone, Debug, Serialize)]
+pub struct Window {
+    /// Data: time, first octet, octets.
     pub data: Vec<(f64, u64, u32)>,
-    /// Data that had passed before, or came out of order.
-    pub repeated: Vec<(f64, u64, u32)>,
-    /// Acknowledgments: time, octets acknowledged.
-    pub acks: Vec<(f64, u64)>,
+    /// Retransmitted data.
+    pub retransmitted: Vec<(f64, u64, u32)>,
+    /// Data that later ones overtook.
+    pub reordered: Vec<(f64, u64, u32)>,
+    /// Acknowledgments: time, octets acknowledged, octets up to the right edge of the receive window.
+    pub acks: Vec<(f64, u64, Option<u64>)>,
+    /// Blocks beyond an ACK that the receiver holds: time, first octet, octets.
+    pub sacked: Vec<(f64, u64, u64)>,
+}
+
+/// The state of a direction at an instant.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Point {
+    /// Seconds.
+    pub at: f64,
+    /// Octets sent.
+    pub sent: Option<u64>,
+    /// Octets acknowledged.
+    pub acknowledged: Option<u64>,
+    /// Octets up to the right edge of the receive window.
+    pub edge: Option<u64>,
+    /// The extent of what was retransmitted since the point before: first octet, octets.
+    pub retransmitted: Option<(u64, u64)>,
+    /// The extent of what came late.
+    pub reordered: Option<(u64, u64)>,
+}
+
+/// Where the axes of a figure begin.
+struct Origin {
+    at: u64,
+    octet: u64,
 }
 
 impl Curves {
+    /// Of a direction whose first data passed at `first`.
     pub(super) fn of(way: &way::Way, first: u64) -> Self {
-        let seconds = |at: u64| at.saturating_sub(first) as f64 / 1e9;
-        let data: Vec<way::Data> = way.data.stretches().concat();
-        let begin = data.first().map_or(0, |data| data.start);
-        let point = |data: &way::Data| (seconds(data.at), data.start.saturating_sub(begin), data.length);
-        let (new, repeated): (Vec<&way::Data>, Vec<&way::Data>) = data.iter().partition(|data| data.is_new);
-        let acks: Vec<way::Ack> = Trace::stretches(&way.acks).concat();
+        let kept = way.trace.windows();
+        let starts = kept.iter().flat_map(|window| &window.data).map(|data| data.start);
+        let origin = Origin { at: first, octet: starts.min().unwrap_or_default() };
+        let overview = if way.trace.is_whole() {
+            Vec::new()
+        } else {
+            way.overview.spans().map(|(at, span)| Point::of(at, span, &origin)).collect()
+        };
+        Self { windows: kept.iter().map(|window| Window::of(window, &origin)).collect(), overview }
+    }
+}
+
+impl Origin {
+    fn seconds(&self, at: u64) -> f64 {
+        at.saturating_sub(self.at) as f64 / 1e9
+    }
+
+    const fn octets(&self, place: u64) -> u64 {
+        place.saturating_sub(self.octet)
+    }
+}
+
+impl Window {
+    fn of(window: &trace::Window, origin: &Origin) -> Self {
+        let passed = |kinds: &[Passing]| {
+            let data = window.data.iter().filter(|data| kinds.contains(&data.passing));
+            data.map(|data| (origin.seconds(data.at), origin.octets(data.start), data.length)).collect()
+        };
+        let acks = window.acks.iter().map(|ack| {
+            let edge = ack.window.map(|window| origin.octets(ack.ack + u64::from(window)));
+            (origin.seconds(ack.at), origin.octets(ack.ack), edge)
+        });
+        let held = window.held.iter();
         Self {
-            data: every(&new).map(|data| point(data)).collect(),
-            repeated: every(&repeated).map(|data| point(data)).collect(),
-            acks: every(&acks).map(|ack| (seconds(ack.at), ack.ack.saturating_sub(begin))).collect(),
+            data: passed(&[Passing::New, Passing::Misfiled]),
+            retransmitted: passed(&[Passing::Retransmitted]),
+            reordered: passed(&[Passing::Reordered]),
+            acks: acks.collect(),
+            sacked: held
+                .map(|held| (origin.seconds(held.at), origin.octets(held.start), held.end - held.start))
+                .collect(),
         }
     }
 }
 
-/// So many items, evenly spaced, that no more than a figure can show are left.
-fn every<T>(items: &[T]) -> impl Iterator<Item = &T> {
-    items.iter().step_by(items.len().div_ceil(POINTS).max(1))
+impl Point {
+    fn of(at: u64, span: &Span, origin: &Origin) -> Self {
+        let extent = |(start, end): (u64, u64)| (origin.octets(start), end - start);
+        Self {
+            at: origin.seconds(at),
+            sent: span.highest.map(|octet| origin.octets(octet)),
+            acknowledged: span.acknowledged.map(|octet| origin.octets(octet)),
+            edge: span.edge.map(|octet| origin.octets(octet)),
+            retransmitted: span.retransmitted.map(extent),
+            reordered: span.reordered.map(extent),
+        }
+    }
 }

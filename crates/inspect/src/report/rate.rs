@@ -23,13 +23,13 @@ pub(super) struct Seen {
 impl Seen {
     /// Arrivals of a direction that was captured at `position`, with a clock of `tick` nanoseconds.
     pub(super) fn of(way: &way::Way, position: Position, round_trip: &RoundTrip, is_quic: bool, tick: f64) -> Self {
-        let ack_stretches = way.acks.stretches();
-        let data_stretches = way.data.stretches();
+        let ack_stretches = way.trace.ack_stretches();
+        let data_stretches = way.trace.data_stretches();
         let reported = |acks: &Vec<way::Ack>| advancing(acks.iter().map(|ack| (ack.at, ack.delivered)));
         let (seen, stride): (Vec<Vec<Point>>, u64) = if is_quic || position == Position::Receiver {
-            (data_stretches.iter().map(|stretch| arrivals(stretch)).collect(), way.data.stride())
+            (data_stretches.iter().map(|stretch| arrivals(stretch)).collect(), way.trace.stride())
         } else {
-            (ack_stretches.iter().map(reported).collect(), way.acks.stride())
+            (ack_stretches.iter().map(reported).collect(), way.trace.stride())
         };
         let rough = rough_rate(&seen, tick);
         let waits = |rate: f64| round_trip.waits(QUEUED * f64::from(way.mss()) / rate * 1e3);

@@ -7,6 +7,8 @@ const MAX_SCALE: u8 = 14;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiveWindow {
     scale: Option<u8>,
+    /// The SYN of the receiver was captured, which has the scale if there is one.
+    is_scale_known: bool,
     bytes: Option<u64>,
     /// The place of the byte that probed the window while it was closed.
     probe: Option<u64>,
@@ -16,6 +18,7 @@ impl ReceiveWindow {
     /// The SYN of the receiver has this scale.
     pub(super) fn offer(&mut self, scale: Option<u8>) {
         self.scale = scale.map(|scale| scale.min(MAX_SCALE));
+        self.is_scale_known = true;
     }
 
     /// An ACK has this window field.
@@ -27,6 +30,11 @@ impl ReceiveWindow {
     /// The window in bytes.
     pub(super) const fn bytes(&self) -> Option<u64> {
         self.bytes
+    }
+
+    /// The window in bytes, if its scale is known.
+    pub(super) fn scaled(&self) -> Option<u64> {
+        self.bytes.filter(|_| self.is_scale_known)
     }
 
     /// Returns `true` if the single byte at `start` probes a closed window behind `highest`, or has done so.
@@ -50,6 +58,15 @@ impl ReceiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_the_syn_the_scale_is_not_known() {
+        let mut window = ReceiveWindow::default();
+        window.open(500);
+        assert_eq!((window.bytes(), window.scaled()), (Some(500), None));
+        window.offer(None);
+        assert_eq!(window.scaled(), Some(500));
+    }
 
     #[test]
     fn a_closed_window_is_probed_with_the_next_byte() {

@@ -1,0 +1,83 @@
+"""Why the packets of a capture rule out that ACKs were removed on the way, by necessary conditions that are checked apart from acklab's own code.
+
+A box removes pure ACKs of a connection. Then there are some that it left, no more than one to a segment were sent, the capture is not at their sender, and the
+numbers of IPv4 packets that are missing are those of this connection. RFC 6864 leaves open how a host counts: by connection, by destination, or all its packets.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from validation.inspection.dissection import Dissection, Packet, without_copies
+
+_STEPS = 50
+"""Steps of a counter without a gap that show that nothing is missing. Chosen: acklab itself asks for as many to name a counter."""
+_LONGEST_STEP = 512
+"""A step beyond which two numbers are not taken for neighbours. Chosen: half of a burst of 1,024 packets."""
+
+
+def refutations(dissection: Dissection, way: Mapping[str, Any]) -> list[str]:
+    """The conditions that a direction in which acklab finds ACKs removed does not meet."""
+    source, destination = way["from"], way["to"]
+    by_direction = dissection.directions()
+    data = [one for one in without_copies(by_direction.get((source, destination), [])) if one.length]
+    answers = without_copies(by_direction.get((destination, source), []))
+    # The ACK of the handshake is one as well.
+    acks = sum(packet.is_pure_ack for packet in answers if data and packet.number > data[0].number)
+    missing = way["acks"]["missing"] or 0.0
+    found = []
+    if way["position"] == "receiver":
+        found.append("captured where the ACKs are sent")
+    if acks == 0:
+        found.append("no pure ACK after the first data")
+    else:
+        ratio = sum(-(-packet.length // way["mss"]) for packet in data) / acks
+        if ratio * (1 - missing) < 1:
+            found.append(f"{ratio:.2f} segments per ACK × (1 - {missing:.2f}) is below 1")
+    return found + _by_identification(answers, dissection, destination, missing)
+
+
+def _by_identification(answers: Sequence[Packet], dissection: Dissection, sender: str, missing: float) -> list[str]:
+    if not answers or any(packet.identification is None for packet in answers):
+        return []
+    steps = [(other.identification - one.identification) % 2**16 for one, other in pairwise(answers)]  # type: ignore[operator]
+    found = []
+    if len(steps) >= _STEPS and all(step == 1 for step in steps):
+        found.append(f"{len(steps)} identifications without a gap")
+    if missing == 0.0:
+        return found
+    elsewhere = _skipped_elsewhere(answers, dissection, sender)
+    if elsewhere is not None:
+        found.append(elsewhere)
+    inside = [
+        (step, one)
+        for step, (one, other) in zip(steps, pairwise(answers), strict=True)
+        if one.length and other.length and other.seq == (one.seq + one.length) % 2**32 and other.ack == one.ack
+    ]
+    size = max((packet.length for _, packet in inside), default=1)
+    wide = [step for step, packet in inside if not 1 <= step <= max(-(-packet.length // min(size, 1460)), 1)]
+    if wide:
+        found.append(f"{len(wide)} of {len(inside)} steps between contiguous data are not one number per segment")
+    return found
+
+
+def _skipped_elsewhere(answers: Sequence[Packet], dissection: Dissection, sender: str) -> str | None:
+    """Whether numbers that the connection skips are those of other connections of the host at that time."""
+    host = sender.rpartition(":")[0]
+    others: dict[int, list[float]] = {}
+    for packet in dissection.tcp:
+        if packet.source.rpartition(":")[0] == host and packet.identification and packet.stream != answers[0].stream:
+            others.setdefault(packet.identification, []).append(packet.at)
+    skipped = used = 0
+    for one, other in pairwise(answers):
+        assert one.identification is not None
+        assert other.identification is not None
+        step = (other.identification - one.identification) % 2**16
+        if not 1 < step < _LONGEST_STEP:
+            continue
+        for number in range(1, step):
+            times = others.get((one.identification + number) % 2**16, [])
+            skipped += 1
+            used += any(one.at <= at <= other.at for at in times)
+    # One of a hundred may coincide.
+    return f"{used} of {skipped} skipped numbers are of other connections of the host" if used * 100 > skipped else None
