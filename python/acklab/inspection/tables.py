@@ -52,10 +52,7 @@ def _heading(number: int, way: Way, count: int) -> str:
 
 def _rest(found: Inspection, ways: Sequence[Way]) -> list[Table]:
     others = [way for way in found.ways if all(way is not one for one in ways)]
-    rows = [
-        [f"{way['from']} → {way['to']}", written(way["data_octets"]), _number(_goodput(way)), _base(way)]
-        for way in others
-    ]
+    rows = [[f"{way['from']} → {way['to']}", written(way["data_octets"]), _number(_goodput(way)), _base(way)] for way in others]
     return [Table(["direction", "octets", "goodput [Mbps]", "base RTT [ms]"], rows, "Smaller ones").cut(20)]
 
 
