@@ -191,7 +191,8 @@ def _draw_windows(figure: go.Figure, windows: Sequence[_Window], is_sample: bool
         if len(rows) and not (is_sample and kind != "data"):
             _bars(figure, rows, label, colour, marks, unit, name)
     repeated = np.concatenate([window.duplicates for window in windows]) if windows else np.empty((0, 3))
-    if len(repeated):
+    # Of a long transfer they would hide the retransmissions that they cause.
+    if len(repeated) and not is_sample:
         figure.add_scatter(
             x=repeated[:, 0], y=repeated[:, 1] / unit, name="duplicate ACK", mode="markers",
             marker={"color": _ACKED, "size": 8, "symbol": "line-ns", "line": {"width": 1, "color": _ACKED}},

@@ -78,23 +78,28 @@ def _detail(way: Way) -> tuple[float, float] | None:
         return None
     step = max(len(data) // _CENTRES, 1)
     middle = len(data) // 2
-    centres = [*_first_retransmitted(windows), data[middle], *data[middle % step :: step]]
+    lossy = _first_retransmitted(windows)
+    centres = [*lossy, data[middle], *data[middle % step :: step]]
     spans = [_moved(centre - length / 3, length, windows) for centre in centres]
 
     def seen(span: tuple[float, float]) -> int:
         kinds = [times for times in (data, acks) if times]
         return min(sum(span[0] <= at <= span[1] for at in times) for times in kinds)
 
+    # Few packets pass around a retransmission that is waited for.
+    if around := [span for span in spans[: len(lossy)] if seen(span)]:
+        return around[0]
     enough = max(map(seen, spans)) / 2
     return next(span for span in spans if seen(span) >= enough)
 
 
 def _moved(start: float, length: float, windows: Sequence[Window]) -> tuple[float, float]:
-    """A span that begins at `start`, or so much earlier that the packets of its window last to its end."""
+    """A span of this length that begins at `start`, moved so that the packets of its window fill it."""
     middle = start + length / 3
-    ends = [window["data"][-1][0] for window in windows if window["data"] and window["data"][0][0] <= middle]
-    end = min(max(ends, default=start) + length / 20, start + length)
-    return end - length, end
+    times = [(window["data"][0][0], window["data"][-1][0]) for window in windows if window["data"]]
+    first, last = next((one for one in reversed(times) if one[0] <= middle), times[0])
+    start = max(min(start, last - length), first)
+    return start, start + length
 
 
 def _first_retransmitted(windows: Sequence[Window]) -> list[float]:
