@@ -178,7 +178,7 @@ def test_the_command_line_shows_a_table_and_writes_a_report(captured, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "rate of the bottleneck" in done.stdout
     assert "cubic" in done.stdout
-    assert "Octets over time" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Sequence number over time" in (tmp_path / "report.html").read_text(encoding="utf-8")
     printed = json.loads(command("inspect", folder / "src.pcapng", "--json").stdout)
     assert printed["connections"][0]["ways"][0]["position"] == "sender"
 

@@ -135,7 +135,7 @@ def main() -> int:
         out.mkdir(parents=True, exist_ok=True)
         if options.again:
             (out / "acklab.jsonl").unlink(missing_ok=True)
-        truths = kept(out / "truth.jsonl", files, "1", truth_of, limits)
+        truths = kept(out / "truth.jsonl", files, "2", truth_of, limits)
         stamp = hashlib.sha256(_CORE.read_bytes()).hexdigest()[:16] + (" with pages" if options.pages else "")
         found = kept(out / "acklab.jsonl", files, stamp, lambda path: attempt(path, options.pages), limits)
         rows = [compared(file, found[file], truths[file]) for file in files]

@@ -174,7 +174,7 @@ def without_copies(packets: Sequence[Packet]) -> list[Packet]:
     """The packets of a direction without those that the capture has more than once."""
     identifications = [packet.identification for packet in packets if packet.identification]
     # A host that gives all packets one number does not tell copies from packets.
-    counts = len(set(identifications)) * 4 > len(packets)
+    counts = len(set(identifications)) * 8 > len(packets)
     recent: dict[tuple[Any, ...], tuple[int, float]] = {}
     kept = []
     for place, packet in enumerate(packets):

@@ -231,7 +231,13 @@ impl Way {
             return;
         }
         let is_first = !self.space.is_known();
-        let start = match self.space.place_of_data(segment.seq, segment.payload) {
+        let is_syn = segment.flags.contains(Flags::SYN);
+        let place = if is_syn {
+            self.space.place_of_syn_data(segment.seq, segment.payload)
+        } else {
+            self.space.place_of_data(segment.seq, segment.payload)
+        };
+        let start = match place {
             Place::At(start) => start,
             Place::Anew => {
                 self.restart();

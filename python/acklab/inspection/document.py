@@ -46,14 +46,16 @@ def _figures(way: Way, axis: Axis, command: Sequence[str]) -> list[Figure]:
     figures = [Figure(whole, _whole(curves, axis), command)]
     if (span := _detail(way)) is not None:
         enlarged = time_sequence(curves, f"Enlarged: {_within(curves, span)} at {span[0]:.3g} s", axis, span)
-        figures.append(Figure(enlarged, f"A bar is a {axis.packet}, from its first to its last octet", command))
+        figures.append(
+            Figure(enlarged, f"{axis.quantity} over time. A bar is a {axis.packet}, from its first to its last octet", command)
+        )
     return figures
 
 
 def _whole(curves: Curves, axis: Axis) -> str:
     has_acks = any(window["acks"] for window in curves["windows"])
     sentences = [
-        "Drag to enlarge a part, double-click to return",
+        f"{axis.quantity} over time. Drag to enlarge a part, double-click to return",
         f"Shaded spans show each {axis.packet}, the others the course of the transfer" if curves["overview"] else "",
         "" if has_acks else "No acknowledgments of these data are visible in the capture",
     ]

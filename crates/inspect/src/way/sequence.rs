@@ -20,6 +20,8 @@ pub(crate) struct SequenceSpace {
     end: Option<u64>,
     /// The number behind the last segment that was too far away.
     stray: Option<SeqNumber>,
+    /// The place behind the data of the SYN, until the next data pass.
+    after_syn: Option<u64>,
 }
 
 /// Where a segment lies.
@@ -35,7 +37,7 @@ pub(super) enum Place {
 
 impl Default for SequenceSpace {
     fn default() -> Self {
-        Self { origin: None, highest: START, acknowledged: START, end: None, stray: None }
+        Self { origin: None, highest: START, acknowledged: START, end: None, stray: None, after_syn: None }
     }
 }
 
@@ -57,9 +59,14 @@ impl SequenceSpace {
     /// The place of data that begin with `seq`. The first of a capture that begins in mid-flow set the origin.
     pub(super) fn place_of_data(&mut self, seq: SeqNumber, length: u32) -> Place {
         let origin = *self.origin.get_or_insert(seq);
-        let place = seq.offset_near(origin, self.highest);
+        let mut place = seq.offset_near(origin, self.highest);
         if place.abs_diff(self.highest) <= LARGEST_WINDOW {
             self.stray = None;
+            // A program that writes captures may take no number for the SYN.
+            if self.after_syn.take() == Some(place + 1) {
+                self.origin = Some(SeqNumber(origin.0.wrapping_sub(1)));
+                place += 1;
+            }
             return Place::At(place);
         }
         let after = SeqNumber(seq.0.wrapping_add(length));
@@ -71,6 +78,16 @@ impl SequenceSpace {
             }
             _ => Place::Stray,
         }
+    }
+
+    /// The place of the data of the SYN with `seq`, which takes a number itself (RFC 9293, §3.4; TCP Fast Open, RFC 7413).
+    #[cold]
+    pub(super) fn place_of_syn_data(&mut self, seq: SeqNumber, length: u32) -> Place {
+        let place = self.place_of_data(SeqNumber(seq.0.wrapping_add(1)), length);
+        if let Place::At(start) = place {
+            self.after_syn = Some(start + u64::from(length));
+        }
+        place
     }
 
     /// The place that an ACK with this number acknowledges. Returns `None` if no data have passed or no window reaches it.
@@ -111,6 +128,26 @@ mod tests {
             space.highest = space.highest.max(start + u64::from(length));
         }
         place
+    }
+
+    #[test]
+    fn data_of_a_syn_follow_its_number() {
+        let mut space = SequenceSpace::default();
+        space.begin(SeqNumber(101));
+        assert_eq!(space.place_of_syn_data(SeqNumber(100), 50), Place::At(START));
+        space.highest = START + 50;
+        assert_eq!(space.place_of_data(SeqNumber(151), 10), Place::At(START + 50));
+    }
+
+    #[test]
+    fn a_capture_that_takes_no_number_for_the_syn_is_in_sequence() {
+        let mut space = SequenceSpace::default();
+        space.begin(SeqNumber(1));
+        assert_eq!(space.place_of_syn_data(SeqNumber(0), 86), Place::At(START));
+        space.highest = START + 86;
+        assert_eq!(space.place_of_data(SeqNumber(86), 100), Place::At(START + 86));
+        space.highest = START + 186;
+        assert_eq!(space.place_of_data(SeqNumber(186), 100), Place::At(START + 186));
     }
 
     #[test]
