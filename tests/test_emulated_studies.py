@@ -152,7 +152,7 @@ def test_processors_halt_in_runs_after_one_from_which_the_hypervisor_took_time(t
         return Emulated(processors)
 
     monkeypatch.setattr(runs.Emulation, "run", run)
-    monkeypatch.setattr(runs, "write_tables_at_once", lambda folder, tables, provenance: kept.add(folder))
+    monkeypatch.setattr(runs, "write_point", lambda folder, tables, provenance: kept.add(folder))
     monkeypatch.setattr(runs, "read_result", lambda place: None)
     points = [runs.Emulation(cast(Any, SimpleNamespace(digest=digest)), processors=chosen) for digest in ("one", "other")]
     runs.emulate_points(points, tmp_path, lambda progress: None)

@@ -19,7 +19,11 @@ class Contents(Enum):
 
     @classmethod
     def of(cls, place: Place) -> "Contents | None":
-        """What a folder holds; None for none of these, and for tables that are damaged."""
+        """What a folder holds; None for none of these, and for tables that are damaged. Finishes a replacement that was cut off. Raises StoreError."""
+        from acklab.replacing import settle
+
+        if place.path is not None:
+            settle(place.path)
         if place.exists(STUDY_FILE):
             return cls.STUDY
         if place.exists(SWEEP_FILE):
@@ -27,6 +31,11 @@ class Contents(Enum):
         if place.exists("flows.parquet"):
             return cls._of_tables(place)
         return cls.POINTS if place.names("points") or place.names("unfinished") else None
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether these are points of a grid: those of a sweep that has ended, or has not."""
+        return self in (Contents.SWEEP, Contents.POINTS)
 
     @classmethod
     def _of_tables(cls, place: Place) -> "Contents | None":

@@ -92,6 +92,6 @@ def _folder(path: str | Path | None, what: str) -> Path | None:
     """The folder, which exists from now on. Raises StoreError."""
     if path is None:
         return None
-    from acklab.store import make_folder
+    from acklab.atomic import make_folder
 
     return make_folder(path_of(path, what))

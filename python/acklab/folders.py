@@ -6,6 +6,7 @@ import fcntl
 import os
 import platform
 import re
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -20,13 +21,17 @@ _OLD = 24 * 3600
 _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.\d+\.tmp", re.DOTALL)
 
 
+class Busy(StoreError):
+    """Another process holds a lock."""
+
+
 def temporary_name(path: Path) -> Path:
     """A hidden name beside a path, which tells the process that writes to it."""
     return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{threading.get_ident()}.tmp")
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Removes the temporary files of a folder whose process was killed."""
+    """Removes the temporary files and folders of a folder whose process was killed."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
@@ -35,7 +40,10 @@ def remove_abandoned(folder: Path) -> None:
             with contextlib.suppress(OSError):
                 is_ours = match["host"] == _host()
                 if (is_ours and not _runs(int(match["process"]))) or time.time() - entry.stat().st_mtime > _OLD:
-                    os.unlink(entry.path)
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path)
+                    else:
+                        os.unlink(entry.path)
 
 
 def _host() -> str:
@@ -65,7 +73,7 @@ def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
             if not wait:
                 with contextlib.suppress(OSError):
                     holder = path.read_text("ascii", "replace").strip()
-                    raise StoreError(
+                    raise Busy(
                         f"{folder}: found another acklab that is writing there{f' (process {holder})' if holder else ''}, "
                         "expected a folder of its own for each"
                     )
@@ -73,12 +81,45 @@ def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
     except OSError as error:
         raise StoreError(f"{folder}: cannot write it: {error.strerror}") from error
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        # The number is for a message; on a full disk there is none.
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
         with contextlib.suppress(OSError):
             path.unlink()
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def sharing(folder: Path) -> Iterator[None]:
+    """Holds a lock of a folder that several processes may hold at a time, while they add files that nothing names yet. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[bool]:
+    """Gives whether no process is `sharing` a folder, and lets none begin during the block. On a file system without locks that is not known."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_alone = True
+        except OSError:
+            is_alone = False
+        yield is_alone
+    finally:
         os.close(descriptor)
 
 

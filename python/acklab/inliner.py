@@ -170,7 +170,7 @@ def inline(
         sets = [*sets, *(f"interface.{index}.device={device}" for index, device in enumerate(interfaces))]
     folder = None
     if captures is not None:
-        from acklab.store import make_folder
+        from acklab.atomic import make_folder
 
         folder = make_folder(path_of(captures, "captures"))
     full, tables = core.inline(source.text, source.name, sets, source.base, folder, cancel, stands, watch, processors, method)

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from acklab.atomic import make_folder, reason, writing
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
-from acklab.folders import locked, remove_abandoned
-from acklab.store import has_frame, json_text, parsed, reason, what_was_found, writing
+from acklab.folders import alone, locked, remove_abandoned, sharing
+from acklab.store import has_frame, json_text, parsed, what_was_found
 
 if TYPE_CHECKING:
     from pyarrow import fs
@@ -135,6 +136,14 @@ class Place(ABC):
 
     def clean(self, folder: str) -> None:  # noqa: B027 - a store without temporary files has none to remove
         """Removes what killed processes have left in a folder."""
+
+    def sharing(self, folder: str) -> contextlib.AbstractContextManager[None]:
+        """A block in which files of a folder that nothing names yet are not removed as those of a killed process. A store without locks has none."""
+        return contextlib.nullcontext()
+
+    def alone(self, folder: str) -> contextlib.AbstractContextManager[bool]:
+        """Gives whether no process is in a block of `sharing`, as far as that is known."""
+        return contextlib.nullcontext(enter_result=False)
 
     @abstractmethod
     def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
@@ -298,6 +307,20 @@ class LocalPlace(Place):
     def clean(self, folder: str) -> None:
         """Removes temporary files of processes that no longer run."""
         remove_abandoned(self.folder / folder)
+
+    @contextlib.contextmanager
+    def sharing(self, folder: str) -> Iterator[None]:
+        """Holds a lock of the folder, which is made if it is missing."""
+        path = make_folder(self.folder / folder)
+        try:
+            with sharing(path):
+                yield
+        except OSError as error:
+            raise StoreError(f"{path}: cannot write it: {reason(error)}") from error
+
+    def alone(self, folder: str) -> contextlib.AbstractContextManager[bool]:
+        """Gives whether no process holds that lock."""
+        return alone(self.folder / folder)
 
     def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
         """Waits until no other process is in a block of this name."""

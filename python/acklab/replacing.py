@@ -7,23 +7,26 @@ says. Before it, the earlier result is untouched.
 
 import contextlib
 import json
-import os
 import shutil
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from acklab.atomic import reason, sync_all, sync_folder
+from acklab.checksums import CHECKSUMS_FILE, stamps, write_checksums
 from acklab.contents import Contents, refuse_others
 from acklab.errors import StoreError
 from acklab.files import ensure_writable
-from acklab.folders import locked, remove_abandoned
-from acklab.places import LocalPlace, Place, Stamp
-from acklab.store import read_metadata, reason, write_json
+from acklab.folders import Busy, locked, remove_abandoned
+from acklab.places import LocalPlace
+from acklab.store import tables_with, write_json
 
-CHECKSUMS_FILE = "checksums.json"
 _STAGING = ".acklab-new"
 _JOURNAL = ".acklab-journal.json"
 _LOCK = "acklab"
+_PAUSE = 0.05
+"""Seconds between two looks at a replacement of another process."""
 
 
 @dataclass
@@ -57,29 +60,68 @@ def replacing(folder: Path, kind: Contents) -> Iterator[Replacement]:
     try:
         ensure_writable(folder)
         with locked(folder, _LOCK, wait=False):
-            settle(folder)
+            _settle(folder)
             refuse_others(LocalPlace(folder), kind)
             remove_abandoned(folder)
-            replacement = Replacement(folder, folder / _STAGING)
-            try:
-                shutil.rmtree(replacement.staging, ignore_errors=True)
-                replacement.staging.mkdir()
+            with _staging(folder) as staging:
+                replacement = Replacement(folder, staging)
                 yield replacement
                 if replacement.is_complete:
                     _commit(replacement)
-            except OSError as error:
-                raise StoreError(f"{folder}: cannot write it: {reason(error)}") from error
-            finally:
-                if not (folder / _JOURNAL).exists():
-                    shutil.rmtree(replacement.staging, ignore_errors=True)
     finally:
         for path in made:
             with contextlib.suppress(OSError):  # what holds a result is not empty
                 path.rmdir()
 
 
+@contextlib.contextmanager
+def exchanging(folder: Path, obsolete: Callable[[], Iterable[str]]) -> Iterator[Path]:
+    """Gives a folder to write files to, which are all moved into `folder` at the end of the block, or none of them.
+
+    Then the files `obsolete` are removed. Waits for another process that does the same. Raises StoreError.
+    """
+    with locked(folder, _LOCK, wait=True):
+        _settle(folder)
+        with _staging(folder) as staging:
+            yield staging
+            names = [path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()]
+            _move_all(folder, sorted(names), sorted({*obsolete()} - {*names}))
+
+
+@contextlib.contextmanager
+def _staging(folder: Path) -> Iterator[Path]:
+    """An empty hidden folder within, which goes unless a journal says what is to be done with its files. Raises StoreError."""
+    staging = folder / _STAGING
+    try:
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir()
+        yield staging
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot write it: {reason(error)}") from error
+    finally:
+        if not (folder / _JOURNAL).exists():
+            shutil.rmtree(staging, ignore_errors=True)
+
+
 def settle(folder: Path) -> None:
-    """Finishes a replacement that was cut off. Raises StoreError if it cannot."""
+    """Finishes a replacement that was cut off, and waits for one that another process is about to finish. Raises StoreError if it cannot."""
+    while (folder / _JOURNAL).is_file():
+        try:
+            with locked(folder, _LOCK, wait=False):
+                _settle(folder)
+        except Busy:
+            time.sleep(_PAUSE)
+
+
+def tidy(folder: Path) -> None:
+    """Removes what a killed writer has left, now that its result is whole. Raises StoreError."""
+    with locked(folder, _LOCK, wait=True):
+        _settle(folder)
+        shutil.rmtree(folder / _STAGING, ignore_errors=True)
+        remove_abandoned(folder)
+
+
+def _settle(folder: Path) -> None:
     journal = folder / _JOURNAL
     if not journal.is_file():
         return
@@ -91,40 +133,38 @@ def settle(folder: Path) -> None:
             f"{journal}: found a damaged journal ({error}), expected that of a result that was being written"
         ) from error
     try:
+        touched = {folder}
         for name in moved:
+            target = _within(folder, name)
             if (staged := folder / _STAGING / name).is_file():
-                _within(folder, name).parent.mkdir(parents=True, exist_ok=True)
-                staged.replace(_within(folder, name))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                staged.replace(target)
+            touched |= {target.parent, target.parent.parent} if target.parent != folder else set()
         for name in removed:
             _within(folder, name).unlink(missing_ok=True)
+        # The journal stays until all that it says has reached the disk.
+        for path in touched:
+            sync_folder(path)
         journal.unlink(missing_ok=True)
+        sync_folder(folder)
     except OSError as error:
         raise StoreError(f"{folder}: found a result whose writing was cut off, and cannot finish it: {reason(error)}") from error
     shutil.rmtree(folder / _STAGING, ignore_errors=True)
 
 
 def _commit(replacement: Replacement) -> None:
-    folder, staging = replacement.folder, replacement.staging
-    files = sorted(path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file())
-    write_json(
-        staging / CHECKSUMS_FILE,
-        {"format": 1, "files": {name: _stamp(staging / name).to_dict() for name in files}},
-    )
-    for name in files:
+    folder = replacement.folder
+    moved = [*write_checksums(replacement.staging), CHECKSUMS_FILE]
+    _move_all(folder, moved, sorted({*_files_of(folder), *tables_with(folder, "acklab.scenario")} - {*moved}))
+
+
+def _move_all(folder: Path, moved: Sequence[str], removed: Sequence[str]) -> None:
+    """Puts files into their places and removes others, from the moment at which the journal is there. Raises OSError, StoreError."""
+    for name in moved:
         _within(folder, name)
-        with (staging / name).open("rb+") as file:
-            os.fsync(file.fileno())
-    moved = [*files, CHECKSUMS_FILE]
-    removed = sorted({*_files_of(folder), *_tables_of(folder)} - {*moved})
-    write_json(folder / _JOURNAL, {"moved": moved, "removed": removed})
-    settle(folder)
-
-
-def _stamp(path: Path) -> Stamp:
-    import hashlib
-
-    with path.open("rb") as file:
-        return Stamp(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+    sync_all(folder / _STAGING)
+    write_json(folder / _JOURNAL, {"moved": [*moved], "removed": [*removed]})
+    _settle(folder)
 
 
 def _within(folder: Path, name: str) -> Path:
@@ -135,31 +175,9 @@ def _within(folder: Path, name: str) -> Path:
     return path
 
 
-def stamps(place: Place) -> dict[str, Stamp]:
-    """The stamps of the files of a result by name; none for a result of an earlier version. Raises StoreError."""
-    if not place.exists(CHECKSUMS_FILE):
-        return {}
-    try:
-        document = json.loads(place.read(CHECKSUMS_FILE))
-        return {str(name): Stamp.from_dict(stamp) for name, stamp in document["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        path = place.name_of(CHECKSUMS_FILE)
-        raise StoreError(f"{path}: found damaged JSON ({error}), expected the checksums of a result that acklab wrote") from error
-
-
 def _files_of(folder: Path) -> list[str]:
     """The files of the earlier result, captures among them."""
     try:
         return list(stamps(LocalPlace(folder)))
     except StoreError:
         return []
-
-
-def _tables_of(folder: Path) -> list[str]:
-    """The tables of an earlier result, also of one without checksums."""
-    found = []
-    for path in folder.glob("*.parquet"):
-        with contextlib.suppress(StoreError):  # it is not ours
-            if "acklab.scenario" in read_metadata(path):
-                found.append(path.name)
-    return found

@@ -122,14 +122,12 @@ class Result(NamedTables):
 
 def load_result(directory: "str | Path | Place") -> Result:
     """Reads what `Result.save` or `acklab run --out` wrote, from a folder or the URL of a copy. Raises StoreError."""
-    from acklab import store
+    from acklab.contents import Contents
     from acklab.places import place_of
-    from acklab.replacing import settle
 
     place = place_of(directory, "directory")
-    if place.path is not None:
-        settle(place.path)
-    if place.exists(store.SWEEP_FILE) or place.exists(store.STUDY_FILE):
+    contents = Contents.of(place)
+    if contents is Contents.STUDY or (contents is not None and contents.is_sweep):
         raise StoreError(f"{place}: found a sweep or a study, expected the result of a run (acklab run --out DIR)")
     names = place.table_names()
     if "flows" not in names:
@@ -139,7 +137,8 @@ def load_result(directory: "str | Path | Place") -> Result:
 
 def files_of(place: "Place") -> "dict[str, Stamp | None]":
     """The tables of a result by name, with their stamps; a result of an earlier version has none. Raises StoreError."""
-    from acklab.replacing import settle, stamps
+    from acklab.checksums import stamps
+    from acklab.replacing import settle
 
     if place.path is not None:
         settle(place.path)

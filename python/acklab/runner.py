@@ -68,7 +68,7 @@ def run_source(
         known = " or ".join(f'"{version}"' for version in core.QLOG_VERSIONS)
         raise UsageError(f'qlog_version: found "{qlog_version}", expected {known}')
     if qlog is not None:
-        from acklab.store import make_folder
+        from acklab.atomic import make_folder
 
         make_folder(qlog)
     document, tables = core.run(

@@ -1,22 +1,15 @@
-"""Tables as Parquet, with all that is needed to repeat the run inside every file.
-
-A file appears under its name only when it is whole: it is written beside its place and renamed.
-"""
+"""Tables as Parquet, with all that is needed to repeat the run inside every file."""
 
 import contextlib
-import errno
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from acklab.atomic import reason, write_text
 from acklab.errors import StoreError
-from acklab.folders import temporary_name
 from acklab.provenance import Provenance
 
 SCENARIO_FILE = "scenario.json"
@@ -26,41 +19,6 @@ _PREFIX = "acklab."
 _FRAME = b"PAR1"
 """What a Parquet file begins and ends with."""
 _EXPECTED = "expected a Parquet table that acklab wrote"
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[Path]:
-    """Gives a name beside `path` to write to, and renames it to `path` at the end; nothing is left behind on failure.
-
-    Raises StoreError, naming `path`, for a full disk, a folder that may not be written, and the like.
-    """
-    temporary = temporary_name(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot write it: {reason(error)}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def make_folder(path: Path) -> Path:
-    """Makes a folder if it is missing, and gives it. Raises StoreError."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot make the folder: {reason(error)}") from error
-    return path
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all. Raises StoreError."""
-    with writing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, value: object) -> None:
@@ -74,39 +32,21 @@ def json_text(value: object) -> str:
 
 
 def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
-    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder. Raises StoreError."""
+    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder that nobody else sees yet. Raises OSError."""
     metadata = provenance.metadata()
     for name, table in tables.items():
-        with writing(directory / f"{name}.parquet") as temporary:
-            _write(temporary, table.replace_schema_metadata(metadata))
-    write_json(directory / SCENARIO_FILE, provenance.scenario)
+        _write(directory / f"{name}.parquet", table.replace_schema_metadata(metadata))
+    (directory / SCENARIO_FILE).write_text(json_text(provenance.scenario), encoding="utf-8")
 
 
-def remove_stale(directory: Path, tables: Container[str], key: str) -> None:
-    """Removes tables of earlier results that are not among `tables`: their metadata have the key `key`."""
+def tables_with(directory: Path, key: str) -> list[str]:
+    """The names of the tables of a folder whose metadata have this key: acklab wrote them."""
+    found = []
     for path in directory.glob("*.parquet"):
         with contextlib.suppress(StoreError):  # somebody has removed it first, or it is not ours
-            if path.stem not in tables and key in read_metadata(path):
-                path.unlink(missing_ok=True)
-
-
-def write_tables_at_once(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
-    """As `write_tables`, but the folder itself appears only when all of it is written."""
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
-    except OSError as error:
-        raise StoreError(f"{directory}: cannot write it: {reason(error)}") from error
-    try:
-        metadata = provenance.metadata()
-        for name, table in tables.items():
-            _write(temporary / f"{name}.parquet", table.replace_schema_metadata(metadata))
-        temporary.chmod(0o755)
-        _put(temporary, directory)
-    except OSError as error:
-        raise StoreError(f"{directory}: cannot write it: {reason(error)}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            if key in read_metadata(path):
+                found.append(path.name)
+    return found
 
 
 def _write(path: Path, table: pa.Table) -> None:
@@ -115,44 +55,9 @@ def _write(path: Path, table: pa.Table) -> None:
         pq.write_table(table, file)
 
 
-def _put(temporary: Path, directory: Path) -> None:
-    """Renames a folder, unless another process has just written the same folder. A damaged folder of that name is replaced."""
-    for _ in range(3):
-        try:
-            temporary.rename(directory)
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-        if is_whole(directory):
-            return
-        damaged = directory.with_name(f".{directory.name}.{os.getpid()}.damaged")
-        with contextlib.suppress(FileNotFoundError):  # another process has moved it away first
-            directory.rename(damaged)
-        shutil.rmtree(damaged, ignore_errors=True)
-    temporary.rename(directory)
-
-
-def is_whole(directory: Path) -> bool:
-    """Whether a folder has tables, and each begins and ends as a Parquet file does: one that was cut off or emptied does not."""
-    files = list(directory.glob("*.parquet"))
-    return bool(files) and all(is_framed(path) for path in files)
-
-
 def has_frame(octets: bytes) -> bool:
     """Whether octets begin and end as a Parquet file does."""
     return octets[:4] == octets[-4:] == _FRAME
-
-
-def is_framed(path: Path) -> bool:
-    """Whether a file begins and ends as one of Parquet does."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(4)
-            file.seek(-4, os.SEEK_END)
-            return head == file.read(4) == _FRAME
-    except OSError:
-        return False
 
 
 def parsed(octets: bytes, columns: Sequence[str] | None = None) -> pa.Table:
@@ -182,11 +87,6 @@ def read_metadata(path: Path) -> dict[str, str]:
 def units_of(schema: pa.Schema) -> dict[str, str]:
     """The unit of each column that has one."""
     return {field.name: field.metadata[b"unit"].decode() for field in schema if (field.metadata or {}).get(b"unit")}
-
-
-def reason(error: OSError) -> str:
-    """What went wrong, in words."""
-    return error.strerror or str(error)
 
 
 def _what_was_found(path: Path, error: Exception) -> str:

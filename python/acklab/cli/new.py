@@ -34,8 +34,8 @@ def name_schema(scenario: Path, schema: dict[str, Any]) -> None:
 
     Raises UsageError for another form than TOML, whose comments tell editors the schema.
     """
+    from acklab.atomic import write_text
     from acklab.editors import for_editors
-    from acklab.store import write_text
 
     if scenario.suffix != ".toml":
         raise UsageError(f"{printable(scenario)}: found another form than TOML, expected a file that ends with .toml")

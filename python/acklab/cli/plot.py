@@ -6,11 +6,11 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
+from acklab.contents import Contents
 from acklab.errors import UsageError
 from acklab.figures.saving import KINDS, on_paper, save
 from acklab.files import printable
 from acklab.places import Place, place_of
-from acklab.store import STUDY_FILE, SWEEP_FILE
 
 
 def plot_command(where: str, names: list[str], out: Path | None, kind: str, width: int, lists: bool) -> None:
@@ -40,13 +40,14 @@ def plot_command(where: str, names: list[str], out: Path | None, kind: str, widt
 
 def _figures(place: Place, names: list[str]) -> Iterator[tuple[str, tuple[go.Figure, str]]]:
     """The figures of a folder: name, figure and caption."""
-    if place.exists(SWEEP_FILE):
+    contents = Contents.of(place)
+    if contents is not None and contents.is_sweep:
         from acklab.report.sources import figures_of_sweep
         from acklab.sweeps import load_sweep
 
         for name, figure, caption in figures_of_sweep(load_sweep(place), names):
             yield name, (figure, caption)
-    elif place.exists(STUDY_FILE):
+    elif contents is Contents.STUDY:
         yield from _of_study(place)
     else:
         from acklab.figures import figures_of

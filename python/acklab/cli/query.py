@@ -9,7 +9,6 @@ from acklab.contents import Contents
 from acklab.places import Place, Stamp, place_of
 from acklab.queries import ask
 from acklab.result import files_of
-from acklab.store import SWEEP_FILE
 from acklab.sweeps import load_sweep
 from acklab.tables import plain_table
 from acklab.terminal import show_table
@@ -53,6 +52,7 @@ def _text(value: Any) -> str:
 
 def _tables(place: Place) -> Mapping[str, Stamp | None]:
     """The tables of a sweep or a run, with their stamps. Raises StoreError."""
-    if place.exists(SWEEP_FILE) or Contents.of(place) is Contents.POINTS:
+    contents = Contents.of(place)
+    if contents is not None and contents.is_sweep:
         return load_sweep(place).files
     return files_of(place)

@@ -11,7 +11,7 @@ from acklab.errors import UsageError
 from acklab.files import printable
 from acklab.places import Place, place_of
 from acklab.result import Result, load_result
-from acklab.store import STUDY_FILE, SWEEP_FILE
+from acklab.store import STUDY_FILE
 from acklab.tables import METRIC_TABLES, Table
 from acklab.terminal import show_table, tell
 
@@ -22,7 +22,8 @@ def show_command(where: str, as_json: bool, view: View = DEFAULT_VIEW) -> None:
 
 
 def _show(place: Place, as_json: bool, view: View) -> None:
-    if place.exists(SWEEP_FILE) or Contents.of(place) is Contents.POINTS:
+    contents = Contents.of(place)
+    if contents is not None and contents.is_sweep:
         from acklab.cli.sweep import show as show_sweep
         from acklab.sweeps import load_sweep
 
@@ -31,7 +32,7 @@ def _show(place: Place, as_json: bool, view: View) -> None:
             print(json.dumps(finite(sweep.to_dict()), allow_nan=False))
         else:
             show_sweep(sweep)
-    elif place.exists(STUDY_FILE):
+    elif contents is Contents.STUDY:
         from acklab.cli.study import show as show_study
         from acklab.report import Document
 
@@ -64,7 +65,8 @@ def compare_command(folders: list[str], table: str, only: list[str], relative_to
 
     names = tuple(name for text in only for name in text.split(",") if name)
     places = {_label(folder): place_of(folder, "DIR") for folder in folders}
-    sweeps = [label for label, place in places.items() if place.exists(SWEEP_FILE)]
+    kinds = {label: Contents.of(place) for label, place in places.items()}
+    sweeps = [label for label, kind in kinds.items() if kind is not None and kind.is_sweep]
     if sweeps:
         _compare_sweeps(places, sweeps, names, relative_to)
         return

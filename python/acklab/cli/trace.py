@@ -48,7 +48,7 @@ def trace_command(what: str, rate: float | None, seconds: int, seed: int, out: P
     if out is None:
         print(text, end="")
         return
-    from acklab.store import write_text
+    from acklab.atomic import write_text
 
     if out.exists():
         raise UsageError(f"{printable(out)}: is there already, expected a new name (--out FILE)")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
+from acklab.atomic import writing
 from acklab.errors import StoreError, UsageError
-from acklab.store import writing
 
 _DRAWN = ("svg", "pdf", "png")
 KINDS = (*_DRAWN, "html")

@@ -18,7 +18,7 @@ import markdown
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from acklab import store
+from acklab.atomic import write_text
 from acklab.metrics import metrics, written
 from acklab.report.document import Document
 from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, VERDICTS, Finding, counted, summary
@@ -74,7 +74,7 @@ def render(documents: Sequence[Document]) -> str:
 
 def write(documents: Sequence[Document], path: Path) -> Path:
     """Writes the report of these documents as one HTML file that needs no network. Raises StoreError."""
-    store.write_text(path, render(documents))
+    write_text(path, render(documents))
     return path
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from acklab import figures
 from acklab.answer import answer_tables
+from acklab.contents import Contents
 from acklab.contrast import SHORT, contrast_rows
 from acklab.errors import StoreError, UsageError
 from acklab.files import printable
@@ -56,7 +57,7 @@ def collect_chosen(places: Sequence[Place]) -> list[Document]:
 
 
 def _holds_run(place: Place) -> bool:
-    return place.exists("flows.parquet") and not any(place.exists(name) for name in (SWEEP_FILE, STUDY_FILE))
+    return Contents.of(place) in (Contents.RUN, Contents.EMULATION) and place.exists("flows.parquet")
 
 
 def _labels(places: Sequence[Place]) -> dict[str, Place]:
@@ -104,14 +105,15 @@ def collect(folder: Folder, label: str = "") -> list[Document]:
     if top.path is not None and not top.path.is_dir():
         raise StoreError(f"{top}: found no such folder, expected one with results of acklab")
     # What belongs to a study is shown by the study.
-    is_study = top.exists(STUDY_FILE)
+    is_study = Contents.of(top) is Contents.STUDY
     documents: list[Document] = []
     for place in [top, *(top / name for name in top.folders())]:
-        if place.exists(STUDY_FILE):
+        contents = Contents.of(place)
+        if contents is Contents.STUDY:
             documents.append(Document.read(place))
         elif is_study and place != top:
             continue
-        elif place.exists(SWEEP_FILE):
+        elif contents is not None and contents.is_sweep:
             documents.append(_of_sweep(load_sweep(place)))
         elif place.exists("flows.parquet"):
             documents.append(_of_run(place.name, load_result(place), label if place == top else ""))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from acklab import store
+from acklab.atomic import write_text
 from acklab.errors import StoreError, UsageError
 from acklab.faults import Location, faults
 from acklab.studies.claim import Claim, Strict
@@ -75,7 +75,7 @@ class Study:
         for name, trace in self.file.traces.items():
             path = self.folder / name
             if not path.is_file() or path.read_text(encoding="utf-8") != trace.text:
-                store.write_text(path, trace.text)
+                write_text(path, trace.text)
 
     @classmethod
     def read(cls, folder: Path) -> "Study":

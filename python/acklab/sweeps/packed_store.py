@@ -47,6 +47,10 @@ class DamagedPack(StoreError):
         self.pack = pack
 
 
+class DamagedEntry(ValueError):
+    """An entry of the manifest is not as it was written."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """An entry of the manifest."""
@@ -72,9 +76,9 @@ class Entry:
 
     @classmethod
     def read(cls, name: str, octets: bytes) -> "Entry":
-        """Reads an entry. Raises ValueError for one that is damaged."""
+        """Reads an entry. Raises DamagedEntry, and ValueError for one of another version."""
         if _name_of(octets) != name:
-            raise ValueError("its octets are not those that it is named by")
+            raise DamagedEntry("its octets are not those that it is named by")
         document = json.loads(octets)
         if document["format"] != _FORMAT:
             raise ValueError(f"found the format {document['format']}, expected {_FORMAT}, which this version reads")
@@ -194,6 +198,27 @@ class PackedStore:
         """Joins packs until few are left. The content of a joined pack does not depend on which packs it is made of. Raises StoreError."""
         self._compact(JOINED)
         self.place.clean(FOLDER)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Removes the files of packs that have no entry: their writer was killed before it, or after its removal. Raises StoreError."""
+        with self.place.alone(FOLDER) as is_alone:
+            if not is_alone:
+                return
+            names = self.place.names(FOLDER)
+            wanted: set[str] = set()
+            for name in (name for name in names if name.endswith(".json")):
+                try:
+                    entry = Entry.read(name.removesuffix(".json"), self.place.read(f"{FOLDER}/{name}"))
+                except DamagedEntry:
+                    self.place.remove(f"{FOLDER}/{name}")
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    return  # of another version, which may name any file
+                else:
+                    wanted |= {entry.file(table) for table in entry.files}
+            for name in names:
+                if name.endswith(".parquet") and f"{FOLDER}/{name}" not in wanted:
+                    self.place.remove(f"{FOLDER}/{name}")
 
     def _compact(self, most: int) -> None:
         """Joins packs whose files have less than `most` octets, to packs of about that size."""
@@ -228,14 +253,15 @@ class PackedStore:
 
     def _write(self, pack: Pack) -> Entry:
         files, rows = {}, {}
-        for name, table in pack.all_tables().items():
-            octets = _encoded(table)
-            stamp = files[name] = Stamp.of(octets)
-            rows[name] = table.num_rows
-            self.place.write(f"{FOLDER}/{stamp.sha256[:24]}.{name}.parquet", octets)
-        octets = json.dumps(Entry("", files, rows).document(), indent=1, sort_keys=True).encode() + b"\n"
-        name = _name_of(octets)
-        self.place.write(f"{FOLDER}/{name}.json", octets)
+        with self.place.sharing(FOLDER):
+            for name, table in pack.all_tables().items():
+                octets = _encoded(table)
+                stamp = files[name] = Stamp.of(octets)
+                rows[name] = table.num_rows
+                self.place.write(f"{FOLDER}/{stamp.sha256[:24]}.{name}.parquet", octets)
+            octets = json.dumps(Entry("", files, rows).document(), indent=1, sort_keys=True).encode() + b"\n"
+            name = _name_of(octets)
+            self.place.write(f"{FOLDER}/{name}.json", octets)
         return Entry(name, files, rows)
 
     def _add(self, entry: Entry, pack: Pack) -> None:

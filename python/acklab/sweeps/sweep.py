@@ -1,8 +1,9 @@
 """A grid of values times a set of seeds."""
 
+import contextlib
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
 from acklab.places import LocalPlace, Place, Stamp, place_of
+from acklab.replacing import exchanging, settle, tidy
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, whole_number
 from acklab.seals import sealed, verify
@@ -251,6 +253,8 @@ def sweep(
         before = _document(place)
         if not outcome.failed and before.get("plan") == plan.digest and _is_whole(place, before):
             result = load_sweep(place)
+            if place.path is not None:
+                tidy(place.path)
         else:
             result = _merged(plan, place, points, executor, outcome, _replaced(before, place, plan))
     unfinished.end()
@@ -316,18 +320,26 @@ def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, o
             done = points.done()
             first = next((point.digest for point in plan.points if point.digest in done), None)
             columns = plan.grid.columns({"point", "seed"} | (points.columns([first]) if first else set()))
-            files = merge(plan, columns, points, place)
+            with _exchanging(place) as target:
+                files = merge(plan, columns, points, target)
+                document = _summary_of(plan, columns, files, outcome)
+                target.write_json(SWEEP_FILE, sealed(document))
             break
         except DamagedPack as error:
             points.drop(error.pack)
             execute(plan.points, points, executor)
+    place.clean("")
+    return _result(place, document, replaced)
+
+
+def _summary_of(plan: Plan, columns: Mapping[str, str], files: Mapping[str, Stamp], outcome: Outcome) -> dict[str, Any]:
     failed = {point.digest: message for point, message in outcome.failed}
-    document = {
+    return {
         "format": _FORMAT,
         "scenario": plan.source.name,
         "command": plan.command,
         "grid": plan.grid.document(),
-        "columns": columns,
+        "columns": dict(columns),
         "seeds": list(plan.seeds),
         "revision": core.revision(),
         "version": core.version(),
@@ -340,17 +352,29 @@ def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, o
         ],
         "tables": {name: stamp.to_dict() for name, stamp in files.items()},
     }
-    place.write_json(SWEEP_FILE, sealed(document))
-    if isinstance(place, LocalPlace):
-        # Tables over the points of an earlier grid that this one does not yield.
-        store.remove_stale(place.path, files, "acklab.grid")
-        place.clean("")
-    return _result(place, document, replaced)
+
+
+@contextlib.contextmanager
+def _exchanging(place: Place) -> Iterator[Place]:
+    """A place for the tables and the summary, which take the place of the earlier ones together.
+
+    A store has no such step: the earlier summary goes first and the new one comes last, so that a sweep that is killed meanwhile has none.
+    """
+    if place.path is None:
+        place.remove(SWEEP_FILE)
+        yield place
+        return
+    folder = place.path
+    # Tables over the points of an earlier grid that this one does not yield.
+    with exchanging(folder, lambda: store.tables_with(folder, "acklab.grid")) as staging:
+        yield LocalPlace(staging)
 
 
 def load_sweep(directory: str | Path | Place) -> SweepResult:
     """Reads what `sweep` wrote. Raises StoreError."""
     place = place_of(directory, "directory")
+    if place.path is not None:
+        settle(place.path)
     if not place.exists(SWEEP_FILE) and (left := Unfinished.found(place)):
         raise StoreError(f"{place}: found a sweep that has not ended: {left[0].told}")
     name = place.name_of(SWEEP_FILE)

@@ -47,6 +47,7 @@ class Unfinished:
     def end(self) -> None:
         """Forgets a sweep that has ended. Raises StoreError."""
         self.place.remove(self.name)
+        self.place.clean(_FOLDER)
 
     @classmethod
     def found(cls, place: Place) -> "Sequence[Unfinished]":

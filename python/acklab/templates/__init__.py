@@ -21,7 +21,7 @@ def new(kind: str, path: str | Path) -> list[Path]:
 
     Raises UsageError for a kind that there is not, StoreError if a file cannot be written.
     """
-    from acklab.store import write_text
+    from acklab.atomic import write_text
 
     if kind not in _texts():
         raise UsageError(f"found no template {kind!r}, expected one of: {', '.join(_texts())}")

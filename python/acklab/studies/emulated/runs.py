@@ -11,9 +11,9 @@ from acklab import core
 from acklab.emulator import Emulated, emulate
 from acklab.places import LocalPlace
 from acklab.result import Result, read_result
-from acklab.store import is_whole, write_tables_at_once
 from acklab.studies.emulated.deployed import REST, deploy
 from acklab.studies.emulated.durations import seconds_of as _seconds
+from acklab.studies.emulated.kept import is_whole, write_point
 from acklab.sweeps import Point
 from acklab.sweeps.execution import Progress
 
@@ -99,5 +99,5 @@ def _emulate(one: Emulation, folder: Path, shall_halt: bool) -> bool:
         shall_halt = shall_halt or has_halted(result)
         if result.is_trusted:
             break
-    write_tables_at_once(folder, result.tables, result.provenance)
+    write_point(folder, result.tables, result.provenance)
     return shall_halt

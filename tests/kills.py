@@ -1,0 +1,88 @@
+"""Kills a process at each step at which it changes a folder, and looks at what it leaves: run as a program by `test_kills.py`.
+
+A step is the opening of a file for writing, a renaming, a removal, a new folder, or a file that is forced to the disk. Before that, half of
+the file is lost in every other round, as when the power fails.
+"""
+
+import functools
+import os
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+_CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate")
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+
+class Killer:
+    """Counts the steps of this process in a folder, and kills it at one of them."""
+
+    def __init__(self, folder: Path, at: int) -> None:
+        """Kills at the step `at`, counted from 1; even ones lose half of a file that is not on the disk yet."""
+        self.folder, self.at, self.count = os.fspath(folder), at, 0
+        sys.addaudithook(self._hook)
+        self._fsync = os.fsync
+        setattr(os, "fsync", self._synced)  # noqa: B010 - another signature than that of the type's
+
+    def _hook(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open":
+            path, _, flags = arguments
+            if not isinstance(path, str | bytes | os.PathLike) or not isinstance(flags, int) or not flags & _WRITING:
+                return
+        elif event not in _CHANGES:
+            return
+        if self.folder in str(arguments[0]):
+            self._step()
+
+    def _synced(self, file: int) -> None:
+        if self.folder in os.readlink(f"/proc/self/fd/{file}"):
+            path = os.readlink(f"/proc/self/fd/{file}")
+            if self.count + 1 == self.at and self.at % 2 == 0 and os.path.isfile(path):
+                os.ftruncate(file, os.fstat(file).st_size // 2)
+            self._step()
+        self._fsync(file)
+
+    def _step(self) -> None:
+        self.count += 1
+        if self.count == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def child(work: Callable[[], None]) -> int:
+    """Does work in a process of its own. Returns its status; a negative one is that of a signal."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _killed(work: Callable[[Path], None], folder: Path, at: int) -> None:
+    Killer(folder, at)
+    work(folder)
+
+
+def rounds(
+    fresh: Callable[[int], Path], work: Callable[[Path], None], look: Callable[[Path], None], first: int, stride: int
+) -> int:
+    """Kills `work` at the step `first`, then `stride` steps later, and so on, until it ends by itself. Returns the last step.
+
+    Each round has a folder of its own from `fresh`. After a kill `look` raises an exception if what is left is not in order.
+    """
+    for at in range(first, 100_000, stride):
+        folder = fresh(at)
+
+        status = child(functools.partial(_killed, work, folder, at))
+        assert status in (0, -signal.SIGKILL), f"step {at}: status {status}"
+        assert child(functools.partial(look, folder)) == 0, f"after a kill at step {at}"
+        shutil.rmtree(folder, ignore_errors=True)
+        if status == 0:
+            return at - stride
+    raise AssertionError("it does not end")

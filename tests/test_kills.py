@@ -1,0 +1,31 @@
+"""A process that is killed at any step leaves results that are whole, or a message that says how to go on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import BUILT
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+
+@pytest.mark.parametrize(
+    ("what", "first", "stride", "steps"),
+    [
+        # Each of two files is opened, forced to the disk and renamed, and its folder too.
+        ("file", 1, 1, 8),
+        ("run", 1, 5, 40),
+        # `validation/chaos` takes more of the steps of sweeps, each of which costs half a second.
+        ("sweep", 3, 29, 250),
+        # The last steps are those at which the tables change places.
+        ("extended", 5, 29, 200),
+    ],
+)
+def test_a_kill_at_any_step_leaves_what_is_whole(tmp_path, what, first, stride, steps):
+    program = Path(__file__).with_name("killed_work.py")
+    words = [sys.executable, program, what, tmp_path, first, stride]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) > steps
