@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn data(n: u64, ends_write: bool) -> Data {
-        Data { at: n * 1_000_000, start: n * 1000, length: 1000, passing: Passing::New, ends_write }
+        Data { at: n * 1_000_000, start: n * 1000, length: 1000, passing: Passing::New, ends_write, is_cut: false }
     }
 
     fn lengths(curves: &[Vec<Point>]) -> Vec<usize> {

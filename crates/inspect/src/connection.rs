@@ -1,5 +1,6 @@
 //! Both directions of a connection, and its handshake.
 
+use crate::clock::{Testimony, Witness};
 use crate::duplicates::Duplicates;
 use crate::handshake::{Handshake, ToEnd};
 use crate::packet::Packet;
@@ -19,6 +20,9 @@ pub(crate) struct Connection {
     pub(crate) last: u64,
     pub(crate) packets: u64,
     pub(crate) octets: u64,
+    /// Steps of the capture's clock up to the last packet.
+    steps: u64,
+    witness: Witness,
     handshake: Handshake,
     pub(crate) duplicates: Duplicates,
     /// The directions, by the end that sends the data.
@@ -37,6 +41,8 @@ impl Connection {
             last: at,
             packets: 0,
             octets: 0,
+            steps: 0,
+            witness: Witness::default(),
             handshake: Handshake::default(),
             duplicates: Duplicates::default(),
             ways: [Way::new(windows), Way::new(windows)],
@@ -52,6 +58,50 @@ impl Connection {
         self.handshake.is_another(from, segment)
     }
 
+    /// A packet has passed at `at`, after so many `steps` of the capture's clock.
+    #[inline]
+    pub(crate) fn advance(&mut self, at: u64, steps: u64) {
+        self.last = self.last.max(at);
+        if steps != self.steps {
+            self.steps = steps;
+            self.cut();
+        }
+    }
+
+    /// Leaves out of all measures of time what spans a step of the clock.
+    #[cold]
+    fn cut(&mut self) {
+        self.witness.cut();
+        self.handshake.cut();
+        self.quic_handshake.cut();
+        self.spins.cut();
+        self.ways.iter_mut().for_each(Way::cut);
+    }
+
+    /// What a segment of the end `from` at `at` shows of a jump of the times.
+    pub(crate) fn testify(&self, at: i128, jump: i128, from: usize, segment: &Segment) -> Testimony {
+        let by_clock = self.witness.testify(at, jump, from, segment.options.timestamps);
+        if let Some(shows) = by_clock.filter(|shows| *shows != Testimony::Silent) {
+            return shows;
+        }
+        let [data, answered] = [&self.ways[from], &self.ways[1 - from]];
+        let is_old = data.repeats(segment);
+        let answered = answered.answered_by(segment);
+        if jump < 0 {
+            return match self.witness.is_back(at, from) {
+                true if is_old => Testimony::Passed,
+                true if answered.is_some() || segment.payload > 0 => Testimony::Stepped(from, None),
+                _ => Testimony::Silent,
+            };
+        }
+        match answered.or_else(|| data.continued_by(segment)) {
+            _ if is_old => Testimony::Repeated,
+            Some(place) => Testimony::GoesOn(from, place),
+            None if by_clock.is_none() => Testimony::Clockless,
+            None => Testimony::Silent,
+        }
+    }
+
     /// The end `from` has sent a TCP segment. Returns `false` if it is a copy that the capture made.
     #[inline]
     pub(crate) fn segment(&mut self, from: usize, packet: &Packet<'_>) -> bool {
@@ -62,6 +112,7 @@ impl Connection {
         self.packets += 1;
         self.octets += packet.wire;
         let segment = packet.segment;
+        self.witness.packet(packet.at, from, segment.options.timestamps);
         self.handshake.segment(from, segment);
         if segment.flags.contains(Flags::SYN) {
             self.syn(from, packet);

@@ -74,6 +74,11 @@ impl Reactions {
         self.episode.get_or_insert(Episode { before, recovery_point: highest, settles_until: None });
     }
 
+    /// The clock of the capture has stepped: an episode that spans it is left out.
+    pub(crate) fn cut(&mut self) {
+        self.episode = None;
+    }
+
     /// The median ratio of the data in flight after an episode to those before, and how many episodes there were.
     pub(crate) fn ratio(&self) -> Option<(f64, usize)> {
         let mut ratios = self.ratios.clone();

@@ -75,6 +75,11 @@ impl Handshake {
         Some(ToEnd { end: from, nanos: at.saturating_sub(syn) })
     }
 
+    /// The clock of the capture has stepped: the rest of the handshake tells no time.
+    pub(crate) fn cut(&mut self) {
+        self.is_repeated = true;
+    }
+
     /// Whether both ends scale their windows, as far as is known (RFC 7323, §2.2).
     pub(crate) const fn scales(&self) -> bool {
         self.scales

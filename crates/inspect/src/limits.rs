@@ -25,6 +25,11 @@ impl Limits {
         }
     }
 
+    /// The clock of the capture has stepped: the time until the next packet is not known.
+    pub(crate) fn cut(&mut self) {
+        self.last = None;
+    }
+
     /// The shares of the time in which the receive window and the application limited the sender, or `None` if no time has passed.
     pub(crate) fn shares(&self) -> Option<(f64, f64)> {
         let share = |part: u64| part as f64 / self.all as f64;

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn data(at: u64, start: u64, passing: Passing) -> Data {
-        Data { at, start, length: 100, passing, ends_write: false }
+        Data { at, start, length: 100, passing, ends_write: false, is_cut: false }
     }
 
     #[test]

@@ -80,7 +80,7 @@ type Outstanding = BTreeMap<u64, (u64, u64)>;
 #[derive(Clone, Debug)]
 pub struct Reader {
     connection: Option<Connection>,
-    clock: Clock,
+    clock: Clock<()>,
     /// What this end has sent, and what it has received and not acknowledged yet.
     outstanding: [Outstanding; 2],
     /// The shortest time to an acknowledgment, in nanoseconds.
@@ -180,7 +180,13 @@ impl Reader {
     pub fn finish(self) -> Report {
         let counts = |connections| Counts { packets: self.events, connections, ..Counts::default() };
         let Some(mut connection) = self.connection else {
-            return Report { start: 0.0, duration: 0.0, counts: counts(0), connections: Vec::new() };
+            return Report {
+                start: 0.0,
+                duration: 0.0,
+                counts: counts(0),
+                clock: self.clock.describe(),
+                connections: Vec::new(),
+            };
         };
         let received = &mut connection.ways[1].round_trip;
         received.handshake_ahead(0);
@@ -191,7 +197,13 @@ impl Reader {
         let start = connection.first as f64 / 1e9;
         let mut described = connection.describe(self.clock.tick());
         described.start -= start;
-        Report { start, duration: described.duration, counts: counts(1), connections: vec![described] }
+        Report {
+            start,
+            duration: described.duration,
+            counts: counts(1),
+            clock: self.clock.describe(),
+            connections: vec![described],
+        }
     }
 }
 

@@ -19,12 +19,10 @@ use crate::quantiles::{half_sample_mode, median, quantile_of};
 const TRAIN: usize = 32;
 /// Bursts of a train, for the same reason.
 const BURSTS: f64 = 12.0;
-/// Ticks of the capture's clock in a train: its ends are a tick off at most, and so its rate by a fortieth, half of what is near a mode.
-const TRAIN_TICKS: f64 = 40.0;
+/// Ticks of the capture's clock in a sample: its ends are a tick off at most, and so its rate by a fortieth, half of what is near a mode.
+const TICKS: f64 = 40.0;
 /// The shortest train in nanoseconds: forty times [`COALESCED`], for the same reason.
 const MIN_TRAIN: f64 = 4e6;
-/// Ticks in a single distance. Chosen: the mean of many distances is far better than the fifth that one of them is off.
-const DISTANCE_TICKS: f64 = 5.0;
 /// Single distances below this, in nanoseconds, may be those of packets that one interrupt has fetched: interfaces hold interrupts back for some tens of
 /// microseconds up to 100 (Prasad et al., PAM 2004, §2).
 const COALESCED: f64 = 1e5;
@@ -120,13 +118,13 @@ impl Busy<'_> {
         let clock = clock.filter(|clock| self.is_supported(clock));
         let is_apart = |one: &Estimate| clock.is_some_and(|clock| !agree(one, &clock));
         let sharp = |curves: &[Vec<Point>]| {
-            let mode = mode_of(&singles(curves), self.tick)?;
+            let mode = mode_of(&singles(curves, self.tick), self.tick)?;
             (mode.share >= SHARP && self.is_supported(&mode) && self.is_long(&mode)).then_some(mode)
         };
         let ack = sharp(self.acks[0]).filter(|_| period.is_none());
         match (sharp(self.data[0]), ack) {
             (Some(single), _) if self.is_behind => {
-                self.told(without_others(&singles(self.data[0]), single, self.tick), "distances of data")
+                self.told(without_others(&singles(self.data[0], self.tick), single, self.tick), "distances of data")
             }
             // Data and their ACKs agree.
             (Some(single), Some(ack)) if agree(&single, &ack) && !is_apart(&single) => {
@@ -167,7 +165,7 @@ impl Busy<'_> {
             ));
         }
         let (Some(mean), Some(fastest)) = (mean(curves), quantile(trains, 0.95)) else {
-            let shortest = MIN_TRAIN.max(TRAIN_TICKS * self.tick) / 1e6;
+            let shortest = MIN_TRAIN.max(TICKS * self.tick) / 1e6;
             return Finding::not_known(format!(
                 "no train of {segments:.0} back-to-back full-sized segments lasts {shortest} ms and {TRAIN} distances"
             ));
@@ -194,9 +192,9 @@ impl Busy<'_> {
         self.segments(estimate.octets.min(self.captured as f64)) >= MIN_SEGMENTS as f64
     }
 
-    /// Returns `true` if full-sized segments at this rate are far enough apart.
+    /// Returns `true` if full-sized segments at this rate are too far apart to be fetched by one interrupt.
     fn is_long(&self, single: &Estimate) -> bool {
-        self.segment as f64 / single.value * 1e9 >= COALESCED.max(DISTANCE_TICKS * self.tick)
+        self.segment as f64 / single.value * 1e9 >= COALESCED
     }
 }
 
@@ -237,9 +235,21 @@ pub(crate) fn train_rate(curves: &[Vec<Point>], period: Option<f64>, tick: f64) 
     mode_of(&trains(curves, period, tick), tick)
 }
 
-/// Octets and seconds of each step.
-fn singles(curves: &[Vec<Point>]) -> Vec<(f64, f64)> {
-    curves.iter().flat_map(|curve| curve.windows(2)).map(|two| between(two[0], two[1])).collect()
+/// Octets and seconds of each distance, or of as many distances as last for [`TICKS`].
+fn singles(curves: &[Vec<Point>], tick: f64) -> Vec<(f64, f64)> {
+    let shortest = TICKS * tick / 1e9;
+    let mut samples = Vec::new();
+    for curve in curves {
+        let Some(mut first) = curve.first() else { continue };
+        for point in &curve[1..] {
+            let sample = between(*first, *point);
+            if sample.1 >= shortest {
+                samples.push(sample);
+                first = point;
+            }
+        }
+    }
+    samples
 }
 
 /// Octets and seconds of trains that follow each other.
@@ -247,7 +257,7 @@ fn trains(curves: &[Vec<Point>], period: Option<f64>, tick: f64) -> Vec<(f64, f6
     let mut gaps: Vec<f64> =
         curves.iter().flat_map(|curve| curve.windows(2)).map(|two| between(two[0], two[1]).1).collect();
     let Some(gap) = median(&mut gaps) else { return Vec::new() };
-    let shortest = MIN_TRAIN.max(TRAIN_TICKS * tick).max(period.map_or(0.0, |period| period * BURSTS)) / 1e9;
+    let shortest = MIN_TRAIN.max(TICKS * tick).max(period.map_or(0.0, |period| period * BURSTS)) / 1e9;
     let shortest = shortest.max(gap * TRAIN as f64);
     let mut trains = Vec::new();
     for curve in curves {

@@ -38,8 +38,12 @@ const MEASURED: f64 = 1.5;
 pub(crate) fn tick_between(first: &Ack, last: &Ack) -> Option<(f64, f64)> {
     let ticks = f64::from(last.value?.wrapping_sub(first.value?));
     let measured = last.at.saturating_sub(first.at) as f64 / ticks;
-    let known = KNOWN.into_iter().find(|known| (measured / known).max(known / measured) < MEASURED);
-    (ticks > 0.0).then(|| (known.unwrap_or(measured), ticks))
+    (ticks > 0.0).then(|| (known_tick(measured).unwrap_or(measured), ticks))
+}
+
+/// The tick of a stack that a measured one in nanoseconds may be.
+pub(crate) fn known_tick(measured: f64) -> Option<f64> {
+    KNOWN.into_iter().find(|known| (measured / known).max(known / measured) < MEASURED)
 }
 
 /// The curve of arrivals at the receiver.

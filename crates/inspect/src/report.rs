@@ -1,6 +1,7 @@
 //! The result.
 
 mod acks;
+mod clock;
 mod controller;
 mod curves;
 mod limits;
@@ -9,6 +10,7 @@ mod rate;
 mod round_trip;
 
 pub use acks::Acks;
+pub use clock::{Clock, Step};
 pub use controller::Controller;
 pub use curves::Curves;
 pub use limits::Limits;
@@ -33,6 +35,8 @@ pub struct Report {
     pub duration: f64,
     /// What was read.
     pub counts: Counts,
+    /// The clock of the capture.
+    pub clock: Clock,
     /// The connections, those with the most octets first.
     pub connections: Vec<Connection>,
 }

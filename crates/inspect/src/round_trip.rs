@@ -140,6 +140,12 @@ impl RoundTrip {
         }
     }
 
+    /// The clock of the capture has stepped: no time from before is measured on.
+    pub(crate) fn cut(&mut self) {
+        self.stamps.clear();
+        self.pause = 0;
+    }
+
     /// The shortest times seen on the receiver's and on the sender's side, in nanoseconds.
     pub(crate) const fn least(&self) -> (Option<u64>, Option<u64>) {
         (self.least_ahead, self.least_behind)

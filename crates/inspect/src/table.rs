@@ -1,13 +1,13 @@
 //! The connections that are followed.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Testimony};
 use crate::connection::Connection;
 use crate::link_layer::LinkLayer;
 use crate::packet::Packet;
 use crate::report::{self, Protocol, Report};
 use acklab_base::{Datagram, FlowKey, Instant, NodeId};
 use acklab_wire::IpPacket;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What bounds the memory.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +48,9 @@ pub struct Inspector {
     recent: [Option<(FlowKey, (u32, u8))>; 2],
     finished: Vec<report::Connection>,
     counts: report::Counts,
-    span: Option<(u64, u64)>,
-    clock: Clock,
-    buffer: Vec<u8>,
+    clock: Clock<Option<IpPacket>>,
+    /// Buffers of packets that have been followed.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Inspector {
@@ -65,34 +65,72 @@ impl Inspector {
             recent: [None; 2],
             finished: Vec::new(),
             counts: report::Counts::default(),
-            span: None,
             clock: Clock::default(),
-            buffer: Vec::with_capacity(HEADERS),
+            spare: Vec::new(),
         }
     }
 
     /// A frame with this link layer was captured at `at`. Of `length` octets on the wire, `octets` are present.
     pub fn frame(&mut self, at: Instant, link_layer: LinkLayer, octets: &[u8], length: u32) {
         self.counts.packets += 1;
+        let packet = self.parse(link_layer, octets, length);
         let nanos = at.as_nanos();
-        self.clock.read(nanos);
-        self.span = Some(self.span.map_or((nanos, nanos), |(first, last)| (first.min(nanos), last.max(nanos))));
+        let place = self.clock.read(nanos);
+        if let Some(packet) = self.clock.add(nanos, packet) {
+            self.jump((place, nanos, packet));
+        }
+        self.follow(false);
+    }
+
+    /// The IP packet in a frame.
+    fn parse(&mut self, link_layer: LinkLayer, octets: &[u8], length: u32) -> Option<IpPacket> {
         let Some(packet) = link_layer.ip_packet(octets) else {
             self.counts.others += 1;
-            return;
+            return None;
         };
         let header = octets.len() - packet.len();
-        self.buffer.clear();
-        self.buffer.extend_from_slice(&packet[..packet.len().min(HEADERS)]);
-        complete_length(&mut self.buffer, (length as usize).saturating_sub(header));
-        let Ok(mut packet) = IpPacket::parse(std::mem::take(&mut self.buffer), |_| NodeId::NOWHERE) else {
-            self.counts.malformed += 1;
-            return;
-        };
-        if !self.packet(nanos, &packet) {
-            self.counts.others += 1;
+        let mut buffer = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(HEADERS));
+        buffer.clear();
+        buffer.extend_from_slice(&packet[..packet.len().min(HEADERS)]);
+        complete_length(&mut buffer, (length as usize).saturating_sub(header));
+        let parsed = IpPacket::parse(buffer, |_| NodeId::NOWHERE).ok();
+        self.counts.malformed += u64::from(parsed.is_none());
+        parsed
+    }
+
+    /// Follows packets of which no earlier one is expected.
+    #[inline]
+    fn follow(&mut self, is_over: bool) {
+        while let Some((at, packet)) = self.clock.release(is_over) {
+            let Some(mut packet) = packet else { continue };
+            if !self.packet(at, &packet) {
+                self.counts.others += 1;
+            }
+            self.spare.push(packet.take_octets());
         }
-        self.buffer = packet.take_octets();
+    }
+
+    /// The time of a packet jumps, or it follows one that does.
+    #[cold]
+    fn jump(&mut self, packet: (u64, u64, Option<IpPacket>)) {
+        let mut queue = VecDeque::from([packet]);
+        while let Some((place, nanos, packet)) = queue.pop_front() {
+            let Some(packet) = self.clock.add(nanos, packet) else { continue };
+            let (at, jump) = self.clock.jump(nanos);
+            self.follow(false);
+            let shows = packet.as_ref().map_or((0, Testimony::Silent), |packet| self.testify(at, jump, packet));
+            for held in self.clock.hold((place, nanos, packet), shows).into_iter().rev() {
+                queue.push_front(held);
+            }
+        }
+    }
+
+    /// The place of the connection of a packet at `at`, and what the packet shows of a jump of the times.
+    fn testify(&mut self, at: i128, jump: i128, packet: &IpPacket) -> (u32, Testimony) {
+        let Some((segment, (slot, from))) = packet.segment().zip(self.look_up(packet.flow())) else {
+            return (0, Testimony::Silent);
+        };
+        (slot, self.slots[slot as usize].testify(at, jump, from.into(), &segment))
     }
 
     /// Returns whether the packet belongs to a connection.
@@ -104,9 +142,9 @@ impl Inspector {
                 self.replace(slot, at, packet);
                 from = 0;
             }
+            let steps = self.clock.steps();
             let connection = &mut self.slots[slot as usize];
-            // Clocks of captures step back; the times of a connection do not.
-            connection.last = connection.last.max(at);
+            connection.advance(at, steps);
             let packet = Packet {
                 at: connection.last,
                 captured: at,
@@ -124,10 +162,11 @@ impl Inspector {
             return false;
         }
         let Some((slot, from)) = self.find(at, packet, Protocol::Quic) else { return false };
+        let steps = self.clock.steps();
         let connection = &mut self.slots[slot as usize];
         connection.packets += 1;
         connection.octets += wire;
-        connection.last = connection.last.max(at);
+        connection.advance(at, steps);
         connection.datagram(connection.last, from.into(), payload, length as u32, wire);
         true
     }
@@ -233,11 +272,19 @@ impl Inspector {
     /// What the packets tell.
     #[must_use]
     pub fn finish(mut self) -> Report {
+        loop {
+            let again = self.clock.judge(true);
+            if again.is_empty() {
+                break;
+            }
+            again.into_iter().for_each(|packet| self.jump(packet));
+        }
+        self.follow(true);
         for connection in std::mem::take(&mut self.slots) {
             self.end(&connection);
         }
         self.keep_largest();
-        let (first, last) = self.span.unwrap_or_default();
+        let (first, last) = self.clock.span();
         for connection in &mut self.finished {
             connection.start -= first as f64 / 1e9;
         }
@@ -245,6 +292,7 @@ impl Inspector {
             start: first as f64 / 1e9,
             duration: (last - first) as f64 / 1e9,
             counts: self.counts,
+            clock: self.clock.describe(),
             connections: self.finished,
         }
     }

@@ -1,6 +1,7 @@
 //! Packets that are kept for estimates and figures: windows of successive ones, spread over the whole connection, in bounded memory.
 
 use crate::way::{Ack, Data, Passing};
+use crate::writes::Pause;
 
 /// Successive packets in a window, data and ACKs together: 2,048 and 1,024 if each second segment is acknowledged (RFC 9293, §3.8.6.3).
 const WINDOW: u64 = 3072;
@@ -140,14 +141,14 @@ impl Trace {
         self.stride == 1 && self.even().count() as u64 * WINDOW >= self.place * WINDOW + self.filled
     }
 
-    /// The data as stretches without gaps.
+    /// The data as stretches without gaps and steps of the capture's clock.
     pub(crate) fn data_stretches(&self) -> Vec<Vec<Data>> {
-        self.stretches(|window| &window.data)
+        self.stretches(|window| &window.data, |data| data.is_cut)
     }
 
-    /// The acknowledgments as stretches without gaps.
+    /// The acknowledgments as stretches without gaps and steps of the capture's clock.
     pub(crate) fn ack_stretches(&self) -> Vec<Vec<Ack>> {
-        self.stretches(|window| &window.acks)
+        self.stretches(|window| &window.acks, |ack| ack.pause == Pause::Step)
     }
 
     /// The windows of figures, of which successive ones are joined.
@@ -174,13 +175,17 @@ impl Trace {
         joined
     }
 
-    fn stretches<T: Copy>(&self, of: impl Fn(&Window) -> &Vec<T>) -> Vec<Vec<T>> {
+    fn stretches<T: Copy>(&self, of: impl Fn(&Window) -> &Vec<T>, is_cut: impl Fn(&T) -> bool) -> Vec<Vec<T>> {
         let mut stretches: Vec<Vec<T>> = Vec::new();
         let mut next = u64::MAX;
         for (place, window) in self.even() {
-            match stretches.last_mut().filter(|_| place == next) {
-                Some(last) => last.extend_from_slice(of(window)),
-                None => stretches.push(of(window).clone()),
+            let items = of(window);
+            let is_apart = place != next || items.first().is_some_and(&is_cut);
+            for (number, items) in items.chunk_by(|_, item| !is_cut(item)).enumerate() {
+                match stretches.last_mut().filter(|_| number == 0 && !is_apart) {
+                    Some(last) => last.extend_from_slice(items),
+                    None => stretches.push(items.to_vec()),
+                }
             }
             next = place + 1;
         }
@@ -192,10 +197,9 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::writes::Pause;
 
     fn data(at: u64) -> Data {
-        Data { at, start: at, length: 1, passing: Passing::New, ends_write: false }
+        Data { at, start: at, length: 1, passing: Passing::New, ends_write: false, is_cut: false }
     }
 
     fn ack(at: u64) -> Ack {
@@ -219,6 +223,20 @@ mod tests {
             if at.is_multiple_of(2) { trace.data(data(at)) } else { trace.ack(ack(at)) }
         }
         trace
+    }
+
+    /// The clock has stepped before the items 10, and 1536, which begins the second window.
+    #[test]
+    fn a_step_of_the_clock_begins_a_stretch() {
+        let mut trace = Trace::new(8);
+        for at in 0..WINDOW {
+            let is_cut = [10, WINDOW / 2].contains(&at);
+            trace.data(Data { is_cut, ..data(at) });
+            trace.ack(Ack { pause: if is_cut { Pause::Step } else { Pause::None }, ..ack(at) });
+        }
+        let ends = |times: Vec<(u64, u64)>| assert_eq!(times, [(0, 9), (10, WINDOW / 2 - 1), (WINDOW / 2, WINDOW - 1)]);
+        ends(trace.data_stretches().iter().map(|run| (run[0].at, run[run.len() - 1].at)).collect());
+        ends(trace.ack_stretches().iter().map(|run| (run[0].at, run[run.len() - 1].at)).collect());
     }
 
     #[test]

@@ -31,6 +31,9 @@ use segment_size::SegmentSize;
 use sequence::{Place, START, SequenceSpace};
 use window::ReceiveWindow;
 
+/// Segments behind the last within which a sender goes on, while packets are held back.
+const MAX_BURST: u64 = 64;
+
 /// Data that passed the point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Data {
@@ -40,6 +43,8 @@ pub(crate) struct Data {
     pub(crate) passing: Passing,
     /// Whether it may end what the application has written.
     pub(crate) ends_write: bool,
+    /// Whether it is the first since a step of the capture's clock.
+    pub(crate) is_cut: bool,
 }
 
 /// How data passed the point.
@@ -82,6 +87,10 @@ pub(crate) struct Way {
     board: Scoreboard,
     size: SegmentSize,
     window: ReceiveWindow,
+    /// The place from which data have passed since the last step of the capture's clock.
+    timed_from: u64,
+    /// Whether the next data and the next ACK are the first since a step.
+    is_cut: [bool; 2],
     pub(crate) round_trip: RoundTrip,
     pub(crate) losses: Losses,
     pub(crate) limits: Limits,
@@ -121,6 +130,8 @@ impl Way {
             board: Scoreboard::default(),
             size: SegmentSize::default(),
             window: ReceiveWindow::default(),
+            timed_from: 0,
+            is_cut: [false; 2],
             round_trip: RoundTrip::default(),
             losses: Losses::default(),
             limits: Limits::default(),
@@ -218,6 +229,36 @@ impl Way {
         true
     }
 
+    /// Leaves out of all measures of time what spans a step of the capture's clock.
+    pub(crate) fn cut(&mut self) {
+        self.timed_from = self.space.highest;
+        self.round_trip.cut();
+        self.limits.cut();
+        self.reactions.cut();
+        self.is_cut = [true; 2];
+    }
+
+    /// The place up to which a segment of the receiver acknowledges data that are outstanding.
+    pub(crate) fn answered_by(&self, segment: &Segment) -> Option<u64> {
+        let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.intersects(Flags::SYN | Flags::RST);
+        let place = self.space.place_of_ack(segment.ack).filter(|_| is_ack)?;
+        (self.space.acknowledged < place && place <= self.space.highest).then_some(place)
+    }
+
+    /// Returns `true` if data of a segment of the sender have passed.
+    pub(crate) fn repeats(&self, segment: &Segment) -> bool {
+        segment.payload > 0 && self.space.place_of(segment.seq).is_some_and(|place| place < self.space.highest)
+    }
+
+    /// The place from which a segment of the sender goes on with a write, which nothing has kept it from.
+    pub(crate) fn continued_by(&self, segment: &Segment) -> Option<u64> {
+        let mss = u64::from(self.mss());
+        let has_room = self.window.bytes().is_none_or(|window| self.space.flight() + mss <= window);
+        let goes_on = |place: &u64| (self.space.highest..self.space.highest + MAX_BURST * mss).contains(place);
+        let place = self.space.place_of(segment.seq).filter(goes_on)?;
+        (segment.payload > 0 && has_room && self.writes.has_more()).then_some(place)
+    }
+
     /// A segment of the sender has passed.
     #[inline]
     pub(crate) fn send(&mut self, packet: &Packet<'_>) {
@@ -280,7 +321,7 @@ impl Way {
         } else {
             self.repeat(start, end, mark, segments)
         };
-        self.keep(Data { at, start, length: segment.payload, passing, ends_write });
+        self.keep(Data { at, start, length: segment.payload, passing, ends_write, is_cut: false });
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
@@ -363,7 +404,8 @@ impl Way {
     #[inline]
     fn keep(&mut self, data: Data) {
         self.overview.data(&data);
-        self.trace.data(data);
+        let is_cut = std::mem::take(&mut self.is_cut[0]);
+        self.trace.data(Data { is_cut, ..data });
     }
 
     /// A segment of the receiver has passed.
@@ -407,6 +449,7 @@ impl Way {
         if is_pure || ack > before || !segment.options.sack.is_empty() {
             let window = self.window.scaled().map(|window| window.min(u32::MAX.into()) as u32);
             self.overview.ack(at, self.space.acknowledged, window);
+            let pause = if self.is_first_ack() { Pause::Step } else { pause };
             self.trace.ack(Ack { at, ack, delivered: self.delivered(), value, covers, octets, window, is_pure, pause });
         }
     }
@@ -418,7 +461,7 @@ impl Way {
         self.losses.counts.needless += covered.needless;
         // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the receiver has had for longer.
         let first_time = |sent: &Sent| sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked;
-        if let Some(sent) = covered.newest.filter(first_time) {
+        if let Some(sent) = covered.newest.filter(first_time).filter(|sent| sent.start >= self.timed_from) {
             let covers = ack - self.space.acknowledged;
             let is_lone = ack >= self.space.highest && covers < 2 * u64::from(self.mss());
             self.round_trip.ahead(at.saturating_sub(sent.at), is_lone);
@@ -443,7 +486,7 @@ impl Way {
                 self.trace.held(Held { at, start, end });
             }
         }
-        if let Some(sent) = reported.newest.filter(|sent| sent.retransmissions == 0) {
+        if let Some(sent) = reported.newest.filter(|sent| sent.retransmissions == 0 && sent.start >= self.timed_from) {
             self.round_trip.ahead(at.saturating_sub(sent.at), false);
         }
     }
@@ -469,7 +512,7 @@ impl Way {
         if !is_control(length) {
             self.writes.send(START + start + u64::from(length), ends_write, START + start > self.space.acknowledged);
         }
-        self.keep(Data { at, start: START + start, length, passing: Passing::New, ends_write });
+        self.keep(Data { at, start: START + start, length, passing: Passing::New, ends_write, is_cut: false });
     }
 
     /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever streams.
@@ -497,6 +540,7 @@ impl Way {
         let (ack, delivered) = (self.space.acknowledged, self.delivered());
         let pause = self.writes.acknowledge(ack);
         self.overview.ack(at, ack, None);
+        let pause = if self.is_first_ack() { Pause::Step } else { pause };
         self.trace.ack(Ack { at, ack, delivered, value: None, covers, octets, window: None, is_pure, pause });
     }
 
@@ -504,6 +548,12 @@ impl Way {
     pub(crate) fn log_loss(&mut self) {
         self.losses.counts.repeated += 1;
         self.reactions.retransmit(self.space.highest);
+    }
+
+    /// Returns `true` for the first ACK since a step of the capture's clock.
+    #[inline]
+    fn is_first_ack(&mut self) -> bool {
+        std::mem::take(&mut self.is_cut[1])
     }
 
     #[cold]
@@ -551,6 +601,7 @@ impl Way {
     /// The numbers begin anew.
     #[cold]
     fn restart(&mut self) {
+        self.timed_from = 0;
         self.board = Scoreboard::default();
         self.window.forget_probe();
         self.losses.restart();

@@ -50,6 +50,8 @@ pub(crate) enum Pause {
     Possible,
     /// A write ended, and nothing was outstanding when the next began.
     Certain,
+    /// The clock of the capture has stepped, so that no time is known.
+    Step,
 }
 
 /// The ends of writes in one direction.

@@ -7,24 +7,24 @@ use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use acklab_wire::{Endpoints, Pdu};
 
-const MSS: u32 = 1448;
-const MS: u64 = 1_000_000;
+pub(crate) const MSS: u32 = 1448;
+pub(crate) const MS: u64 = 1_000_000;
 /// A packet of 1500 bytes takes this long at 12 Mbps.
 const PACKET: u64 = MS;
-const RTT: u64 = 50 * MS;
+pub(crate) const RTT: u64 = 50 * MS;
 
 /// A packet of a capture: when, by the server or its client, with which identification.
 #[derive(Clone, Copy, Debug)]
-struct Captured {
-    at: u64,
-    is_servers: bool,
-    segment: Segment,
+pub(crate) struct Captured {
+    pub(crate) at: u64,
+    pub(crate) is_servers: bool,
+    pub(crate) segment: Segment,
     identification: u16,
 }
 
 /// A download of `segments` over a path of 12 Mbps, of which the client acknowledges each second segment. The server has the numbers from `first` on.
 /// `behind` is the part of the round trip between the point of capture and the server.
-fn download(start: u64, first: u32, segments: u32, behind: u64) -> Vec<Captured> {
+pub(crate) fn download(start: u64, first: u32, segments: u32, behind: u64) -> Vec<Captured> {
     let packet = |at, is_servers, flags, seq, ack, payload| {
         let options = Options { mss: flags_mss(flags), ..Options::default() };
         let segment = Segment {
@@ -70,7 +70,7 @@ fn number(packets: &mut [Captured]) {
     }
 }
 
-fn inspect(packets: &[Captured]) -> Report {
+pub(crate) fn inspect(packets: &[Captured]) -> Report {
     let client = Endpoints::of_nodes(0, 1, 0);
     let mut inspector = Inspector::new(Bounds::default());
     for packet in packets {
@@ -84,7 +84,7 @@ fn inspect(packets: &[Captured]) -> Report {
     inspector.finish()
 }
 
-fn only(mut report: Report) -> Connection {
+pub(crate) fn only(mut report: Report) -> Connection {
     assert_eq!((report.connections.len(), report.connections[0].ways.len()), (1, 1));
     report.connections.remove(0)
 }

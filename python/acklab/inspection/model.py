@@ -171,6 +171,28 @@ class Connection(TypedDict):
     ways: list[Way]
 
 
+class Step(TypedDict):
+    """A step of the capture's clock by `size` seconds before a packet (from 1), `at` seconds from the start."""
+
+    packet: int
+    at: float
+    size: float
+
+
+class Clock(TypedDict):
+    """The clock of the capture: its tick in ms, the first of its steps and their number, and the longest gap that may be one.
+
+    `out_of_order` packets are behind later ones in the file, by at most `out_of_order_by` ms.
+    """
+
+    tick: float
+    steps: list[Step]
+    step_count: int
+    gap: Step | None
+    out_of_order: int
+    out_of_order_by: float | None
+
+
 class Counts(TypedDict):
     """What was read."""
 
@@ -194,6 +216,8 @@ class Inspection:
     """The connections, those with the most octets first."""
     cut: str | None
     """Why the rest of the file was not read, if it was not."""
+    clock: Clock
+    """The clock of the capture. What spans one of its steps is in no duration, rate or round trip."""
 
     @property
     def ways(self) -> list[Way]:
@@ -216,6 +240,7 @@ class Inspection:
             "start": self.start,
             "duration": self.duration,
             "counts": dict(self.counts),
+            "clock": dict(self.clock),
             "connections": connections,
             "cut": self.cut,
         }
@@ -235,4 +260,6 @@ def inspect(
     """
     path = path_of(capture, "capture")
     report, cut = core.inspect(path, cancel=cancel, watch=watch)
-    return Inspection(path, report["start"], report["duration"], report["counts"], tuple(report["connections"]), cut)
+    return Inspection(
+        path, report["start"], report["duration"], report["counts"], tuple(report["connections"]), cut, report["clock"]
+    )

@@ -2,8 +2,13 @@
 
 from collections.abc import Iterator
 
-from acklab.inspection.model import Inspection
+from acklab.inspection.model import Clock, Inspection, Step
 from acklab.metrics import written
+
+_MOST_STEPS = 3
+"""Steps of the clock that are named."""
+_COARSE = 0.1
+"""A tick in ms that is named: ten packets of a LAN."""
 
 
 def notes(found: Inspection) -> list[str]:
@@ -16,6 +21,7 @@ def _notes(found: Inspection) -> Iterator[str]:
         yield found.cut
     if found.counts["duplicates"]:
         yield _duplicates(found)
+    yield from _clock(found.clock)
     losses = [way["losses"] for way in found.ways]
     if uncaptured := sum(one["uncaptured_octets"] for one in losses):
         yield (
@@ -23,7 +29,29 @@ def _notes(found: Inspection) -> Iterator[str]:
             "and its losses and ACKs may be fewer than those of the path"
         )
     if misfiled := sum(one["misfiled"] for one in losses):
-        yield f"{written(misfiled)} segments are out of order in the file, and in order by their times or ACKs"
+        yield f"{written(misfiled)} segments are out of order in the file, and in order by their ACKs"
+
+
+def _clock(clock: Clock) -> Iterator[str]:
+    if clock["step_count"]:
+        shown = ", ".join(_step(step) for step in clock["steps"][:_MOST_STEPS])
+        more = clock["step_count"] - _MOST_STEPS
+        yield (
+            f"the clock of the capture has stepped {shown}{f' and {more} more times' if more > 0 else ''}: "
+            "no duration, rate or round trip spans a step"
+        )
+    if (gap := clock["gap"]) is not None:
+        yield f"nothing shows whether the {gap['size']:,.0f} s before packet {gap['packet']} are a pause or a step of the clock"
+    if (by := clock["out_of_order_by"]) is not None:
+        packets = "1 packet is" if clock["out_of_order"] == 1 else f"{written(clock['out_of_order'])} packets are"
+        yield f"{packets} out of order in the file, by at most {written(by)} ms: they are taken in order of time"
+    if clock["tick"] >= _COARSE:
+        yield f"the clock of the capture has a tick of {written(clock['tick'])} ms: shorter times are not known"
+
+
+def _step(step: Step) -> str:
+    size = abs(step["size"])
+    return f"by {'−' if step['size'] < 0 else '+'}{f'{size:,.0f}' if size >= 1000 else written(size)} s before packet {step['packet']}"
 
 
 def _duplicates(found: Inspection) -> str:

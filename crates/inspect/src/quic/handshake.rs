@@ -51,6 +51,11 @@ impl QuicHandshake {
         self.long_header(at, from, datagram)
     }
 
+    /// The clock of the capture has stepped: the rest of the handshake tells no time.
+    pub(crate) fn cut(&mut self) {
+        self.is_over = true;
+    }
+
     #[cold]
     fn long_header(&mut self, at: u64, from: usize, datagram: &[u8]) -> Option<(usize, Sides)> {
         let (destination, source) = ids(datagram)?;

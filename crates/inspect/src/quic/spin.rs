@@ -141,6 +141,13 @@ impl Spins {
         }
     }
 
+    /// The clock of the capture has stepped: no time from before is measured on.
+    pub(crate) fn cut(&mut self) {
+        for end in &mut self.ends {
+            (end.open, end.counted) = (None, None);
+        }
+    }
+
     /// Whether both ends spin the bit, as far as can be told.
     pub(crate) fn tell(&self) -> bool {
         self.ends.iter().map(|end| end.count).sum::<u64>() >= LEAST_CHANGES && !self.ends.iter().any(End::may_be_random)

@@ -12,6 +12,9 @@ const AT_END: f64 = 0.1;
 /// The shortest tick in nanoseconds that is assumed: a kernel needs longer to take the time of a packet.
 const MIN_TICK: f64 = 1e3;
 
+/// The share of a time from which a tick of the clock is named.
+const COARSE: f64 = 0.01;
+
 /// Round-trip times in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoundTrip {
@@ -80,7 +83,7 @@ impl RoundTrip {
             base: match base {
                 None => Finding::not_known(unseen(ahead, behind)),
                 Some(nanos) if (nanos as f64) < tick => Finding::not_known(below(tick)),
-                Some(nanos) => Finding::known(millis(nanos), sides(ahead, behind)),
+                Some(nanos) => Finding::known(millis(nanos), sides(ahead, behind) + &precision(nanos as f64, tick)),
             },
             base_below: base.filter(|nanos| (*nanos as f64) < tick).map(|_| tick / 1e6),
             ahead: ahead.map(millis),
@@ -109,9 +112,10 @@ impl RoundTrip {
         statements.add("round_trip", &self.median);
     }
 
-    /// Returns `true` if packets wait: one round trip of twenty takes so many milliseconds longer than the least. Returns `None` if that cannot be seen.
+    /// Returns `true` if packets wait: one round trip of twenty takes so many milliseconds longer than the least, beyond the tick at either end of each. Returns `None` if that
+    /// cannot be seen.
     pub(super) fn waits(&self, millis: f64) -> Option<bool> {
-        self.p95.zip(self.base.value()).map(|(late, base)| late - base >= millis)
+        self.p95.zip(self.base.value()).map(|(late, base)| late - base >= millis + 2.0 * self.tick)
     }
 
     /// The ratio of the median to the least.
@@ -184,6 +188,11 @@ fn sides(ahead: Option<u64>, behind: Option<u64>) -> String {
         }
         None => "whole round trips by the spin bit".to_owned(),
     }
+}
+
+/// How well a time in nanoseconds is known, if its tick matters.
+fn precision(nanos: f64, tick: f64) -> String {
+    if tick < COARSE * nanos { String::new() } else { format!("; a tick of the clock is {} ms", tick / 1e6) }
 }
 
 fn unseen(ahead: Option<u64>, behind: Option<u64>) -> String {

@@ -99,6 +99,11 @@ impl SequenceSpace {
         (place <= self.highest + LARGEST_WINDOW).then_some(place)
     }
 
+    /// The place of the byte with this number, which has passed or may follow.
+    pub(super) fn place_of(&self, seq: SeqNumber) -> Option<u64> {
+        self.origin.map(|origin| seq.offset_near(origin, self.highest))
+    }
+
     /// The place of a number in a SACK block.
     pub(super) fn place_in_block(&self, number: SeqNumber) -> u64 {
         self.origin.map_or(START, |origin| number.offset_near(origin, self.highest))

@@ -1,0 +1,122 @@
+//! The order of packets in time.
+//!
+//! A file may have packets out of order: those of several queues of a card, or of merged captures. Packets therefore wait until no earlier one is expected.
+
+use std::collections::VecDeque;
+
+/// How much earlier a packet may be than one before it in the file, in nanoseconds: the offset from which NTP steps a clock instead of slewing it (RFC 5905,
+/// §11.3, STEPT of 0.125 s, `CLOCK_MAX` of 0.128 s in ntpd). Queues of a card differ by less.
+pub(super) const WINDOW: u64 = 128_000_000;
+/// Packets that wait at most. Chosen: at 1 Gbps, those of 12 ms.
+const MAX_WAITING: usize = 1024;
+
+/// What was out of order in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Disorder {
+    /// Packets with an earlier time than one before.
+    pub(crate) packets: u64,
+    /// The longest such step back, in nanoseconds.
+    pub(crate) longest: u64,
+}
+
+impl Disorder {
+    /// A packet is earlier than one before by so many nanoseconds.
+    pub(super) fn add(&mut self, nanos: u64) {
+        self.packets += 1;
+        self.longest = self.longest.max(nanos);
+    }
+}
+
+/// Packets that wait for earlier ones, in order of time, and of the file among those of one time.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline<P> {
+    waiting: VecDeque<(u64, P)>,
+    newest: u64,
+    /// No packet of an earlier time is released from now on.
+    released: u64,
+    pub(super) disorder: Disorder,
+}
+
+impl<P> Default for Timeline<P> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), newest: 0, released: 0, disorder: Disorder::default() }
+    }
+}
+
+impl<P> Timeline<P> {
+    /// The newest time.
+    pub(super) const fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// Adds a packet with this time. What is earlier than the last that was released takes its time.
+    #[inline]
+    pub(super) fn insert(&mut self, at: u64, packet: P) {
+        if at >= self.newest {
+            self.newest = at;
+            self.waiting.push_back((at, packet));
+        } else {
+            self.insert_earlier(at, packet);
+        }
+    }
+
+    #[cold]
+    fn insert_earlier(&mut self, at: u64, packet: P) {
+        self.disorder.add(self.newest - at);
+        let at = at.max(self.released);
+        let place = self.waiting.partition_point(|(other, _)| *other <= at);
+        self.waiting.insert(place, (at, packet));
+    }
+
+    /// Removes the first packet, if none is expected before it. With `all`, none is expected at all.
+    #[inline]
+    pub(super) fn release(&mut self, all: bool) -> Option<(u64, P)> {
+        let is_due = |at: u64| all || at + WINDOW <= self.newest || self.waiting.len() > MAX_WAITING;
+        let (at, packet) = if is_due(self.waiting.front()?.0) { self.waiting.pop_front()? } else { return None };
+        self.released = at;
+        Some((at, packet))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn released(timeline: &mut Timeline<usize>, all: bool) -> Vec<(u64, usize)> {
+        std::iter::from_fn(|| timeline.release(all)).collect()
+    }
+
+    #[test]
+    fn packets_wait_for_earlier_ones() {
+        let mut timeline = Timeline::default();
+        for (place, at) in [5_000_000, 9_000_000, 7_000_000, 9_000_000].into_iter().enumerate() {
+            timeline.insert(at, place);
+        }
+        assert_eq!(released(&mut timeline, false), []);
+        timeline.insert(WINDOW + 8_000_000, 4);
+        assert_eq!(released(&mut timeline, false), [(5_000_000, 0), (7_000_000, 2)]);
+        assert_eq!(released(&mut timeline, true), [(9_000_000, 1), (9_000_000, 3), (WINDOW + 8_000_000, 4)]);
+        assert_eq!(timeline.disorder, Disorder { packets: 1, longest: 2_000_000 });
+    }
+
+    proptest! {
+        /// Each packet comes out once, and times do not fall, whatever the order of the file.
+        #[test]
+        fn times_do_not_fall(times in prop::collection::vec(0_u64..3 * WINDOW, 0..400), stride in 1_usize..50) {
+            let mut timeline = Timeline::default();
+            let mut out = Vec::new();
+            for (place, at) in times.iter().enumerate() {
+                timeline.insert(*at, place);
+                if place % stride == 0 {
+                    out.extend(released(&mut timeline, false));
+                }
+            }
+            out.extend(released(&mut timeline, true));
+            prop_assert!(out.windows(2).all(|two| two[0].0 <= two[1].0));
+            let mut places: Vec<usize> = out.iter().map(|one| one.1).collect();
+            places.sort_unstable();
+            prop_assert_eq!(places, (0..times.len()).collect::<Vec<_>>());
+        }
+    }
+}

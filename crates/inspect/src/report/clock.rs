@@ -1,0 +1,31 @@
+//! The clock of the capture.
+
+use serde::Serialize;
+
+/// What the times of a capture show of its clock.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Clock {
+    /// The step by which times grow, in milliseconds.
+    pub tick: f64,
+    /// The first steps of the clock that were found.
+    pub steps: Vec<Step>,
+    /// How many steps were found.
+    pub step_count: u64,
+    /// The longest gap of 1000 s or more of which nothing shows whether it is a pause or a step.
+    pub gap: Option<Step>,
+    /// Packets that the file has behind later ones.
+    pub out_of_order: u64,
+    /// By so many milliseconds at most.
+    pub out_of_order_by: Option<f64>,
+}
+
+/// A step of the clock. What spans it is not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The packet of the file before which the clock has stepped. The first packet has number 1.
+    pub packet: u64,
+    /// Seconds from the start of the capture, without steps.
+    pub at: f64,
+    /// Seconds by which it has stepped: ahead, or back if negative. Without timestamps, a pause may be part of it.
+    pub size: f64,
+}
