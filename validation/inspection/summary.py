@@ -12,8 +12,8 @@ _LEAST_SEGMENTS = 20
 """Directions with fewer segments are counted apart: one packet is more than 2 % of them."""
 _FEW = 50
 """Segments below which a rate has little support. Chosen as in the issue that asked for this table."""
-_PLAIN = {"capture", "start", "duration", "cut"}
-"""Keys of a report that name no content."""
+_NAMES = ("closed", "cut", "damaged")
+"""Counts of a report that name what was not looked into."""
 
 
 def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
@@ -28,6 +28,9 @@ def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
     print(f"files: {len(files)}; read: {sum(one['counts'] is not None for one in files)}; errors: {len(errors)}")
     _listed("tracebacks, crashes and timeouts", [f"{name(one)}: {_last(one)}" for one in broken])
     _listed("silent (status 0, no connection, no content named)", [f"{name(one)}: {_content(one)}" for one in silent])
+    _listed(
+        "no connection although tshark finds TCP or QUIC", [f"{name(one)}: {_content(one)}" for one in files if _is_missed(one)]
+    )
     with_tcp = [one for one in errors if one["tshark"] and (one["tshark"]["tcp_frames"] or one["tshark"]["quic"])]
     _listed("errors although tshark finds TCP or QUIC", [f"{name(one)}: {one['error']}" for one in with_tcp])
     _listed(
@@ -46,11 +49,18 @@ def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
 
 
 def is_silent(one: Mapping[str, Any]) -> bool:
-    """Whether a file ends with status 0, without a direction with data, and without the name of what is in it."""
-    if one["counts"] is None or one.get("directions_with_data"):
+    """Whether a file ends with status 0, without a connection, and without the name of what is in it."""
+    counts = one["counts"]
+    if counts is None or counts["connections"] or not counts["packets"]:
         return False
-    told = [value for key, value in one["report_keys"].items() if key not in _PLAIN]
-    return not any(told) and one["counts"]["packets"] > 0
+    return not any(counts.get(key) for key in _NAMES) and one["report_keys"].get("cut") is None
+
+
+def _is_missed(one: Mapping[str, Any]) -> bool:
+    """Whether tshark finds TCP or QUIC in a file in which acklab finds no connection."""
+    tshark = one["tshark"]
+    has_any = tshark is not None and (tshark["tcp_frames"] or tshark["quic"])
+    return bool(has_any and one["counts"] is not None and not one["counts"]["connections"])
 
 
 def _content(one: Mapping[str, Any]) -> str:

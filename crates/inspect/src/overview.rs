@@ -86,7 +86,7 @@ impl Overview {
     #[inline]
     fn span(&mut self, at: u64) -> &mut Span {
         // Times of a connection do not step back.
-        self.last = at;
+        self.last = self.last.max(at);
         let since = at.saturating_sub(*self.first.get_or_insert(at));
         let place = since / self.length;
         if self.spans.last().is_none_or(|span| span.place < place) {

@@ -28,8 +28,8 @@ impl Default for Options {
 const HEADERS: usize = 256;
 /// Windows of packets that are kept of a direction while there are few connections, and while there are many.
 const WINDOWS: (usize, usize) = (8, 2);
-/// Directions with points for figures, more than a page shows.
-const MAX_DRAWN: usize = 32;
+/// Directions with points for figures: a page shows six, and leaves out those of few segments.
+const MAX_DRAWN: usize = 8;
 /// While there are more connections than this, there are many.
 const FEW: usize = 256;
 /// UDP's port of QUIC (RFC 9114, §3.1) and others: a flow of UDP is taken for QUIC if it begins with a long header of a version.
