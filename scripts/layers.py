@@ -79,6 +79,7 @@ PURE_DEPENDENCIES = frozenset(
         "safe_arch",
         "schemars",
         "serde",
+        "serde_json",
         "thiserror",
     }
 )

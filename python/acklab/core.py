@@ -178,13 +178,14 @@ def run_many(
 
 
 def inspect(
-    path: Path, cancel: Cancel | None = None, watch: Callable[[float], None] | None = None
+    path: Path, cancel: Cancel | None = None, watch: Callable[[float], None] | None = None, trace: int | None = None
 ) -> tuple[dict[str, Any], str | None]:
-    """Reads a capture. Gives the report, and why the rest of the file was not read or None.
+    """Reads a capture, or a log: all of its traces, or the one with the number `trace` from 1.
 
-    Raises UsageError for a file that cannot be read or is no capture, Cancelled once `cancel` is cancelled.
+    Gives the report, and why the rest of the file was not read or None. Raises UsageError for a file that cannot be read or is neither,
+    RunError for a log without data, Cancelled once `cancel` is cancelled.
     """
-    report, cut = _core.inspect(path, cancel, watch)
+    report, cut = _core.inspect(path, cancel, watch, trace)
     return json.loads(report), cut
 
 

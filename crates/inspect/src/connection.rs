@@ -4,10 +4,15 @@ use crate::clock::{Testimony, Witness};
 use crate::duplicates::Duplicates;
 use crate::handshake::{Handshake, ToEnd};
 use crate::packet::Packet;
-use crate::quic::handshake::QuicHandshake;
+use crate::quic::handshake::{QuicHandshake, Sides};
+use crate::quic::header::{LongHeader, is_long};
+use crate::quic::ids::Ids;
+use crate::quic::offload::Offload;
+use crate::quic::recognise::Datagram;
 use crate::quic::spin::Spins;
 use crate::report::{Connection as Described, Protocol};
 use crate::way::Way;
+use acklab_wire::quic::ConnectionId;
 use acklab_wire::tcp::{Flags, Segment};
 use std::net::SocketAddr;
 
@@ -28,7 +33,11 @@ pub(crate) struct Connection {
     /// The directions, by the end that sends the data.
     pub(crate) ways: [Way; 2],
     quic_handshake: QuicHandshake,
+    ids: Ids,
+    /// What shows that a connection over UDP is QUIC.
+    pub(crate) evidence: Option<String>,
     pub(crate) spins: Spins,
+    offload: [Offload; 2],
     offsets: [u64; 2],
 }
 
@@ -47,7 +56,10 @@ impl Connection {
             duplicates: Duplicates::default(),
             ways: [Way::new(windows), Way::new(windows)],
             quic_handshake: QuicHandshake::default(),
+            ids: Ids::default(),
+            evidence: None,
             spins: Spins::default(),
+            offload: <[Offload; 2]>::default(),
             offsets: [0; 2],
         }
     }
@@ -140,26 +152,66 @@ impl Connection {
         }
     }
 
-    /// The end `from` has sent a datagram of QUIC that begins with `head` and has `length` octets, in a packet of `wire` octets.
-    pub(crate) fn datagram(&mut self, at: u64, from: usize, head: &[u8], length: u32, wire: u64) {
-        let start = self.offsets[from];
-        self.offsets[from] += u64::from(length);
-        self.ways[from].count_datagram(at, start, length, wire);
-        if let Some((client, sides)) = self.quic_handshake.packet(at, from, head) {
-            let [one, other] = &mut self.ways;
-            let (of_client, of_server) = if client == 0 { (one, other) } else { (other, one) };
-            if let Some(nanos) = sides.to_server {
-                of_client.round_trip.handshake_ahead(nanos);
-                of_server.round_trip.handshake_behind(nanos);
-            }
-            if let Some(nanos) = sides.to_client {
-                of_server.round_trip.handshake_ahead(nanos);
-                of_client.round_trip.handshake_behind(nanos);
+    /// Returns `true` if a datagram that the end `from` sends opens another connection of QUIC between the same sockets.
+    #[inline]
+    pub(crate) fn is_another_of_quic(&self, from: usize, datagram: &Datagram<'_>) -> bool {
+        is_long(datagram.head)
+            && LongHeader::read(datagram.head, datagram.length as usize)
+                .is_some_and(|header| self.ids.is_another(from, &header))
+    }
+
+    /// The end `from` has sent a datagram of QUIC. Returns the id by which it is addressed, if the datagram shows it for the first time.
+    pub(crate) fn datagram(&mut self, from: usize, datagram: &Datagram<'_>) -> Option<ConnectionId> {
+        let Datagram { head, length, wire, .. } = *datagram;
+        self.packets += 1;
+        self.octets += wire;
+        self.advance(datagram.at, datagram.steps);
+        let at = self.last;
+        self.count(at, from, length, wire);
+        let mut id = None;
+        if is_long(head)
+            && let Some(header) = LongHeader::read(head, length as usize)
+        {
+            id = self.ids.learn(from, &header);
+            if let Some((client, sides)) = self.quic_handshake.packet(at, from, &header) {
+                self.sides_took(client, sides);
             }
         }
         let first = head.first().copied().unwrap_or_default();
         if let Some((end, whole)) = self.spins.packet(at, from, first) {
             self.ways[end].round_trip.whole(whole);
+        }
+        id
+    }
+
+    /// Counts a datagram, or the several that a card makes of it.
+    fn count(&mut self, at: u64, from: usize, length: u32, wire: u64) {
+        let headers = wire.saturating_sub(length.into());
+        let size = self.offload[from].size_of_parts(length).max(1);
+        let mut left = length;
+        loop {
+            let part = left.min(size);
+            let start = self.offsets[from];
+            self.offsets[from] += u64::from(part);
+            self.ways[from].count_datagram(at, start, part, u64::from(part) + headers);
+            left -= part;
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The handshake of QUIC has shown the times from the point of capture to both ends.
+    fn sides_took(&mut self, client: usize, sides: Sides) {
+        let [one, other] = &mut self.ways;
+        let (of_client, of_server) = if client == 0 { (one, other) } else { (other, one) };
+        if let Some(nanos) = sides.to_server {
+            of_client.round_trip.handshake_ahead(nanos);
+            of_server.round_trip.handshake_behind(nanos);
+        }
+        if let Some(nanos) = sides.to_client {
+            of_server.round_trip.handshake_ahead(nanos);
+            of_client.round_trip.handshake_behind(nanos);
         }
     }
 
@@ -170,6 +222,6 @@ impl Connection {
 
     /// What there is to tell of the connection, captured with a clock of `tick` nanoseconds.
     pub(crate) fn describe(&self, tick: f64) -> Described {
-        Described::of(self, tick)
+        Described::of(self, self.ends.map(|end| end.to_string()), tick)
     }
 }

@@ -8,7 +8,9 @@
 //! | module | contents |
 //! |---|---|
 //! | [`link_layer`] | the IP packet in a captured frame |
-//! | [`table`] | the connections that are followed |
+//! | [`table`] | from frames to connections |
+//! | `slots` | the connections that are followed |
+//! | `finished` | the connections that are described |
 //! | [`qlog`] | logs of endpoints in place of packets |
 //! | `connection` | both directions of a connection, and its handshake |
 //! | `packet` | a TCP segment with what its IP header and the file say of it |
@@ -18,7 +20,7 @@
 //! | `identification` | IPv4 identifications of a sender |
 //! | `losses` | retransmissions, those that were spurious, and reordering |
 //! | `round_trip` | round-trip times on either side of the point of capture |
-//! | `quic` | QUIC: round-trip times by handshake and spin bit |
+//! | `quic` | QUIC: what is recognised as such, and round-trip times by handshake and spin bit |
 //! | `limits` | when the receive window or the application limited the sender |
 //! | [`controller`] | how the data in flight reacts to loss |
 //! | `clock` | the clock of the capture: its tick, and its steps |
@@ -43,6 +45,7 @@ mod connection;
 pub mod controller;
 mod duplicates;
 pub mod finding;
+mod finished;
 mod handshake;
 mod identification;
 mod limits;
@@ -57,6 +60,7 @@ mod rate;
 mod receiver_clock;
 pub mod report;
 mod round_trip;
+mod slots;
 pub mod table;
 pub mod thinning;
 mod trace;

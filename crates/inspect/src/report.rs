@@ -19,6 +19,7 @@ pub use round_trip::RoundTrip;
 
 use crate::connection;
 use crate::finding::{Finding, Statements};
+use crate::qlog::{Source, Summary};
 use crate::way;
 use rate::Seen;
 use serde::Serialize;
@@ -37,6 +38,8 @@ pub struct Report {
     pub counts: Counts,
     /// The clock of the capture.
     pub clock: Clock,
+    /// What was read of a log, if the file is one.
+    pub log: Option<Summary>,
     /// The connections, those with the most octets first.
     pub connections: Vec<Connection>,
 }
@@ -48,7 +51,11 @@ pub struct Counts {
     pub packets: u64,
     /// Of these, packets of other protocols.
     pub others: u64,
-    /// Of these, packets whose headers cannot be read.
+    /// Of the others, packets of UDP that is not QUIC.
+    pub other_udp_packets: u64,
+    /// Their flows, both directions together.
+    pub other_udp_flows: u64,
+    /// Of the packets, those whose headers cannot be read.
     pub malformed: u64,
     /// Of these, copies of TCP segments that the capture made, which count for nothing else.
     pub duplicates: u64,
@@ -73,8 +80,10 @@ pub enum Protocol {
 pub struct Connection {
     /// The protocol.
     pub protocol: Protocol,
-    /// The two ends, as addresses with ports: the one first that sent the first packet.
+    /// The two ends, as addresses with ports: the one first that sent the first packet. In a log without addresses, as client and server.
     pub ends: [String; 2],
+    /// Where the connection comes from, if it comes from a log.
+    pub source: Option<Source>,
     /// Seconds from the start of the capture to its first packet.
     pub start: f64,
     /// Seconds from its first packet to its last.
@@ -167,14 +176,19 @@ pub struct Way {
 }
 
 impl Connection {
-    /// Describes a connection that was captured with a clock of `tick` nanoseconds.
-    pub(crate) fn of(connection: &connection::Connection, tick: f64) -> Self {
-        let names = connection.ends.map(|end| end.to_string());
+    /// Describes a connection whose ends have these names, and that was captured with a clock of `tick` nanoseconds.
+    pub(crate) fn of(connection: &connection::Connection, names: [String; 2], tick: f64) -> Self {
         let described = |from: usize| {
             let way = &connection.ways[from];
             let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)), tick);
-            (way.data_packets >= LEAST_PACKETS)
-                .then(|| Way::of(way, connection.protocol, [&names[from], &names[1 - from]], round_trip, tick))
+            (way.data_packets >= LEAST_PACKETS).then(|| {
+                let ends = [&names[from], &names[1 - from]];
+                let mut described = Way::of(way, connection.protocol, ends, round_trip, tick);
+                if let Some(evidence) = &connection.evidence {
+                    described.statements.add("protocol", &Finding::known(connection.protocol, evidence));
+                }
+                described
+            })
         };
         Self {
             protocol: connection.protocol,
@@ -186,6 +200,7 @@ impl Connection {
             duplicates: connection.duplicates.count,
             duplicate_distance: connection.duplicates.mean_distance(),
             ends: names,
+            source: None,
         }
     }
 }

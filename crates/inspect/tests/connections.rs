@@ -1,6 +1,7 @@
 //! Connections of which everything is known.
 
 use crate::properties::frames::any_frames_yield_a_sound_report;
+use crate::seeds;
 use acklab_base::{Ecn, Instant};
 use acklab_inspect::report::{Position, Report, Way};
 use acklab_inspect::thinning::Thinning;
@@ -9,9 +10,6 @@ use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use acklab_wire::{Endpoints, Pdu};
 use proptest::prelude::*;
-
-#[path = "../../../fuzz/seeds.rs"]
-mod seeds;
 
 const MSS: u32 = 1448;
 /// A packet of 1500 octets takes this long at 12 Mbps.

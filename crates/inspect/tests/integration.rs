@@ -8,5 +8,10 @@ mod misleading;
 mod properties {
     pub(crate) mod frames;
     mod plausible;
+    pub(crate) mod qlog;
     mod soundness;
 }
+mod qlog;
+mod quic;
+#[path = "../../../fuzz/seeds.rs"]
+mod seeds;

@@ -91,6 +91,14 @@ pub enum Error {
         /// The reason, and what was expected.
         reason: String,
     },
+    /// A log has no packets with data.
+    #[error("{}: {reason}", path.display())]
+    EmptyLog {
+        /// The file.
+        path: PathBuf,
+        /// What the log holds, and what was expected.
+        reason: String,
+    },
     /// A trace file cannot be read.
     #[error("link \"{link}\": cannot read the trace {}: {source}", path.display())]
     ReadTrace {

@@ -33,21 +33,32 @@ pub struct Inspected {
     pub cut: Option<String>,
 }
 
-/// Reads the capture at `path`. `watch` is told now and then what share of it is read, and returns whether to go on.
+/// Reads the capture at `path`, or a log: all of its traces, or the one with the number `trace` from 1. `watch` receives now and then the
+/// share that is read, and returns whether to go on.
 ///
 /// # Errors
-/// If the file cannot be read, is no capture, or has packets of no known link layer; and if `watch` returns false.
-pub fn inspect(path: &Path, mut watch: impl FnMut(f64) -> bool) -> Result<Inspected, Error> {
+/// If the file cannot be read, is no capture, has packets of no known link layer, or is a log without data or without this trace; and if
+/// `watch` returns false.
+pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> bool) -> Result<Inspected, Error> {
     let refused = |reason: String| Error::ReadCapture { path: path.to_owned(), reason };
     let cannot = |error: io::Error| refused(format!("cannot read the capture: {error}"));
     let mut file = File::open(path).map_err(cannot)?;
-    let length = file.metadata().map_err(cannot)?.len();
+    let metadata = file.metadata().map_err(cannot)?;
     let mut first = [0; 4];
     let present = fill(&mut file, &mut first).map_err(cannot)?;
-    let whole = io::Cursor::new(first).take(present as u64).chain(BufReader::with_capacity(1 << 16, file));
-    let mut progress = Progress { watch: &mut watch, length: length as f64, packets: 0 };
-    let read = if matches!(first, [qlog::RECORD | b'{', ..]) {
-        qlog::read(BufReader::new(whole), &mut progress)
+    let mut whole = io::Cursor::new(first).take(present as u64).chain(BufReader::with_capacity(1 << 16, file));
+    let mut progress = Progress { watch: &mut watch, length: metadata.len() as f64, packets: 0 };
+    let read = if qlog::begins_with(&first[..present]) {
+        if metadata.is_file() {
+            qlog::read(|| File::open(path), trace, &mut progress)
+        } else {
+            // A log may be read twice, and a pipe can be read once.
+            let mut text = Vec::new();
+            whole.read_to_end(&mut text).map_err(cannot)?;
+            qlog::read(|| Ok(text.as_slice()), trace, &mut progress)
+        }
+    } else if trace.is_some() {
+        return Err(refused("trace: found a file that is no log, expected a log in qlog".to_owned()));
     } else if first == PCAPNG {
         read_pcapng(whole, &mut progress)
     } else if PCAP.contains(&first) {
@@ -60,6 +71,7 @@ pub fn inspect(path: &Path, mut watch: impl FnMut(f64) -> bool) -> Result<Inspec
     read.map_err(|stop| match stop {
         Stop::Asked => Error::Stopped,
         Stop::Refused(reason) => refused(reason),
+        Stop::Empty(reason) => Error::EmptyLog { path: path.to_owned(), reason },
     })
 }
 
@@ -77,6 +89,8 @@ fn fill(from: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
 enum Stop {
     Asked,
     Refused(String),
+    /// A log without data.
+    Empty(String),
 }
 
 struct Progress<'a> {

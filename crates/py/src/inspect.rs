@@ -1,7 +1,7 @@
 //! Reading captures.
 
 use crate::cancel::Cancel;
-use crate::errors::{Cancelled, UsageError};
+use crate::errors::{Cancelled, RunError, UsageError};
 use acklab_lab::Error;
 use acklab_lab::inspect::inspect as read;
 use pyo3::exceptions::PyValueError;
@@ -9,23 +9,24 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Reads the capture at `path` with the interpreter detached. Returns the report as JSON, and why the rest of the file was not read or `None`.
+/// Reads the capture at `path`, or the log, of which the trace with the number `trace` or all, with the interpreter detached. Returns the report as JSON, and why the rest of the file was not read or `None`.
 ///
-/// `watch` is told now and then what share of the file is read. Raises `UsageError` for a file that is no capture, `Cancelled` after `cancel` is cancelled.
+/// `watch` is told now and then what share of the file is read. Raises `UsageError` for a file that is no capture, `RunError` for a log without data, `Cancelled` after `cancel` is cancelled.
 /// Ctrl-C stops the main thread.
 #[pyfunction]
-#[pyo3(signature = (path, cancel=None, watch=None))]
+#[pyo3(signature = (path, cancel=None, watch=None, trace=None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn inspect(
     py: Python<'_>,
     path: PathBuf,
     cancel: Option<&Cancel>,
     watch: Option<Py<PyAny>>,
+    trace: Option<usize>,
 ) -> PyResult<(String, Option<String>)> {
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let mut raised: Option<PyErr> = None;
     let read = py.detach(|| {
-        read(&path, |share| {
+        read(&path, trace, |share| {
             let told = Python::attach(|py| {
                 py.check_signals()?;
                 watch.as_ref().map_or(Ok(()), |watch| watch.call1(py, (share,)).map(|_| ()))
@@ -39,6 +40,7 @@ pub(crate) fn inspect(
     }
     let inspected = read.map_err(|why| match why {
         Error::Stopped => Cancelled::new_err(why.to_string()),
+        Error::EmptyLog { .. } => RunError::new_err(why.to_string()),
         _ => UsageError::new_err(why.to_string()),
     })?;
     let report = serde_json::to_string(&inspected.report).map_err(|why| PyValueError::new_err(why.to_string()))?;

@@ -11,10 +11,10 @@ from acklab.inspection.tables import tables
 from acklab.terminal import run_bar, show_table, tell
 
 
-def inspect_command(capture: Path, report: Path | None, as_json: bool) -> None:
-    """Reads a capture and shows what its packets tell."""
+def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: int | None) -> None:
+    """Reads a capture or a log and shows what its packets tell."""
     with run_bar(capture.name) as bar:
-        found = inspect(capture, watch=bar)
+        found = inspect(capture, trace=trace, watch=bar)
     if as_json:
         print(json.dumps(finite(found.to_dict()), allow_nan=False))
     else:

@@ -481,20 +481,25 @@ def study(
         "inspect download.pcapng",
         "inspect download.pcapng --report download.html",
         "inspect download.pcap --json | jq '.connections[0].ways[0].rate'",
+        "inspect both_ends.qlog --trace 2",
     )
 )
 def inspect(
-    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng.", show_default=False)],
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng; or the log of an endpoint: qlog.", show_default=False)],
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a report with time–sequence plots there, as HTML.", show_default=False),
+    ] = None,
+    trace: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Of a log with several traces, read only number N; all by default.", show_default=False),
     ] = None,
     json_: Json = False,
 ) -> None:
     """Read a capture: the bottleneck, round trips, losses and ACKs of each connection."""
     from acklab.cli.inspect import inspect_command
 
-    inspect_command(capture, report, json_)
+    inspect_command(capture, report, json_, trace)
 
 
 @app.command(epilog=_examples("fit download.pcapng > link.toml", "fit download.pcapng --json | jq .errors"))

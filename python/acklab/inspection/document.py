@@ -29,7 +29,7 @@ def document(found: Inspection) -> Document:
     sections = [Section("Connections", text, tables(found))]
     for way in ways:
         items = _figures(way, _AXES[found.protocol_of(way)], command)
-        sections.append(Section(f"{way['from']} → {way['to']}", items=items))
+        sections.append(Section(found.name_of(way), items=items))
     return Document(
         name=found.path.stem,
         title=f"Capture {found.path.name}",

@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from acklab import core
+from acklab.errors import UsageError
 from acklab.files import path_of, printable
+
+_MOST_ID = 16
+"""Characters of a connection id in the name of a direction."""
 
 
 class Estimate(TypedDict):
@@ -157,11 +161,21 @@ Way = TypedDict(
 """
 
 
+class Source(TypedDict):
+    """Where a connection of a log comes from: the number of its trace from 1, and what the trace says of itself."""
+
+    trace: int
+    vantage_point: str
+    title: str | None
+    connection_id: str | None
+
+
 class Connection(TypedDict):
-    """A connection. `duplicates` are copies of its packets that the capture made, on average `duplicate_distance` ms behind them."""
+    """A connection. `source` is None in captures. `duplicates` are copies of its packets that the capture made, on average `duplicate_distance` ms behind them."""
 
     protocol: str
     ends: list[str]
+    source: Source | None
     start: float
     duration: float
     packets: int
@@ -193,6 +207,18 @@ class Clock(TypedDict):
     out_of_order_by: float | None
 
 
+class Log(TypedDict):
+    """What was read of a log: events, packets sent, received and declared lost, and the events that were not understood, by name."""
+
+    version: str | None
+    traces: int
+    events: int
+    packets: list[int]
+    packets_with_data: int
+    not_understood: dict[str, int]
+    note: str | None
+
+
 class Counts(TypedDict):
     """What was read."""
 
@@ -218,6 +244,8 @@ class Inspection:
     """Why the rest of the file was not read, if it was not."""
     clock: Clock
     """The clock of the capture. What spans one of its steps is in no duration, rate or round trip."""
+    log: Log | None = None
+    """What was read of a log; None for a capture."""
 
     @property
     def ways(self) -> list[Way]:
@@ -228,6 +256,19 @@ class Inspection:
     def protocol_of(self, way: Way) -> str:
         """The protocol of the connection that a direction belongs to: tcp, quic, or log."""
         return next(one["protocol"] for one in self.connections if any(other is way for other in one["ways"]))
+
+    def name_of(self, way: Way) -> str:
+        """The name of a direction: its ends, and in a log the title and the connection id, with the trace if there are several."""
+        ends = f"{way['from']} → {way['to']}"
+        source = next((one["source"] for one in self.connections if any(other is way for other in one["ways"])), None)
+        if source is None:
+            return ends
+        connection_id = source["connection_id"]
+        if connection_id is not None and len(connection_id) > _MOST_ID:
+            connection_id = connection_id[: _MOST_ID - 1] + "…"
+        trace = f"trace {source['trace']}" if self.log is not None and self.log["traces"] > 1 else None
+        told = [part for part in (trace, source["title"], connection_id) if part is not None]
+        return f"{ends} ({', '.join(told)})" if told else ends
 
     def to_dict(self) -> dict[str, Any]:
         """The output of `acklab inspect --json`: everything but the points of figures."""
@@ -241,6 +282,7 @@ class Inspection:
             "duration": self.duration,
             "counts": dict(self.counts),
             "clock": dict(self.clock),
+            "log": None if self.log is None else dict(self.log),
             "connections": connections,
             "cut": self.cut,
         }
@@ -251,15 +293,25 @@ class Inspection:
 
 
 def inspect(
-    capture: str | Path, *, watch: Callable[[float], None] | None = None, cancel: core.Cancel | None = None
+    capture: str | Path,
+    *,
+    trace: int | None = None,
+    watch: Callable[[float], None] | None = None,
+    cancel: core.Cancel | None = None,
 ) -> Inspection:
     """Reads a capture (pcap or pcapng) or the log of an endpoint (qlog) of any length, and returns what its packets tell.
 
-    `watch` is told now and then what share of the file is read. Raises UsageError for a file that cannot be read or is neither, Cancelled once
-    `cancel` is cancelled. A file that ends in the midst of a packet is read up to there; `cut` says so.
+    `trace` selects one trace of a log, from 1. `watch` receives now and then the share of the file that is read. Raises UsageError for a file
+    that cannot be read or is neither, and for a trace that a log does not have, RunError for a log without data, Cancelled once `cancel` is
+    cancelled. A file that ends in the midst of a packet is read up to there; `cut` says so.
     """
     path = path_of(capture, "capture")
-    report, cut = core.inspect(path, cancel=cancel, watch=watch)
-    return Inspection(
-        path, report["start"], report["duration"], report["counts"], tuple(report["connections"]), cut, report["clock"]
-    )
+    report, cut = core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))
+    counts, connections = report["counts"], tuple(report["connections"])
+    return Inspection(path, report["start"], report["duration"], counts, connections, cut, report["clock"], report["log"])
+
+
+def _number_of(trace: int | None) -> int | None:
+    if trace is not None and (not isinstance(trace, int) or isinstance(trace, bool) or trace < 1):
+        raise UsageError(f"trace: found {trace!r}, expected the number of a trace, from 1")
+    return trace

@@ -19,6 +19,8 @@ def notes(found: Inspection) -> list[str]:
 def _notes(found: Inspection) -> Iterator[str]:
     if found.cut is not None:
         yield found.cut
+    if found.log is not None and found.log["note"] is not None:
+        yield found.log["note"]
     if found.counts["duplicates"]:
         yield _duplicates(found)
     yield from _clock(found.clock)

@@ -33,7 +33,7 @@ def tables(found: Inspection, limit: int = MOST) -> list[Table]:
     ways = shown(found, limit)
     if not ways:
         return []
-    head = ["quantity", "unit", *(_heading(number, way, len(ways)) for number, way in enumerate(ways, start=1))]
+    head = ["quantity", "unit", *(_heading(number, found.name_of(way), len(ways)) for number, way in enumerate(ways, start=1))]
     rows = [[name, unit, *(of(way) for way in ways)] for name, unit, of in _ROWS]
     told = [row for row in rows if any(cell != "–" for cell in row[2:])]
     largest = Table(head, told, "Connections", numeric_from=2)
@@ -45,14 +45,14 @@ def tables(found: Inspection, limit: int = MOST) -> list[Table]:
     ]
 
 
-def _heading(number: int, way: Way, count: int) -> str:
+def _heading(number: int, name: str, count: int) -> str:
     """The heading of the column of a direction. Several directions have the numbers by which the table of evidence refers to them."""
-    return ("" if count == 1 else f"{number}: ") + f"{way['from']} → {way['to']}"
+    return name if count == 1 else f"{number}: {name}"
 
 
 def _rest(found: Inspection, ways: Sequence[Way]) -> list[Table]:
     others = [way for way in found.ways if all(way is not one for one in ways)]
-    rows = [[f"{way['from']} → {way['to']}", written(way["data_octets"]), _number(_goodput(way)), _base(way)] for way in others]
+    rows = [[found.name_of(way), written(way["data_octets"]), _number(_goodput(way)), _base(way)] for way in others]
     return [Table(["direction", "octets", "goodput [Mbps]", "base RTT [ms]"], rows, "Smaller ones").cut(20)]
 
 

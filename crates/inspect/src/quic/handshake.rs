@@ -4,12 +4,9 @@
 //! answer is told from the rest of what the end sends unasked. The first packet of the server tells the part of the round trip behind the point of capture, and the first that the client
 //! addresses to the server's id the part before it.
 
+use super::header::{Kind, LongHeader};
 use acklab_wire::quic::ConnectionId;
 
-/// The header form bit of a long header (RFC 9000, §17.2).
-const LONG: u8 = 0x80;
-/// Octets of the version, and its value in Version Negotiation packets (§17.2.1).
-const NEGOTIATION: [u8; 4] = [0; 4];
 /// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1): an end that paused for half of one has not repeated itself.
 const PAUSE: u64 = 2;
 
@@ -42,23 +39,19 @@ pub(crate) struct Sides {
 }
 
 impl QuicHandshake {
-    /// The end `from` has sent this datagram. Returns the times to both ends, once and with the packet that completes them, and the end that is the client.
-    #[inline]
-    pub(crate) fn packet(&mut self, at: u64, from: usize, datagram: &[u8]) -> Option<(usize, Sides)> {
-        if self.is_over || datagram.first().is_none_or(|first| first & LONG == 0) {
-            return None;
-        }
-        self.long_header(at, from, datagram)
-    }
-
     /// The clock of the capture has stepped: the rest of the handshake tells no time.
     pub(crate) fn cut(&mut self) {
         self.is_over = true;
     }
 
+    /// The end `from` has sent a datagram that begins with this header. Returns the times to both ends, once and with the packet that completes
+    /// them, and the end that is the client.
     #[cold]
-    fn long_header(&mut self, at: u64, from: usize, datagram: &[u8]) -> Option<(usize, Sides)> {
-        let (destination, source) = ids(datagram)?;
+    pub(crate) fn packet(&mut self, at: u64, from: usize, header: &LongHeader) -> Option<(usize, Sides)> {
+        if self.is_over || header.kind == Kind::Negotiation {
+            return None;
+        }
+        let LongHeader { destination, source, .. } = *header;
         let [client, server] = &mut self.flights;
         let begin = Flight { from, first: at, last: at, pause: 0, destination, source };
         match (client, server) {
@@ -92,43 +85,24 @@ impl Flight {
     }
 }
 
-/// The connection ids in a long header: its receiver's and its sender's (RFC 8999, §5.1).
-fn ids(datagram: &[u8]) -> Option<(ConnectionId, ConnectionId)> {
-    let (version, rest) = datagram.get(1..)?.split_first_chunk()?;
-    if *version == NEGOTIATION {
-        return None;
-    }
-    let (destination, rest) = id(rest)?;
-    Some((destination, id(rest)?.0))
-}
-
-fn id(octets: &[u8]) -> Option<(ConnectionId, &[u8])> {
-    let (length, rest) = octets.split_first()?;
-    let (id, rest) = rest.split_at_checked(usize::from(*length))?;
-    Some((ConnectionId::new(id)?, rest))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::header::tests::long;
     use super::*;
 
     /// A long header of version 1.
-    fn header(destination: &[u8], source: &[u8]) -> Vec<u8> {
-        let mut octets = vec![0xc0, 0, 0, 0, 1];
-        for id in [destination, source] {
-            octets.push(id.len() as u8);
-            octets.extend_from_slice(id);
-        }
-        octets
+    fn header(destination: &[u8], source: &[u8]) -> LongHeader {
+        let octets = long(0xe0, 1, [destination, source], &[25], 60);
+        LongHeader::read(&octets, octets.len()).unwrap()
     }
 
     const CLIENT: &[u8] = &[1; 8];
     const SERVER: &[u8] = &[2; 5];
     const FIRST: &[u8] = &[3; 8];
 
-    fn told(packets: &[(u64, usize, Vec<u8>)]) -> Vec<(usize, Sides)> {
+    fn told(packets: &[(u64, usize, LongHeader)]) -> Vec<(usize, Sides)> {
         let mut handshake = QuicHandshake::default();
-        packets.iter().filter_map(|(at, from, octets)| handshake.packet(*at, *from, octets)).collect()
+        packets.iter().filter_map(|(at, from, header)| handshake.packet(*at, *from, header)).collect()
     }
 
     #[test]
@@ -164,10 +138,5 @@ mod tests {
             (400, 0, header(SERVER, CLIENT)),
         ]);
         assert_eq!(found, [(0, Sides { to_server: None, to_client: Some(20) })]);
-    }
-
-    #[test]
-    fn what_is_no_header_is_passed_over() {
-        assert_eq!(told(&[(0, 0, vec![0xc0]), (1, 1, vec![0xc0, 0, 0, 0, 1, 250, 0]), (2, 1, vec![])]), []);
     }
 }

@@ -1,67 +1,89 @@
 //! Reads the log of an endpoint in qlog.
 
-use super::{Inspected, Progress, Stop, described};
+use super::{Inspected, Progress, Stop};
 use acklab_inspect::qlog;
-use serde::Deserialize;
-use std::io::{self, BufRead};
+use std::cell::RefCell;
+use std::io::{self, Read};
 
-/// What separates the records of a log (RFC 7464, §2.2). A log in one piece begins with a brace.
-pub(super) const RECORD: u8 = 0x1e;
+/// The share of the work that is done by reading a text once.
+const PASS: f64 = 0.5;
 
-/// A log in one piece.
-#[derive(Deserialize)]
-struct WholeLog {
-    traces: Vec<WholeTrace>,
+/// Returns `true` if a text that begins with these octets may be a log: JSON, with or without a byte order mark or white space in front.
+pub(super) fn begins_with(octets: &[u8]) -> bool {
+    let octets = octets.strip_prefix(&qlog::BYTE_ORDER_MARK).unwrap_or(octets);
+    matches!(octets.trim_ascii_start().first(), Some(&qlog::SEPARATOR | b'{' | b'['))
 }
 
-#[derive(Deserialize)]
-struct WholeTrace {
-    #[serde(default)]
-    events: Vec<qlog::Event>,
-}
-
-/// Reads a log of an endpoint: records that are read one by one, or all in one piece (draft-ietf-quic-qlog-main-schema, "QLOG Serialization").
-pub(super) fn read(mut file: impl BufRead, progress: &mut Progress<'_>) -> Result<Inspected, Stop> {
-    let cannot = |error: io::Error| Stop::Refused(format!("cannot read the log: {error}"));
-    let mut reader = qlog::Reader::default();
-    let mut record = Vec::new();
-    let (mut octets, mut events, mut cut) = (0, 0_u64, None);
-    loop {
-        record.clear();
-        let read = file.read_until(RECORD, &mut record).map_err(cannot)?;
-        if read == 0 {
-            break;
+/// Reads all traces of a log, or the trace with the number `only`. `open` returns its text from the start.
+pub(super) fn read<R: Read>(
+    mut open: impl FnMut() -> io::Result<R>,
+    only: Option<usize>,
+    progress: &mut Progress<'_>,
+) -> Result<Inspected, Stop> {
+    let progress = RefCell::new(progress);
+    let mut before = 0.0;
+    let open_watched = || {
+        // A log that is read twice takes about as long each time.
+        let source = Watched { source: open()?, progress: &progress, before, octets: 0 };
+        before = PASS;
+        Ok(source)
+    };
+    let log = qlog::read(open_watched, only);
+    let log = log.map_err(|error| match error {
+        qlog::Error::NoTrace(found) => {
+            Stop::Refused(format!("trace: found {}, expected a number from 1 to {found}", only.unwrap_or_default()))
         }
-        octets += read as u64;
-        let text = record.strip_suffix(&[RECORD]).unwrap_or(&record).trim_ascii();
-        if text.is_empty() {
-            continue;
+        qlog::Error::Io(error) if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Stopped>) => {
+            Stop::Asked
         }
-        match serde_json::from_slice::<qlog::Event>(text) {
-            Ok(event) if !event.name.is_empty() => reader.event(&event),
-            // The header of a log, or a whole one.
-            Ok(_) if events == 0 => {
-                if let Ok(log) = serde_json::from_slice::<WholeLog>(text) {
-                    let [trace] = &log.traces[..] else {
-                        let found = log.traces.len();
-                        return Err(Stop::Refused(format!(
-                            "found a log of {found} traces, expected one of one connection"
-                        )));
-                    };
-                    trace.events.iter().for_each(|event| reader.event(event));
-                }
-            }
-            Ok(_) => {}
-            Err(error) if events == 0 => {
-                return Err(Stop::Refused(format!("found no record of qlog ({error}), expected one")));
-            }
-            Err(error) => {
-                cut = Some(described(error.is_eof(), octets, &error));
-                break;
-            }
-        }
-        events += 1;
-        progress.packet(octets)?;
+        qlog::Error::Io(error) => Stop::Refused(format!("cannot read the log: {error}")),
+    })?;
+    if log.report.connections.iter().all(|connection| connection.ways.is_empty()) {
+        return Err(Stop::Empty(contents(&log)));
     }
-    Ok(Inspected { report: reader.finish(), cut })
+    Ok(Inspected { report: log.report, cut: log.cut })
+}
+
+/// Describes a log without data.
+fn contents(log: &qlog::Log) -> String {
+    let Some(summary) = &log.report.log else { return String::new() };
+    let [sent, received, _] = summary.packets;
+    let version = summary.version.as_ref().map(|version| format!(" of version {version}")).unwrap_or_default();
+    let mut found = format!(
+        "a log{version} with {}, {}, {sent} packets sent and {received} received, none of them with data",
+        counted(summary.traces as u64, "trace"),
+        counted(summary.events, "event")
+    );
+    for further in summary.note.iter().chain(&log.cut) {
+        found = format!("{found}; {further}");
+    }
+    format!("found {found}; expected packets with data of streams or datagrams")
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A source that reports how much of it is read.
+struct Watched<'p, 'w, R> {
+    source: R,
+    progress: &'p RefCell<&'p mut Progress<'w>>,
+    /// The share of the work that was done before.
+    before: f64,
+    octets: u64,
+}
+
+/// The watcher asked to stop.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped")]
+struct Stopped;
+
+impl<R: Read> Read for Watched<'_, '_, R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(to)?;
+        self.octets += read as u64;
+        let mut progress = self.progress.borrow_mut();
+        let share = self.before + PASS * (self.octets as f64 / progress.length).min(1.0);
+        if (progress.watch)(share) { Ok(read) } else { Err(io::Error::other(Stopped)) }
+    }
 }

@@ -1,0 +1,243 @@
+//! What the packets of one connection show.
+
+use super::packet::Packet;
+use super::scalar::Scalar;
+use crate::connection::Connection;
+use crate::report::{Connection as Described, Protocol};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Packets in flight that are followed. Chosen: 64 MB of memory for both directions, and more than a path of 10 Gbps and 1 s holds.
+const MAX_OUTSTANDING: usize = 1 << 20;
+/// Lost packets whose late acknowledgment is recognised. Chosen: more than are lost in a round trip of the same path at 1 %.
+const MAX_LOST: usize = 1 << 14;
+/// Octets of IPv4 and UDP around a packet.
+const HEADERS: u64 = 28;
+/// Windows of packets that are kept of a direction while there are few connections, and while there are many, and how many are few. As in
+/// captures.
+const WINDOWS: (usize, usize, usize) = (8, 2, 256);
+
+/// A packet number, with the path that it counts on.
+type Number = (u64, u64);
+
+/// Data in flight: when they were sent, and how many octets, by packet number.
+#[derive(Clone, Debug, Default)]
+struct Outstanding {
+    packets: BTreeMap<Number, (u64, u64)>,
+    octets: u64,
+}
+
+impl Outstanding {
+    fn insert(&mut self, number: Number, at: u64, octets: u64) {
+        if self.packets.len() < MAX_OUTSTANDING {
+            self.octets = self.octets.saturating_add(octets);
+            if let Some((_, before)) = self.packets.insert(number, (at, octets)) {
+                self.octets = self.octets.saturating_sub(before);
+            }
+        }
+    }
+
+    fn remove(&mut self, number: Number) -> Option<(u64, u64)> {
+        let removed = self.packets.remove(&number)?;
+        self.octets = self.octets.saturating_sub(removed.1);
+        Some(removed)
+    }
+}
+
+/// What an acknowledgment says of data that were in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acknowledged {
+    /// Octets that it acknowledges for the first time.
+    pub(crate) octets: u64,
+    /// Octets still in flight.
+    pub(crate) flight: u64,
+    /// Octets of its packet.
+    pub(crate) size: u64,
+    /// It came without data.
+    pub(crate) is_pure: bool,
+}
+
+/// One connection of a log.
+#[derive(Clone, Debug)]
+pub(super) struct Logged {
+    connection: Connection,
+    /// What this end has sent, and what it has received and not acknowledged yet.
+    outstanding: [Outstanding; 2],
+    lost: BTreeSet<Number>,
+    /// The shortest time to an acknowledgment, in nanoseconds.
+    least: Option<u64>,
+    is_of_end: bool,
+    addresses: Option<[String; 2]>,
+    is_empty: bool,
+}
+
+/// Addresses in the event that starts a connection: before and since draft-ietf-quic-qlog-quic-events-10.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Start<'a> {
+    #[serde(borrow)]
+    src_ip: Scalar<'a>,
+    #[serde(borrow)]
+    dst_ip: Scalar<'a>,
+    #[serde(borrow)]
+    src_port: Scalar<'a>,
+    #[serde(borrow)]
+    dst_port: Scalar<'a>,
+    #[serde(borrow)]
+    local: Tuple<'a>,
+    #[serde(borrow)]
+    remote: Tuple<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tuple<'a> {
+    #[serde(borrow)]
+    ip_v4: Scalar<'a>,
+    #[serde(borrow)]
+    ip_v6: Scalar<'a>,
+    #[serde(borrow)]
+    port_v4: Scalar<'a>,
+    #[serde(borrow)]
+    port_v6: Scalar<'a>,
+}
+
+impl Tuple<'_> {
+    fn address(&self) -> Option<SocketAddr> {
+        address(&self.ip_v4, &self.port_v4).or_else(|| address(&self.ip_v6, &self.port_v6))
+    }
+}
+
+fn address(ip: &Scalar<'_>, port: &Scalar<'_>) -> Option<SocketAddr> {
+    Some(SocketAddr::new(ip.text()?.parse().ok()?, u16::try_from(port.count().unwrap_or(0)).ok()?))
+}
+
+impl Logged {
+    /// A connection without packets, the number `place` of its log. `is_of_end` if one of its ends wrote the log.
+    pub(super) fn new(place: usize, is_of_end: bool) -> Self {
+        let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        let windows = if place < WINDOWS.2 { WINDOWS.0 } else { WINDOWS.1 };
+        Self {
+            connection: Connection::new([nowhere; 2], Protocol::Log, 0, windows),
+            outstanding: <[Outstanding; 2]>::default(),
+            lost: BTreeSet::new(),
+            least: None,
+            is_of_end,
+            addresses: None,
+            is_empty: true,
+        }
+    }
+
+    /// Reads the addresses in the event that starts the connection. Most stacks leave some of them out.
+    pub(super) fn starts(&mut self, data: &str) {
+        let Ok(start) = serde_json::from_str::<Start>(data) else { return };
+        let here = address(&start.src_ip, &start.src_port).or_else(|| start.local.address());
+        let there = address(&start.dst_ip, &start.dst_port).or_else(|| start.remote.address());
+        if let (Some(here), Some(there)) = (here, there) {
+            self.addresses = Some([here, there].map(|address| address.to_string()));
+        }
+    }
+
+    /// The end `from` has sent a packet on `path`: 0 is the end whose packets the log has as sent.
+    pub(super) fn packet(&mut self, at: u64, from: usize, path: u64, packet: &Packet) {
+        let Self { connection, outstanding, .. } = self;
+        if self.is_empty {
+            (connection.first, self.is_empty) = (at, false);
+        }
+        // Clocks step back, and threads write events out of order; the times of a connection do not.
+        connection.last = connection.last.max(at);
+        let at = connection.last;
+        let size = packet.size.unwrap_or(packet.payload).saturating_add(HEADERS);
+        connection.packets += 1;
+        connection.octets = connection.octets.saturating_add(size);
+        let Some(number) = packet.number.filter(|_| !packet.is_early) else { return };
+        if packet.payload > 0 {
+            connection.ways[from].log_data(at, packet.payload, size);
+            outstanding[from].insert((path, number), at, packet.payload);
+        }
+        if let Some(ranges) = &packet.acknowledges {
+            self.acknowledges(at, from, ranges, size, packet.payload == 0);
+        }
+    }
+
+    fn acknowledges(&mut self, at: u64, from: usize, ranges: &[(u64, u64, u64)], size: u64, is_pure: bool) {
+        let data = &mut self.outstanding[1 - from];
+        let way = &mut self.connection.ways[1 - from];
+        let mut covered = Covered::default();
+        for range in ranges {
+            covered.add(*range, data);
+        }
+        if from == 1 {
+            for &(path, first, last) in ranges {
+                while let Some(&number) = self.lost.range((path, first)..=(path, last)).next() {
+                    self.lost.remove(&number);
+                    // It arrived after all, so that its data were sent again without need.
+                    way.losses.counts.needless += 1;
+                }
+            }
+        }
+        if let Some(sent) = covered.newest.filter(|_| from == 1) {
+            let took = at.saturating_sub(sent);
+            way.round_trip.ahead(took, false);
+            if self.is_of_end {
+                way.round_trip.handshake_behind(0);
+            }
+            self.least = Some(self.least.map_or(took, |least| least.min(took)));
+        }
+        way.log_ack(at, &Acknowledged { octets: covered.octets, flight: data.octets, size, is_pure });
+    }
+
+    /// This end has declared a packet lost.
+    pub(super) fn lost(&mut self, path: u64, packet: &Packet) {
+        let Some(number) = packet.number.filter(|_| !packet.is_early) else { return };
+        if self.outstanding[0].remove((path, number)).is_some() {
+            self.connection.ways[0].log_loss();
+            if self.lost.len() == MAX_LOST {
+                self.lost.pop_first();
+            }
+            self.lost.insert((path, number));
+        }
+    }
+
+    /// Describes the connection, whose ends have these names if the log has no addresses, and whose clock has a tick of `tick` nanoseconds.
+    /// Returns `None` without packets.
+    pub(super) fn describe(mut self, names: [String; 2], tick: f64) -> Option<Described> {
+        if self.is_empty {
+            return None;
+        }
+        let received = &mut self.connection.ways[1].round_trip;
+        if self.is_of_end {
+            received.handshake_ahead(0);
+            if let Some(least) = self.least {
+                // What comes to this end has been on its way for as long as what leaves it.
+                received.handshake_behind(least);
+            }
+        }
+        Some(Described::of(&self.connection, self.addresses.unwrap_or(names), tick))
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Covered {
+    octets: u64,
+    /// When the largest packet that is newly acknowledged was sent, if it is the largest of the ACK (RFC 9002, §5.1).
+    newest: Option<u64>,
+    largest: Number,
+}
+
+impl Covered {
+    /// Removes the packets of a range, both ends included.
+    fn add(&mut self, (path, first, last): (u64, u64, u64), outstanding: &mut Outstanding) {
+        if (path, last) > self.largest {
+            (self.largest, self.newest) = ((path, last), None);
+        }
+        while let Some((&number, _)) = outstanding.packets.range((path, first)..=(path, last)).next_back() {
+            let Some((at, octets)) = outstanding.remove(number) else { break };
+            self.octets = self.octets.saturating_add(octets);
+            if number == self.largest {
+                self.newest = Some(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The connections that are followed, by their directions. The one that has been silent for longest makes room. A connection that ends is described
+//! with the tick of the capture's clock so far.
+
+use crate::clock::Clock;
+use crate::connection::Connection;
+use crate::finished::Finished;
+use crate::report::{self, Protocol};
+use acklab_base::{Datagram, FlowKey};
+use acklab_wire::IpPacket;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// Windows of packets that are kept of a direction while there are few connections, and while there are many.
+const WINDOWS: (usize, usize) = (8, 2);
+/// While there are more connections than this, there are many.
+const FEW: usize = 256;
+
+/// The sockets between which a connection is, and the key of the direction in which each of them sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) sockets: [SocketAddr; 2],
+    pub(crate) keys: [FlowKey; 2],
+}
+
+impl Ends {
+    /// The ends of a packet: its sender first. Returns `None` if it has no ports.
+    pub(crate) fn of(packet: &IpPacket) -> Option<Self> {
+        Some(Self { sockets: packet.sockets()?, keys: [packet.flow(), packet.reverse_flow()?] })
+    }
+
+    /// The other end first.
+    pub(crate) fn reversed(mut self) -> Self {
+        self.sockets.reverse();
+        self.keys.reverse();
+        self
+    }
+}
+
+/// The place of a connection, which changes as others end, and the end that has sent a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) slot: u32,
+    pub(crate) from: u8,
+}
+
+/// A connection with the directions in which it is found.
+#[derive(Clone, Debug)]
+struct Slot {
+    connection: Connection,
+    /// A number that no other connection has.
+    serial: u64,
+    /// The directions and the end that sends. Of QUIC, there may be several pairs, or none.
+    keys: Vec<(FlowKey, u8)>,
+}
+
+/// The connections that are followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    /// Connections that are followed at a time.
+    most: usize,
+    slots: Vec<Slot>,
+    by_key: BTreeMap<FlowKey, Place>,
+    by_serial: BTreeMap<u64, u32>,
+    serials: u64,
+    /// The last that were found: packets come in trains.
+    recent: [Option<(FlowKey, Place)>; 2],
+    finished: Finished,
+}
+
+impl Slots {
+    /// Follows `most` connections at a time, and describes `most_reported`.
+    pub(crate) const fn new(most: usize, most_reported: usize) -> Self {
+        Self {
+            most,
+            slots: Vec::new(),
+            by_key: BTreeMap::new(),
+            by_serial: BTreeMap::new(),
+            serials: 0,
+            recent: [None; 2],
+            finished: Finished::new(most_reported),
+        }
+    }
+
+    /// The connection in a slot.
+    #[inline]
+    pub(crate) fn connection(&mut self, slot: u32) -> &mut Connection {
+        &mut self.slots[slot as usize].connection
+    }
+
+    /// The number of the connection in a slot, which it keeps.
+    pub(crate) fn serial(&self, slot: u32) -> u64 {
+        self.slots[slot as usize].serial
+    }
+
+    /// The slot of the connection with this number. Returns `None` if it has ended.
+    pub(crate) fn slot_of(&self, serial: u64) -> Option<u32> {
+        self.by_serial.get(&serial).copied()
+    }
+
+    /// The connection that has packets in this direction, and the end that sends them.
+    #[inline]
+    pub(crate) fn look_up(&mut self, key: FlowKey) -> Option<Place> {
+        if let Some((_, found)) = self.recent.iter().flatten().find(|(recent, _)| *recent == key) {
+            return Some(*found);
+        }
+        let found = *self.by_key.get(&key)?;
+        self.recent = [Some((key, found)), self.recent[0]];
+        Some(found)
+    }
+
+    /// Follows a connection from now on. Its first end is the first of `ends`.
+    #[cold]
+    pub(crate) fn begin<P>(&mut self, at: u64, ends: &Ends, protocol: Protocol, clock: &Clock<P>) -> u32 {
+        if self.slots.len() >= self.most {
+            self.make_room(clock);
+        }
+        let windows = if self.slots.len() < FEW { WINDOWS.0 } else { WINDOWS.1 };
+        let slot = self.slots.len() as u32;
+        let connection = Connection::new(ends.sockets, protocol, at, windows);
+        self.slots.push(Slot { connection, serial: self.serials, keys: Vec::with_capacity(2) });
+        self.by_serial.insert(self.serials, slot);
+        self.serials += 1;
+        self.follow(slot, ends.keys, 0);
+        slot
+    }
+
+    /// The connection in `slot` has a pair of directions: first the one in which its end `from` sends. They are no other's from now on.
+    pub(crate) fn follow(&mut self, slot: u32, keys: [FlowKey; 2], from: u8) {
+        for (key, from) in [(keys[1], 1 - from), (keys[0], from)] {
+            if let Some(before) = self.by_key.insert(key, Place { slot, from }) {
+                self.slots[before.slot as usize].keys.retain(|(other, _)| *other != key);
+            }
+            self.slots[slot as usize].keys.push((key, from));
+        }
+        self.recent = [None; 2];
+    }
+
+    /// Ends the connection in `slot`. Another one begins between the same ports, whose first end is the first of `ends`.
+    #[cold]
+    pub(crate) fn replace<P>(&mut self, slot: u32, at: u64, ends: &Ends, clock: &Clock<P>) {
+        let place = slot as usize;
+        let Connection { protocol, .. } = self.slots[place].connection;
+        let another = Connection::new(ends.sockets, protocol, at, self.slots[place].connection.windows());
+        let ended = std::mem::replace(&mut self.slots[place].connection, another);
+        self.follow(slot, ends.keys, 0);
+        self.end(&ended, clock);
+    }
+
+    /// Ends the quarter of connections that has been silent for longest.
+    #[cold]
+    fn make_room<P>(&mut self, clock: &Clock<P>) {
+        let mut order: Vec<usize> = (0..self.slots.len()).collect();
+        order.sort_by_key(|&slot| (self.slots[slot].connection.last, slot));
+        order.truncate((self.slots.len() / 4).max(1));
+        order.sort_unstable();
+        for slot in order.into_iter().rev() {
+            let ended = self.slots.swap_remove(slot);
+            self.by_serial.remove(&ended.serial);
+            for (key, _) in &ended.keys {
+                self.by_key.remove(key);
+            }
+            if let Some(moved) = self.slots.get(slot) {
+                self.by_serial.insert(moved.serial, slot as u32);
+                for (key, from) in &moved.keys {
+                    self.by_key.insert(*key, Place { slot: slot as u32, from: *from });
+                }
+            }
+            self.end(&ended.connection, clock);
+        }
+        self.recent = [None; 2];
+    }
+
+    fn end<P>(&mut self, connection: &Connection, clock: &Clock<P>) {
+        self.finished.push(connection.describe(clock.tick()));
+    }
+
+    /// The number of connections, and the largest of them.
+    pub(crate) fn finish<P>(mut self, clock: &Clock<P>) -> (u64, Vec<report::Connection>) {
+        for slot in std::mem::take(&mut self.slots) {
+            self.end(&slot.connection, clock);
+        }
+        self.finished.largest()
+    }
+}

@@ -1,0 +1,10 @@
+//! Any text into the reader of qlog.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/inspect/tests/properties/qlog.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::any_text_is_read_to_its_end(octets));
