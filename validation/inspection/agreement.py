@@ -97,13 +97,15 @@ def pairs(ways: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]) -> dict[s
     times = [way["round_trip"]["ahead"] for way in ways if way["round_trip"]["ahead"] is not None]
     mss = max(way["mss"] for way in ways)
     found = sum(late) if late else None
-    least = None if truth["least_rtt"] is None else 1e3 * truth["least_rtt"]
+    shortest = min(times, default=None)
+    # tshark does not print times of zero, as coarse clocks have them.
+    least = None if truth["least_rtt"] is None or shortest == 0 else 1e3 * truth["least_rtt"]
     return {
         "data octets": Pair(sum(way["data_octets"] for way in ways), truth["data_octets"]),
         "pure ACKs": Pair(_acks(ways), truth["pure_acks"]),
         "out of sequence": Pair(found, segments(truth["flagged"], mss)),
         "below the highest octet": Pair(found, segments(truth["out_of_sequence"], mss)),
-        "least RTT": Pair(min(times, default=None), least, slack=1e3 * _CLOCK),
+        "least RTT": Pair(shortest, least, slack=1e3 * _CLOCK),
     }
 
 
