@@ -485,14 +485,19 @@ def study(
     )
 )
 def inspect(
-    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng; or the log of an endpoint: qlog.", show_default=False)],
+    capture: Annotated[
+        Path,
+        typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng; or the log of an endpoint: qlog.", show_default=False),
+    ],
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a report with time–sequence plots there, as HTML.", show_default=False),
     ] = None,
     trace: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Of a log with several traces, read only number N; all by default.", show_default=False),
+        typer.Option(
+            min=1, metavar="N", help="Of a log with several traces, read only number N; all by default.", show_default=False
+        ),
     ] = None,
     json_: Json = False,
 ) -> None:
