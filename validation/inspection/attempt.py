@@ -6,11 +6,11 @@ import json
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from acklab.cli.main import app
+from acklab.cli.inspect import inspect_command
 from acklab.errors import AcklabError
 
 
@@ -18,26 +18,26 @@ def attempt(path: str, with_page: bool) -> dict[str, Any]:
     """The report of a capture, the error of the command, its messages, its tracebacks by form, and its seconds."""
     outcome: dict[str, Any] = {"report": None, "error": None, "tracebacks": {}, "page_octets": None}
     began = time.monotonic()
-    told = _run("json", outcome, [path, "--json"])
+    told = _run("json", outcome, lambda: inspect_command(Path(path), None, True, None))
     outcome["seconds"] = round(time.monotonic() - began, 3)
     if told is not None:
         outcome["report"] = json.loads(told[0])
         outcome["messages"] = told[1]
-    table = _run("table", outcome, [path])
+    table = _run("table", outcome, lambda: inspect_command(Path(path), None, False, None))
     outcome["table"] = None if table is None else table[0] + table[1]
     if with_page:
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.html"
-            _run("page", outcome, [path, "--report", str(page)])
+            _run("page", outcome, lambda: inspect_command(Path(path), page, False, None))
             outcome["page_octets"] = page.stat().st_size if page.exists() else None
     return outcome
 
 
-def _run(form: str, outcome: dict[str, Any], words: Sequence[str]) -> tuple[str, str] | None:
+def _run(form: str, outcome: dict[str, Any], command: Callable[[], None]) -> tuple[str, str] | None:
     out, messages = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
-            app(["inspect", *words], standalone_mode=False)
+            command()
     except AcklabError as error:
         outcome["error"] = str(error)
         return None
