@@ -13,8 +13,7 @@ pub(crate) struct Handshake {
     is_closed: bool,
     opener: usize,
     syn: Option<u64>,
-    /// When the SYN-ACK passed, and the number that it acknowledges.
-    syn_ack: Option<(u64, SeqNumber)>,
+    syn_ack: Option<u64>,
     is_repeated: bool,
     is_complete: bool,
     scales: bool,
@@ -30,19 +29,21 @@ pub(crate) struct ToEnd {
 impl Handshake {
     /// Returns `true` if a segment that the end `from` sends opens another connection between the same ports.
     ///
-    /// A SYN with another number does, and any SYN after a FIN or RST; a repeated SYN does not. The SYN of the other end belongs to this connection if that end has
-    /// sent nothing else (simultaneous open, RFC 9293, §3.5). Nor does a further SYN-ACK for the same SYN: SYN cookies change their number (RFC 4987, §3.6).
+    /// A SYN with another number does, and one with the same number after both ends have sent something and one has closed. A repeated SYN does not. The SYN of the
+    /// other end belongs to this connection if that end has sent nothing else (simultaneous open, RFC 9293, §3.5). So does any SYN-ACK for the SYN of this connection: SYN
+    /// cookies change their number (RFC 4987, §3.6).
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
         if !segment.flags.contains(Flags::SYN) {
             return false;
         }
-        let is_other = self.first[from].is_some_and(|first| first != segment.seq);
+        let first = self.first[from];
+        let is_other = first.is_some_and(|first| first != segment.seq);
         if segment.flags.contains(Flags::ACK) {
-            let is_for_other = self.syn_ack.is_some_and(|(_, ack)| ack != segment.ack);
-            return is_other && (self.has_sent[from] || is_for_other);
+            let is_for_this = self.first[1 - from].is_some_and(|syn| SeqNumber(syn.0.wrapping_add(1)) == segment.ack);
+            return is_other && !is_for_this;
         }
-        let is_open = self.has_sent[1 - from] || self.first[from].is_some();
-        is_other || is_open && self.is_closed || self.first[from].is_none() && self.has_sent[1 - from]
+        let is_reopened = self.is_closed && self.has_sent == [true; 2];
+        is_other || is_reopened || first.is_none() && self.has_sent[1 - from]
     }
 
     /// The end `from` has sent a segment.
@@ -69,7 +70,7 @@ impl Handshake {
         }
         // A SYN-ACK with another number for the same SYN.
         self.is_repeated |= self.syn_ack.is_some();
-        self.syn_ack = Some((at, segment.ack));
+        self.syn_ack = Some(at);
         self.scales &= segment.options.window_scale.is_some();
         let syn = self.syn.filter(|_| !self.is_repeated && self.opener != from)?;
         Some(ToEnd { end: from, nanos: at.saturating_sub(syn) })
@@ -95,7 +96,7 @@ impl Handshake {
     #[cold]
     pub(crate) fn complete(&mut self, at: u64, from: usize, segment: &Segment) -> Option<ToEnd> {
         let is_ack = from == self.opener && segment.flags.contains(Flags::ACK);
-        let (syn_ack, _) = self.syn_ack.filter(|_| is_ack)?;
+        let syn_ack = self.syn_ack.filter(|_| is_ack)?;
         self.is_complete = true;
         (!self.is_repeated).then(|| ToEnd { end: from, nanos: at.saturating_sub(syn_ack) })
     }
@@ -139,15 +140,24 @@ mod tests {
 
     #[test]
     fn any_syn_after_the_end_opens_another_connection() {
-        let found = others(&[
-            (0, segment(SYN, 5, 0)),
-            (1, segment(Flags::RST | ACK, 0, 6)),
-            (0, segment(SYN, 5, 0)),
-            (1, segment(SYN | ACK, 9, 6)),
-            (0, segment(Flags::FIN | ACK, 6, 10)),
-            (1, segment(SYN, 300, 0)),
-        ]);
-        assert_eq!(found, [false, false, true, false, false, true]);
+        let open = [(0, segment(SYN, 5, 0)), (1, segment(SYN | ACK, 9, 6)), (0, segment(ACK, 6, 10))];
+        let close = [(1, segment(Flags::FIN | ACK, 10, 6)), (0, segment(SYN, 5, 0)), (1, segment(SYN, 300, 0))];
+        assert_eq!(others(&[&open[..], &close].concat()), [false, false, false, false, true, false]);
+    }
+
+    /// A client whose SYN was refused repeats it (Windows, after half a second).
+    #[test]
+    fn a_refused_syn_is_repeated() {
+        let found = others(&[(0, segment(SYN, 5, 0)), (1, segment(Flags::RST | ACK, 0, 6)), (0, segment(SYN, 5, 0))]);
+        assert_eq!(found, [false; 3]);
+    }
+
+    #[test]
+    fn a_syn_ack_for_another_syn_opens_another_connection() {
+        // Only the server was captured.
+        let found =
+            others(&[(1, segment(SYN | ACK, 9, 6)), (1, segment(ACK, 10, 6)), (1, segment(SYN | ACK, 900, 77))]);
+        assert_eq!(found, [false, false, true]);
     }
 
     #[test]
