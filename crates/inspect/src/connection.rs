@@ -132,8 +132,8 @@ impl Connection {
             let to_end = self.handshake.complete(packet.at, from, segment);
             self.handshake_took(to_end);
         }
-        self.ways[from].send(packet);
-        self.ways[1 - from].answer(packet);
+        let carries = self.ways[from].send(packet);
+        self.ways[1 - from].answer(packet, carries);
         true
     }
 

@@ -171,6 +171,7 @@ fn contains(whole: &Segment, part: &Segment) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::Between;
     use acklab_wire::tcp::{Options, Timestamps};
 
     const US: u64 = 1000;
@@ -198,7 +199,15 @@ mod tests {
         packets
             .iter()
             .map(|&(from, at, ref segment, identification)| {
-                let packet = Packet { at, captured: at, segment, wire: 40, identification };
+                let packet = Packet {
+                    at,
+                    captured: at,
+                    segment,
+                    wire: 40,
+                    others: Between::default(),
+                    time_to_live: 64,
+                    identification,
+                };
                 duplicates.is_copy(from, &packet, Some(50 * MS))
             })
             .collect()

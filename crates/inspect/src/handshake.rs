@@ -13,7 +13,8 @@ pub(crate) struct Handshake {
     is_closed: bool,
     opener: usize,
     syn: Option<u64>,
-    syn_ack: Option<u64>,
+    /// When the SYN-ACK passed, and what it acknowledges.
+    syn_ack: Option<(u64, SeqNumber)>,
     is_repeated: bool,
     is_complete: bool,
     scales: bool,
@@ -39,7 +40,9 @@ impl Handshake {
         let first = self.first[from];
         let is_other = first.is_some_and(|first| first != segment.seq);
         if segment.flags.contains(Flags::ACK) {
-            let is_for_this = self.first[1 - from].is_some_and(|syn| SeqNumber(syn.0.wrapping_add(1)) == segment.ack);
+            let is_for = |syn: SeqNumber| SeqNumber(syn.0.wrapping_add(1)) == segment.ack;
+            let is_for_this =
+                self.first[1 - from].is_some_and(is_for) || self.syn_ack.is_some_and(|(_, ack)| ack == segment.ack);
             return is_other && !is_for_this;
         }
         let is_reopened = self.is_closed && self.has_sent == [true; 2];
@@ -70,7 +73,7 @@ impl Handshake {
         }
         // A SYN-ACK with another number for the same SYN.
         self.is_repeated |= self.syn_ack.is_some();
-        self.syn_ack = Some(at);
+        self.syn_ack = Some((at, segment.ack));
         self.scales &= segment.options.window_scale.is_some();
         let syn = self.syn.filter(|_| !self.is_repeated && self.opener != from)?;
         Some(ToEnd { end: from, nanos: at.saturating_sub(syn) })
@@ -96,7 +99,7 @@ impl Handshake {
     #[cold]
     pub(crate) fn complete(&mut self, at: u64, from: usize, segment: &Segment) -> Option<ToEnd> {
         let is_ack = from == self.opener && segment.flags.contains(Flags::ACK);
-        let syn_ack = self.syn_ack.filter(|_| is_ack)?;
+        let (syn_ack, _) = self.syn_ack.filter(|_| is_ack)?;
         self.is_complete = true;
         (!self.is_repeated).then(|| ToEnd { end: from, nanos: at.saturating_sub(syn_ack) })
     }

@@ -1,37 +1,225 @@
-//! IPv4 identifications of one sender.
+//! Whether ACKs are missing, by the IPv4 identifications of the receiver.
+//!
+//! A host that numbers the packets of each connection, as Linux does, shows by a skipped number that a packet of the connection did not pass. Many hosts number all
+//! their packets with one counter, or with random numbers (RFC 6864, §4.1, leaves the source free; Bellovin, *A Technique for Counting NATted Hosts*, IMW 2002; Chen et al.,
+//! *Exploiting the IPID Field to Infer Network Path and End-System Characteristics*, PAM 2005; Salutari, Cicalese, Rossi, *A Closer Look at IP-ID Behavior in the
+//! Wild*, PAM 2018). So a skipped number counts only if the counter is that of the connection.
+//!
+//! A **control** is a step between two packets of the receiver between which no packet of the connection can be missing: contiguous data that acknowledge nothing new, and
+//! an ACK for the one segment that follows those of the ACK before. A counter of the connection steps by one there; a packet of n segments, which a card cuts
+//! later or has put together, takes n numbers. Each step has a bound as well: a receiver sends at most one ACK per segment.
 
-/// Numbers of IPv4 packets of one sender, if it counts them for each connection (RFC 6864 leaves that open; Linux does so for TCP, from a random
-/// number on). Captures of simulations count from zero at the point of capture, and so cannot tell that a packet is missing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Identifications {
-    last: Option<u16>,
-    is_of_capture: bool,
-    pub(crate) steps: u64,
-    /// Steps that no counter makes: none, back, or far ahead.
-    pub(crate) irregular: u64,
-    /// Numbers that were skipped.
-    pub(crate) skipped: u64,
-}
+mod controls;
+mod law;
+
+use crate::hosts::Between;
+use crate::packet::Packet;
+use crate::way::Carries;
+use acklab_wire::tcp::Flags;
+use controls::Controls;
+use law::Law;
 
 /// A step that a counter of one connection does not make between two of its packets.
 const LONG_STEP: u16 = 512;
+/// Steps that a verdict needs; *chosen*: of these, the share below is one step.
+const MIN_STEPS: u64 = 50;
+/// One step in so many may be none, back or long, where packets overtook each other.
+const IRREGULAR: u64 = 50;
+/// So many missing packets are a thinner; fewer may be losses.
+pub(crate) const MISSING: f64 = 0.1;
+/// Steps that must refute a counter of the connection, and one in how many: a single one may be of a packet that was reordered; *chosen*.
+const MIN_REFUTED: u64 = 3;
+const REFUTED: u64 = 50;
+/// The host counts if one in so many of its other packets has a number that the connection has skipped; *chosen*.
+const OF_OTHERS: u64 = 10;
+/// The byte order of Windows before XP and of others: a step of one is one of 256 (Bellovin, §3).
+const SWAPPED: u16 = 256;
+
+/// A packet of the receiver.
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    at: u64,
+    identification: u16,
+    is_syn_ack: bool,
+    /// The segments of its data; one without data.
+    segments: u32,
+    /// Packets of the receiver that may be missing before it: one ACK per segment that it acknowledges first, but its own, and what is missing of its data.
+    may_miss: Option<u32>,
+    /// The segments that a pure ACK acknowledges first, in order and without losses.
+    covers: Option<u32>,
+    /// What the host has sent meanwhile.
+    others: Between,
+}
+
+/// The identifications of the receiver of a direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Identifications {
+    /// The last number, and how many it takes.
+    last: Option<(u16, u32, u64)>,
+    /// The first two are zero and one, as a simulation writes them at the point of capture.
+    begins_with_zero: bool,
+    /// The SYN-ACK had zero, and what followed another number.
+    begins_as_linux: bool,
+    steps: u64,
+    zeros: u64,
+    /// Steps that no counter makes: none, back, or far ahead.
+    irregular: u64,
+    swapped: u64,
+    /// Numbers that were skipped.
+    skipped: u64,
+    /// Packets that the host has sent meanwhile, and of these, those that have a skipped number.
+    others: u64,
+    of_others: u64,
+    /// Steps that skip more numbers than the receiver can have sent.
+    beyond: u64,
+    controls: Controls,
+    law: Law,
+}
+
+/// What identifications tell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Told {
+    /// The share of the receiver's packets that did not pass, and what shows that they are of the connection.
+    Missing(f64, String),
+    /// Nothing, and why.
+    Nothing(String),
+}
 
 impl Identifications {
+    /// The receiver has sent a segment that carries `carries` and acknowledges `covers` segments first, if that is known.
     #[inline]
-    pub(crate) fn packet(&mut self, identification: u16) {
-        let Some(last) = self.last.replace(identification) else { return };
-        self.is_of_capture |= self.steps == 0 && (last, identification) == (0, 1);
+    pub(crate) fn segment(&mut self, packet: &Packet<'_>, carries: Carries, covers: Option<u32>) {
+        let Some(identification) = packet.identification else { return };
+        let is_pure = packet.segment.is_pure_ack();
+        // The ACK of data that ride on a packet may have been sent before, alone.
+        let own = u32::from(is_pure);
+        let may_miss = covers.zip(carries.missing).map(|(covers, missing)| covers.saturating_sub(own) + missing);
+        self.packet(&Numbered {
+            at: packet.at,
+            identification,
+            is_syn_ack: packet.segment.flags.contains(Flags::SYN | Flags::ACK),
+            segments: carries.segments,
+            may_miss,
+            covers: covers.filter(|&covers| is_pure && covers > 0),
+            others: packet.others,
+        });
+    }
+
+    /// The receiver has sent a packet.
+    #[inline]
+    fn packet(&mut self, packet: &Numbered) {
+        let Numbered { at, identification, segments, .. } = *packet;
+        if identification == 0 {
+            self.zeros += 1;
+            self.begins_as_linux |= packet.is_syn_ack;
+            // Either none, or one of 65,536 of a counter.
+            return;
+        }
+        let Some((last, takes, since)) = self.last.replace((identification, segments, at)) else {
+            self.begins_with_zero = identification == 1 && self.zeros == 1;
+            self.begins_as_linux &= !self.begins_with_zero;
+            return;
+        };
         self.steps += 1;
-        match identification.wrapping_sub(last) {
-            0 | LONG_STEP.. => self.irregular += 1,
-            step => self.skipped += u64::from(step - 1),
+        let step = identification.wrapping_sub(last);
+        self.swapped += u64::from(step.is_multiple_of(SWAPPED) && step > 0);
+        if step == 0 || step >= LONG_STEP {
+            self.irregular += 1;
+            return;
+        }
+        // A card may give all segments of a packet one number.
+        let skipped = u32::from(step).saturating_sub(takes);
+        self.skipped += u64::from(skipped);
+        self.others += u64::from(packet.others.packets);
+        self.of_others += u64::from(packet.others.skipped);
+        self.beyond += u64::from(packet.may_miss.is_some_and(|most| skipped > most));
+        self.controls.step(packet.may_miss == Some(0), skipped, at.saturating_sub(since));
+        if let Some(covers) = packet.covers {
+            self.law.ack(covers, skipped);
         }
     }
 
-    /// The share of packets that were sent and did not pass, or `None` if the sender does not count its packets.
-    pub(crate) fn missing(&self) -> Option<f64> {
-        // One step in fifty may be irregular, where packets overtook each other.
-        let is_counter = !self.is_of_capture && self.steps >= 50 && self.irregular * 50 <= self.steps;
-        is_counter.then(|| self.skipped as f64 / (self.skipped + self.steps) as f64)
+    /// What the identifications tell.
+    pub(crate) fn told(&self) -> Told {
+        match self.silent().or_else(|| self.refuted()) {
+            Some(reason) => Told::Nothing(reason),
+            None => self.share(),
+        }
+    }
+
+    /// Why the numbers are none of a counter, if they are not.
+    fn silent(&self) -> Option<String> {
+        let Self { steps, irregular, zeros, .. } = *self;
+        if steps < MIN_STEPS {
+            return Some(if zeros > steps {
+                format!("{zeros} identifications are zero")
+            } else {
+                format!("{steps} steps between identifications, expected at least {MIN_STEPS}")
+            });
+        }
+        if irregular * IRREGULAR > steps {
+            let swapped = if 10 * self.swapped > 9 * steps {
+                ": they are multiples of 256, those of a counter of the host in the other byte order"
+            } else {
+                ""
+            };
+            return Some(format!(
+                "identifications count nothing: {irregular} of {steps} steps are none, back, or longer than {LONG_STEP}{swapped}"
+            ));
+        }
+        (self.begins_with_zero && self.skipped == 0).then(|| {
+            "identifications begin with zero, as where a simulation writes them at the point of capture".to_owned()
+        })
+    }
+
+    /// Why the counter is not that of the connection, if it cannot be.
+    fn refuted(&self) -> Option<String> {
+        let is_refuted = |count: u64, of: u64| count >= MIN_REFUTED && count * REFUTED > of;
+        let by_host = |text: String| Some(format!("identifications are counted by the host: {text}"));
+        if is_refuted(self.controls.skipping, self.controls.steps) {
+            return by_host(format!(
+                "{} of {} steps between contiguous segments skip",
+                self.controls.skipping, self.controls.steps
+            ));
+        }
+        if is_refuted(self.beyond, self.steps) {
+            return by_host(format!("{} of {} steps skip more ACKs than there are segments", self.beyond, self.steps));
+        }
+        // Of another counter, one of 128 falls into a step of 512 by chance.
+        if self.of_others >= MIN_REFUTED && self.of_others * OF_OTHERS > self.others {
+            return by_host(format!(
+                "{} of {} other packets that it has sent meanwhile have skipped ones",
+                self.of_others, self.others
+            ));
+        }
+        self.law.refuted()
+    }
+
+    /// The share of missing packets, if it is small or the counter is that of the connection.
+    fn share(&self) -> Told {
+        let share = self.skipped as f64 / (self.skipped + self.steps) as f64;
+        let of = format!("{} of {} identifications are missing", self.skipped, self.skipped + self.steps);
+        if share < MISSING {
+            return Told::Missing(share, of);
+        }
+        let proof = self.controls.proof().or_else(|| self.of_linux()).or_else(|| self.law.proof());
+        match proof {
+            Some(proof) => Told::Missing(share, format!("{of}, {proof}")),
+            None => Told::Nothing(format!(
+                "{of}, and nothing shows that the connection counts them and not its host: {}",
+                self.controls.lack()
+            )),
+        }
+    }
+
+    /// Linux gives the SYN-ACK zero, and then counts the packets of the connection from a random number on (`ip_build_and_send_pkt`, and `inet_id` of
+    /// `tcp_v4_syn_recv_sock`). Other stacks that begin with zero stay there (RFC 6864, §4.1).
+    fn of_linux(&self) -> Option<String> {
+        (self.begins_as_linux && self.controls.steps >= MIN_STEPS / 5).then(|| {
+            format!("of a connection that begins with zero, as those of Linux, and {}", self.controls.unskipped())
+        })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,9 @@
 //! | `duplicates` | packets that the file has more than once |
 //! | `handshake` | how a TCP connection begins and ends |
 //! | `way` | one direction: the data that is sent, and the acknowledgments that return |
-//! | `identification` | IPv4 identifications of a sender |
+//! | `identification` | whether ACKs are missing, by the IPv4 identifications of the receiver |
+//! | `hosts` | IPv4 identifications of hosts |
+//! | `echoes` | whether ACKs are missing, by the timestamps that ACKs echo |
 //! | `losses` | retransmissions, those that were spurious, and reordering |
 //! | `round_trip` | round-trip times on either side of the point of capture |
 //! | `quic` | QUIC: what is recognised as such, and round-trip times by handshake and spin bit |
@@ -44,9 +46,11 @@ mod clock;
 mod connection;
 pub mod controller;
 mod duplicates;
+mod echoes;
 pub mod finding;
 mod finished;
 mod handshake;
+mod hosts;
 mod identification;
 mod limits;
 pub mod link_layer;

@@ -1,5 +1,7 @@
 //! A TCP segment as it was captured.
 
+use crate::hosts::Between;
+use acklab_wire::IpPacket;
 use acklab_wire::tcp::Segment;
 
 /// A TCP segment with what its IP header and the file say of it.
@@ -14,4 +16,24 @@ pub(crate) struct Packet<'a> {
     pub(crate) wire: u64,
     /// The identification of IPv4.
     pub(crate) identification: Option<u16>,
+    /// What the host has sent since the last packet of this flow.
+    pub(crate) others: Between,
+    /// The time to live of IPv4, or the hop limit of IPv6.
+    pub(crate) time_to_live: u8,
+}
+
+/// The time to live (RFC 791, §3.1) or the hop limit (RFC 8200, §3) of a packet.
+pub(crate) fn time_to_live(packet: &IpPacket) -> u8 {
+    const PLACES: [usize; 2] = [8, 7];
+    let octets = packet.octets();
+    let is_v6 = octets.first().is_some_and(|first| first >> 4 == 6);
+    octets.get(PLACES[usize::from(is_v6)]).copied().unwrap_or_default()
+}
+
+/// The source of an IPv4 packet (RFC 791, §3.1), or `None` of IPv6.
+pub(crate) fn ipv4_source(packet: &IpPacket) -> Option<[u8; 4]> {
+    const SOURCE: std::ops::Range<usize> = 12..16;
+    let octets = packet.octets();
+    octets.first().filter(|first| **first >> 4 == 4)?;
+    octets.get(SOURCE)?.first_chunk().copied()
 }

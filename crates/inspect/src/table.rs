@@ -1,8 +1,9 @@
 //! From frames to connections.
 
 use crate::clock::{Clock, Testimony};
+use crate::hosts::{Between, Hosts};
 use crate::link_layer::LinkLayer;
-use crate::packet::Packet;
+use crate::packet::{Packet, ipv4_source, time_to_live};
 use crate::quic::flows::{Belongs, Flows};
 use crate::quic::recognise as quic;
 use crate::report::{self, Protocol, Report};
@@ -37,6 +38,7 @@ pub struct Inspector {
     slots: Slots,
     udp: Flows,
     counts: report::Counts,
+    hosts: Hosts,
     clock: Clock<Option<IpPacket>>,
     /// Buffers of packets that have been followed.
     spare: Vec<Vec<u8>>,
@@ -50,6 +52,7 @@ impl Inspector {
             slots: Slots::new(options.most_connections, options.most_reported),
             udp: Flows::default(),
             counts: report::Counts::default(),
+            hosts: Hosts::default(),
             clock: Clock::default(),
             spare: Vec::new(),
         }
@@ -121,8 +124,12 @@ impl Inspector {
     /// Returns whether the packet belongs to a connection.
     fn packet(&mut self, at: u64, packet: &IpPacket) -> bool {
         let wire = packet.wire_len().get();
+        let others = match (packet.identification(), ipv4_source(packet)) {
+            (Some(identification), Some(source)) => self.hosts.packet(source, packet.flow(), identification),
+            _ => Between::default(),
+        };
         if let Some(segment) = packet.segment() {
-            return self.segment(at, packet, &segment, wire);
+            return self.segment(at, packet, &segment, others);
         }
         let Some((head, length)) = packet.datagram_payload() else { return false };
         let datagram = quic::Datagram { at, steps: self.clock.steps(), head, length: length as u32, wire };
@@ -141,7 +148,7 @@ impl Inspector {
 
     /// A segment of TCP. Returns whether it belongs to a connection.
     #[inline]
-    fn segment(&mut self, at: u64, packet: &IpPacket, segment: &Segment, wire: u64) -> bool {
+    fn segment(&mut self, at: u64, packet: &IpPacket, segment: &Segment, others: Between) -> bool {
         let place = match self.slots.look_up(packet.flow()) {
             Some(place) => place,
             None => {
@@ -158,8 +165,15 @@ impl Inspector {
         }
         let connection = self.slots.connection(slot);
         connection.advance(at, self.clock.steps());
-        let packet =
-            Packet { at: connection.last, captured: at, segment, wire, identification: packet.identification() };
+        let packet = Packet {
+            at: connection.last,
+            captured: at,
+            segment,
+            wire: packet.wire_len().get(),
+            identification: packet.identification(),
+            others,
+            time_to_live: time_to_live(packet),
+        };
         let is_new = connection.segment(from.into(), &packet);
         self.counts.duplicates += u64::from(!is_new);
         true

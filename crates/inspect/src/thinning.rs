@@ -1,19 +1,28 @@
-//! Whether ACKs are thinned or compressed on their way.
+//! Whether ACKs are thinned on their way: removed by a box, so that those that are left cover more segments (RFC 3449, §5.2).
 //!
-//! A receiver acknowledges by a rule, so that most of its ACKs cover the same number of segments, or leave at the same distance. A box that removes ACKs
-//! (RFC 3449, §5.2) leaves ACKs that cover as many as happened to wait. Where the receiver numbers the packets of each
-//! connection, as Linux does over IPv4, the numbers of the missing ones tell it at once.
+//! ACKs that cover many segments, or different numbers of them, are no evidence: a receiver that joins segments acknowledges each batch (GRO, LRO), and so do timers and busy
+//! applications. Two things show that an ACK was sent and did not come: a number that the receiver's counter of this connection skips
+//! ([`identification`](crate::identification)), and a timestamp of a later segment than the first that the next ACK covers ([`echoes`](crate::echoes)). Without either, only
+//! ordinary delayed ACKs are named, and anything else is not known.
 //!
-//! A box that holds ACKs back and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark, SIGCOMM 1991) shows in their timestamps: ACKs
-//! that arrive together were not sent together.
+//! | part | contents |
+//! |---|---|
+//! | `coverage` | how many segments ACKs cover |
+//! | `pace` | the pace of ACKs, and the rate of a busy return path |
+//! | `compression` | whether ACKs that arrive together were sent apart |
 
-use crate::bursts::starts;
-use crate::quantiles::{half_sample_mode, median};
-use crate::rate::{Point, tidy};
-use crate::receiver_clock::tick_between;
+mod compression;
+mod coverage;
+mod pace;
+
+pub(crate) use compression::are_compressed;
+pub(crate) use coverage::Coverage;
+pub(crate) use pace::Pace;
+
+use crate::finding::Finding;
 use crate::way::Ack;
+use crate::{echoes, identification};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What happens to ACKs between the receiver and the point of capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -27,292 +36,231 @@ pub enum Thinning {
     Thinned,
     /// They were captured where the receiver sends them.
     NotVisible,
-    /// There are too few.
+    /// Nothing shows it.
     Unknown,
 }
 
-/// Evidence about ACKs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Evidence {
-    /// The share of ACKs that cover the number of segments that most cover.
-    pub(crate) agreement: f64,
-    /// The segments that most ACKs cover.
-    pub(crate) usual: u32,
-    /// The mean number of segments that an ACK covers.
-    pub(crate) mean: f64,
-    /// The share of ACKs that a receiver sends by a number of segments or by its timer: they cover the usual number, or fewer and waited.
-    pub(crate) by_rule: f64,
-    /// The share of ACKs that cover more segments than a receiver acknowledges together by RFC 5681, §4.2.
-    pub(crate) beyond: f64,
-    pub(crate) count: usize,
-    /// What the return path tells.
-    pub(crate) pace: Pace,
-}
-
-/// ACKs that follow each other as fast as a link carries them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Pace {
-    /// The share of the time in which they do.
-    pub(crate) share: f64,
-    /// Of these, the share that does not cover the number of segments that most cover.
-    pub(crate) varies: f64,
-    /// How many acknowledge data in order.
-    pub(crate) count: usize,
-    /// Octets per second.
-    pub(crate) rate: f64,
-}
-
-impl Pace {
-    /// Whether the return path sets it, and not the bottleneck of the data.
-    pub(crate) fn is_of_return_path(&self) -> bool {
-        let exceptions = VARIES.0.max(VARIES.1 / self.count as f64);
-        self.count >= PACED && self.share >= BUSY && self.varies > exceptions
-    }
-}
-
-/// ACKs that are left out at the start of a connection, in which receivers acknowledge more often (Linux's quick ACKs) and windows are small.
-const START: usize = 64;
-/// ACKs that a verdict needs.
-const LEAST: usize = 60;
-/// Segments that a receiver acknowledges together at most, by RFC 5681, §4.2, and some for an ACK that came late.
+/// ACKs that a verdict needs; *chosen*: a share of 95 % of these is known to 6 %.
+const MIN_ACKS: usize = 60;
+/// Segments that a receiver acknowledges together by RFC 5681, §4.2, and some for an ACK that came late.
 const STANDARD: f64 = 2.2;
 /// A receiver follows a rule if so many of its ACKs do.
 const RULE: f64 = 0.95;
-/// A number of segments that fewer of its ACKs cover is not that of its rule: it may be an ACK that was lost.
-const OFTEN: f64 = 0.01;
-/// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000, §18.2, 25 ms).
-const TIMER: f64 = 20e6;
-/// So many missing numbers are a thinner; fewer may be losses.
-const MISSING: f64 = 0.1;
-/// A receiver of two segments never covers more: so many ACKs that do are a thinner. Fitted: 260 simulated paths without a thinner had none.
-const BEYOND: f64 = 0.005;
-/// ACKs at the pace of a link that tell something.
-const PACED: usize = 10;
-/// A return path that is busy for less of the time thins little. A gate that releases ACKs together keeps its link busy for a moment only.
-const BUSY: f64 = 0.2;
-/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments, but for this share and number of exceptions.
-const VARIES: (f64, f64) = (0.02, 1.0);
-/// Distances within this ratio are equal.
-const NEAR: f64 = 0.02;
+/// The share of the data that the capture may lack: one that lacks more lacks ACKs as well; *chosen*.
+const MAX_UNCAPTURED: f64 = 0.01;
 
-/// Evidence from ACKs, with segments of `mss` octets.
-pub(crate) fn evidence(stretches: &[Vec<Ack>], mss: u32) -> Evidence {
-    let acks: Vec<Arrived> = stretches.iter().flat_map(|stretch| arrived(stretch, mss)).collect();
-    let in_order = by_number_or_timer(&acks);
-    let settled = in_order.get(START..).unwrap_or_default();
-    let (usual, most) = most_frequent(settled.iter().map(|ack| ack.segments));
-    let total: u64 = settled.iter().map(|ack| u64::from(ack.segments)).sum();
-    let share = |is: &dyn Fn(&Arrived) -> bool| {
-        settled.iter().filter(|ack| is(ack)).count() as f64 / settled.len().max(1) as f64
-    };
-    Evidence {
-        agreement: most as f64 / settled.len().max(1) as f64,
-        usual,
-        mean: total as f64 / settled.len().max(1) as f64,
-        // Where the timer rules, most ACKs cover fewer than the number.
-        by_rule: numbers(settled)
-            .map(|number| share(&|ack| ack.segments == number || ack.segments < number && ack.waited >= TIMER))
-            .fold(0.0, f64::max),
-        beyond: share(&|ack| ack.segments > 2),
-        count: settled.len(),
-        pace: pace(&acks),
+/// What is known of the ACKs of a direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) coverage: Coverage,
+    pub(crate) pace: Pace,
+    pub(crate) identifications: identification::Told,
+    pub(crate) echoes: echoes::Told,
+    /// Why the point is at the receiver, if it is.
+    pub(crate) at_receiver: Option<String>,
+    /// Whether no box can read the ACKs.
+    pub(crate) is_encrypted: bool,
+    pub(crate) pure_acks: u64,
+    /// The share of the data that packets with data acknowledge.
+    pub(crate) ridden: f64,
+    /// The share of the data that the capture lacks.
+    pub(crate) uncaptured: f64,
+}
+
+/// A verdict, and what supports it or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) thinning: Thinning,
+    pub(crate) text: String,
+}
+
+impl Verdict {
+    fn of(thinning: Thinning, text: impl Into<String>) -> Self {
+        Self { thinning, text: text.into() }
     }
-}
 
-/// ACKs of data in order, but for those of single segments that follow a gap: a receiver sends these at once (RFC 5681, §4.2).
-fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
-    let mut is_after_gap = false;
-    acks.iter()
-        .filter(|ack| {
-            is_after_gap = ack.segments == 0 || is_after_gap && ack.segments == 1;
-            !is_after_gap
-        })
-        .collect()
-}
-
-/// Numbers of segments that a rule may have.
-fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
-    let mut counts = BTreeMap::<u32, usize>::new();
-    acks.iter().for_each(|ack| *counts.entry(ack.segments).or_default() += 1);
-    let least = acks.len() as f64 * OFTEN;
-    counts.into_iter().filter(move |&(_, count)| count as f64 >= least).map(|(number, _)| number)
-}
-
-/// A pure ACK after another.
-#[derive(Clone, Copy, Debug)]
-struct Arrived {
-    /// Segments that it acknowledges in order, if nothing is missing.
-    segments: u32,
-    /// Nanoseconds since the ACK before, by the receiver's clock if it tells.
-    waited: f64,
-    /// Nanoseconds since the ACK before, as captured.
-    gap: f64,
-    octets: f64,
-}
-
-fn arrived(stretch: &[Ack], mss: u32) -> Vec<Arrived> {
-    let tick = stretch.first().zip(stretch.last()).and_then(|(first, last)| tick_between(first, last));
-    let pairs = stretch.windows(2).filter(|two| two[1].is_pure);
-    pairs
-        .map(|two| {
-            let gap = two[1].at.saturating_sub(two[0].at) as f64;
-            let ticks =
-                two[1].value.zip(two[0].value).map(|(one, other)| f64::from(one.wrapping_sub(other).cast_signed()));
-            Arrived {
-                segments: two[1].covers.div_ceil(mss),
-                waited: ticks.zip(tick).map_or(gap, |(ticks, (tick, _))| ticks * tick),
-                gap,
-                octets: two[1].octets.into(),
-            }
-        })
-        .collect()
-}
-
-/// The pace of ACKs: a return path that is busy takes a time for each that its octets need, whatever it acknowledges.
-fn pace(acks: &[Arrived]) -> Pace {
-    let rate = |ack: &Arrived| ack.octets / ack.gap;
-    let mut rates: Vec<f64> = acks.iter().filter(|ack| ack.gap > 0.0).map(rate).collect();
-    rates.sort_by(f64::total_cmp);
-    let Some(mode) = half_sample_mode(&rates) else { return Pace::default() };
-    let near: Vec<&Arrived> = acks.iter().filter(|ack| (rate(ack) / mode - 1.0).abs() < NEAR).collect();
-    let in_order: Vec<u32> = near.iter().map(|ack| ack.segments).filter(|&segments| segments > 0).collect();
-    let (_, most) = most_frequent(in_order.iter().copied());
-    let time = |acks: &mut dyn Iterator<Item = &Arrived>| acks.map(|ack| ack.gap).sum::<f64>();
-    Pace {
-        share: time(&mut near.iter().copied()) / time(&mut acks.iter()).max(1.0),
-        varies: 1.0 - most as f64 / in_order.len().max(1) as f64,
-        count: in_order.len(),
-        rate: mode * 1e9,
-    }
-}
-
-/// The most frequent value and how often it occurs; the smaller of two.
-fn most_frequent(values: impl Iterator<Item = u32>) -> (u32, usize) {
-    let mut counts = BTreeMap::<u32, usize>::new();
-    values.for_each(|value| *counts.entry(value).or_default() += 1);
-    counts.iter().rev().max_by_key(|&(_, count)| *count).map_or((0, 0), |(&value, &count)| (value, count))
-}
-
-/// The verdict. `missing` is the share of packets of the receiver that did not arrive by their numbers, if it numbers them. What a box cannot read, because it is
-/// encrypted, it cannot thin.
-pub(crate) fn verdict(evidence: &Evidence, missing: Option<f64>, is_at_receiver: bool, is_encrypted: bool) -> Thinning {
-    if is_at_receiver {
-        return Thinning::NotVisible;
-    }
-    let missing = if is_encrypted { Some(0.0) } else { missing };
-    match missing {
-        Some(missing) if missing >= MISSING => Thinning::Thinned,
-        None if evidence.pace.is_of_return_path() => Thinning::Thinned,
-        _ if evidence.count < LEAST => Thinning::Unknown,
-        None if evidence.by_rule < RULE && (evidence.mean > STANDARD || evidence.beyond > BEYOND) => Thinning::Thinned,
-        _ if evidence.mean <= STANDARD => Thinning::None,
-        _ => Thinning::SparseReceiver,
-    }
-}
-
-/// Whether bursts of ACKs, which have this period in nanoseconds, were sent over that time and not together. Returns `None` if timestamps
-/// are missing or too coarse.
-pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> Option<bool> {
-    let mut spreads = Vec::new();
-    for stretch in stretches {
-        let (first, last) = (stretch.first()?, stretch.last()?);
-        // A burst must last some ticks.
-        let Some((tick, _)) = tick_between(first, last).filter(|(tick, _)| tick * 4.0 <= period) else { continue };
-        let curve: Vec<Point> = tidy(stretch.iter().map(|ack| (ack.at, ack.delivered)));
-        let value_at = |at: u64| {
-            let place = stretch.partition_point(|ack| ack.at <= at);
-            place.checked_sub(1).and_then(|place| stretch[place].value)
-        };
-        for burst in starts(&curve, rate).windows(2) {
-            let length = burst[1] - burst[0];
-            if length < 3 {
-                continue;
-            }
-            let sent = f64::from(value_at(curve[burst[1] - 1].0)?.wrapping_sub(value_at(curve[burst[0]].0)?)) * tick;
-            spreads.push(sent / (period * (length - 1) as f64 / length as f64));
+    /// The verdict as a finding: with its evidence if it names what happens, or else with the reason why it does not.
+    pub(crate) fn finding(&self) -> Finding<Thinning> {
+        match self.thinning {
+            Thinning::NotVisible | Thinning::Unknown => Finding::not_known(self.text.as_str()),
+            known => Finding::known(known, self.text.as_str()),
         }
     }
-    // Sent together they differ by a tick at most; sent evenly, by the whole period.
-    (spreads.len() >= 8).then(|| median(&mut spreads)).flatten().map(|spread| spread > 0.5)
+}
+
+/// What ACKs cover, and their pace, with segments of `mss` octets.
+pub(crate) fn seen(stretches: &[Vec<Ack>], mss: u32) -> (Coverage, Pace) {
+    let acks: Vec<_> = stretches.iter().flat_map(|stretch| coverage::arrived(stretch, mss)).collect();
+    (Coverage::of(&acks), Pace::of(&acks))
+}
+
+impl Case {
+    /// The verdict.
+    pub(crate) fn verdict(&self) -> Verdict {
+        self.prevented().unwrap_or_else(|| self.by_evidence().unwrap_or_else(|| self.by_rule()))
+    }
+
+    /// Why there is no verdict, whatever the evidence.
+    fn prevented(&self) -> Option<Verdict> {
+        let unknown = |text: String| Some(Verdict::of(Thinning::Unknown, text));
+        if let Some(text) = &self.at_receiver {
+            return Some(Verdict::of(Thinning::NotVisible, text.as_str()));
+        }
+        if self.pure_acks < MIN_ACKS as u64 {
+            return unknown(format!("{} pure ACKs, expected at least {MIN_ACKS}", self.pure_acks));
+        }
+        if self.ridden > 0.5 {
+            return unknown(format!("{:.0} % of the data are acknowledged by packets with data", 100.0 * self.ridden));
+        }
+        if self.uncaptured > MAX_UNCAPTURED {
+            return unknown(format!(
+                "the capture lacks {:.1} % of the data that were acknowledged, and may lack ACKs",
+                100.0 * self.uncaptured
+            ));
+        }
+        None
+    }
+
+    /// By numbers or timestamps that show whether ACKs are missing.
+    fn by_evidence(&self) -> Option<Verdict> {
+        if self.is_encrypted {
+            return Some(self.whole("no box can read what is encrypted"));
+        }
+        match (&self.identifications, &self.echoes) {
+            (identification::Told::Missing(share, text), _) if *share < identification::MISSING => {
+                Some(self.whole(text))
+            }
+            (_, echoes::Told::Whole(text)) => Some(self.whole(text)),
+            (identification::Told::Missing(_, text), _) | (_, echoes::Told::Missing(text)) => {
+                Some(Verdict::of(Thinning::Thinned, text.as_str()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Nothing is removed, as `text` says.
+    fn whole(&self, text: &str) -> Verdict {
+        let Coverage { mean, largest, count, .. } = self.coverage;
+        if count < MIN_ACKS {
+            return Verdict::of(
+                Thinning::Unknown,
+                format!("{count} ACKs of data in order, expected at least {MIN_ACKS}"),
+            );
+        }
+        if mean <= STANDARD {
+            return Verdict::of(Thinning::None, text);
+        }
+        Verdict::of(
+            Thinning::SparseReceiver,
+            format!("{text}; the receiver acknowledges batches of up to {largest} segments"),
+        )
+    }
+
+    /// By what a receiver does of itself.
+    fn by_rule(&self) -> Verdict {
+        let Coverage { mean, by_rule, usual, largest, count, .. } = self.coverage;
+        let (numbers, echoes, is_open) = match (&self.identifications, &self.echoes) {
+            (identification::Told::Nothing(numbers), echoes::Told::Nothing(echoes)) => {
+                (numbers.as_str(), echoes.as_str(), false)
+            }
+            (identification::Told::Nothing(numbers), echoes::Told::Open(echoes)) => {
+                (numbers.as_str(), echoes.as_str(), true)
+            }
+            _ => ("", "", false),
+        };
+        let unknown = |text: String| Verdict::of(Thinning::Unknown, format!("{text}; {numbers}; {echoes}"));
+        if count < MIN_ACKS {
+            return unknown(format!("{count} ACKs of data in order, expected at least {MIN_ACKS}"));
+        }
+        if mean > STANDARD && by_rule >= RULE {
+            // As a receiver of many segments does, and a box that removes all ACKs but one of some.
+            return unknown(format!(
+                "{:.0} % of the ACKs cover {usual} segments, or fewer after a timer",
+                100.0 * by_rule
+            ));
+        }
+        if mean > STANDARD {
+            return unknown(format!(
+                "ACKs cover up to {largest} segments by no rule, {mean:.1} on average: batches of the receiver, or a box"
+            ));
+        }
+        if is_open || by_rule < RULE && self.pace.is_of_return_path() {
+            return unknown(format!("{mean:.2} segments per ACK, and signs of others"));
+        }
+        Verdict::of(Thinning::None, format!("{mean:.2} segments per ACK, as receivers send them by RFC 5681, §4.2"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn acks(covers: impl Fn(usize) -> u32) -> Vec<Vec<Ack>> {
-        let ack = |n: usize| Ack {
-            at: n as u64 * 1_000_000,
-            ack: 0,
-            delivered: 0,
-            value: None,
-            covers: covers(n) * 1000,
-            octets: 52,
-            window: None,
-            is_pure: true,
-            pause: crate::writes::Pause::None,
-        };
-        vec![(0..500).map(ack).collect()]
+    /// A direction whose ACKs cover so many segments on average, a share of them by a rule, with nothing that shows more.
+    fn case(mean: f64, by_rule: f64) -> Case {
+        let coverage = Coverage { mean, by_rule, usual: mean as u32, largest: 12, count: 400, agreement: by_rule };
+        Case {
+            coverage,
+            pace: Pace::default(),
+            identifications: identification::Told::Nothing("zero".to_owned()),
+            echoes: echoes::Told::Nothing("no timestamps".to_owned()),
+            at_receiver: None,
+            is_encrypted: false,
+            pure_acks: 500,
+            ridden: 0.0,
+            uncaptured: 0.0,
+        }
+    }
+
+    fn found(case: &Case) -> Thinning {
+        case.verdict().thinning
     }
 
     #[test]
-    fn a_rule_is_the_receivers() {
-        let found = |covers: &dyn Fn(usize) -> u32| verdict(&evidence(&acks(covers), 1000), None, false, false);
-        assert_eq!(found(&|_| 2), Thinning::None);
-        assert_eq!(found(&|_| 8), Thinning::SparseReceiver);
-        assert_eq!(found(&|n| 2 + (n * 7 % 11) as u32), Thinning::Thinned);
+    fn ordinary_delayed_acks_are_the_receivers() {
+        assert_eq!(found(&case(1.99, 0.99)), Thinning::None);
+        // A box at a steady state leaves one ACK of four, each time.
+        assert_eq!(found(&case(8.0, 0.99)), Thinning::Unknown);
+    }
+
+    /// Batches of GRO look like this, and so does a box.
+    #[test]
+    fn without_evidence_irregular_acks_are_not_known() {
+        let verdict = case(6.0, 0.2).verdict();
+        assert_eq!(verdict.thinning, Thinning::Unknown);
+        assert!(verdict.text.contains("zero; no timestamps"), "{}", verdict.text);
     }
 
     #[test]
-    fn missing_numbers_decide() {
-        let irregular = evidence(&acks(|n| 2 + (n * 7 % 11) as u32), 1000);
-        assert_eq!(verdict(&irregular, Some(0.0), false, false), Thinning::SparseReceiver);
-        assert_eq!(verdict(&irregular, Some(0.6), false, false), Thinning::Thinned);
-        assert_eq!(verdict(&irregular, Some(0.6), true, false), Thinning::NotVisible);
+    fn evidence_decides() {
+        let missing = |share| identification::Told::Missing(share, "numbers".to_owned());
+        let with = |identifications, echoes| found(&Case { identifications, echoes, ..case(6.0, 0.2) });
+        let (nothing, no_numbers) = (case(0.0, 0.0).echoes, case(0.0, 0.0).identifications);
+        let [whole, later] = [echoes::Told::Whole("whole".to_owned()), echoes::Told::Missing("later".to_owned())];
+        assert_eq!(with(missing(0.6), nothing.clone()), Thinning::Thinned);
+        assert_eq!(with(no_numbers.clone(), later.clone()), Thinning::Thinned);
+        assert_eq!(with(missing(0.0), nothing), Thinning::SparseReceiver);
+        assert_eq!(with(no_numbers, whole.clone()), Thinning::SparseReceiver);
+        // What shows that nothing is missing has the last word.
+        assert_eq!(with(missing(0.0), later), Thinning::SparseReceiver);
+        assert_eq!(with(missing(0.6), whole), Thinning::SparseReceiver);
     }
 
     #[test]
-    fn what_is_encrypted_is_the_receivers() {
-        let irregular = evidence(&acks(|n| 2 + (n * 7 % 11) as u32), 1000);
-        assert_eq!(verdict(&irregular, None, false, true), Thinning::SparseReceiver);
+    fn conditions_prevent_a_verdict() {
+        let thinned = Case { echoes: echoes::Told::Missing("later".to_owned()), ..case(6.0, 0.2) };
+        assert_eq!(found(&thinned), Thinning::Thinned);
+        assert_eq!(found(&Case { at_receiver: Some("there".to_owned()), ..thinned.clone() }), Thinning::NotVisible);
+        assert_eq!(found(&Case { pure_acks: 40, ..thinned.clone() }), Thinning::Unknown);
+        assert_eq!(found(&Case { ridden: 0.9, ..thinned.clone() }), Thinning::Unknown);
+        assert_eq!(found(&Case { uncaptured: 0.1, ..thinned.clone() }), Thinning::Unknown);
+        assert_eq!(found(&Case { is_encrypted: true, ..thinned }), Thinning::SparseReceiver);
     }
 
-    /// ACKs at the pace of a link, some of which cover one segment and others two, are those that a full queue has left of ACKs for each segment.
     #[test]
-    fn equal_distances_of_different_numbers_are_those_of_the_return_path() {
-        let halved = evidence(&acks(|n| 1 + u32::from(n % 5 != 0)), 1000);
-        assert!(halved.pace.share > 0.99 && halved.mean < 2.0, "{halved:?}");
-        assert!((halved.pace.rate / 52e3 - 1.0).abs() < 1e-9 && halved.pace.is_of_return_path(), "{halved:?}");
-        assert_eq!(verdict(&halved, None, false, false), Thinning::Thinned);
-    }
-
-    /// A receiver that acknowledges eight, or what it has after 25 ms: six mostly, eight at times, and each segment at once after a gap.
-    #[test]
-    fn a_timer_that_rules_is_the_receivers() {
-        let mut acks = acks(|n| match n % 20 {
-            0 | 1 => 0,
-            2 | 3 => 1,
-            4 => 8,
-            n => 5 + n as u32 % 2,
-        });
-        let mut at = 0;
-        acks[0].iter_mut().enumerate().for_each(|(n, ack)| {
-            at += if ack.covers <= 1000 { 4_600_000 } else { 25_000_000 + n as u64 % 7 * 1_100_000 };
-            ack.at = at;
-        });
-        let found = evidence(&acks, 1000);
-        assert_eq!(verdict(&found, None, false, false), Thinning::SparseReceiver, "{found:?}");
-    }
-
-    /// Flights of 18 segments at a receiver that acknowledges eight, or what it has after 25 ms.
-    #[test]
-    fn a_timer_is_the_receivers() {
-        let mut acks = acks(|n| if n % 3 == 2 { 2 } else { 8 });
-        acks[0]
-            .iter_mut()
-            .enumerate()
-            .for_each(|(n, ack)| ack.at = n as u64 / 3 * 100_000_000 + [10, 20, 47][n % 3] * 1_000_000);
-        let found = evidence(&acks, 1000);
-        assert_eq!(verdict(&found, None, false, false), Thinning::SparseReceiver, "{found:?}");
+    fn the_pace_of_a_link_and_later_echoes_leave_it_open() {
+        let pace = Pace { share: 0.9, varies: 0.3, count: 400, rate: 5e4 };
+        assert_eq!(found(&Case { pace, ..case(1.8, 0.6) }), Thinning::Unknown);
+        let echoes = echoes::Told::Open("later".to_owned());
+        assert_eq!(found(&Case { echoes, ..case(1.8, 0.99) }), Thinning::Unknown);
     }
 }

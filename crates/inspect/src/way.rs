@@ -2,18 +2,23 @@
 //!
 //! | part | state |
 //! |---|---|
+//! | `hops` | which end is at the point of capture, by times to live |
 //! | `sequence` | the sequence space: what has passed, and what is acknowledged |
 //! | `segment_size` | the payload of a full-sized segment |
 //! | `scoreboard` | data that are not acknowledged |
 //! | `window` | the receive window |
 
+mod hops;
 mod scoreboard;
 mod segment_size;
 mod sequence;
 mod window;
 
+pub(crate) use scoreboard::Segments;
+
 use crate::batches::{Batches, Snapshot};
 use crate::controller::Reactions;
+use crate::echoes::Echoes;
 use crate::finding::Finding;
 use crate::identification::Identifications;
 use crate::limits::Limits;
@@ -26,6 +31,7 @@ use crate::round_trip::{Echo, RoundTrip};
 use crate::trace::{Held, Trace};
 use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+use hops::Hops;
 use scoreboard::{Scoreboard, Sent};
 use segment_size::SegmentSize;
 use sequence::{Place, START, SequenceSpace};
@@ -80,6 +86,15 @@ pub(crate) struct Ack {
     pub(crate) pause: Pause,
 }
 
+/// What a packet of the sender carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carries {
+    /// Its segments; one without data.
+    pub(crate) segments: u32,
+    /// Segments that are missing before it, if it is not out of sequence.
+    pub(crate) missing: Option<u32>,
+}
+
 /// One direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
@@ -97,6 +112,8 @@ pub(crate) struct Way {
     writes: Writes,
     pub(crate) reactions: Reactions,
     pub(crate) identifications: Identifications,
+    pub(crate) echoes: Echoes,
+    pub(crate) hops: Hops,
     pub(crate) trace: Trace,
     pub(crate) overview: Overview,
     pub(crate) data_segments: u64,
@@ -138,6 +155,8 @@ impl Way {
             writes: Writes::default(),
             reactions: Reactions::default(),
             identifications: Identifications::default(),
+            echoes: Echoes::default(),
+            hops: Hops::default(),
             trace: Trace::new(windows),
             overview: Overview::default(),
             data_segments: 0,
@@ -261,7 +280,7 @@ impl Way {
 
     /// A segment of the sender has passed.
     #[inline]
-    pub(crate) fn send(&mut self, packet: &Packet<'_>) {
+    pub(crate) fn send(&mut self, packet: &Packet<'_>) -> Carries {
         let Packet { at, segment, wire, .. } = *packet;
         let clocks = segment.options.timestamps;
         if segment.flags.contains(Flags::FIN) {
@@ -269,7 +288,7 @@ impl Way {
         }
         if segment.payload == 0 {
             self.round_trip.echo(at, clocks, Echo::Ack);
-            return;
+            return Carries { segments: 1, missing: Some(0) };
         }
         let is_first = !self.space.is_known();
         let is_syn = segment.flags.contains(Flags::SYN);
@@ -284,7 +303,10 @@ impl Way {
                 self.restart();
                 START
             }
-            Place::Stray => return self.round_trip.echo(at, clocks, Echo::Repeated),
+            Place::Stray => {
+                self.round_trip.echo(at, clocks, Echo::Repeated);
+                return Carries { segments: 1, missing: None };
+            }
         };
         let mark = Mark::of(packet);
         if is_first {
@@ -292,10 +314,14 @@ impl Way {
         }
         let length = u64::from(segment.payload);
         let end = start + length;
+        // The first byte of a larger segment may have probed the window (as in Wireshark, `packet-tcp.c`).
+        let start = if length > 1 && start + 1 == self.space.highest { start + 1 } else { start };
         if length == 1 && self.is_probe(start) {
-            return self.round_trip.echo(at, clocks, Echo::Repeated);
+            self.round_trip.echo(at, clocks, Echo::Repeated);
+            return Carries { segments: 1, missing: None };
         }
         self.pass(at);
+        self.hops.data(packet.time_to_live);
         self.has_timestamps |= clocks.is_some();
         let (segments, more) = self.size.packet(segment.payload);
         self.data_packets += 1;
@@ -304,6 +330,7 @@ impl Way {
         self.wire_octets += wire + (segments - 1) * wire.saturating_sub(length);
         self.marked += u64::from(segment.ecn == acklab_base::Ecn::Ce);
         let is_new = start >= self.space.highest;
+        let missing = start.checked_sub(self.space.highest).map(|octets| self.size.segments_of(octets) as u32);
         let lull = self.first_data.map(|_| at.saturating_sub(self.last_data));
         let echo = match is_new {
             true if self.writes.has_more() => Echo::Released,
@@ -325,6 +352,7 @@ impl Way {
         if self.batches.ends_with(self.data_packets) {
             self.snapshot(at);
         }
+        Carries { segments: segments as u32, missing }
     }
 
     /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe of a closed window (§3.8.6.1), which is none of the data
@@ -347,7 +375,7 @@ impl Way {
         self.space.highest = end;
         self.fresh_octets += end - start;
         if end > self.space.acknowledged {
-            self.board.follow(Sent { start, end, at: mark.at, ..Sent::default() });
+            self.board.follow(Sent { start, end, at: mark.at, stamp: mark.value, ..Sent::default() });
         } else {
             self.losses.counts.misfiled += segments;
         }
@@ -368,7 +396,7 @@ impl Way {
                     at: mark.at,
                     retransmissions: 1,
                     value: mark.value,
-                    is_sacked: false,
+                    ..Sent::default()
                 });
             }
             if filled == Filled::Retransmitted {
@@ -385,14 +413,7 @@ impl Way {
         if end > highest {
             self.space.highest = end;
             self.fresh_octets += end - highest;
-            self.board.follow(Sent {
-                start: highest,
-                end,
-                at: mark.at,
-                retransmissions: 1,
-                value: None,
-                is_sacked: false,
-            });
+            self.board.follow(Sent { start: highest, end, at: mark.at, retransmissions: 1, ..Sent::default() });
         }
         match filled {
             Some(Filled::Misfiled) => Passing::Misfiled,
@@ -408,20 +429,27 @@ impl Way {
         self.trace.data(Data { is_cut, ..data });
     }
 
-    /// A segment of the receiver has passed.
+    /// A segment of the receiver has passed, which carries `carries` in the other direction.
     #[inline]
-    pub(crate) fn answer(&mut self, packet: &Packet<'_>) {
-        let Packet { at, segment, wire, .. } = *packet;
-        if let Some(identification) = packet.identification {
-            self.identifications.packet(identification);
+    pub(crate) fn answer(&mut self, packet: &Packet<'_>, carries: Carries) {
+        let covers = self.acknowledge(packet);
+        if !packet.segment.flags.contains(Flags::RST) {
+            self.identifications.segment(packet, carries, covers);
         }
+    }
+
+    /// Returns the segments that an ACK covers first, or `None` if losses or reordering make the receiver send others.
+    #[inline]
+    fn acknowledge(&mut self, packet: &Packet<'_>) -> Option<u32> {
+        let Packet { at, segment, wire, .. } = *packet;
         self.round_trip.stamp(at, segment.options.timestamps, segment.payload > 0);
         if !segment.flags.contains(Flags::ACK) || segment.flags.intersects(Flags::SYN | Flags::RST) {
-            return;
+            return None;
         }
         // The ACK of a capture that begins in the midst of a connection, before any data, has no place.
-        let Some(ack) = self.space.place_of_ack(segment.ack) else { return };
+        let ack = self.space.place_of_ack(segment.ack)?;
         self.pass(at);
+        self.hops.ack(packet.time_to_live);
         self.window.open(segment.window);
         self.all_acks += 1;
         let is_pure = segment.is_pure_ack();
@@ -435,10 +463,14 @@ impl Way {
             self.sack(at, ack, segment);
         }
         let pause = if ack > before { self.writes.acknowledge(ack) } else { Pause::None };
+        let is_behind_highest = ack <= self.space.highest;
+        let mut segments = Segments::default();
         if ack > before {
-            self.advance(at, ack, segment.options.timestamps.map(|clocks| clocks.echo));
+            segments = self.advance(at, ack, segment.options.timestamps.map(|clocks| clocks.echo));
             self.ridden_octets += if is_pure { 0 } else { ack - before };
-        } else if is_pure && ack == before && self.space.highest > before {
+        } else if ack < before {
+            self.echoes.overtaken();
+        } else if is_pure && self.space.highest > before {
             self.duplicate_acks += 1;
         }
         self.reactions.acknowledge(self.space.acknowledged, self.space.highest);
@@ -452,12 +484,17 @@ impl Way {
             let pause = if self.is_first_ack() { Pause::Step } else { pause };
             self.trace.ack(Ack { at, ack, delivered: self.delivered(), value, covers, octets, window, is_pure, pause });
         }
+        let is_in_order = was_whole && is_behind_highest && !segments.is_disturbed && (ack > before || !is_pure);
+        if is_in_order {
+            self.echoes.ack(segments);
+        }
+        is_in_order.then_some(segments.count)
     }
 
     /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
     #[inline]
-    fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) {
-        let covered = self.board.acknowledge(ack, echo);
+    fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) -> Segments {
+        let covered = self.board.acknowledge(ack, echo, self.size.mss());
         self.losses.counts.needless += covered.needless;
         // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the receiver has had for longer.
         let first_time = |sent: &Sent| sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked;
@@ -473,6 +510,7 @@ impl Way {
             self.space.highest = ack;
         }
         self.losses.acknowledge(ack, at);
+        covered.segments
     }
 
     /// The blocks of an ACK for everything before `ack`.

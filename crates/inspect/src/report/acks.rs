@@ -3,8 +3,9 @@
 use super::Position;
 use super::rate::Seen;
 use crate::finding::{Finding, Statements};
+use crate::identification;
 use crate::quantiles::median;
-use crate::thinning::{self, Thinning};
+use crate::thinning::{self, Case, Thinning};
 use crate::way;
 use serde::Serialize;
 
@@ -57,8 +58,22 @@ impl Acks {
         let ratio = ratio(way);
         statements.add("ratio", &ratio);
         let stretches = &seen.ack_stretches;
-        let evidence = thinning::evidence(stretches, way.mss());
-        let missing = way.identifications.missing();
+        let (coverage, pace) = thinning::seen(stretches, way.mss());
+        let case = Case {
+            coverage,
+            pace,
+            identifications: way.identifications.told(),
+            echoes: way.echoes.told(),
+            at_receiver: at_receiver(way, position),
+            is_encrypted,
+            pure_acks: way.pure_acks,
+            ridden: way.ridden(),
+            uncaptured: way.uncaptured() as f64 / way.carried().max(1) as f64,
+        };
+        let verdict = case.verdict();
+        let missing = missing(&case);
+        statements.add("thinning", &verdict.finding());
+        statements.add("missing", &missing);
         let period = seen.bursts.and_then(|bursts| bursts.period);
         let compressed = match (seen.rate.value(), period) {
             (Some(rate), Some(period)) if position != Position::Receiver => {
@@ -66,8 +81,7 @@ impl Acks {
             }
             _ => None,
         };
-        let thinning = thinning::verdict(&evidence, missing, position == Position::Receiver, is_encrypted);
-        let is_busy = thinning == Thinning::Thinned && evidence.pace.is_of_return_path();
+        let is_busy = verdict.thinning == Thinning::Thinned && pace.is_of_return_path();
         Self {
             count: way.pure_acks,
             duplicates: way.duplicate_acks,
@@ -76,16 +90,32 @@ impl Acks {
             ratio_interval: ratio
                 .value()
                 .and_then(|_| way.interval(|taken| (taken.segments as f64, taken.acks as f64))),
-            usual: evidence.usual,
-            agreement: evidence.agreement,
+            usual: coverage.usual,
+            agreement: coverage.agreement,
             spacing: spacing(stretches),
-            rate: is_busy.then_some(evidence.pace.rate * 8e-6),
+            rate: is_busy.then_some(pace.rate * 8e-6),
             burst: seen.bursts.map(|bursts| bursts.mean_length),
             period: period.map(|period| period / 1e6),
             compressed,
-            thinning,
-            missing,
+            thinning: verdict.thinning,
+            missing: missing.value().copied(),
         }
+    }
+}
+
+/// Why the point of capture is at the receiver, if it is.
+fn at_receiver(way: &way::Way, position: Position) -> Option<String> {
+    if position == Position::Receiver {
+        return Some("captured at the receiver, where each ACK that it sends is seen".to_owned());
+    }
+    way.hops.are_none_of_acks()
+}
+
+/// The share of the receiver's packets that are missing.
+fn missing(case: &Case) -> Finding<f64> {
+    match (&case.at_receiver, &case.identifications) {
+        (Some(reason), _) | (None, identification::Told::Nothing(reason)) => Finding::not_known(reason.as_str()),
+        (None, identification::Told::Missing(share, text)) => Finding::known(*share, text.as_str()),
     }
 }
 

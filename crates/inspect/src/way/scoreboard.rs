@@ -13,6 +13,8 @@ pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) at: u64,
+    /// The timestamp with which it passed first.
+    pub(super) stamp: Option<u32>,
     pub(super) retransmissions: u32,
     /// The timestamp of the first retransmission.
     pub(super) value: Option<u32>,
@@ -32,10 +34,42 @@ pub(super) struct Scoreboard {
 /// What an ACK covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Covered {
-    /// The last segment that it covers, whole or in part.
+    /// The last packet that it covers whole.
     pub(super) newest: Option<Sent>,
     /// Retransmitted segments of which the first transmission arrived, by the timestamp that the ACK echoes (Eifel, RFC 3522, §3.2).
     pub(super) needless: u64,
+    /// Its segments in order.
+    pub(super) segments: Segments,
+}
+
+/// The segments that an ACK covers, and which of them have the timestamp that it echoes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Segments {
+    /// How many there are.
+    pub(crate) count: u32,
+    /// Whether some were retransmitted, or reported before.
+    pub(crate) is_disturbed: bool,
+    /// The place of the first with the echoed timestamp, and the place behind the last.
+    pub(crate) echoed: Option<(u32, u32)>,
+    /// When the first passed, and when the first with the echoed timestamp did.
+    pub(crate) passed: (u64, u64),
+}
+
+impl Segments {
+    fn add(&mut self, sent: &Sent, octets: u64, mss: u32, echo: Option<u32>) {
+        let first = self.count;
+        if first == 0 {
+            self.passed.0 = sent.at;
+        }
+        self.count = first.saturating_add(octets.div_ceil(mss.into()) as u32);
+        self.is_disturbed |= sent.retransmissions > 0 || sent.is_sacked;
+        if echo.is_some() && sent.stamp == echo {
+            if self.echoed.is_none() {
+                self.passed.1 = sent.at;
+            }
+            self.echoed = Some((self.echoed.map_or(first, |echoed| echoed.0), self.count));
+        }
+    }
 }
 
 /// What the blocks of an ACK report.
@@ -82,13 +116,14 @@ impl Scoreboard {
         }
     }
 
-    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
+    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes, `mss` the payload of a full-sized segment.
     #[inline]
-    pub(super) fn acknowledge(&mut self, ack: u64, echo: Option<u32>) -> Covered {
+    pub(super) fn acknowledge(&mut self, ack: u64, echo: Option<u32>, mss: u32) -> Covered {
         let mut covered = Covered::default();
         while let Some(sent) = self.outstanding.front_mut() {
             if sent.end > ack {
                 if sent.start < ack {
+                    covered.segments.add(sent, ack - sent.start, mss, echo);
                     self.sacked -= if sent.is_sacked { ack - sent.start } else { 0 };
                     sent.start = ack;
                 }
@@ -101,6 +136,7 @@ impl Scoreboard {
                 let is_older = |value: u32| echo.is_some_and(|echo| value.wrapping_sub(echo).cast_signed() > 0);
                 covered.needless += u64::from(!sent.is_sacked && sent.value.is_some_and(is_older));
             }
+            covered.segments.add(sent, sent.end - sent.start, mss, echo);
             covered.newest = Some(*sent);
             self.outstanding.pop_front();
         }
@@ -158,13 +194,14 @@ mod tests {
     use crate::way::sequence::START;
     use acklab_wire::tcp::SeqNumber;
 
-    /// Ten segments of 100 bytes, one per millisecond, of which none is acknowledged.
+    /// Ten segments of 100 bytes, one per millisecond, of which none is acknowledged. A tick of the sender's clock is two milliseconds.
     fn ten() -> (Scoreboard, SequenceSpace) {
         let (mut board, mut space) = (Scoreboard::default(), SequenceSpace::default());
         space.begin(SeqNumber(0));
         for number in 0..10 {
             let start = START + 100 * number;
-            board.follow(Sent { start, end: start + 100, at: number * 1_000_000, ..Sent::default() });
+            let stamp = Some(50 + number as u32 / 2);
+            board.follow(Sent { start, end: start + 100, at: number * 1_000_000, stamp, ..Sent::default() });
         }
         space.highest = START + 1000;
         (board, space)
@@ -177,18 +214,32 @@ mod tests {
     #[test]
     fn an_ack_covers_the_segments_before_it() {
         let (mut board, _) = ten();
-        let covered = board.acknowledge(START + 250, None);
+        let covered = board.acknowledge(START + 250, None, 100);
         assert_eq!(covered.newest.unwrap().end, START + 200);
-        assert_eq!(board.acknowledge(START + 300, None).newest.unwrap().start, START + 250);
+        assert_eq!(board.acknowledge(START + 300, None, 100).newest.unwrap().start, START + 250);
+    }
+
+    #[test]
+    fn the_echo_says_which_segments_were_sent_in_its_tick() {
+        let (mut board, _) = ten();
+        let segments = board.acknowledge(START + 600, Some(51), 100).segments;
+        let expected = Segments { count: 6, is_disturbed: false, echoed: Some((2, 4)), passed: (0, 2_000_000) };
+        assert_eq!(segments, expected);
+        // Half of a packet of two segments.
+        let (mut board, mut space) = (Scoreboard::default(), SequenceSpace::default());
+        space.begin(SeqNumber(0));
+        board.follow(Sent { start: START, end: START + 200, stamp: Some(7), ..Sent::default() });
+        let segments = board.acknowledge(START + 100, Some(7), 100).segments;
+        assert_eq!((segments.count, segments.echoed), (1, Some((0, 1))));
     }
 
     #[test]
     fn an_older_echo_shows_that_a_retransmission_was_needless() {
         let (mut board, _) = ten();
         board.retransmit(START, START + 100, Some(70));
-        assert_eq!(board.acknowledge(START + 100, Some(60)).needless, 1);
+        assert_eq!(board.acknowledge(START + 100, Some(60), 100).needless, 1);
         board.retransmit(START + 100, START + 200, Some(70));
-        assert_eq!(board.acknowledge(START + 200, Some(70)).needless, 0);
+        assert_eq!(board.acknowledge(START + 200, Some(70), 100).needless, 0);
     }
 
     #[test]
@@ -198,14 +249,14 @@ mod tests {
         assert_eq!(board.sacked(), 200);
         assert_eq!(board.sack(&space, START, &[block(200, 500)]).newest.unwrap().start, START + 400);
         assert_eq!(board.sacked(), 300);
-        board.acknowledge(START + 500, None);
+        board.acknowledge(START + 500, None, 100);
         assert_eq!(board.sacked(), 0);
     }
 
     #[test]
     fn a_first_block_below_the_ack_or_within_the_second_reports_a_duplicate() {
         let (mut board, space) = ten();
-        board.acknowledge(START + 300, None);
+        board.acknowledge(START + 300, None, 100);
         assert_eq!(board.sack(&space, START + 300, &[block(100, 200)]).duplicate, 100);
         // The same block in the next ACK reports nothing new.
         assert_eq!(board.sack(&space, START + 300, &[block(100, 200)]).duplicate, 0);

@@ -1,0 +1,249 @@
+//! Whether ACKs are missing, by the timestamps that ACKs echo.
+//!
+//! A receiver echoes the timestamp of the first segment that arrived since its last ACK (RFC 7323, §4.3: a timestamp is taken from a segment that begins at or
+//! before the last acknowledgment that was sent). An ACK that covers several segments and echoes the first of them is the only one that was sent for them,
+//! however many it covers. One that echoes a later segment follows an ACK for those before, which did not come: it was removed, or lost. So batches of a
+//! receiver (GRO, timers, a busy application) are told from ACKs that are missing, over IPv6 and beside other packets of the host as well.
+//!
+//! The sender's clock must tick between the segments. Two kinds of receivers echo later segments although nothing is missing, and must be excluded:
+//!
+//! * A stack that echoes the newest timestamp, whatever it acknowledges. It never echoes an older one than that of the last segment that it acknowledges.
+//! * A card that joins segments under their newest timestamp (LRO). It joins what arrives within its interrupt moderation, which is shorter than some milliseconds,
+//!   and an older echo than the newest is of the end of a batch, whose size follows no rule.
+
+use crate::way::Segments;
+
+/// Echoes that tell something, before they tell whether ACKs are missing; *chosen*: of 30, three are a tenth.
+const MIN_TELLING: u32 = 30;
+/// Of these, the share that a verdict of missing ACKs needs, and the one below which nothing is missing; *chosen*: fewer may be losses.
+const MISSING: f64 = 0.1;
+const WHOLE: f64 = 0.05;
+/// Echoes that show that a receiver is none of the two kinds; *chosen*.
+const MIN_PROOFS: u32 = 10;
+/// Numbers of segments that a receiver may acknowledge together by its rule.
+const MAX_RULE: usize = 16;
+/// The share of the echoes older than the newest that must fit one rule; *chosen*: the rest may follow a timer.
+const FITS: f64 = 0.9;
+/// A longer time than a card joins segments, in nanoseconds; *chosen*: three ticks of the usual clock, and more than the 1 ms that Linux drivers set at most (`rx-usecs`).
+const LONG: u64 = 3_000_000;
+
+/// What ACKs echo.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Echoes {
+    /// ACKs that echo the first segment of those that they cover.
+    first: u32,
+    /// ACKs that echo a later one.
+    later: u32,
+    /// Of `later`, those whose echo was sent long after the first.
+    long: u32,
+    /// ACKs that do not echo the newest.
+    older: u32,
+    /// Of `older`, those that a receiver sends which acknowledges this number of segments.
+    fits: [u32; MAX_RULE],
+    /// ACKs that came behind a later one: the later one only seemed to miss it.
+    overtaken: u32,
+}
+
+/// What the echoes tell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Told {
+    /// No ACK is missing, or few, and why.
+    Whole(String),
+    /// ACKs are missing, and why.
+    Missing(String),
+    /// ACKs are missing, or the receiver echoes otherwise.
+    Open(String),
+    /// Nothing, and why.
+    Nothing(String),
+}
+
+impl Echoes {
+    /// An ACK covers `segments`.
+    #[inline]
+    pub(crate) fn ack(&mut self, segments: Segments) {
+        let Segments { count, is_disturbed: false, echoed: Some((first, end)), passed } = segments else { return };
+        let (is_first, is_newest) = (first == 0, end == count);
+        if is_first && is_newest {
+            // All were sent in one tick.
+            return;
+        }
+        self.first += u32::from(is_first);
+        self.later += u32::from(!is_first);
+        self.long += u32::from(!is_first && passed.1.saturating_sub(passed.0) >= LONG);
+        if !is_newest {
+            self.older += 1;
+            // The echoed segment is one of those of its tick.
+            let (shortest, longest) = (count - end + 1, count - first);
+            for rule in shortest..=longest.min(MAX_RULE as u32) {
+                self.fits[rule as usize - 1] += 1;
+            }
+        }
+    }
+
+    /// An ACK came behind a later one.
+    #[cold]
+    pub(crate) fn overtaken(&mut self) {
+        self.overtaken += 1;
+    }
+
+    /// What the echoes tell.
+    pub(crate) fn told(&self) -> Told {
+        let later = self.later.saturating_sub(self.overtaken);
+        let telling = self.first + later;
+        if telling < MIN_TELLING {
+            return Told::Nothing(format!(
+                "{telling} echoed timestamps tell which segments were acknowledged together, expected at least {MIN_TELLING}"
+            ));
+        }
+        let share = f64::from(later) / f64::from(telling);
+        let of =
+            format!("{later} of {telling} ACKs echo a later timestamp than that of the first segment that they cover");
+        if share < WHOLE {
+            return Told::Whole(of);
+        }
+        if share < MISSING {
+            return Told::Nothing(format!("{of}, as if some were lost"));
+        }
+        match self.proof() {
+            Some(proof) => {
+                Told::Missing(format!("{of}, {proof}: the ACKs for the segments before are missing (RFC 7323, §4.3)"))
+            }
+            None => Told::Open(format!(
+                "{of}: ACKs for those before are missing, or the receiver does not echo by RFC 7323, §4.3"
+            )),
+        }
+    }
+
+    /// What shows that the receiver echoes as it should, and no card joins segments.
+    fn proof(&self) -> Option<String> {
+        // Of rules that fit as well, the smallest: segments of one tick cannot be told apart.
+        let fits = self.fits.iter().copied().max().unwrap_or_default();
+        let rule = self.fits.iter().position(|&one| one == fits).map_or(1, |place| place + 1);
+        if self.older < MIN_PROOFS {
+            return None;
+        }
+        if f64::from(fits) >= FITS * f64::from(self.older) {
+            return Some(format!(
+                "{fits} of {} that do not echo the newest one that of the last but {}",
+                self.older,
+                rule - 1
+            ));
+        }
+        (self.long >= MIN_PROOFS).then(|| {
+            format!(
+                "{} one that was sent 3 ms or more after it, and {} an older one than the newest",
+                self.long, self.older
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ACKs that cover these numbers of segments, one of which is sent per microsecond. The sender's clock ticks once per `per_tick` segments, and the receiver sends an ACK for
+    /// each `rule` of them, or one for all that an ACK covers if that is zero. Its ACK echoes the first of those that it acknowledges, or the newest.
+    fn told(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool) -> Told {
+        echoes(covers, per_tick, rule, echoes_newest, 1000).told()
+    }
+
+    fn echoes(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool, step: u64) -> Echoes {
+        let mut echoes = Echoes::default();
+        let mut next = 0;
+        for count in covers {
+            let own = if rule == 0 { count } else { rule.min(count) };
+            let place = if echoes_newest { next + count - 1 } else { next + count - own };
+            let tick = place / per_tick;
+            let first = (tick * per_tick).max(next) - next;
+            let end = ((tick + 1) * per_tick).min(next + count) - next;
+            let passed = (u64::from(next) * step, u64::from(next + first) * step);
+            echoes.ack(Segments { count, is_disturbed: false, echoed: Some((first, end)), passed });
+            next += count;
+        }
+        echoes
+    }
+
+    fn irregular() -> impl Iterator<Item = u32> {
+        (0..4000).map(|n| 2 + 2 * (n * 7 % 11 % 6))
+    }
+
+    #[test]
+    fn batches_of_a_receiver_are_whole() {
+        assert!(matches!(told(irregular(), 1, 0, false), Told::Whole(_)));
+        // Three segments per tick.
+        assert!(matches!(told(irregular(), 3, 0, false), Told::Whole(_)));
+    }
+
+    #[test]
+    fn removed_acks_of_a_receiver_of_two_segments_are_missing() {
+        for per_tick in [1, 3, 17] {
+            let found = told(irregular(), per_tick, 2, false);
+            assert!(matches!(&found, Told::Missing(text) if text.contains("the last but 1")), "{found:?}");
+        }
+    }
+
+    /// A receiver of eight segments, of which a box leaves each, each second or each third ACK.
+    #[test]
+    fn a_rule_of_more_segments_is_found() {
+        let found = told((0..400).map(|n| 8 + 8 * (n * 7 % 11 % 3)), 3, 8, false);
+        assert!(matches!(&found, Told::Missing(text) if text.contains("the last but 7")), "{found:?}");
+    }
+
+    /// A stack that echoes the newest timestamp, and a receiver that acknowledges each segment, however much time is between them.
+    #[test]
+    fn the_newest_timestamp_leaves_it_open() {
+        assert!(matches!(echoes(irregular(), 1, 0, true, 10_000_000).told(), Told::Open(_)));
+        assert!(matches!(echoes(irregular(), 1, 1, false, 10_000_000).told(), Told::Open(_)));
+    }
+
+    /// A card joins segments in batches of 1 to 7, and the receiver acknowledges two batches, with the newest timestamp of the first.
+    #[test]
+    fn batches_under_their_newest_timestamp_leave_it_open() {
+        let mut echoes = Echoes::default();
+        for n in 0..400_u32 {
+            let (one, other) = (1 + n * 5 % 7, 1 + n * 3 % 7);
+            echoes.ack(Segments {
+                count: one + other,
+                is_disturbed: false,
+                echoed: Some((one - 1, one)),
+                passed: (0, u64::from(one) * 10_000),
+            });
+        }
+        assert!(matches!(echoes.told(), Told::Open(_)), "{echoes:?}");
+    }
+
+    /// A receiver that acknowledges each segment, or batches of 2 to 7, of which it echoes the first. Of what a box leaves, echoes were sent 10 ms after the first.
+    #[test]
+    fn a_long_time_between_first_and_echo_is_no_card() {
+        let echoes = |step| {
+            let mut left = echoes((0..400).map(|n| 10 + n % 4), 1, 1, false, step);
+            for n in 0..40 {
+                left.ack(Segments { count: 2 + n % 6, is_disturbed: false, echoed: Some((0, 1)), passed: (0, 0) });
+            }
+            left.told()
+        };
+        assert!(matches!(echoes(1_000_000), Told::Missing(text) if text.contains("3 ms")));
+        assert!(matches!(echoes(10_000), Told::Open(_)));
+    }
+
+    #[test]
+    fn a_clock_that_does_not_tick_tells_nothing() {
+        assert!(matches!(told(irregular(), 100_000, 2, false), Told::Nothing(_)));
+    }
+
+    /// One ACK in fifty is lost, so that the next one covers four segments.
+    #[test]
+    fn few_losses_are_no_thinner() {
+        let found = told((0..400).map(|n| if n % 50 == 0 { 4 } else { 2 }), 1, 2, false);
+        assert!(matches!(found, Told::Whole(_)), "{found:?}");
+    }
+
+    /// Each fourth ACK overtakes the one before it, which comes behind it and covers nothing.
+    #[test]
+    fn overtaken_acks_are_not_missing() {
+        let mut echoes = echoes((0..400).map(|n| if n % 3 == 0 { 4 } else { 2 }), 1, 2, false, 1_000_000);
+        (0..134).for_each(|_| echoes.overtaken());
+        assert!(matches!(echoes.told(), Told::Whole(_)), "{echoes:?}");
+    }
+}

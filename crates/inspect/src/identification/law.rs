@@ -1,0 +1,109 @@
+//! Whether skipped numbers are as many as ACKs that a receiver by RFC 5681 has sent for the segments that an ACK covers.
+//!
+//! A receiver sends an ACK for each or for each second full-sized segment (RFC 5681, §4.2). If a box removes some, the next one covers as many more segments as the removed ones
+//! did: numbers and segments go together, closely. Other packets of a host come by chance (Poisson, or in bursts), so that their number varies as much as it amounts to.
+
+/// Segments per ACK of a receiver by RFC 5681, with some for ACKs that came late.
+const MAX_SEGMENTS: f64 = 2.2;
+/// ACKs for this.
+const MIN_ACKS: f64 = 60.0;
+/// Numbers that are skipped per ACK on average, for a proof.
+const MIN_SKIPPED: f64 = 0.1;
+/// The variance of the numbers around what the segments say, to their mean: a quarter of what chance would make it; *chosen*.
+const MAX_VARIANCE: f64 = 0.25;
+/// The part of the variance of the numbers that the segments explain; *chosen*.
+const MIN_EXPLAINED: f64 = 0.8;
+/// Below one segment per ACK, with some for segments that were captured together.
+const IMPOSSIBLE: f64 = 0.9;
+
+/// Sums over pure ACKs that cover data in order: segments, and numbers that are skipped before them and their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Law {
+    acks: f64,
+    covers: f64,
+    numbers: f64,
+    covers_squared: f64,
+    numbers_squared: f64,
+    product: f64,
+}
+
+impl Law {
+    #[inline]
+    pub(super) fn ack(&mut self, covers: u32, skipped: u32) {
+        let (covers, numbers) = (f64::from(covers), f64::from(skipped) + 1.0);
+        self.acks += 1.0;
+        self.covers += covers;
+        self.numbers += numbers;
+        self.covers_squared += covers * covers;
+        self.numbers_squared += numbers * numbers;
+        self.product += covers * numbers;
+    }
+
+    /// Segments per ACK that was sent, if all numbers are those of ACKs.
+    fn ratio(&self) -> f64 {
+        self.covers / self.numbers
+    }
+
+    /// Why the numbers cannot be those of ACKs, if they cannot.
+    pub(super) fn refuted(&self) -> Option<String> {
+        let ratio = self.ratio();
+        (self.acks >= MIN_ACKS && ratio < IMPOSSIBLE).then(|| {
+            format!("identifications are counted by the host: by them there would be an ACK per {ratio:.2} segments, expected at least 1")
+        })
+    }
+
+    /// What shows that they are.
+    pub(super) fn proof(&self) -> Option<String> {
+        let Self { acks, covers, numbers, covers_squared, numbers_squared, product } = *self;
+        let ratio = self.ratio();
+        let skipped = numbers / acks - 1.0;
+        if acks < MIN_ACKS || !(1.0..=MAX_SEGMENTS).contains(&ratio) || skipped < MIN_SKIPPED {
+            return None;
+        }
+        let residual = (numbers_squared - 2.0 * product / ratio + covers_squared / (ratio * ratio)) / acks;
+        let [of_covers, of_numbers] = [
+            covers_squared / acks - (covers / acks) * (covers / acks),
+            numbers_squared / acks - (numbers / acks) * (numbers / acks),
+        ];
+        let common = product / acks - covers / acks * numbers / acks;
+        let explained = common * common / (of_covers * of_numbers);
+        (residual <= MAX_VARIANCE * skipped && explained >= MIN_EXPLAINED).then(|| {
+            format!(
+                "and with them there is an ACK per {ratio:.2} segments, which explain {:.0} % of the skipped numbers",
+                100.0 * explained
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(acks: impl Iterator<Item = (u32, u32)>) -> Law {
+        let mut law = Law::default();
+        acks.for_each(|(covers, skipped)| law.ack(covers, skipped));
+        law
+    }
+
+    /// A receiver of two segments, of whose ACKs a box leaves each, each second, third, fourth or fifth in turn.
+    #[test]
+    fn removed_acks_are_as_many_as_the_segments_say() {
+        let found = law((0..200).map(|n| (2 * (1 + n % 5), n % 5)));
+        assert!(found.proof().is_some_and(|text| text.contains("2.00")), "{found:?}");
+    }
+
+    /// Each ACK covers two segments, and the host has sent 0 to 2 other packets since the one before.
+    #[test]
+    fn other_packets_of_a_host_do_not_go_with_segments() {
+        let found = law((0..200).map(|n| (2, n * 7 % 3)));
+        assert!(found.proof().is_none() && found.refuted().is_none(), "{found:?}");
+        // A packet for each ACK: nothing varies, and nothing explains it.
+        assert!(law((0..200).map(|_| (2, 1))).proof().is_none());
+    }
+
+    #[test]
+    fn more_acks_than_segments_are_impossible() {
+        assert!(law((0..200).map(|n| (2, n % 40))).refuted().is_some());
+    }
+}

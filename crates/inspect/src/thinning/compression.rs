@@ -1,0 +1,36 @@
+//! Whether ACKs that arrive together were sent apart.
+//!
+//! A box that holds ACKs back and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark, SIGCOMM 1991) shows in their timestamps: ACKs
+//! that arrive together were not sent together.
+
+use crate::bursts::starts;
+use crate::quantiles::median;
+use crate::rate::{Point, tidy};
+use crate::receiver_clock::tick_between;
+use crate::way::Ack;
+
+/// Whether bursts of ACKs, which have this period in nanoseconds, were sent over that time and not together. Returns `None` if timestamps
+/// are missing or too coarse.
+pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> Option<bool> {
+    let mut spreads = Vec::new();
+    for stretch in stretches {
+        let (first, last) = (stretch.first()?, stretch.last()?);
+        // A burst must last some ticks.
+        let Some((tick, _)) = tick_between(first, last).filter(|(tick, _)| tick * 4.0 <= period) else { continue };
+        let curve: Vec<Point> = tidy(stretch.iter().map(|ack| (ack.at, ack.delivered)));
+        let value_at = |at: u64| {
+            let place = stretch.partition_point(|ack| ack.at <= at);
+            place.checked_sub(1).and_then(|place| stretch[place].value)
+        };
+        for burst in starts(&curve, rate).windows(2) {
+            let length = burst[1] - burst[0];
+            if length < 3 {
+                continue;
+            }
+            let sent = f64::from(value_at(curve[burst[1] - 1].0)?.wrapping_sub(value_at(curve[burst[0]].0)?)) * tick;
+            spreads.push(sent / (period * (length - 1) as f64 / length as f64));
+        }
+    }
+    // Sent together they differ by a tick at most; sent evenly, by the whole period.
+    (spreads.len() >= 8).then(|| median(&mut spreads)).flatten().map(|spread| spread > 0.5)
+}

@@ -1,0 +1,151 @@
+//! How many segments ACKs cover.
+//!
+//! A receiver acknowledges by a rule, so that most of its ACKs cover the same number of segments, or leave when its timer expires.
+
+use crate::receiver_clock::tick_between;
+use crate::way::Ack;
+use std::collections::BTreeMap;
+
+/// ACKs that are left out at the start of a connection, in which receivers acknowledge more often (Linux's quick ACKs) and windows are small.
+const START: usize = 64;
+/// A number of segments that fewer of its ACKs cover is not that of its rule: it may be an ACK that was lost.
+const OFTEN: f64 = 0.01;
+/// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000, §18.2, 25 ms).
+const TIMER: f64 = 20e6;
+
+/// What the ACKs of a direction cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Coverage {
+    /// The segments that most ACKs cover.
+    pub(crate) usual: u32,
+    /// The share of ACKs that cover so many.
+    pub(crate) agreement: f64,
+    /// The mean number of segments that an ACK covers.
+    pub(crate) mean: f64,
+    /// The number that all but one in a hundred do not exceed.
+    pub(crate) largest: u32,
+    /// The share of ACKs that a receiver sends by a number of segments or by its timer: they cover the usual number, or fewer and waited.
+    pub(crate) by_rule: f64,
+    pub(crate) count: usize,
+}
+
+impl Coverage {
+    /// What these ACKs cover, without those at the start of the connection.
+    pub(super) fn of(acks: &[Arrived]) -> Self {
+        let in_order = by_number_or_timer(acks);
+        let settled = in_order.get(START..).unwrap_or_default();
+        let count = settled.len();
+        let (usual, most) = most_frequent(settled.iter().map(|ack| ack.segments));
+        let total: u64 = settled.iter().map(|ack| u64::from(ack.segments)).sum();
+        let share =
+            |is: &dyn Fn(&Arrived) -> bool| settled.iter().filter(|ack| is(ack)).count() as f64 / count.max(1) as f64;
+        let mut sorted: Vec<u32> = settled.iter().map(|ack| ack.segments).collect();
+        sorted.sort_unstable();
+        Self {
+            usual,
+            agreement: most as f64 / count.max(1) as f64,
+            mean: total as f64 / count.max(1) as f64,
+            largest: sorted.get((count * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default(),
+            // Where the timer rules, most ACKs cover fewer than the number.
+            by_rule: numbers(settled)
+                .map(|number| share(&|ack| ack.segments == number || ack.segments < number && ack.waited >= TIMER))
+                .fold(0.0, f64::max),
+            count,
+        }
+    }
+}
+
+/// ACKs of data in order, but for those of single segments that follow a gap: a receiver sends these at once (RFC 5681, §4.2).
+fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
+    let mut is_after_gap = false;
+    acks.iter()
+        .filter(|ack| {
+            is_after_gap = ack.segments == 0 || is_after_gap && ack.segments == 1;
+            !is_after_gap
+        })
+        .collect()
+}
+
+/// Numbers of segments that a rule may have.
+fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
+    let mut counts = BTreeMap::<u32, usize>::new();
+    acks.iter().for_each(|ack| *counts.entry(ack.segments).or_default() += 1);
+    let least = acks.len() as f64 * OFTEN;
+    counts.into_iter().filter(move |&(_, count)| count as f64 >= least).map(|(number, _)| number)
+}
+
+/// A pure ACK after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Segments that it acknowledges in order, if nothing is missing.
+    pub(super) segments: u32,
+    /// Nanoseconds since the ACK before, by the receiver's clock if it tells.
+    pub(super) waited: f64,
+    /// Nanoseconds since the ACK before, as captured.
+    pub(super) gap: f64,
+    pub(super) octets: f64,
+}
+
+/// The pure ACKs of a stretch, with segments of `mss` octets.
+pub(super) fn arrived(stretch: &[Ack], mss: u32) -> Vec<Arrived> {
+    let tick = stretch.first().zip(stretch.last()).and_then(|(first, last)| tick_between(first, last));
+    let pairs = stretch.windows(2).filter(|two| two[1].is_pure);
+    pairs
+        .map(|two| {
+            let gap = two[1].at.saturating_sub(two[0].at) as f64;
+            let ticks =
+                two[1].value.zip(two[0].value).map(|(one, other)| f64::from(one.wrapping_sub(other).cast_signed()));
+            Arrived {
+                segments: two[1].covers.div_ceil(mss),
+                waited: ticks.zip(tick).map_or(gap, |(ticks, (tick, _))| ticks * tick),
+                gap,
+                octets: two[1].octets.into(),
+            }
+        })
+        .collect()
+}
+
+/// The most frequent value and how often it occurs; the smaller of two.
+pub(super) fn most_frequent(values: impl Iterator<Item = u32>) -> (u32, usize) {
+    let mut counts = BTreeMap::<u32, usize>::new();
+    values.for_each(|value| *counts.entry(value).or_default() += 1);
+    counts.iter().rev().max_by_key(|&(_, count)| *count).map_or((0, 0), |(&value, &count)| (value, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acks(covers: impl Fn(u32) -> u32, waited: impl Fn(u32) -> f64) -> Vec<Arrived> {
+        (0..500).map(|n| Arrived { segments: covers(n), waited: waited(n), gap: waited(n), octets: 52.0 }).collect()
+    }
+
+    #[test]
+    fn most_acks_cover_the_number_of_the_rule() {
+        let found = Coverage::of(&acks(|n| if n % 100 == 0 { 4 } else { 2 }, |_| 1e6));
+        assert_eq!((found.usual, found.largest, found.count), (2, 2, 436));
+        assert!(found.by_rule > 0.98 && (found.mean - 2.02).abs() < 0.01, "{found:?}");
+        assert!(Coverage::of(&acks(|n| 2 + n * 7 % 11, |_| 1e6)).by_rule < 0.2);
+    }
+
+    /// A receiver that acknowledges eight, or what it has after 25 ms: six mostly, eight at times, and each segment at once after a gap.
+    #[test]
+    fn a_timer_that_rules_is_the_receivers() {
+        let covers = |n: u32| match n % 20 {
+            0 | 1 => 0,
+            2 | 3 => 1,
+            4 => 8,
+            n => 5 + n % 2,
+        };
+        let waited = |n: u32| if covers(n) <= 1 { 4.6e6 } else { 25e6 + f64::from(n % 7) * 1.1e6 };
+        let found = Coverage::of(&acks(covers, waited));
+        assert!(found.by_rule > 0.99, "{found:?}");
+    }
+
+    /// Flights of 18 segments at a receiver that acknowledges eight, or what it has after 25 ms.
+    #[test]
+    fn a_timer_is_the_receivers() {
+        let found = Coverage::of(&acks(|n| if n % 3 == 2 { 2 } else { 8 }, |n| [63e6, 10e6, 27e6][n as usize % 3]));
+        assert!(found.by_rule > 0.99, "{found:?}");
+    }
+}
