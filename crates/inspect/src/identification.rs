@@ -27,6 +27,9 @@ const MIN_STEPS: u64 = 50;
 const IRREGULAR: u64 = 50;
 /// So many missing packets are a thinner; fewer may be losses.
 pub(crate) const MISSING: f64 = 0.1;
+/// The share of packets that a path loses at most, and the standard deviations by which more must be missing for a thinner; *chosen*.
+const LOSSES: f64 = 0.05;
+const SIGMAS: f64 = 3.0;
 /// Steps that must refute a counter of the connection, and one in how many: a single one may be of a packet that was reordered; *chosen*.
 const MIN_REFUTED: u64 = 3;
 const REFUTED: u64 = 50;
@@ -197,10 +200,14 @@ impl Identifications {
 
     /// The share of missing packets, if it is small or the counter is that of the connection.
     fn share(&self) -> Told {
-        let share = self.skipped as f64 / (self.skipped + self.steps) as f64;
-        let of = format!("{} of {} identifications are missing", self.skipped, self.skipped + self.steps);
+        let all = self.skipped + self.steps;
+        let share = self.skipped as f64 / all as f64;
+        let of = format!("{} of {all} identifications are missing", self.skipped);
         if share < MISSING {
             return Told::Missing(share, of);
+        }
+        if share - SIGMAS * (share * (1.0 - share) / all as f64).sqrt() < LOSSES {
+            return Told::Nothing(format!("{of}, too few to tell them from losses"));
         }
         let proof = self.controls.proof().or_else(|| self.of_linux()).or_else(|| self.law.proof());
         match proof {
@@ -215,7 +222,7 @@ impl Identifications {
     /// Linux gives the SYN-ACK zero, and then counts the packets of the connection from a random number on (`ip_build_and_send_pkt`, and `inet_id` of
     /// `tcp_v4_syn_recv_sock`). Other stacks that begin with zero stay there (RFC 6864, §4.1).
     fn of_linux(&self) -> Option<String> {
-        (self.begins_as_linux && self.controls.steps >= MIN_STEPS / 5).then(|| {
+        (self.begins_as_linux && self.controls.within() >= MIN_REFUTED && self.controls.skipping == 0).then(|| {
             format!("of a connection that begins with zero, as those of Linux, and {}", self.controls.unskipped())
         })
     }

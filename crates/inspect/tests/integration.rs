@@ -5,6 +5,7 @@
 mod clock;
 mod connections;
 mod misleading;
+mod thinning;
 mod properties {
     pub(crate) mod frames;
     mod plausible;

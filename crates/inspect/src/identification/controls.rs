@@ -1,6 +1,9 @@
 //! Steps between packets between which none of the connection can be missing, as a control of those between which some may be.
+//!
+//! If the host counted, its other packets would come between the packets of controls as well: as often per step, and as often per second. Only controls between two steps that
+//! skip count, when the host would be sending.
 
-/// Steps in controls that would skip if the host counted, by the rate of the others, for a proof; *chosen*: by chance none of ten does in one of 22,000 cases (Poisson).
+/// Controls that would skip if the host counted, for a proof; *chosen*: by chance none of ten does in one of 22,000 cases (Poisson).
 const MIN_EXPECTED: f64 = 10.0;
 /// Of these, so many may skip: the numbers of a packet that was reordered.
 const MAX_SHARE: f64 = 0.1;
@@ -8,32 +11,71 @@ const MAX_SHARE: f64 = 0.1;
 /// Controls, and other steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Controls {
+    /// All controls.
     pub(super) steps: u64,
     /// Of `steps`, those that skip numbers.
     pub(super) skipping: u64,
-    nanos: u64,
-    /// Other steps that skip numbers, and the time of all others.
+    /// Controls between two steps that skip.
+    within: Steps,
+    /// Controls since the last step that skips.
+    since: Steps,
+    /// Other steps from the first that skips to the last, and how many skip.
+    others: Steps,
+    others_since: Steps,
     others_skipping: u64,
-    others_nanos: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Steps {
+    count: u64,
+    nanos: u64,
+}
+
+impl Steps {
+    fn add(&mut self, count: u64, nanos: u64) {
+        self.count += count;
+        self.nanos += nanos;
+    }
+
+    fn take(&mut self, from: &mut Self) {
+        self.add(from.count, from.nanos);
+        *from = Self::default();
+    }
 }
 
 impl Controls {
     /// A step took `nanos` and skipped so many numbers.
     #[inline]
     pub(super) fn step(&mut self, is_control: bool, skipped: u32, nanos: u64) {
-        if is_control {
-            self.steps += 1;
-            self.skipping += u64::from(skipped > 0);
-            self.nanos += nanos;
-        } else {
-            self.others_skipping += u64::from(skipped > 0);
-            self.others_nanos += nanos;
+        self.steps += u64::from(is_control);
+        self.skipping += u64::from(is_control && skipped > 0);
+        if skipped > 0 {
+            if self.others_skipping == 0 {
+                (self.since, self.others_since) = (Steps::default(), Steps::default());
+            }
+            self.within.take(&mut self.since);
+            self.others.take(&mut self.others_since);
+        }
+        match (is_control, skipped > 0) {
+            (true, _) => self.since.add(1, nanos),
+            (false, true) => {
+                self.others.add(1, nanos);
+                self.others_skipping += 1;
+            }
+            (false, false) => self.others_since.add(1, nanos),
         }
     }
 
-    /// The controls that would skip if the host counted: as many per second as other steps.
+    /// The controls between two steps that skip.
+    pub(super) const fn within(&self) -> u64 {
+        self.within.count
+    }
+
+    /// The controls between steps that skip that would skip as well if the host counted.
     fn expected(&self) -> f64 {
-        self.others_skipping as f64 * self.nanos as f64 / self.others_nanos.max(1) as f64
+        let per = |within: u64, others: u64| within as f64 / others.max(1) as f64;
+        let as_often = per(self.within.count, self.others.count).min(per(self.within.nanos, self.others.nanos));
+        self.others_skipping as f64 * as_often
     }
 
     /// What shows that the host does not count.
@@ -51,8 +93,8 @@ impl Controls {
     /// Why there is no proof.
     pub(super) fn lack(&self) -> String {
         format!(
-            "{} steps between contiguous segments, of which {:.1} would skip if the host counted, expected at least {MIN_EXPECTED}",
-            self.steps,
+            "{}, of which {:.1} would if the host counted, expected at least {MIN_EXPECTED}",
+            self.unskipped(),
             self.expected()
         )
     }
@@ -62,26 +104,41 @@ impl Controls {
 mod tests {
     use super::*;
 
-    /// 100 steps of 1 ms that skip, and controls of 1 ms.
-    fn controls(steps: u64, skipping: u64) -> Controls {
+    const MS: u64 = 1_000_000;
+
+    /// 100 steps of 1 ms that skip, with a control after each of the first so many, of so many nanoseconds.
+    fn controls(steps: u64, skipping: u64, nanos: u64) -> Controls {
         let mut controls = Controls::default();
-        (0..100).for_each(|_| controls.step(false, 3, 1_000_000));
-        (0..steps).for_each(|step| controls.step(true, u32::from(step < skipping), 1_000_000));
+        for step in 0..100 {
+            controls.step(false, 3, MS);
+            if step < steps {
+                controls.step(true, u32::from(step < skipping), nanos);
+            }
+        }
         controls
     }
 
     #[test]
-    fn as_long_a_time_without_skipped_numbers_is_a_proof() {
-        assert!(controls(9, 0).proof().is_none());
-        assert!(controls(30, 0).proof().is_some());
-        assert!(controls(30, 4).proof().is_none());
+    fn as_many_steps_of_as_long_a_time_without_skipped_numbers_are_a_proof() {
+        assert!(controls(9, 0, MS).proof().is_none());
+        assert!(controls(30, 0, MS).proof().is_some());
+        assert!(controls(30, 4, MS).proof().is_none());
     }
 
-    /// A thousand segments that follow each other within a microsecond: another packet of the host has no time to come between.
+    /// Within a microsecond another packet of the host has no time to come between, and in a single long pause the host may have paused as well.
     #[test]
-    fn contiguous_segments_within_no_time_are_no_proof() {
-        let mut controls = controls(0, 0);
-        (0..1000).for_each(|_| controls.step(true, 0, 1000));
-        assert!(controls.proof().is_none());
+    fn short_steps_and_few_long_ones_are_no_proof() {
+        assert!(controls(99, 0, 1000).proof().is_none());
+        assert!(controls(3, 0, 1000 * MS).proof().is_none());
+    }
+
+    /// The host may have begun to send, or have ended, when numbers began to be skipped.
+    #[test]
+    fn controls_before_and_behind_do_not_count() {
+        let mut found = Controls::default();
+        (0..50).for_each(|_| found.step(true, 0, MS));
+        (0..100).for_each(|_| found.step(false, 3, MS));
+        (0..50).for_each(|_| found.step(true, 0, MS));
+        assert!(found.proof().is_none(), "{found:?}");
     }
 }
