@@ -30,7 +30,7 @@ pub(crate) struct ToEnd {
 impl Handshake {
     /// Returns `true` if a segment that the end `from` sends opens another connection between the same ports.
     ///
-    /// A SYN with another number does, and one with the same number after both ends have sent something and one has closed. A repeated SYN does not. The SYN of the
+    /// A SYN with another number does, and one with the same number after a handshake and its close. A repeated SYN does not. The SYN of the
     /// other end belongs to this connection if that end has sent nothing else (simultaneous open, RFC 9293, §3.5). So does any SYN-ACK for the SYN of this connection: SYN
     /// cookies change their number (RFC 4987, §3.6).
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
@@ -45,7 +45,7 @@ impl Handshake {
                 self.first[1 - from].is_some_and(is_for) || self.syn_ack.is_some_and(|(_, ack)| ack == segment.ack);
             return is_other && !is_for_this;
         }
-        let is_reopened = self.is_closed && self.has_sent == [true; 2];
+        let is_reopened = self.is_closed && self.syn_ack.is_some() && self.has_sent == [true; 2];
         is_other || is_reopened || first.is_none() && self.has_sent[1 - from]
     }
 

@@ -46,6 +46,10 @@ const MIN_ACKS: usize = 60;
 const STANDARD: f64 = 2.2;
 /// A receiver follows a rule if so many of its ACKs do.
 const RULE: f64 = 0.95;
+/// If the capture has so many segments per ACK or fewer, each segment has its ACK, but for a few.
+const EACH: f64 = 1.1;
+/// The share of the data that must be acknowledged in order if only such ACKs show that none is missing; *chosen*: of the ACKs of a tenth of the data, a tenth of all.
+const MIN_ORDERED: f64 = 0.9;
 /// The share of the data that the capture may lack: one that lacks more lacks ACKs as well; *chosen*.
 const MAX_UNCAPTURED: f64 = 0.01;
 
@@ -61,6 +65,10 @@ pub(crate) struct Case {
     /// Whether no box can read the ACKs.
     pub(crate) is_encrypted: bool,
     pub(crate) pure_acks: u64,
+    /// Segments per pure ACK.
+    pub(crate) ratio: f64,
+    /// The share of the data that were acknowledged in order.
+    pub(crate) ordered: f64,
     /// The share of the data that packets with data acknowledge.
     pub(crate) ridden: f64,
     /// The share of the data that the capture lacks.
@@ -126,10 +134,20 @@ impl Case {
         if self.is_encrypted {
             return Some(self.whole("no box can read what is encrypted"));
         }
+        if self.ratio <= EACH {
+            return Some(Verdict::of(Thinning::None, format!("{:.2} segments per ACK: each has its own", self.ratio)));
+        }
         match (&self.identifications, &self.echoes) {
             (identification::Told::Missing(share, text), _) if *share < identification::MISSING => {
                 Some(self.whole(text))
             }
+            (_, echoes::Told::Whole(text)) if self.ordered < MIN_ORDERED && self.ratio > STANDARD => Some(Verdict::of(
+                Thinning::Unknown,
+                format!(
+                    "{text}, but {:.0} % of the data were acknowledged while others were missing",
+                    100.0 * (1.0 - self.ordered)
+                ),
+            )),
             (_, echoes::Told::Whole(text)) => Some(self.whole(text)),
             (identification::Told::Missing(_, text), _) | (_, echoes::Told::Missing(text)) => {
                 Some(Verdict::of(Thinning::Thinned, text.as_str()))
@@ -206,6 +224,8 @@ mod tests {
             at_receiver: None,
             is_encrypted: false,
             pure_acks: 500,
+            ratio: mean,
+            ordered: 0.95,
             ridden: 0.0,
             uncaptured: 0.0,
         }
@@ -243,6 +263,19 @@ mod tests {
         // What shows that nothing is missing has the last word.
         assert_eq!(with(missing(0.0), later), Thinning::SparseReceiver);
         assert_eq!(with(missing(0.6), whole), Thinning::SparseReceiver);
+    }
+
+    #[test]
+    fn each_segment_has_its_ack() {
+        assert_eq!(found(&case(1.02, 0.5)), Thinning::None);
+    }
+
+    /// Timestamps tell of ACKs in order alone: those of losses may be missing.
+    #[test]
+    fn whole_acks_in_order_are_not_all() {
+        let echoes = echoes::Told::Whole("whole".to_owned());
+        assert_eq!(found(&Case { echoes: echoes.clone(), ordered: 0.6, ..case(6.0, 0.2) }), Thinning::Unknown);
+        assert_eq!(found(&Case { echoes, ordered: 0.6, ..case(1.9, 0.2) }), Thinning::None);
     }
 
     #[test]

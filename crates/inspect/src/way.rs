@@ -129,6 +129,8 @@ pub(crate) struct Way {
     all_acks: u64,
     /// Octets that packets with data acknowledge first.
     ridden_octets: u64,
+    /// Octets that were acknowledged in order, without losses or reordering.
+    ordered_octets: u64,
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: u64,
     /// When an ACK for further data passed last.
@@ -169,6 +171,7 @@ impl Way {
             duplicate_acks: 0,
             all_acks: 0,
             ridden_octets: 0,
+            ordered_octets: 0,
             first_data: None,
             last_data: 0,
             last_advance: 0,
@@ -203,6 +206,11 @@ impl Way {
     /// The share of the acknowledged octets that packets with data acknowledge, instead of pure ACKs.
     pub(crate) fn ridden(&self) -> f64 {
         self.ridden_octets as f64 / (self.space.acknowledged - START).max(1) as f64
+    }
+
+    /// The share of the acknowledged octets that were acknowledged in order, without losses or reordering.
+    pub(crate) fn ordered(&self) -> f64 {
+        self.ordered_octets as f64 / (self.space.acknowledged - START).max(1) as f64
     }
 
     /// Octets that the receiver has acknowledged and that are not in the capture. One may be a FIN, or a probe of a closed window.
@@ -487,6 +495,7 @@ impl Way {
         let is_in_order = was_whole && is_behind_highest && !segments.is_disturbed && (ack > before || !is_pure);
         if is_in_order {
             self.echoes.ack(segments);
+            self.ordered_octets += ack.saturating_sub(before);
         }
         is_in_order.then_some(segments.count)
     }

@@ -17,7 +17,7 @@ THINNING = {
     "sparse-receiver": "the receiver acknowledges rarely",
     "thinned": "ACKs are removed",
     "not-visible": "not visible here",
-    "unknown": "too few ACKs",
+    "unknown": "not known",
 }
 """What is removed, in words."""
 

@@ -67,6 +67,8 @@ impl Acks {
             at_receiver: at_receiver(way, position),
             is_encrypted,
             pure_acks: way.pure_acks,
+            ratio: way.data_segments as f64 / way.pure_acks.max(1) as f64,
+            ordered: way.ordered(),
             ridden: way.ridden(),
             uncaptured: way.uncaptured() as f64 / way.carried().max(1) as f64,
         };
