@@ -13,6 +13,7 @@ _QUANTITIES = {
     "goodput": "goodput",
     "ratio": "segments per ACK",
     "thinning": "ACKs thinned",
+    "missing": "ACKs missing by their numbers",
     "compressed": "ACKs compressed",
     "limits": "limits",
     "controller": "controller",
