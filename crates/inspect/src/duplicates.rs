@@ -10,6 +10,10 @@
 //!
 //! A card may have cut one of the copies and not the other: they begin with the same identification, or with that of the segment within the larger one.
 
+mod datagrams;
+
+pub(crate) use datagrams::Datagrams;
+
 use crate::packet::Packet;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
@@ -73,6 +77,13 @@ impl Duplicates {
         false
     }
 
+    /// A datagram is a copy of one so many nanoseconds before.
+    #[cold]
+    pub(crate) fn datagram(&mut self, distance: u64) {
+        self.count += 1;
+        self.distance += distance;
+    }
+
     /// The mean time from a packet to its copy in milliseconds, or `None` if there is none.
     pub(crate) fn mean_distance(&self) -> Option<f64> {
         (self.count > 0).then(|| self.distance as f64 / self.count as f64 / 1e6)
@@ -124,7 +135,7 @@ impl Sender {
                 return None;
             }
             let is_copy = if is_numbered {
-                recent.has_octets_of(packet) && recent.has_number_of(packet)
+                recent.has_number_of(packet) && recent.has_octets_of(packet)
             } else {
                 distance < near && recent.has_octets_of(packet) && (takes || is_doubled && !recent.has_copy)
             };

@@ -57,7 +57,7 @@ pub struct Counts {
     pub other_udp_flows: u64,
     /// Of the packets, those whose headers cannot be read.
     pub malformed: u64,
-    /// Of these, copies of TCP segments that the capture made, which count for nothing else.
+    /// Of these, copies that the capture made, which count for nothing else.
     pub duplicates: u64,
     /// Connections.
     pub connections: u64,

@@ -1,6 +1,7 @@
 //! From frames to connections.
 
 use crate::clock::{Clock, Testimony};
+use crate::duplicates::Datagrams;
 use crate::hosts::{Between, Hosts};
 use crate::link_layer::LinkLayer;
 use crate::packet::{Packet, ipv4_source, time_to_live};
@@ -39,6 +40,7 @@ pub struct Inspector {
     udp: Flows,
     counts: report::Counts,
     hosts: Hosts,
+    datagrams: Datagrams,
     clock: Clock<Option<IpPacket>>,
     /// Buffers of packets that have been followed.
     spare: Vec<Vec<u8>>,
@@ -53,6 +55,7 @@ impl Inspector {
             udp: Flows::default(),
             counts: report::Counts::default(),
             hosts: Hosts::default(),
+            datagrams: Datagrams::default(),
             clock: Clock::default(),
             spare: Vec::new(),
         }
@@ -132,6 +135,13 @@ impl Inspector {
             return self.segment(at, packet, &segment, others);
         }
         let Some((head, length)) = packet.datagram_payload() else { return false };
+        if let Some(Place { slot, .. }) = self.slots.look_up(packet.flow())
+            && let Some(distance) = self.datagrams.copy_of(at, packet.flow(), packet.identification(), head, length)
+        {
+            self.slots.connection(slot).duplicates.datagram(distance);
+            self.counts.duplicates += 1;
+            return true;
+        }
         let datagram = quic::Datagram { at, steps: self.clock.steps(), head, length: length as u32, wire };
         match self.udp.datagram(&mut self.slots, packet, &datagram, &self.clock) {
             Belongs::ToConnection(before) => {
