@@ -95,6 +95,11 @@ impl IpPacket {
         std::mem::take(&mut self.octets)
     }
 
+    /// Sets the length of a packet whose header has no room for it: a segment that a card cuts later.
+    pub fn lengthen(&mut self, length: u32) {
+        self.wire_len = self.wire_len.max(length);
+    }
+
     /// The identification in the IPv4 header (RFC 791, §3.1), or `None` for IPv6.
     #[must_use]
     #[inline]
@@ -123,6 +128,18 @@ impl IpPacket {
     pub fn reverse_flow(&self) -> Option<FlowKey> {
         let [source, destination] = self.sockets()?;
         Some(endpoints::flow_key_between([destination, source], self.carried.protocol?.0))
+    }
+
+    /// The number of the protocol behind all IP headers. Returns `None` for a fragment, of which only the first has a header of it.
+    #[must_use]
+    pub fn protocol(&self) -> Option<u8> {
+        self.carried.protocol.map(|protocol| protocol.0)
+    }
+
+    /// Octets of the IP headers, extension headers included.
+    #[must_use]
+    pub const fn headers(&self) -> usize {
+        self.carried.offset
     }
 
     /// Whether the packet carries a whole UDP datagram.

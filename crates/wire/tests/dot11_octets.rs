@@ -141,6 +141,15 @@ fn data_looks_as_in_9_3_2_1() {
         ..data(&[])
     };
     is(&Frame::Data(other), "88 04  2c 00  02 00 00 00 00 01  02 00 00 00 00 0a  02 00 00 00 00 01  33 12  e0 00");
+    let between = Data {
+        distribution_system: DistributionSystem::Between { address_4: STATION },
+        qos: Some(Qos { tid: 1, ack_policy: AckPolicy::Normal, is_amsdu: false }),
+        ..data(&[0xde, 0xad])
+    };
+    is(
+        &Frame::Data(between),
+        "88 03  2c 00  02 00 00 00 00 01  02 00 00 00 00 0a  02 00 00 00 00 01  30 12  02 00 00 00 00 0a  01 00  de ad",
+    );
 }
 
 #[test]
@@ -200,7 +209,6 @@ fn other_frames_are_refused() {
     };
     assert_eq!(changed(0, 0x40, &whole), Err(DecodeError::Kind(0x40)), "a probe request");
     assert_eq!(changed(0, 0x09, &whole), Err(DecodeError::Kind(0x09)), "version 1");
-    assert_eq!(changed(1, 0x03, &whole), Err(DecodeError::FourAddresses));
     assert_eq!(changed(1, 0x41, &whole), Err(DecodeError::Protected));
     let block_ack = BlockAck {
         duration: 0,

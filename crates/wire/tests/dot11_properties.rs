@@ -28,9 +28,12 @@ fn address() -> impl Strategy<Value = MacAddress> {
 prop_compose! {
     fn any_data()(
         duration: u16,
-        distribution_system in select(vec![
-            DistributionSystem::Apart, DistributionSystem::To, DistributionSystem::From,
-        ]),
+        distribution_system in (0u8..4, address()).prop_map(|(kind, address_4)| match kind {
+            0 => DistributionSystem::Apart,
+            1 => DistributionSystem::To,
+            2 => DistributionSystem::From,
+            _ => DistributionSystem::Between { address_4 },
+        }),
         (is_retry, has_more_fragments, has_more_data, is_sync) in any::<(bool, bool, bool, bool)>(),
         (receiver, transmitter, address_3) in (address(), address(), address()),
         (sequence, fragment) in (0u16..4096, 0u8..16),
@@ -98,14 +101,14 @@ fn any_modulation() -> impl Strategy<Value = Modulation> {
 prop_compose! {
     fn any_header()(
         (tsft, end) in any::<(Option<u64>, Option<u64>)>(),
-        (has_short_preamble, has_fcs, is_damaged) in any::<(bool, bool, bool)>(),
+        (has_short_preamble, has_fcs, is_padded, is_damaged) in any::<(bool, bool, bool, bool)>(),
         channel: Option<(u16, u16)>,
         (signal, noise) in any::<(Option<i8>, Option<i8>)>(),
         modulation in option::of(any_modulation()),
         ampdu: Option<(u32, Option<bool>, Option<bool>)>,
     ) -> Header {
         Header {
-            tsft, has_short_preamble, has_fcs, is_damaged,
+            tsft, has_short_preamble, has_fcs, is_padded, is_damaged,
             channel: channel.map(|(frequency, flags)| Channel { frequency, flags }),
             signal, noise, modulation,
             ampdu: ampdu.map(|(reference, is_last, is_single)| Ampdu { reference, is_last, is_single }),

@@ -102,6 +102,25 @@ fn extension_headers_are_passed_over() {
 }
 
 #[test]
+fn the_protocol_stands_behind_all_headers_unless_the_packet_is_a_fragment() {
+    let of = |octets: &[u8]| (parsed(octets).protocol(), parsed(octets).headers());
+    assert_eq!(of(&ECHO), (Some(1), 20));
+    assert_eq!(of(&ACK_V6), (Some(6), 40));
+    assert_eq!(of(&with_extension(60, [0, 0, 1, 4, 0, 0, 0, 0])), (Some(6), 48));
+    assert_eq!(of(&with_extension(44, [0, 0, 0, 1, 0, 0, 0, 7])), (None, 48));
+}
+
+#[test]
+fn a_packet_without_room_for_its_length_can_be_lengthened() {
+    let mut packet = parsed(&octets_of(&segment::ack(), FLOW, 0, Extent::Whole));
+    let headers = packet.wire_len().get() as u32;
+    packet.lengthen(headers + 80_000);
+    assert_eq!(packet.segment().map(|segment| segment.payload), Some(80_000));
+    packet.lengthen(0);
+    assert_eq!(packet.wire_len().get(), u64::from(headers) + 80_000);
+}
+
+#[test]
 fn all_fragments_of_a_packet_are_of_one_flow() {
     // The first, then one 8 octets behind it, of IPv4 with more to come.
     let v4: Vec<FlowKey> = [[0x20, 0], [0x20, 1]]

@@ -261,6 +261,7 @@ impl AirCapture {
             tsft: Some(first_bit(ppdu)),
             has_short_preamble: ppdu.mode.format == Format::ShortDsss,
             has_fcs: true,
+            is_padded: false,
             is_damaged,
             channel: Some(channel(self.band, ppdu.mode)),
             signal: ppdu.signal.map(|signal| level(signal.power_dbm)),

@@ -25,9 +25,6 @@ pub enum DecodeError {
         "found a frame whose frame control begins with {0:#04x}, expected data, beacon, RTS, CTS, ACK or Block ACK"
     )]
     Kind(u8),
-    /// A frame between access points, with four addresses.
-    #[error("the frame has four addresses")]
-    FourAddresses,
     /// The body is encrypted.
     #[error("the frame is encrypted")]
     Protected,
@@ -98,17 +95,17 @@ fn compressed(field: u16) -> Result<u8, DecodeError> {
 
 fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Data<'_>, DecodeError> {
     let has = |flag: u8| flags & flag != 0;
-    let distribution_system = match (has(flag::TO_DS), has(flag::FROM_DS)) {
-        (false, false) => DistributionSystem::Apart,
-        (true, false) => DistributionSystem::To,
-        (false, true) => DistributionSystem::From,
-        (true, true) => return Err(DecodeError::FourAddresses),
-    };
     if has(flag::PROTECTED) {
         return Err(DecodeError::Protected);
     }
     let (receiver, transmitter, address_3) = (rest.address()?, rest.address()?, rest.address()?);
     let sequence_control = rest.number()?;
+    let distribution_system = match (has(flag::TO_DS), has(flag::FROM_DS)) {
+        (false, false) => DistributionSystem::Apart,
+        (true, false) => DistributionSystem::To,
+        (false, true) => DistributionSystem::From,
+        (true, true) => DistributionSystem::Between { address_4: rest.address()? },
+    };
     let mut is_sync = !is_qos && has(flag::HT_CONTROL);
     let qos = if is_qos {
         let [low, _] = rest.take()?;

@@ -86,8 +86,13 @@ fn compressed(tid: u8) -> u16 {
 
 fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
     let when = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-    let flags = when(frame.distribution_system == DistributionSystem::To, flag::TO_DS)
-        | when(frame.distribution_system == DistributionSystem::From, flag::FROM_DS)
+    let (directions, address_4) = match frame.distribution_system {
+        DistributionSystem::Apart => (0, None),
+        DistributionSystem::To => (flag::TO_DS, None),
+        DistributionSystem::From => (flag::FROM_DS, None),
+        DistributionSystem::Between { address_4 } => (flag::TO_DS | flag::FROM_DS, Some(address_4)),
+    };
+    let flags = directions
         | when(frame.has_more_fragments, flag::MORE_FRAGMENTS)
         | when(frame.is_retry, flag::RETRY)
         | when(frame.has_more_data, flag::MORE_DATA)
@@ -99,6 +104,7 @@ fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
     }
     let sequence_control = frame.sequence << 4 | u16::from(frame.fragment & 0xf);
     octets.extend_from_slice(&sequence_control.to_le_bytes());
+    octets.extend(address_4.into_iter().flat_map(|address| address.0));
     if let Some(qos) = frame.qos {
         let low = qos.tid & 0xf | when(frame.is_sync, QOS_SYNC) | qos.ack_policy.bits() << 5 | when(qos.is_amsdu, 0x80);
         octets.extend_from_slice(&[low, 0]);

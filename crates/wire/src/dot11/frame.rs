@@ -101,6 +101,11 @@ pub enum DistributionSystem {
     To,
     /// From an access point.
     From,
+    /// Both: between access points or mesh stations, in a frame with four addresses.
+    Between {
+        /// Address 4: the source of an MSDU, or the BSSID or source of an A-MSDU (Table 9-30).
+        address_4: MacAddress,
+    },
 }
 
 /// The QoS Control field of a data frame (9.2.4.5).

@@ -15,6 +15,8 @@ pub struct Header {
     pub has_short_preamble: bool,
     /// Do the captured octets end with the FCS?
     pub has_fcs: bool,
+    /// Is the MAC header padded to a multiple of four octets?
+    pub is_padded: bool,
     /// Is the FCS wrong?
     pub is_damaged: bool,
     /// The channel.
@@ -201,6 +203,7 @@ mod field {
 mod flag {
     pub(super) const SHORT_PREAMBLE: u8 = 0x02;
     pub(super) const FCS: u8 = 0x10;
+    pub(super) const PADDED: u8 = 0x20;
     pub(super) const BAD_FCS: u8 = 0x40;
 }
 

@@ -82,6 +82,7 @@ fn read(field: u32, octets: &[u8], header: &mut Header) {
             let has = |flag: u8| octets[0] & flag != 0;
             header.has_short_preamble = has(flag::SHORT_PREAMBLE);
             header.has_fcs = has(flag::FCS);
+            header.is_padded = has(flag::PADDED);
             header.is_damaged = has(flag::BAD_FCS);
         }
         field::RATE => header.modulation = Some(Modulation::Legacy(octets[0])),

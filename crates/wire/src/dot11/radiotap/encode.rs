@@ -94,6 +94,7 @@ fn flags(header: &Header) -> u8 {
     let when = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     when(header.has_short_preamble, flag::SHORT_PREAMBLE)
         | when(header.has_fcs, flag::FCS)
+        | when(header.is_padded, flag::PADDED)
         | when(header.is_damaged, flag::BAD_FCS)
 }
 
