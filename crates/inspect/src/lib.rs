@@ -7,7 +7,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`link_layer`] | the IP packet in a captured frame |
+//! | [`decapsulate`] | the IP packets in a captured frame |
 //! | [`table`] | from frames to connections |
 //! | `slots` | the connections that are followed |
 //! | `finished` | the connections that are described |
@@ -45,6 +45,7 @@ mod busy;
 mod clock;
 mod connection;
 pub mod controller;
+pub mod decapsulate;
 mod duplicates;
 mod echoes;
 pub mod finding;
@@ -53,7 +54,6 @@ mod handshake;
 mod hosts;
 mod identification;
 mod limits;
-pub mod link_layer;
 mod losses;
 mod overview;
 mod packet;
@@ -71,6 +71,6 @@ mod trace;
 mod way;
 mod writes;
 
-pub use link_layer::LinkLayer;
+pub use decapsulate::LinkType;
 pub use report::Report;
 pub use table::{Inspector, Options};

@@ -18,6 +18,7 @@ pub use losses::Losses;
 pub use round_trip::RoundTrip;
 
 use crate::connection;
+use crate::decapsulate::Unopened;
 use crate::finding::{Finding, Statements};
 use crate::qlog::{Source, Summary};
 use crate::way;
@@ -45,7 +46,7 @@ pub struct Report {
 }
 
 /// What was read of a capture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Packets.
     pub packets: u64,
@@ -61,6 +62,9 @@ pub struct Counts {
     pub duplicates: u64,
     /// Connections.
     pub connections: u64,
+    /// Packets without a connection, by the reason.
+    #[serde(flatten)]
+    pub unopened: Unopened,
 }
 
 /// The protocol of a connection.

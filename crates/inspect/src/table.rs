@@ -1,15 +1,15 @@
 //! From frames to connections.
 
 use crate::clock::{Clock, Testimony};
+use crate::decapsulate::{Decapsulator, Found, LinkType};
 use crate::duplicates::Datagrams;
 use crate::hosts::{Between, Hosts};
-use crate::link_layer::LinkLayer;
 use crate::packet::{Packet, ipv4_source, time_to_live};
 use crate::quic::flows::{Belongs, Flows};
 use crate::quic::recognise as quic;
 use crate::report::{self, Protocol, Report};
 use crate::slots::{Ends, Place, Slots};
-use acklab_base::{Datagram, Instant, NodeId};
+use acklab_base::{Datagram, Instant};
 use acklab_wire::IpPacket;
 use acklab_wire::tcp::Segment;
 use std::collections::VecDeque;
@@ -29,8 +29,6 @@ impl Default for Options {
     }
 }
 
-/// Octets at the start of a packet that hold all headers: of IPv6 with extensions, and of TCP with options.
-const HEADERS: usize = 256;
 /// The connections of a capture.
 ///
 /// Packets are told in the order of the capture by [`frame`](Self::frame); [`finish`](Self::finish) returns what they tell.
@@ -41,9 +39,8 @@ pub struct Inspector {
     counts: report::Counts,
     hosts: Hosts,
     datagrams: Datagrams,
-    clock: Clock<Option<IpPacket>>,
-    /// Buffers of packets that have been followed.
-    spare: Vec<Vec<u8>>,
+    clock: Clock<Found>,
+    decapsulator: Decapsulator,
 }
 
 impl Inspector {
@@ -57,60 +54,45 @@ impl Inspector {
             hosts: Hosts::default(),
             datagrams: Datagrams::default(),
             clock: Clock::default(),
-            spare: Vec::new(),
+            decapsulator: Decapsulator::default(),
         }
     }
 
-    /// A frame with this link layer was captured at `at`. Of `length` octets on the wire, `octets` are present.
-    pub fn frame(&mut self, at: Instant, link_layer: LinkLayer, octets: &[u8], length: u32) {
+    /// A frame with this link type was captured at `at`. Of `length` octets on the wire, `octets` are present.
+    pub fn frame(&mut self, at: Instant, link_type: LinkType, octets: &[u8], length: u32) {
         self.counts.packets += 1;
-        let packet = self.parse(link_layer, octets, length);
         let nanos = at.as_nanos();
+        let found = self.decapsulator.frame(nanos, link_type, octets, length);
         let place = self.clock.read(nanos);
-        if let Some(packet) = self.clock.add(nanos, packet) {
-            self.jump((place, nanos, packet));
+        if let Some(found) = self.clock.add(nanos, found) {
+            self.jump((place, nanos, found));
         }
         self.follow(false);
-    }
-
-    /// The IP packet in a frame.
-    fn parse(&mut self, link_layer: LinkLayer, octets: &[u8], length: u32) -> Option<IpPacket> {
-        let Some(packet) = link_layer.ip_packet(octets) else {
-            self.counts.others += 1;
-            return None;
-        };
-        let header = octets.len() - packet.len();
-        let mut buffer = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(HEADERS));
-        buffer.clear();
-        buffer.extend_from_slice(&packet[..packet.len().min(HEADERS)]);
-        complete_length(&mut buffer, (length as usize).saturating_sub(header));
-        let parsed = IpPacket::parse(buffer, |_| NodeId::NOWHERE).ok();
-        self.counts.malformed += u64::from(parsed.is_none());
-        parsed
     }
 
     /// Follows packets of which no earlier one is expected.
     #[inline]
     fn follow(&mut self, is_over: bool) {
-        while let Some((at, packet)) = self.clock.release(is_over) {
-            let Some(mut packet) = packet else { continue };
-            if !self.packet(at, &packet) {
-                self.counts.others += 1;
+        while let Some((at, found)) = self.clock.release(is_over) {
+            for packet in found {
+                if !self.packet(at, &packet) {
+                    self.decapsulator.refuse(&packet);
+                }
+                self.decapsulator.reuse(packet);
             }
-            self.spare.push(packet.take_octets());
         }
     }
 
-    /// The time of a packet jumps, or it follows one that does.
+    /// The time of a frame jumps, or it follows one that does.
     #[cold]
-    fn jump(&mut self, packet: (u64, u64, Option<IpPacket>)) {
-        let mut queue = VecDeque::from([packet]);
-        while let Some((place, nanos, packet)) = queue.pop_front() {
-            let Some(packet) = self.clock.add(nanos, packet) else { continue };
+    fn jump(&mut self, frame: (u64, u64, Found)) {
+        let mut queue = VecDeque::from([frame]);
+        while let Some((place, nanos, found)) = queue.pop_front() {
+            let Some(found) = self.clock.add(nanos, found) else { continue };
             let (at, jump) = self.clock.jump(nanos);
             self.follow(false);
-            let shows = packet.as_ref().map_or((0, Testimony::Silent), |packet| self.testify(at, jump, packet));
-            for held in self.clock.hold((place, nanos, packet), shows).into_iter().rev() {
+            let shows = found.first().map_or((0, Testimony::Silent), |packet| self.testify(at, jump, packet));
+            for held in self.clock.hold((place, nanos, found), shows).into_iter().rev() {
                 queue.push_front(held);
             }
         }
@@ -145,7 +127,7 @@ impl Inspector {
         let datagram = quic::Datagram { at, steps: self.clock.steps(), head, length: length as u32, wire };
         match self.udp.datagram(&mut self.slots, packet, &datagram, &self.clock) {
             Belongs::ToConnection(before) => {
-                self.counts.others -= before;
+                self.decapsulator.withdraw(packet, before);
                 self.counts.other_udp_packets -= before;
                 true
             }
@@ -200,6 +182,9 @@ impl Inspector {
             again.into_iter().for_each(|packet| self.jump(packet));
         }
         self.follow(true);
+        self.counts.unopened = std::mem::take(&mut self.decapsulator).finish();
+        self.counts.others = self.counts.unopened.others();
+        self.counts.malformed = self.counts.unopened.unreadable;
         self.counts.other_udp_flows = self.udp.others();
         let (first, last) = self.clock.span();
         let (connections, mut largest) = self.slots.finish(&self.clock);
@@ -215,15 +200,5 @@ impl Inspector {
             log: None,
             connections: largest,
         }
-    }
-}
-
-/// Writes the length of the packet where its header has none: cards that cut segments leave that to be done (TCP segmentation offload).
-fn complete_length(packet: &mut [u8], length: usize) {
-    if let [version, _, high, low, ..] = packet
-        && *version >> 4 == 4
-        && (*high, *low) == (0, 0)
-    {
-        [*high, *low] = (length.min(usize::from(u16::MAX)) as u16).to_be_bytes();
     }
 }

@@ -5,7 +5,7 @@ use crate::seeds;
 use acklab_base::{Ecn, Instant};
 use acklab_inspect::report::{Position, Report, Way};
 use acklab_inspect::thinning::Thinning;
-use acklab_inspect::{Inspector, LinkLayer, Options as Bounds};
+use acklab_inspect::{Inspector, LinkType, Options as Bounds};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use acklab_wire::{Endpoints, Pdu};
@@ -79,7 +79,7 @@ impl Download {
             let fields = Ipv4Fields { identification: *identification, ..Ipv4Fields::default() };
             segment.encode(ends, fields, Extent::Headers, &mut octets).unwrap();
             let length = segment.wire_len().get() as u32;
-            self.inspector.frame(Instant::from_nanos(*at), LinkLayer::Ip, &octets, length);
+            self.inspector.frame(Instant::from_nanos(*at), LinkType::IP, &octets, length);
         }
         self.inspector.finish()
     }
@@ -155,7 +155,7 @@ fn connections_make_room_for_others() {
         let mut octets = Vec::new();
         let data = segment(5, 1, Flags::ACK, MSS, 1, 1);
         data.encode(ends, Ipv4Fields::default(), Extent::Headers, &mut octets).unwrap();
-        inspector.frame(Instant::from_nanos(u64::from(number)), LinkLayer::Ip, &octets, 1500);
+        inspector.frame(Instant::from_nanos(u64::from(number)), LinkType::IP, &octets, 1500);
     }
     let report = inspector.finish();
     assert_eq!((report.counts.connections, report.connections.len()), (40, 40));

@@ -7,6 +7,7 @@ mod connections;
 mod misleading;
 mod thinning;
 mod properties {
+    pub(crate) mod decapsulation;
     pub(crate) mod frames;
     mod plausible;
     pub(crate) mod qlog;
@@ -16,3 +17,4 @@ mod qlog;
 mod quic;
 #[path = "../../../fuzz/seeds.rs"]
 mod seeds;
+mod tunnels;

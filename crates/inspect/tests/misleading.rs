@@ -2,7 +2,7 @@
 
 use acklab_base::Instant;
 use acklab_inspect::report::{Connection, Position, Report};
-use acklab_inspect::{Inspector, LinkLayer, Options as Bounds};
+use acklab_inspect::{Inspector, LinkType, Options as Bounds};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use acklab_wire::{Endpoints, Pdu};
@@ -79,7 +79,7 @@ pub(crate) fn inspect(packets: &[Captured]) -> Report {
         let fields = Ipv4Fields { identification: packet.identification, ..Ipv4Fields::default() };
         packet.segment.encode(ends, fields, Extent::Headers, &mut octets).unwrap();
         let length = packet.segment.wire_len().get() as u32;
-        inspector.frame(Instant::from_nanos(packet.at), LinkLayer::Ip, &octets, length);
+        inspector.frame(Instant::from_nanos(packet.at), LinkType::IP, &octets, length);
     }
     inspector.finish()
 }

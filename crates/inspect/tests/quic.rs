@@ -2,7 +2,7 @@
 
 use acklab_base::Instant;
 use acklab_inspect::report::{Protocol, Report};
-use acklab_inspect::{Inspector, LinkLayer, Options};
+use acklab_inspect::{Inspector, LinkType, Options};
 
 const CLIENT: u16 = 50_000;
 const SERVER: u16 = 443;
@@ -55,7 +55,7 @@ fn short(id: &[u8], number: u64, length: usize) -> Vec<u8> {
 fn inspect(packets: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Report {
     let mut inspector = Inspector::new(Options::default());
     for (at, packet) in packets {
-        inspector.frame(Instant::from_nanos(1_000_000_000 + at), LinkLayer::Ip, &packet, packet.len() as u32);
+        inspector.frame(Instant::from_nanos(1_000_000_000 + at), LinkType::IP, &packet, packet.len() as u32);
     }
     inspector.finish()
 }

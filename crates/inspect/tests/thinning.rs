@@ -3,7 +3,7 @@
 use acklab_base::Instant;
 use acklab_inspect::report::Way;
 use acklab_inspect::thinning::Thinning;
-use acklab_inspect::{Inspector, LinkLayer, Options as Bounds};
+use acklab_inspect::{Inspector, LinkType, Options as Bounds};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 use acklab_wire::{Endpoints, Pdu};
@@ -112,7 +112,7 @@ impl Download {
             let mut octets = Vec::new();
             let fields = Ipv4Fields { identification, ..Ipv4Fields::default() };
             segment.encode(ends, fields, Extent::Headers, &mut octets).unwrap();
-            inspector.frame(Instant::from_nanos(at), LinkLayer::Ip, &octets, segment.wire_len().get() as u32);
+            inspector.frame(Instant::from_nanos(at), LinkType::IP, &octets, segment.wire_len().get() as u32);
         }
         let mut report = inspector.finish();
         report.connections.remove(0).ways.remove(0)

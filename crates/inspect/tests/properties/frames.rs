@@ -3,7 +3,7 @@
 use acklab_base::{Ecn, Instant};
 use acklab_inspect::report::Estimate;
 use acklab_inspect::table::Options as Bounds;
-use acklab_inspect::{Inspector, LinkLayer};
+use acklab_inspect::{Inspector, LinkType};
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
@@ -31,7 +31,7 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
             6 => datagram_of(chunk),
             _ => packet_of(chunk),
         };
-        let layer = if kind % 8 == 7 { LinkLayer::Ethernet } else { LinkLayer::Ip };
+        let layer = if kind % 8 == 7 { LinkType::ETHERNET } else { LinkType::IP };
         inspector.frame(Instant::from_nanos(at), layer, &frame, frame.len() as u32);
     }
     let report = inspector.finish();

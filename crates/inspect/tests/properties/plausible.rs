@@ -2,7 +2,7 @@
 
 use crate::properties::soundness::assert_sound;
 use acklab_base::{Ecn, Instant};
-use acklab_inspect::{Inspector, LinkLayer, Options as Bounds};
+use acklab_inspect::{Inspector, LinkType, Options as Bounds};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 use acklab_wire::{Endpoints, Pdu};
@@ -212,7 +212,7 @@ proptest! {
             let mut octets = Vec::new();
             packet.segment.encode(ends, fields, Extent::Headers, &mut octets).unwrap();
             let length = packet.segment.wire_len().get() as u32;
-            inspector.frame(Instant::from_nanos(packet.at), LinkLayer::Ip, &octets, length);
+            inspector.frame(Instant::from_nanos(packet.at), LinkType::IP, &octets, length);
         }
         let report = inspector.finish();
         prop_assert_eq!(report.counts.packets, packets.len() as u64);

@@ -24,7 +24,7 @@ pub(super) fn read<R: Read>(
     let mut before = 0.0;
     let open_watched = || {
         // A log that is read twice takes about as long each time.
-        let source = Watched { source: open()?, progress: &progress, before, octets: 0 };
+        let source = Watched { source: open()?, progress: &progress, before };
         before = PASS;
         Ok(source)
     };
@@ -70,7 +70,6 @@ struct Watched<'p, 'w, R> {
     progress: &'p RefCell<&'p mut Progress<'w>>,
     /// The share of the work that was done before.
     before: f64,
-    octets: u64,
 }
 
 /// The watcher asked to stop.
@@ -81,9 +80,8 @@ struct Stopped;
 impl<R: Read> Read for Watched<'_, '_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(to)?;
-        self.octets += read as u64;
         let mut progress = self.progress.borrow_mut();
-        let share = self.before + PASS * (self.octets as f64 / progress.length).min(1.0);
+        let share = self.before + PASS * progress.share();
         if (progress.watch)(share) { Ok(read) } else { Err(io::Error::other(Stopped)) }
     }
 }

@@ -1,0 +1,246 @@
+//! Reassembly of IP fragments (RFC 791, §3.2; RFC 8200, §4.5): of the headers only.
+//!
+//! A datagram is complete once fragments cover it. What counts is then the start of its octets, which
+//! holds the headers of transports and tunnels, and its length. IPv4 takes the octets that arrived
+//! last where fragments overlap. An IPv6 datagram whose fragments overlap is discarded, with all
+//! further fragments of it (RFC 5722, §4); a fragment that comes twice is no overlap.
+
+use super::closed::{Closed, Unopened};
+use super::frame::Frame;
+use super::ip::HEADERS;
+use acklab_wire::IpPacket;
+use std::collections::BTreeMap;
+
+const NAME: &str = "IP fragment";
+/// How long fragments wait for the others (RFC 8200, §4.5; RFC 1122, §3.3.2: 60 to 120 s).
+const TIMEOUT: u64 = 60_000_000_000;
+/// Datagrams that are reassembled at a time. Chosen; with [`MAX_FRAGMENTS`] it bounds the memory to
+/// some megabytes.
+const MAX_DATAGRAMS: usize = 256;
+/// Fragments of a datagram. Chosen: the longest datagram has as many if each carries 64 octets.
+const MAX_FRAGMENTS: usize = 1024;
+/// Octets that are kept of a datagram: fragments begin at multiples of eight (RFC 791, §3.1).
+const KEPT: usize = 2 * HEADERS;
+const UNIT: usize = 8;
+/// Octets of the fragment header of IPv6 (RFC 8200, §4.5).
+const V6_FRAGMENT_HEADER: usize = 8;
+const V6_HEADER: usize = 40;
+
+/// Addresses, protocol (of IPv4), identification (RFC 791, §2.3; RFC 8200, §4.5).
+type Key = ([u8; 32], u8, u32);
+
+/// The datagrams of which fragments have arrived.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fragments {
+    datagrams: BTreeMap<Key, Datagram>,
+}
+
+#[derive(Clone, Debug)]
+struct Datagram {
+    since: u64,
+    /// The IP headers of the first fragment, empty before it arrives.
+    headers: Vec<u8>,
+    /// The start of the payload.
+    start: Vec<u8>,
+    /// Units of it that are present.
+    present: u64,
+    /// Starts and ends of fragments, in order.
+    ranges: Vec<(u32, u32)>,
+    /// Octets of the payload, once the last fragment has arrived.
+    length: Option<u32>,
+    is_discarded: bool,
+    fragments: u64,
+}
+
+/// What the headers of a fragment state.
+struct Fragment<'a> {
+    key: Key,
+    headers: &'a [u8],
+    range: (u32, u32),
+    is_last: bool,
+    is_v6: bool,
+    octets: &'a [u8],
+}
+
+impl Fragments {
+    /// Takes a fragment. Returns the start and the length of the datagram that it completes.
+    pub(super) fn accept(
+        &mut self,
+        at: u64,
+        packet: &IpPacket,
+        frame: Frame<'_>,
+        unopened: &mut Unopened,
+    ) -> Option<(Vec<u8>, usize)> {
+        let fragment = match Fragment::of(packet, frame) {
+            Ok(fragment) => fragment,
+            Err(closed) => {
+                unopened.count(closed);
+                return None;
+            }
+        };
+        let key = fragment.key;
+        if self.datagrams.get(&key).is_some_and(|datagram| at > datagram.since + TIMEOUT) {
+            self.remove(&key, unopened);
+        }
+        if self.datagrams.len() >= MAX_DATAGRAMS && !self.datagrams.contains_key(&key) {
+            self.make_room(unopened);
+        }
+        let datagram = self.datagrams.entry(key).or_insert_with(|| Datagram::new(at));
+        datagram.fragments += 1;
+        datagram.add(&fragment);
+        if datagram.is_discarded || !datagram.is_complete() {
+            return None;
+        }
+        self.datagrams.remove(&key)?.reassemble(fragment.is_v6)
+    }
+
+    /// Fragments that still wait for others.
+    pub(super) fn held(&self) -> u64 {
+        self.datagrams.values().map(|datagram| datagram.fragments).sum()
+    }
+
+    fn remove(&mut self, key: &Key, unopened: &mut Unopened) {
+        if let Some(datagram) = self.datagrams.remove(key) {
+            unopened.incomplete_fragments(datagram.fragments);
+        }
+    }
+
+    /// Gives up the datagram that has waited for longest.
+    #[cold]
+    fn make_room(&mut self, unopened: &mut Unopened) {
+        if let Some((&key, _)) = self.datagrams.iter().min_by_key(|(_, datagram)| datagram.since) {
+            self.remove(&key, unopened);
+        }
+    }
+}
+
+impl<'a> Fragment<'a> {
+    fn of(packet: &'a IpPacket, frame: Frame<'a>) -> Result<Self, Closed> {
+        let octets = packet.octets();
+        let headers = octets.get(..packet.headers()).ok_or(Closed::Damaged(NAME))?;
+        let is_v6 = octets[0] >> 4 == 6;
+        let mut addresses = [0; 32];
+        let (field, has_more, protocol, identification) = if is_v6 {
+            addresses.copy_from_slice(&headers[8..V6_HEADER]);
+            let (_, &[_, _, high, low, a, b, c, d]) =
+                headers.split_last_chunk::<V6_FRAGMENT_HEADER>().ok_or(Closed::Damaged(NAME))?;
+            let field = u16::from_be_bytes([high, low]);
+            // The next header may differ between fragments (RFC 8200, §4.5).
+            (field & !7, field & 1 != 0, 0, u32::from_be_bytes([a, b, c, d]))
+        } else {
+            addresses[..8].copy_from_slice(&headers[12..20]);
+            let field = u16::from_be_bytes([headers[6], headers[7]]);
+            let identification = u16::from_be_bytes([headers[4], headers[5]]);
+            (field << 3, field & 0x2000 != 0, headers[9], identification.into())
+        };
+        let carried = frame.skip(headers.len(), NAME)?;
+        let length = carried.length as u32;
+        let range = (u32::from(field), u32::from(field) + length);
+        // Each fragment but the last has a multiple of eight octets, and a packet at most 65,535.
+        if length == 0 || has_more && !length.is_multiple_of(UNIT as u32) || range.1 > u16::MAX.into() {
+            return Err(Closed::Damaged(NAME));
+        }
+        let key = (addresses, protocol, identification);
+        Ok(Self { key, headers, range, is_last: !has_more, is_v6, octets: carried.octets })
+    }
+}
+
+impl Datagram {
+    const fn new(since: u64) -> Self {
+        Self {
+            since,
+            headers: Vec::new(),
+            start: Vec::new(),
+            present: 0,
+            ranges: Vec::new(),
+            length: None,
+            is_discarded: false,
+            fragments: 0,
+        }
+    }
+
+    fn add(&mut self, fragment: &Fragment<'_>) {
+        let (start, end) = fragment.range;
+        let place = match self.ranges.binary_search(&fragment.range) {
+            Ok(_) => {
+                self.keep(fragment);
+                return;
+            }
+            Err(place) => place,
+        };
+        let before = place.checked_sub(1).is_some_and(|before| self.ranges[before].1 > start);
+        let behind = self.ranges.get(place).is_some_and(|range| range.0 < end);
+        let does_overlap = before || behind;
+        if fragment.is_v6 && does_overlap || self.ranges.len() >= MAX_FRAGMENTS {
+            self.discard();
+        }
+        if self.is_discarded {
+            return;
+        }
+        self.ranges.insert(place, fragment.range);
+        if fragment.is_last {
+            self.length = Some(end);
+        }
+        if start == 0 {
+            self.headers = fragment.headers.to_vec();
+        }
+        self.keep(fragment);
+    }
+
+    /// Later fragments are discarded too, until the datagram times out.
+    fn discard(&mut self) {
+        *self = Self { is_discarded: true, fragments: self.fragments, ..Self::new(self.since) };
+    }
+
+    /// Keeps octets at the start of the datagram.
+    fn keep(&mut self, fragment: &Fragment<'_>) {
+        let start = fragment.range.0 as usize;
+        if start >= KEPT || self.is_discarded {
+            return;
+        }
+        self.start.resize(KEPT, 0);
+        let count = fragment.octets.len().min(KEPT - start);
+        self.start[start..start + count].copy_from_slice(&fragment.octets[..count]);
+        // The last unit of a datagram may be shorter than others.
+        let is_whole = fragment.octets.len() == (fragment.range.1 - fragment.range.0) as usize;
+        let units = if is_whole { count.div_ceil(UNIT) } else { count / UNIT };
+        for unit in start / UNIT..start / UNIT + units {
+            self.present |= 1 << unit;
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        let Some(length) = self.length else { return false };
+        let mut covered = 0;
+        for &(start, end) in &self.ranges {
+            if start > covered {
+                return false;
+            }
+            covered = covered.max(end);
+        }
+        covered >= length
+    }
+
+    /// The start of the datagram as a packet that is no fragment, and its length.
+    fn reassemble(mut self, is_v6: bool) -> Option<(Vec<u8>, usize)> {
+        let payload = self.length? as usize;
+        let mut packet = std::mem::take(&mut self.headers);
+        let total = packet.len() + payload;
+        if is_v6 {
+            // With an offset of zero and no more fragments, the fragment header is skipped as any
+            // other extension (RFC 6946, §2).
+            let flags = packet.len() - V6_FRAGMENT_HEADER + 2;
+            packet[flags..flags + 2].fill(0);
+            packet[4..6].copy_from_slice(&u16::try_from(total - V6_HEADER).ok()?.to_be_bytes());
+        } else {
+            packet[6..8].fill(0);
+            packet[2..4].copy_from_slice(&u16::try_from(total).ok()?.to_be_bytes());
+        }
+        let present = (self.present.trailing_ones() as usize * UNIT).min(payload);
+        packet.extend_from_slice(self.start.get(..present).unwrap_or_default());
+        Some((packet, total))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! What must hold for frames of any link type. The tests of this crate and the fuzz target
+//! `decapsulate` share it.
+
+use acklab_base::Instant;
+use acklab_inspect::table::Options as Bounds;
+use acklab_inspect::{Inspector, LinkType, Report};
+
+/// Link types that are opened, and some that are not.
+pub(crate) const LINK_TYPES: [u16; 44] = [
+    0, 1, 6, 7, 8, 9, 10, 11, 12, 50, 51, 100, 101, 104, 105, 107, 108, 109, 113, 117, 119, 122, 123, 127, 129, 163,
+    166, 178, 179, 180, 192, 204, 205, 206, 220, 226, 239, 240, 242, 258, 274, 276, 282, 285,
+];
+
+/// Frames made of `octets`, of any link type, are each in the report: in a connection, or by the name
+/// of what was not opened.
+///
+/// # Panics
+/// If it does not hold.
+pub(crate) fn any_frame_is_in_the_report(octets: &[u8]) {
+    let mut together = Inspector::new(Bounds::default());
+    let mut rest = octets;
+    let mut at = 0;
+    while let [kind, length, missing, further @ ..] = rest {
+        let link_type = LinkType(LINK_TYPES[usize::from(*kind) % LINK_TYPES.len()]);
+        let (frame, behind) = further.split_at(further.len().min(usize::from(*length)));
+        let length = (frame.len() + usize::from(*missing)) as u32;
+        let mut alone = Inspector::new(Bounds::default());
+        for inspector in [&mut alone, &mut together] {
+            inspector.frame(Instant::from_nanos(at), link_type, frame, length);
+        }
+        let report = alone.finish();
+        assert!(accounted(&report) > 0, "{link_type:?} {frame:02x?}: {:?}", report.counts);
+        assert_eq!(report.counts.unopened.retried, 0, "a frame alone repeats none");
+        (rest, at) = (behind, at + 1_000_000);
+    }
+    let _ = together.finish();
+}
+
+/// Packets that the report states something about.
+pub(crate) fn accounted(report: &Report) -> u64 {
+    report.counts.connections + report.counts.others + report.counts.malformed
+}
