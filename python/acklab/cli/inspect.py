@@ -8,6 +8,7 @@ from acklab.files import printable
 from acklab.inspection.model import inspect
 from acklab.inspection.notes import notes
 from acklab.inspection.tables import tables
+from acklab.inspection.unopened import nothing_followed
 from acklab.terminal import run_bar, show_table, tell
 
 
@@ -22,8 +23,7 @@ def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: in
         for table in shown:
             show_table(table, " (all of them: --json)")
         if not shown:
-            counts = found.counts
-            tell(f"found {counts['packets']} packets and no connection with data, expected TCP or QUIC")
+            tell(nothing_followed(found))
     for note in notes(found):
         tell(f"note: {note}")
     if report is not None:

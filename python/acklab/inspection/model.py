@@ -227,6 +227,14 @@ class Counts(TypedDict):
     malformed: int
     duplicates: int
     connections: int
+    closed: dict[str, int]
+    """Packets by the innermost protocol, which is not decoded."""
+    cut: dict[str, int]
+    """Packets by the header that the snap length cut; those with cut TCP options are followed nevertheless."""
+    damaged: dict[str, int]
+    """Packets by the header that contradicts itself, or within which the frame ends."""
+    retried: int
+    """Frames of 802.11 that were on the air before."""
 
 
 @dataclass(frozen=True, repr=False)

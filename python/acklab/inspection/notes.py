@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from acklab.inspection.model import Clock, Inspection, Step
+from acklab.inspection.unopened import unopened
 from acklab.metrics import written
 
 _MOST_STEPS = 3
@@ -21,6 +22,7 @@ def _notes(found: Inspection) -> Iterator[str]:
         yield found.cut
     if found.log is not None and found.log["note"] is not None:
         yield found.log["note"]
+    yield from unopened(found)
     if found.counts["duplicates"]:
         yield _duplicates(found)
     yield from _clock(found.clock)
