@@ -329,6 +329,7 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     folder: Path | None = None,
+    drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None:
     """Serves measurements until Ctrl-C or `cancel`. Raises UsageError and RunError."""
@@ -340,6 +341,7 @@ def serve(
         certificate=None if certificate is None else str(certificate),
         key=None if key is None else str(key),
         folder=None if folder is None else str(folder),
+        drain=drain,
         cancel=cancel,
     )
 
@@ -397,6 +399,7 @@ def proxy_listen(
     certificate: Path | None = None,
     key: Path | None = None,
     folder: Path | None = None,
+    drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None:
     """The far side of a proxy, until Ctrl-C or `cancel`. Raises UsageError and RunError."""
@@ -409,6 +412,7 @@ def proxy_listen(
         certificate=None if certificate is None else str(certificate),
         key=None if key is None else str(key),
         folder=None if folder is None else str(folder),
+        drain=drain,
         cancel=cancel,
     )
 
@@ -424,6 +428,7 @@ def proxy_connect(
     fingerprint: str | None = None,
     authorities: Path | None = None,
     keys: Path | None = None,
+    drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None:
     """The near side of a proxy, until Ctrl-C or `cancel`. Raises UsageError and RunError."""
@@ -438,6 +443,7 @@ def proxy_connect(
         fingerprint=fingerprint,
         authorities=None if authorities is None else str(authorities),
         keys=None if keys is None else str(keys),
+        drain=drain,
         cancel=cancel,
     )
 

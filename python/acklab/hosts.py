@@ -289,11 +289,14 @@ def serve(
     certificate: str | Path | None = None,
     key: str | Path | None = None,
     state: str | Path | None = None,
+    drain: str = "0s",
     ready: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> None:
     """Serves measurements until Ctrl-C, or until `cancel` is cancelled, and then tells the clients.
+
+    A measurement that is going on when `cancel` is cancelled has the time `drain` to end, such as "10s". Ctrl-C ends it at once.
 
     It listens at `addresses` (default: all) on UDP and TCP `port`, and on UDP `port` + 1 for QUIC; 0 is any free port. Without a `certificate` and a `key`, in PEM, it
     makes its own on the first run and keeps them in the folder `state` (default: `$XDG_STATE_HOME/acklab`). `ready` is called with the port and the
@@ -307,6 +310,7 @@ def serve(
         certificate=None if certificate is None else path_of(certificate, "certificate"),
         key=None if key is None else path_of(key, "key"),
         folder=None if state is None else path_of(state, "state"),
+        drain=drain,
         cancel=cancel,
     )
 

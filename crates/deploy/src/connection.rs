@@ -170,7 +170,8 @@ impl Connection {
     /// If the connection is lost.
     pub async fn receive_message(&self) -> Result<Vec<u8>, Lost> {
         loop {
-            let (send, mut receive) = self.accept_stream().await?;
+            let (mut send, mut receive) = self.accept_stream().await?;
+            send.end();
             drop(send);
             let mut message = Vec::new();
             match receive.read_to_end(&mut message).await {
@@ -230,7 +231,9 @@ struct Half {
     id: u32,
 }
 
-/// The half of a stream that this end sends on. Dropping it ends the half as [`end`](Self::end) does.
+/// The half of a stream that this end sends on. Dropping it before its [`end`](Self::end) resets
+/// the half with the code 0, so that the peer never takes what was cut off for all: by an error, a
+/// task that is cancelled, or a runtime that is dropped.
 #[derive(Debug)]
 pub struct SendStream {
     half: Half,
@@ -301,7 +304,9 @@ impl SendStream {
 
 impl Drop for SendStream {
     fn drop(&mut self) {
-        self.end();
+        if !self.has_ended {
+            self.reset(NO_REASON);
+        }
         let now = self.half.connection.endpoint.shared.now();
         self.half.connection.with(|end| end.release_stream(now, self.half.id, 0));
     }

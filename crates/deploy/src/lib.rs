@@ -28,6 +28,7 @@
 //!         tokio::spawn(async move {
 //!             while let Ok((mut send, mut receive)) = connection.accept_stream().await {
 //!                 copy(&mut receive, &mut send).await?;
+//!                 send.end();
 //!             }
 //!             std::io::Result::Ok(())
 //!         });

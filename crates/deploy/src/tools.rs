@@ -8,36 +8,35 @@
 //! | [`known_hosts`] | fingerprints of servers that were believed before, as ssh keeps them |
 //! | [`trust`] | whom a tool believes |
 //! | [`state`] | the folder in which a server keeps its certificate and its keys |
+//! | `log` | lines for the person who runs a tool |
+//! | `stop` | how a tool is stopped |
 //! | [`error`] | what can go wrong |
 //!
 //! Futures here run on the runtime of [`run`], which has one thread besides those of the endpoints.
 
 pub mod error;
 pub mod known_hosts;
+mod log;
 pub mod perf;
 pub mod proxy;
 pub mod serve;
 pub mod state;
+mod stop;
 pub mod trust;
 
 pub use error::ToolError;
+pub use stop::Stop;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, sockopt};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::sync::watch;
+use stop::Stopper;
 
 /// The port of the tools if none is given: "TACK" on the keys of a telephone. IANA has not assigned it.
 pub const PORT: u16 = 8225;
 /// A peer that says nothing for so long during a handshake or a set-up is given up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// How often a tool looks whether it should stop.
-const CHECK: Duration = Duration::from_millis(50);
-
-/// Set once a tool should stop. Clones see the same.
-pub type Stop = watch::Receiver<bool>;
-
-/// Runs a tool, which is given what tells it to stop: that is so once `goes_on` returns `false`. The tool then ends by itself.
+/// Runs a tool until it is done, or `goes_on` returns `false`: then it ends at once.
 ///
 /// # Errors
 /// If the system has no runtime for it, and those of the tool.
@@ -45,29 +44,37 @@ pub fn run<T, F>(mut goes_on: impl FnMut() -> bool, tool: impl FnOnce(Stop) -> F
 where
     F: Future<Output = Result<T, ToolError>>,
 {
+    run_until(move || u32::from(!goes_on()), Duration::ZERO, tool)
+}
+
+/// Runs a tool until it is done, or `demands`, which counts the demands to stop, returns more than
+/// zero. After the first one, the tool begins nothing new, and what is unfinished has `drain`; the
+/// second one ends it at once.
+///
+/// # Errors
+/// If the system has no runtime for it, and those of the tool.
+pub fn run_until<T, F>(
+    demands: impl FnMut() -> u32,
+    drain: Duration,
+    tool: impl FnOnce(Stop) -> F,
+) -> Result<T, ToolError>
+where
+    F: Future<Output = Result<T, ToolError>>,
+{
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed("runtime", error))?;
     runtime.block_on(async {
-        let (stop, stopped) = watch::channel(false);
-        let look = async {
-            while goes_on() {
-                tokio::time::sleep(CHECK).await;
-            }
-            stop.send_replace(true);
+        let (stopper, stop) = Stopper::new(drain);
+        let heed = async {
+            stopper.heed(drain, demands).await;
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            done = tool(stopped) => done,
+            done = tool(stop) => done,
             // It never ends.
-            () = look => Err(ToolError::Stopped),
+            () = heed => Err(ToolError::Stopped),
         }
     })
-}
-
-/// Waits until the tool should stop.
-pub(crate) async fn stopped(mut stop: Stop) {
-    // It fails if nobody can set it any more, and then the runtime is about to end.
-    _ = stop.wait_for(|stops| *stops).await;
 }
 
 /// A socket of this address and no other version of IP, without blocking.

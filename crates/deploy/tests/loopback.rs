@@ -136,6 +136,7 @@ fn many_streams_come_and_go() {
                 let mut question = Vec::new();
                 receive.read_to_end(&mut question).await.unwrap();
                 send.write_all(&question).await.unwrap();
+                send.end();
             }
         };
         let ask = async {
@@ -197,6 +198,83 @@ fn the_end_of_a_connection_reaches_all_who_wait() {
         assert_eq!(lost, Lost::Peer { code: 42 });
         assert_eq!(server.closed().await, Lost::Here { code: 42 });
     });
+}
+
+/// What a writer's half, endpoint or runtime leaves behind when it is dropped is no complete
+/// stream: its reader gets what has arrived, and then an error.
+#[test]
+fn a_stream_that_is_dropped_before_its_end_is_an_error_for_its_reader() {
+    const PART: usize = 100_000;
+    /// Writes a part, and then drops all of the client in some order.
+    type Leave = fn(Endpoint, Connection, acklab_deploy::SendStream);
+    let leave: [(&str, Leave); 3] = [
+        ("stream", |endpoint, connection, send| {
+            drop(send);
+            // The connection goes on for a while.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            drop((connection, endpoint));
+        }),
+        ("connection", |endpoint, connection, send| {
+            drop(connection);
+            drop(send);
+            drop(endpoint);
+        }),
+        ("endpoint", |endpoint, connection, send| {
+            drop(endpoint);
+            drop((connection, send));
+        }),
+    ];
+    for (what, leave) in leave {
+        let [client, server] = endpoints(false);
+        let to = server.local_address();
+        let writer = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            let (connection, mut send, receive) = runtime.block_on(async {
+                let connection = client.connect(to, NAME).await.unwrap();
+                let (send, receive) = connection.open_stream().await.unwrap();
+                (connection, send, receive)
+            });
+            // The task is dropped with its runtime, while it waits.
+            runtime.block_on(async { send.write_all(&octets(PART)).await.unwrap() });
+            drop(receive);
+            // Meanwhile the server accepts the stream.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            leave(client, connection, send);
+        });
+        run(async {
+            let connection = server.accept().await.unwrap();
+            let (_send, mut receive) = connection.accept_stream().await.unwrap();
+            let mut read = Vec::new();
+            let end = receive.read_to_end(&mut read).await;
+            assert!(end.is_err(), "{what}: {} octets and the end", read.len());
+            assert!(octets(PART).starts_with(&read), "{what}");
+        });
+        writer.join().unwrap();
+    }
+}
+
+#[test]
+fn a_task_that_is_dropped_with_its_runtime_ends_no_stream() {
+    let [client, server] = endpoints(false);
+    let to = server.local_address();
+    let copies = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.spawn(async move {
+            let connection = client.connect(to, NAME).await.unwrap();
+            let (mut send, _receive) = connection.open_stream().await.unwrap();
+            loop {
+                send.write_all(&octets(1000)).await.unwrap();
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+        });
+        runtime.block_on(async { tokio::time::sleep(std::time::Duration::from_millis(200)).await });
+    });
+    run(async {
+        let connection = server.accept().await.unwrap();
+        let (_send, mut receive) = connection.accept_stream().await.unwrap();
+        assert!(receive.read_to_end(&mut Vec::new()).await.is_err());
+    });
+    copies.join().unwrap();
 }
 
 #[test]

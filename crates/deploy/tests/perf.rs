@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 const HOST: &str = "127.0.0.1";
 
@@ -30,6 +31,10 @@ impl Served {
     }
 
     fn at(address: &str, identity: Identity) -> Self {
+        Self::draining(address, identity, Duration::ZERO)
+    }
+
+    fn draining(address: &str, identity: Identity, drain: Duration) -> Self {
         let options = serve::Options {
             addresses: vec![address.parse().unwrap()],
             port: 0,
@@ -40,8 +45,9 @@ impl Served {
         let (to, ready) = mpsc::channel();
         let flag = Arc::clone(&goes_on);
         let thread = std::thread::spawn(move || {
-            tools::run(
-                || flag.load(Ordering::Relaxed),
+            tools::run_until(
+                || u32::from(!flag.load(Ordering::Relaxed)),
+                drain,
                 |stop| serve::serve(options, stop, move |serving| to.send(serving).unwrap(), |_| {}),
             )
         });
@@ -102,6 +108,39 @@ fn assert_sensible(row: &Row) {
     assert!(row.mean_rtt.unwrap() > 0.0 && row.p95_rtt.unwrap() >= row.mean_rtt.unwrap() * 0.3, "{row:?}");
     assert!(row.cpu_sender > 0.0 && row.cpu_receiver > 0.0, "{row:?}");
     assert!(row.retransmitted_share.unwrap() <= 100.0, "{row:?}");
+}
+
+/// What becomes of a measurement of each transport, in either direction, when the server is stopped
+/// in its middle.
+fn stopped_meanwhile(drain: Duration) -> Vec<Result<Vec<Row>, ToolError>> {
+    let stop = |with: &'static str, reverse: bool| {
+        let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
+        let mut served = Served::draining(HOST, identity, drain);
+        let options = Options { seconds: Some(1.5), reverse, ..served.options(with) };
+        let (to, told) = mpsc::channel();
+        let measurement = std::thread::spawn(move || {
+            tools::run(|| true, |stop| measure(&options, stop, |one| _ = to.send(matches!(one, Told::Interval { .. }))))
+        });
+        assert!(told.iter().any(|is_interval| is_interval), "it is going on");
+        served.goes_on.store(false, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(200));
+        let other = run(&Options { contenders: Contender::list("tcp").unwrap(), ..served.options(with) });
+        assert!(other.is_err(), "no other measurement begins");
+        served.stop();
+        measurement.join().unwrap()
+    };
+    let cases = [("tack", false), ("tack", true), ("quic", true), ("tcp", false), ("tcp", true)];
+    cases.into_iter().map(|(with, reverse)| stop(with, reverse)).collect()
+}
+
+#[test]
+fn a_server_that_stops_ends_its_measurement_or_lets_it_drain() {
+    for ended in stopped_meanwhile(Duration::ZERO) {
+        assert!(ended.is_err(), "{ended:?}");
+    }
+    for drained in stopped_meanwhile(Duration::from_secs(60)) {
+        assert!(drained.unwrap()[0].seconds >= 1.5);
+    }
 }
 
 #[test]

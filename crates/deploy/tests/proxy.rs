@@ -182,3 +182,22 @@ fn programs_that_speak_something_else_are_told_apart() {
     stream.read_exact(&mut method).unwrap();
     assert_eq!(method, [5, 0xff], "user and password are not offered");
 }
+
+#[test]
+fn a_flood_of_bad_programs_is_a_few_lines() {
+    let far = Far::new(&["127.0.0.1"]);
+    let (serving, _far) = far.listen(0);
+    let (bound, lines, mut near) = far.connect(serving.port, "127.0.0.1:1");
+    for _ in 0..200 {
+        let mut program = open(bound[0]);
+        program.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        // Its connection is closed.
+        while program.read(&mut [0; 10]).is_ok_and(|octets| octets > 0) {}
+    }
+    assert_eq!(socks(bound[0], 1, V4, 1).1, 5, "connection refused");
+    near.stop();
+    let lines: Vec<String> = lines.iter().collect();
+    let bad = lines.iter().filter(|line| line.starts_with("SOCKS5")).count();
+    assert_eq!(bad, 30, "as many as a minute has lines of a kind");
+    assert!(lines.contains(&"127.0.0.1:1: connection refused".to_owned()), "{lines:?}");
+}

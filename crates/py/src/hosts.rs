@@ -8,12 +8,14 @@ use acklab_deploy::tools::perf::{Contender, Options, measure};
 use acklab_deploy::tools::proxy::{Allow, Forward, connect, listen};
 use acklab_deploy::tools::serve::Serving;
 use acklab_deploy::tools::trust::{Trust, offered};
-use acklab_deploy::tools::{self, ToolError, known_hosts, state};
+use acklab_deploy::tools::{self, Stop, ToolError, known_hosts, state};
 use pyo3::prelude::*;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
+use std::time::Duration;
 
 fn raised(why: &ToolError) -> PyErr {
     let message = why.to_string();
@@ -57,6 +59,30 @@ fn with_lines<T: Send>(
     done.map_err(|why| raised(&why))
 }
 
+/// Runs a tool until it is stopped, with the time `drain` for what is unfinished once `cancel` is
+/// cancelled. An exception, such as that of Ctrl-C, ends it at once.
+fn until_stopped<F>(
+    py: Python<'_>,
+    cancel: Option<&Cancel>,
+    tell: Option<&Py<PyAny>>,
+    drain: Duration,
+    tool: impl FnOnce(Stop, mpsc::Sender<String>) -> F + Send,
+) -> PyResult<()>
+where
+    F: Future<Output = Result<(), ToolError>>,
+{
+    let flag = cancel.map(Cancel::flag).unwrap_or_default();
+    with_lines(py, None, tell, |goes_on, to| {
+        let demands = || if goes_on() { u32::from(flag.load(Ordering::Relaxed)) } else { 2 };
+        tools::run_until(demands, drain, |stop| tool(stop, to))
+    })
+}
+
+fn time(place: &str, text: &str) -> PyResult<Duration> {
+    let time: acklab_base::Duration = parsed(place, text)?;
+    Ok(Duration::from_nanos(time.as_nanos()))
+}
+
 /// The certificate and the key of two files, or those that are kept in `folder`.
 fn identity(folder: &Path, certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Identity, ToolError> {
     match (certificate, key) {
@@ -68,10 +94,12 @@ fn identity(folder: &Path, certificate: Option<PathBuf>, key: Option<PathBuf>) -
 
 /// Serves measurements until Ctrl-C or `cancel`.
 ///
-/// Without a certificate and a key, in PEM, those of `folder` are used, or of the folder of the tools; they are made on the first run. `ready` is called with the port and the fingerprint once
-/// clients may come, `tell` with a line for each measurement. Raises `UsageError` and `RunError`.
+/// Without a certificate and a key, in PEM, those of `folder` are used, or of the folder of the
+/// tools; they are made on the first run. `ready` is called with the port and the fingerprint once
+/// clients may come, `tell` with a line for each measurement. A measurement that is going on has
+/// the time `drain`. Raises `UsageError` and `RunError`.
 #[pyfunction]
-#[pyo3(signature = (addresses, port, ready, tell=None, certificate=None, key=None, folder=None, cancel=None))]
+#[pyo3(signature = (addresses, port, ready, tell=None, certificate=None, key=None, folder=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn serve(
     py: Python<'_>,
@@ -82,23 +110,23 @@ pub(crate) fn serve(
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
     folder: Option<PathBuf>,
+    drain: &str,
     cancel: Option<&Cancel>,
 ) -> PyResult<()> {
     let addresses = addresses.iter().map(|one| parsed::<IpAddr>("address", one)).collect::<PyResult<Vec<_>>>()?;
+    let drain = time("--drain", drain)?;
     let options = || {
         let folder = folder.map_or_else(state::folder, Ok)?;
         let identity = identity(&folder, certificate, key)?;
         Ok(tools::serve::Options { addresses, port, identity, reset_key: state::reset_key(&folder)? })
     };
     let options = options().map_err(|why| raised(&why))?;
-    with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
-        tools::run(goes_on, |stop| {
-            let ready = |serving: Serving| {
-                // An exception would have nowhere to go; the function only stores or prints.
-                _ = Python::attach(|py| ready.call1(py, (serving.port, serving.fingerprint.to_string())).map(drop));
-            };
-            tools::serve::serve(options, stop, ready, move |line| _ = to.send(line))
-        })
+    until_stopped(py, cancel, tell.as_ref(), drain, |stop, to| {
+        let ready = |serving: Serving| {
+            // An exception would have nowhere to go; the function only stores or prints.
+            _ = Python::attach(|py| ready.call1(py, (serving.port, serving.fingerprint.to_string())).map(drop));
+        };
+        tools::serve::serve(options, stop, ready, move |line| _ = to.send(line))
     })
 }
 
@@ -182,7 +210,7 @@ pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyRe
 /// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called with the port, the fingerprint and the token once clients may come, `tell`
 /// with a line for what is refused. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
 #[pyfunction]
-#[pyo3(signature = (addresses, port, allow, ready, tell=None, certificate=None, key=None, folder=None, cancel=None))]
+#[pyo3(signature = (addresses, port, allow, ready, tell=None, certificate=None, key=None, folder=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn proxy_listen(
     py: Python<'_>,
@@ -194,9 +222,11 @@ pub(crate) fn proxy_listen(
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
     folder: Option<PathBuf>,
+    drain: &str,
     cancel: Option<&Cancel>,
 ) -> PyResult<()> {
     let addresses = addresses.iter().map(|one| parsed::<IpAddr>("address", one)).collect::<PyResult<Vec<_>>>()?;
+    let drain = time("--drain", drain)?;
     let options = || {
         let allow = allow.iter().map(|rule| rule.parse()).collect::<Result<Vec<Allow>, ToolError>>()?;
         let folder = folder.map_or_else(state::folder, Ok)?;
@@ -206,15 +236,13 @@ pub(crate) fn proxy_listen(
     };
     let options = options().map_err(|why| raised(&why))?;
     let token = options.token.to_string();
-    with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
-        tools::run(goes_on, |stop| {
-            let ready = |serving: Serving| {
-                // As with `serve`.
-                let told = (serving.port, serving.fingerprint.to_string(), token);
-                _ = Python::attach(|py| ready.call1(py, told).map(drop));
-            };
-            listen::listen(options, stop, ready, move |line| _ = to.send(line))
-        })
+    until_stopped(py, cancel, tell.as_ref(), drain, |stop, to| {
+        let ready = |serving: Serving| {
+            // As with `serve`.
+            let told = (serving.port, serving.fingerprint.to_string(), token);
+            _ = Python::attach(|py| ready.call1(py, told).map(drop));
+        };
+        listen::listen(options, stop, ready, move |line| _ = to.send(line))
     })
 }
 
@@ -223,7 +251,7 @@ pub(crate) fn proxy_listen(
 /// `socks` is the address where SOCKS5 is spoken, `forwards` are ports that are forwarded. `ready` is called with the local addresses once programs may connect, `tell` with a line
 /// for what fails. Raises `UsageError` and `RunError`.
 #[pyfunction]
-#[pyo3(signature = (host, port, token, socks, forwards, ready, tell=None, fingerprint=None, authorities=None, keys=None, cancel=None))]
+#[pyo3(signature = (host, port, token, socks, forwards, ready, tell=None, fingerprint=None, authorities=None, keys=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn proxy_connect(
     py: Python<'_>,
@@ -237,25 +265,25 @@ pub(crate) fn proxy_connect(
     fingerprint: Option<&str>,
     authorities: Option<PathBuf>,
     keys: Option<PathBuf>,
+    drain: &str,
     cancel: Option<&Cancel>,
 ) -> PyResult<()> {
     let expected = "expected a fingerprint or certificates of authorities";
     let trust = trust(fingerprint, authorities)?
         .ok_or_else(|| UsageError::new_err(format!("trust: found nothing, {expected}")))?;
     let socks = socks.map(|at| parsed::<SocketAddr>("--socks", at)).transpose()?;
+    let drain = time("--drain", drain)?;
     let options = || {
         let forwards = forwards.iter().map(|forward| forward.parse()).collect::<Result<Vec<Forward>, ToolError>>()?;
         Ok(connect::Options { host, port, trust, token: token.parse()?, socks, forwards, keys })
     };
     let options = options().map_err(|why: ToolError| raised(&why))?;
-    with_lines(py, cancel, tell.as_ref(), |goes_on, to| {
-        tools::run(goes_on, |stop| {
-            let ready = |bound: Vec<SocketAddr>| {
-                let bound: Vec<_> = bound.iter().map(ToString::to_string).collect();
-                // As with `serve`.
-                _ = Python::attach(|py| ready.call1(py, (bound,)).map(drop));
-            };
-            connect::connect(options, stop, ready, move |line| _ = to.send(line))
-        })
+    until_stopped(py, cancel, tell.as_ref(), drain, |stop, to| {
+        let ready = |bound: Vec<SocketAddr>| {
+            let bound: Vec<_> = bound.iter().map(ToString::to_string).collect();
+            // As with `serve`.
+            _ = Python::attach(|py| ready.call1(py, (bound,)).map(drop));
+        };
+        connect::connect(options, stop, ready, move |line| _ = to.send(line))
     })
 }

@@ -1,24 +1,24 @@
 """`acklab serve`, `acklab perf` and `acklab proxy`."""
 
 import json
-import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from acklab import core, hosts
+from acklab.cli.signals import drained_by_signals
 from acklab.errors import UsageError
 from acklab.terminal import out, show_table, tell
 
 
 def serve_command(
-    port: int, addresses: list[str], certificate: Path | None, key: Path | None, state: Path | None, as_json: bool
+    port: int, addresses: list[str], certificate: Path | None, key: Path | None, state: Path | None, drain: str, as_json: bool
 ) -> None:
     """Serves measurements until Ctrl-C."""
+    cancel = core.Cancel()
 
     def ready(bound: int, fingerprint: str) -> None:
         if as_json:
@@ -28,15 +28,17 @@ def serve_command(
         print(f"acklab serves on port {bound} (UDP and TCP) and {bound + 1} (UDP). Its fingerprint:\n  {fingerprint}")
         print(f"On the other host:\n  acklab perf {_own_address()}{at} --fingerprint {fingerprint}", flush=True)
 
-    with _until_told():
+    with _until_told(cancel):
         hosts.serve(
             port=port,
             addresses=addresses,
             certificate=certificate,
             key=key,
             state=state,
+            drain=drain,
             ready=ready,
             tell=None if as_json else tell,
+            cancel=cancel,
         )
 
 
@@ -97,9 +99,11 @@ def listen_command(
     certificate: Path | None,
     key: Path | None,
     state: Path | None,
+    drain: str,
     as_json: bool,
 ) -> None:
     """The far side of a proxy, until Ctrl-C."""
+    cancel = core.Cancel()
 
     def ready(bound: int, fingerprint: str, token: str) -> None:
         if as_json:
@@ -112,9 +116,18 @@ def listen_command(
         command = f"acklab proxy connect --via {_own_address()}:{bound} --fingerprint {fingerprint} --socks 127.0.0.1:1080"
         print(f"  {command}", flush=True)
 
-    with _until_told():
+    with _until_told(cancel):
         core.proxy_listen(
-            addresses, port, allow, ready, tell=None if as_json else tell, certificate=certificate, key=key, folder=state
+            addresses,
+            port,
+            allow,
+            ready,
+            tell=None if as_json else tell,
+            certificate=certificate,
+            key=key,
+            folder=state,
+            drain=drain,
+            cancel=cancel,
         )
 
 
@@ -127,9 +140,11 @@ def connect_command(
     accept_new: bool,
     authorities: Path | None,
     keys: Path | None,
+    drain: str,
     as_json: bool,
 ) -> None:
     """The near side of a proxy, until Ctrl-C."""
+    cancel = core.Cancel()
     host, port = _host_and_port(via)
     if token is None:
         raise UsageError("found no token, expected ACKLAB_PROXY_TOKEN or --token, as `acklab proxy listen` has printed it")
@@ -146,7 +161,7 @@ def connect_command(
         for address, what in zip(bound, speaks, strict=True):
             print(f"{address}: {what}", flush=True)
 
-    with _until_told():
+    with _until_told(cancel):
         core.proxy_connect(
             host,
             port,
@@ -158,6 +173,8 @@ def connect_command(
             fingerprint=fingerprint,
             authorities=authorities,
             keys=keys,
+            drain=drain,
+            cancel=cancel,
         )
 
 
@@ -208,20 +225,11 @@ def _own_address() -> str:
 
 
 @contextmanager
-def _until_told() -> Iterator[None]:
-    """Ctrl-C and SIGTERM are how a server ends."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not the main thread, which alone has signals
-        yield
-        return
-    try:
-        yield
-    except KeyboardInterrupt:
-        tell("stopped")
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _until_told(cancel: core.Cancel) -> Iterator[None]:
+    """Ctrl-C and SIGTERM are how a server ends: the first lets transfers drain, the second ends them."""
+    with drained_by_signals(cancel):
+        # A second signal ends the tool at once, and is no error.
+        with suppress(KeyboardInterrupt):
+            yield
+        if cancel.cancelled:
+            tell("stopped")

@@ -164,6 +164,13 @@ State = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep certificate and keys there (default: ~/.local/state/acklab).", show_default=False),
 ]
+Drain = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="Time for unfinished transfers after Ctrl-C or SIGTERM, such as 10s; then, or at a second signal, they are reset.",
+    ),
+]
 Keys = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Append the secrets of TLS there, for Wireshark.", show_default=False)
 ]
@@ -607,6 +614,7 @@ def serve(
     certificate: Certificate = None,
     key: Key = None,
     state: State = None,
+    drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
     """Serve measurements of `acklab perf`, until Ctrl-C.
@@ -615,7 +623,7 @@ def serve(
     """
     from acklab.cli.hosts import serve_command
 
-    serve_command(_port(port), bind or [], certificate, key, state, json_)
+    serve_command(_port(port), bind or [], certificate, key, state, drain, json_)
 
 
 @app.command(
@@ -713,12 +721,13 @@ def listen(
     certificate: Certificate = None,
     key: Key = None,
     state: State = None,
+    drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
     """The far side: connect to targets for those who have the token, until Ctrl-C."""
     from acklab.cli.hosts import listen_command
 
-    listen_command(_port(port), bind or [], [*(allow or []), *(to or [])], certificate, key, state, json_)
+    listen_command(_port(port), bind or [], [*(allow or []), *(to or [])], certificate, key, state, drain, json_)
 
 
 @proxy.command(
@@ -744,12 +753,13 @@ def connect(
     accept_new: AcceptNew = False,
     ca: Authorities = None,
     keys: Keys = None,
+    drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
     """The near side: what connects here, leaves the far side. A connection that is lost is made anew. Until Ctrl-C."""
     from acklab.cli.hosts import connect_command
 
-    connect_command(via, token, socks, forward or [], fingerprint, accept_new, ca, keys, json_)
+    connect_command(via, token, socks, forward or [], fingerprint, accept_new, ca, keys, drain, json_)
 
 
 @app.command()

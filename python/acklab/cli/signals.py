@@ -102,6 +102,22 @@ def stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
         _restore(before | timer)
 
 
+@contextlib.contextmanager
+def drained_by_signals(cancel: core.Cancel) -> Iterator[None]:
+    """Makes the first signal an orderly end, for which a server may take its time. A second one raises KeyboardInterrupt."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if cancel.cancelled:
+            raise KeyboardInterrupt
+        cancel.cancel()
+
+    before = _handled((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)
+    try:
+        yield
+    finally:
+        _restore(before)
+
+
 def drop_output(descriptors: tuple[int, ...], *, only_if_blocked: bool) -> None:
     """Lets the rest of the output go nowhere: all of it, or only where nobody takes it. A write that blocks is repeated there after a signal."""
     for descriptor in descriptors:

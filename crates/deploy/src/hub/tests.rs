@@ -1,5 +1,7 @@
 //! Hubs of two hosts over a network that loses, repeats, reorders and corrupts datagrams.
 
+mod delivery;
+
 use super::*;
 use crate::association::Ends;
 use crate::config::{Limits, Recording, Server};

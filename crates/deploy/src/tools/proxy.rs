@@ -6,9 +6,12 @@
 //!
 //! # Protocol, version 1
 //!
-//! The near side opens a stream for each TCP connection and sends `acklab`, the version, the octet 2, the 32 octets of the token, and the target in the form that SOCKS5 has for addresses
-//! (RFC 1928, §5). The far side replies with one octet, the reply field of RFC 1928, §6. After 0 both directions carry what TCP carries: the end of a
-//! direction ends it at the other side, and a reset resets it.
+//! The near side opens a stream for each TCP connection and sends `acklab`, the version, the octet
+//! 2, the 32 octets of the token, and the target in the form that SOCKS5 has for addresses (RFC
+//! 1928, §5). The far side replies with one octet, the reply field of RFC 1928, §6. After 0 both
+//! directions carry what TCP carries: the end of a direction ends it at the other side, and a reset
+//! resets it. A direction that cannot be carried to its end, because a side stops, is killed or is
+//! lost, resets both TCP connections.
 //!
 //! Whoever has the token may use the far side; it is a secret of the state folder, and TLS authenticates the server before the client sends it.
 //!
@@ -49,6 +52,10 @@ const PREFACE: [u8; 8] = *b"acklab\x01\x02";
 const MOST_STREAMS: u32 = 1000;
 /// How many octets of a stream may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
 const BUFFER: acklab_base::Bytes = acklab_base::Bytes(1 << 20);
+/// The code by which a connection ends whose client does not have the token.
+const NO_TOKEN: u32 = 2;
+/// The code by which a connection ends that comes while the far side stops.
+const STOPS: u32 = 3;
 /// Well below the idle timeout, so that a connection is kept and its loss is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 

@@ -1,10 +1,12 @@
 //! The far end of measurements: TACK over UDP, the kernel's TCP on the same number of port, and QUIC on the next.
 
+use super::log::{Kind, Lines, Log};
 use super::perf::attendant::{Door, Lobby, attend};
 use super::perf::channel::Channel;
 use super::perf::client::QUIC_ALPN;
 use super::perf::contender::Quic;
-use super::{PATIENCE, Stop, ToolError, socket, stopped};
+use super::stop::Stopper;
+use super::{PATIENCE, Stop, ToolError, socket};
 use crate::config::{Config, Limits, Server};
 use crate::connection::Connection;
 use crate::endpoint::Endpoint;
@@ -59,7 +61,9 @@ struct Doors {
     tcp: TcpListener,
 }
 
-/// Serves until it should stop, and then tells the clients. `ready` is called once clients may come, and `tell` with a line for each measurement.
+/// Serves until it should stop, and then tells the clients. A measurement that is going on has the
+/// time to drain. `ready` is called once clients may come, and `tell` with a line for each
+/// measurement.
 ///
 /// # Errors
 /// If a port is taken, or the key does not belong to the certificate.
@@ -73,29 +77,43 @@ pub async fn serve(
     let (doors, port) = open(options)?;
     ready(Serving { port, fingerprint });
     let lobby = Arc::new(Lobby::default());
+    // Channels of a measurement that drains still come, so that those who serve stop later.
+    let (stopper, ends) = Stopper::new(Duration::ZERO);
     let mut tasks = JoinSet::new();
-    let (to, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    let (to, mut log) = Log::new();
     let mut endpoints = Vec::new();
     for door in doors {
         endpoints.push((door.tack.clone(), door.quic.clone()));
         let told = to.clone();
-        tasks.spawn(accept_tack(door.tack, Arc::clone(&lobby), stop.clone(), told.clone()));
+        tasks.spawn(accept_tack(door.tack, Arc::clone(&lobby), ends.clone(), told.clone()));
         tasks.spawn(accept_quic(
             door.quic,
             door.quic_config,
             door.quic_settings,
             Arc::clone(&lobby),
-            stop.clone(),
+            ends.clone(),
             told.clone(),
         ));
-        tasks.spawn(accept_tcp(door.tcp, Arc::clone(&lobby), stop.clone(), told));
+        tasks.spawn(accept_tcp(door.tcp, Arc::clone(&lobby), ends.clone(), told));
     }
+    let drained = async {
+        stop.begun().await;
+        if lobby.close() && !stop.drain().is_zero() {
+            to.tell(Kind::Tool, format!("the server stops: a measurement has {:?} to end", stop.drain()));
+        }
+        tokio::select! {
+            () = lobby.empty() => {}
+            () = stop.over() => {}
+        }
+    };
+    tokio::pin!(drained);
     loop {
         tokio::select! {
-            Some(line) = lines.recv() => tell(line),
-            () = stopped(stop.clone()) => break,
+            line = log.next() => tell(line),
+            () = &mut drained => break,
         }
     }
+    stopper.end();
     // Those who serve a client see it too, and tell it.
     let farewell = async { while tasks.join_next().await.is_some() {} };
     _ = tokio::time::timeout(FAREWELL, farewell).await;
@@ -103,6 +121,7 @@ pub async fn serve(
         quic.close(0u32.into(), b"the server stops");
         _ = tokio::time::timeout(FAREWELL, quic.wait_idle()).await;
     }
+    log.rest().into_iter().for_each(tell);
     Ok(())
 }
 
@@ -171,8 +190,6 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
     Ok(Doors { tack, quic, quic_config: config, quic_settings: Arc::default(), tcp })
 }
 
-type Lines = tokio::sync::mpsc::UnboundedSender<String>;
-
 /// Where clients come from. Nobody is lost if the future is dropped.
 trait Listener {
     type Client;
@@ -212,7 +229,7 @@ impl Listener for TcpListener {
 }
 
 /// Serves clients in tasks of their own, as many as the limit allows, until the server stops.
-async fn accept<L: Listener, F: Future<Output = Option<String>> + Send + 'static>(
+async fn accept<L: Listener, F: Future<Output = Option<(Kind, String)>> + Send + 'static>(
     listener: L,
     serve: impl Fn(L::Client) -> F,
     stop: Stop,
@@ -225,11 +242,10 @@ async fn accept<L: Listener, F: Future<Output = Option<String>> + Send + 'static
                 Some(client) => _ = clients.spawn(serve(client)),
                 None => break,
             },
-            Some(line) = clients.join_next() => if let Ok(Some(line)) = line {
-                // Whoever runs the server has gone.
-                _ = lines.send(line);
+            Some(line) = clients.join_next() => if let Ok(Some((kind, line))) = line {
+                lines.tell(kind, line);
             },
-            () = stopped(stop.clone()) => break,
+            () = stop.over() => break,
         }
     }
     while clients.join_next().await.is_some() {}

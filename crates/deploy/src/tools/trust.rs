@@ -1,6 +1,6 @@
 //! Whom a tool believes: a server with a known fingerprint, or one whose certificate leads to an authority. There is no third way.
 
-use super::{PATIENCE, Stop, ToolError, any_like, resolve, stopped};
+use super::{PATIENCE, Stop, ToolError, any_like, resolve};
 use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::error::ConnectError;
@@ -96,7 +96,7 @@ fn authorities(path: &Path) -> Result<RootCertStore, ToolError> {
 pub async fn offered(host: &str, port: u16, stop: Stop) -> Result<Fingerprint, ToolError> {
     tokio::select! {
         found = offered_by(host, port) => found,
-        () = stopped(stop) => Err(ToolError::Stopped),
+        () = stop.begun() => Err(ToolError::Stopped),
     }
 }
 

@@ -90,7 +90,9 @@ impl Connection {
     /// The peer says that the connection is over.
     pub(super) fn on_close(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
-            if code == DONE {
+            // An application may give zero as its code as well, and then says nothing of what has
+            // arrived.
+            if code == DONE && self.streams.table.main().outgoing.is_closed() {
                 // It came before the TACK that says so.
                 self.streams.table.on_all_acked();
                 self.finish_if_all_sent();

@@ -6,13 +6,15 @@ use super::protocol::{self, Message, Plan, Preface};
 use super::traffic::{Load, Meter, Sink};
 use crate::config;
 use crate::endpoint::Endpoint;
-use crate::tools::{PATIENCE, Stop, ToolError, stopped};
+use crate::tools::log::Kind;
+use crate::tools::{PATIENCE, Stop, ToolError};
 use acklab_transport::tack::Settings;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// The largest buffers that a client may ask for.
 const LARGEST_BUFFER: u64 = 64 << 20;
@@ -81,6 +83,9 @@ fn bounded(wanted: &Settings) -> Settings {
 #[derive(Debug, Default)]
 pub(crate) struct Lobby {
     current: Mutex<Option<(u64, mpsc::Sender<Arrival>)>>,
+    /// No other measurement begins.
+    is_closed: AtomicBool,
+    is_empty: Notify,
 }
 
 /// A data channel.
@@ -102,6 +107,7 @@ struct Admitted<'l> {
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
         *self.lobby.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.lobby.is_empty.notify_one();
         self.door.restore();
     }
 }
@@ -109,6 +115,9 @@ impl Drop for Admitted<'_> {
 impl Lobby {
     fn admit<'l>(&'l self, door: &'l Door, test: u64, plan: &Plan) -> Result<Admitted<'l>, ToolError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(stops());
+        }
         if current.is_some() {
             return Err(ToolError::Failed("the server is busy with another measurement; try again later".to_owned()));
         }
@@ -116,6 +125,21 @@ impl Lobby {
         let (to, arrivals) = mpsc::channel(plan.streams as usize);
         *current = Some((test, to));
         Ok(Admitted { lobby: self, door, arrivals })
+    }
+
+    /// Lets no other measurement begin. Returns `true` if one is going on.
+    pub(crate) fn close(&self) -> bool {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_closed.store(true, Ordering::Relaxed);
+        current.is_some()
+    }
+
+    /// Waits until no measurement is going on.
+    pub(crate) async fn empty(&self) {
+        let is_busy = || self.current.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        while is_busy() {
+            self.is_empty.notified().await;
+        }
     }
 
     /// A data channel of the measurement that is going on; others are dropped.
@@ -130,6 +154,10 @@ impl Lobby {
     }
 }
 
+fn stops() -> ToolError {
+    ToolError::Failed("the server stops".to_owned())
+}
+
 /// Serves a channel that a client has opened. Returns what to tell whoever runs the server.
 pub(crate) async fn attend(
     mut channel: Channel,
@@ -137,7 +165,7 @@ pub(crate) async fn attend(
     door: &Door,
     lobby: &Lobby,
     stop: Stop,
-) -> Option<String> {
+) -> Option<(Kind, String)> {
     let named = |text: String| format!("{} {}: {text}", door.protocol(), peer.ip());
     let preface = match Preface::read(&mut channel.receive).await {
         Ok(preface) => preface,
@@ -151,7 +179,7 @@ pub(crate) async fn attend(
                 tokio::io::copy(&mut rest, &mut tokio::io::sink()).await
             };
             _ = tokio::time::timeout(PATIENCE, farewell).await;
-            return Some(named(format!("refused: {reason}")));
+            return Some((Kind::Refused, named(format!("refused: {reason}"))));
         }
     };
     if preface.is_data {
@@ -162,14 +190,14 @@ pub(crate) async fn attend(
     let mut inbox = protocol::inbox(receive);
     let done = tokio::select! {
         done = conduct(&mut send, &mut inbox, door, lobby, preface.test) => done,
-        () = stopped(stop) => Err(ToolError::Failed("the server stops".to_owned())),
+        () = stop.over() => Err(stops()),
     };
     let (told, held) = match done {
-        Ok((told, held)) => (named(told), Some(held)),
+        Ok((told, held)) => ((Kind::Measured, named(told)), Some(held)),
         Err(error) => {
             let refusal = Message::Refused { reason: error.to_string() };
             _ = tokio::time::timeout(PATIENCE, protocol::send(&mut send, &refusal)).await;
-            (named(format!("refused: {error}")), None)
+            ((Kind::Refused, named(format!("refused: {error}"))), None)
         }
     };
     // The client reads the last message and closes; the connections must last until then.

@@ -8,7 +8,7 @@ use super::traffic::{Load, Meter, Sink};
 use crate::config::{Config, Recording};
 use crate::endpoint::Endpoint;
 use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
-use crate::tools::{PATIENCE, Stop, ToolError, any_like, resolve, stopped};
+use crate::tools::{PATIENCE, Stop, ToolError, any_like, resolve};
 use rustix::net::SocketType;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -101,7 +101,7 @@ struct Client<'o> {
 pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
     tokio::select! {
         rows = measure_all(options, tell) => rows,
-        () = stopped(stop) => Err(ToolError::Stopped),
+        () = stop.begun() => Err(ToolError::Stopped),
     }
 }
 
@@ -289,7 +289,10 @@ impl Client<'_> {
                 let mut ignore = |_| {};
                 loop {
                     tokio::select! {
-                        received = &mut receive => break received?,
+                        received = &mut receive => match received {
+                            Ok(received) => break received,
+                            Err(error) => return Err(said(&mut inbox).await.unwrap_or(error)),
+                        },
                         Some(report) = reports.recv() => interval(report),
                         // Nothing but a refusal comes before the client has said stop.
                         side = result(&mut inbox, &place, &mut ignore) => {

@@ -1,14 +1,16 @@
 //! The near side of a proxy.
 
+use super::relay::Unfinished;
 use super::socks::{self, Reply};
 use super::target::Target;
 use super::token::Token;
-use super::{PREFACE, relay, settings};
+use super::{NO_TOKEN, PREFACE, STOPS, relay, settings};
 use crate::config::Config;
 use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::error::Lost;
+use crate::tools::log::{Kind, Lines, Log};
 use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
-use crate::tools::{PATIENCE, Stop, ToolError, resolve, stopped};
+use crate::tools::{PATIENCE, Stop, ToolError, resolve};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -17,7 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 
@@ -79,7 +80,7 @@ struct Link {
     believer: Believer,
     place: String,
     current: Mutex<Option<Connection>>,
-    lines: UnboundedSender<String>,
+    lines: Lines,
 }
 
 /// Carries TCP connections to the far side until it should stop. `ready` is called with the local addresses once programs may connect, `tell` with a line for what
@@ -94,13 +95,14 @@ pub async fn connect(
     tell: impl FnMut(String),
 ) -> Result<(), ToolError> {
     tokio::select! {
-        done = carry(options, ready, tell) => done,
-        () = stopped(stop) => Ok(()),
+        done = carry(options, &stop, ready, tell) => done,
+        () = stop.over() => Ok(()),
     }
 }
 
 async fn carry(
     options: Options,
+    stop: &Stop,
     ready: impl FnOnce(Vec<SocketAddr>),
     mut tell: impl FnMut(String),
 ) -> Result<(), ToolError> {
@@ -117,58 +119,78 @@ async fn carry(
     let bound = bound.map_err(|error| ToolError::failed("TCP socket", error))?;
     let believer = Believer::new(&options.trust, options.keys.as_deref())?;
     let place = format!("{}:{}", options.host, options.port);
-    let (lines, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (lines, mut log) = Log::new();
     let link = Arc::new(Link { options, believer, place, current: Mutex::new(None), lines });
     // What cannot work at all is told at once.
-    link.established().await?;
+    tokio::select! {
+        established = link.established() => drop(established?),
+        () = stop.begun() => return Ok(()),
+    }
     ready(bound);
     let mut tasks = JoinSet::new();
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     for (listener, target) in listeners {
-        tasks.spawn(accept(listener, target, Arc::clone(&link), Arc::clone(&places)));
+        tasks.spawn(accept(listener, target, Arc::clone(&link), Arc::clone(&places), stop.clone()));
     }
-    while let Some(line) = told.recv().await {
-        tell(line);
+    loop {
+        tokio::select! {
+            line = log.next() => tell(line),
+            ended = tasks.join_next() => if ended.is_none() { break },
+        }
     }
+    log.rest().into_iter().for_each(tell);
     Ok(())
 }
 
-async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, places: Arc<Semaphore>) {
+/// Serves the programs of a local port. Once the near side stops, the port is closed, and it
+/// returns when the programs that are here have ended.
+async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, places: Arc<Semaphore>, stop: Stop) {
     let mut programs = JoinSet::new();
+    let place = || Arc::clone(&places).acquire_owned();
     loop {
-        // It is never closed.
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let program = loop {
-            tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((program, _)) => break program,
-                    // No descriptor is free: later there may be one.
-                    Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
-                },
-                Some(_) = programs.join_next() => {}
-            }
+        let arrived = tokio::select! {
+            arrived = async { (place().await, listener.accept().await) } => arrived,
+            Some(_) = programs.join_next() => continue,
+            () = stop.begun() => break,
+        };
+        // The semaphore is never closed.
+        let (Ok(place), Ok((program, _))) = arrived else {
+            // No descriptor is free: later there may be one.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
         };
         let (link, target) = (Arc::clone(&link), target.clone());
         programs.spawn(async move {
-            if let Err(line) = serve(program, target, &link).await {
-                // Whoever runs the proxy has gone.
-                _ = link.lines.send(line);
+            if let Err((kind, line)) = serve(program, target, &link).await {
+                link.lines.tell(kind, line);
             }
             drop(place);
         });
     }
+    if !programs.is_empty() && !stop.drain().is_zero() {
+        let line = format!("the proxy stops: {} connections have {:?} to end", programs.len(), stop.drain());
+        link.lines.tell(Kind::Tool, line);
+    }
+    drop(listener);
+    while programs.join_next().await.is_some() {}
 }
 
 /// Serves a program: speaks SOCKS5 with it, unless its target is known.
-async fn serve(mut program: TcpStream, target: Option<Target>, link: &Link) -> Result<(), String> {
+async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Result<(), (Kind, String)> {
+    let mut program = Unfinished::new(program).map_err(|error| (Kind::Refused, error.to_string()))?;
     let is_socks = target.is_none();
     let target = match target {
         Some(target) => target,
-        None => match tokio::time::timeout(PATIENCE, socks::read_request(&mut program)).await {
+        None => match tokio::time::timeout(PATIENCE, socks::read_request(program.tcp())).await {
             Ok(Ok(Some(target))) => target,
-            Ok(Ok(None)) => return Ok(()),
-            Ok(Err(error)) => return Err(format!("SOCKS5: {error}")),
-            Err(_) => return Err(format!("SOCKS5: found no request for {} s", PATIENCE.as_secs())),
+            Ok(Ok(None)) => {
+                program.finish();
+                return Ok(());
+            }
+            Ok(Err(error)) => return Err((Kind::Refused, format!("SOCKS5: {error}"))),
+            Err(_) => {
+                return Err((Kind::Refused, format!("SOCKS5: found no request for {} s", PATIENCE.as_secs())));
+            }
         },
     };
     let (reply, streams, why) = match link.open(&target).await {
@@ -177,7 +199,7 @@ async fn serve(mut program: TcpStream, target: Option<Target>, link: &Link) -> R
         Err(why) => (Reply::FAILURE, None, why),
     };
     if is_socks {
-        socks::reply(&mut program, reply).await.map_err(|error| format!("{target}: {error}"))?;
+        socks::reply(program.tcp(), reply).await.map_err(|error| (Kind::Refused, format!("{target}: {error}")))?;
     }
     match streams {
         Some((send, receive)) => {
@@ -186,10 +208,11 @@ async fn serve(mut program: TcpStream, target: Option<Target>, link: &Link) -> R
             Ok(())
         }
         None => {
-            if !is_socks {
-                _ = program.set_zero_linger();
+            // The reply ends what was said to a program that speaks SOCKS5.
+            if is_socks {
+                program.finish();
             }
-            Err(format!("{target}: {why}"))
+            Err((Kind::Target, format!("{target}: {why}")))
         }
     }
 }
@@ -230,12 +253,12 @@ impl Link {
         let mut current = self.current.lock().await;
         if current.as_ref().is_some_and(|current| current.is(connection)) {
             *current = None;
-            let why = if matches!(lost, Lost::Peer { code } if code != 0) {
-                "the far side has closed it; is the token right?".to_owned()
-            } else {
-                lost.to_string()
+            let why = match lost {
+                Lost::Peer { code: NO_TOKEN } => "the far side has closed it; is the token right?".to_owned(),
+                Lost::Peer { code: STOPS } => "the far side stops".to_owned(),
+                lost => lost.to_string(),
             };
-            _ = self.lines.send(format!("{}: the connection is lost: {why}", self.place));
+            self.lines.tell(Kind::Tool, format!("{}: the connection is lost: {why}", self.place));
         }
         true
     }

@@ -1,6 +1,7 @@
 //! The far side connects to a target.
 
 use super::allow::Allow;
+use super::relay::Unfinished;
 use super::socks::Reply;
 use super::target::{Host, Target};
 use crate::tools::PATIENCE;
@@ -15,15 +16,18 @@ pub(super) type Failure = (Reply, String);
 /// Returns a TCP connection to the first address of the target that is allowed and answers. The
 /// name is looked up once. Each address is checked immediately before the connection to it, and
 /// again once it stands: the addresses of this host may have changed while it was opened.
-pub(super) async fn dial(target: &Target, allow: &[Allow]) -> Result<TcpStream, Failure> {
+pub(super) async fn dial(target: &Target, allow: &[Allow]) -> Result<Unfinished, Failure> {
     let mut failure = not_allowed();
     for address in addresses(target).await?.into_iter().map(without_zone) {
         if !allows(allow, target, address)? {
             continue;
         }
         failure = match tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) if allows(allow, target, address)? => return Ok(stream),
-            Ok(Ok(_)) => not_allowed(),
+            Ok(Ok(stream)) => match Unfinished::new(stream) {
+                Ok(stream) if allows(allow, target, address)? => return Ok(stream),
+                Ok(_) => not_allowed(),
+                Err(error) => (Reply::FAILURE, error.to_string()),
+            },
             Ok(Err(error)) => (Reply::of(&error), error.to_string()),
             Err(_) => (Reply::HOST_UNREACHABLE, "no answer".to_owned()),
         };

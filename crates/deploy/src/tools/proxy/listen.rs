@@ -5,12 +5,13 @@ use super::dial::{check_lookup, dial};
 use super::socks::Reply;
 use super::target::Target;
 use super::token::Token;
-use super::{PREFACE, relay, settings};
+use super::{NO_TOKEN, PREFACE, STOPS, relay, settings};
 use crate::config::{Config, Limits, Server};
 use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::endpoint::Endpoint;
+use crate::tools::log::{Kind, Lines, Log};
 use crate::tools::serve::Serving;
-use crate::tools::{PATIENCE, Stop, ToolError, socket, stopped};
+use crate::tools::{PATIENCE, Stop, ToolError, socket};
 use acklab_live::udp::UdpPort;
 use acklab_secure::identity::{Identity, server_config};
 use acklab_secure::reset::ResetKey;
@@ -20,11 +21,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
-
-/// The code by which a connection ends whose client does not have the token.
-const NO_TOKEN: u32 = 2;
 
 /// What the far side needs.
 #[derive(Debug)]
@@ -92,52 +89,72 @@ pub async fn listen(
     }
     ready(Serving { port, fingerprint });
     let far = Arc::new(Far { token, allow });
-    let (to, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    let (to, mut log) = Log::new();
     let mut tasks = JoinSet::new();
     for endpoint in endpoints {
-        let (far, to) = (Arc::clone(&far), to.clone());
-        tasks.spawn(async move {
-            let mut clients = JoinSet::new();
-            loop {
-                tokio::select! {
-                    client = endpoint.accept() => match client {
-                        Some(client) => _ = clients.spawn(serve(client, Arc::clone(&far), to.clone())),
-                        None => break,
-                    },
-                    Some(_) = clients.join_next() => {}
-                }
-            }
-        });
+        tasks.spawn(accept(endpoint, Arc::clone(&far), to.clone(), stop.clone()));
     }
     loop {
         tokio::select! {
-            Some(line) = lines.recv() => tell(line),
-            () = stopped(stop.clone()) => break,
+            line = log.next() => tell(line),
+            () = stop.over() => break,
+            ended = tasks.join_next() => if ended.is_none() { break },
         }
     }
     // With the tasks their connections end, which tells the clients.
     tasks.shutdown().await;
+    log.rest().into_iter().for_each(tell);
     Ok(())
 }
 
-async fn serve(connection: Connection, far: Arc<Far>, lines: UnboundedSender<String>) {
-    let mut streams = JoinSet::new();
+/// Serves the clients of an endpoint. Once the far side stops, new ones are closed, and it returns
+/// when those that are here have ended.
+async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
+    let mut clients = JoinSet::new();
     loop {
+        let has_begun = stop.has_begun();
+        tokio::select! {
+            client = endpoint.accept() => match client {
+                Some(client) if has_begun => client.close(STOPS),
+                Some(client) => _ = clients.spawn(serve(client, Arc::clone(&far), lines.clone(), stop.clone())),
+                None => return,
+            },
+            Some(_) = clients.join_next() => {}
+            () = stop.begun(), if !has_begun => {}
+        }
+        if stop.has_begun() && clients.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Serves the streams of a client. Once the far side stops, it returns when those that are here
+/// have ended.
+async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) {
+    let mut streams = JoinSet::new();
+    let tell = |kind: Kind, line: String| {
+        let peer = connection.remote_address().map_or_else(String::new, |peer| peer.to_string());
+        lines.tell(kind, format!("{peer}: {line}"));
+    };
+    loop {
+        let has_begun = stop.has_begun();
         tokio::select! {
             stream = connection.accept_stream() => match stream {
                 Ok((send, receive)) => {
-                    let (far, lines, connection) = (Arc::clone(&far), lines.clone(), connection.clone());
-                    streams.spawn(async move {
-                        if let Err(line) = join(&connection, send, receive, &far).await {
-                            let peer = connection.remote_address().map_or_else(String::new, |peer| peer.to_string());
-                            // Whoever runs the proxy has gone.
-                            _ = lines.send(format!("{peer}: {line}"));
-                        }
-                    });
+                    let (far, connection, stop) = (Arc::clone(&far), connection.clone(), stop.clone());
+                    streams.spawn(async move { join(&connection, send, receive, &far, &stop).await });
                 }
                 Err(_) => return,
             },
-            Some(_) = streams.join_next() => {}
+            Some(done) = streams.join_next() => if let Ok(Err((kind, line))) = done {
+                tell(kind, line);
+            },
+            () = stop.begun(), if !has_begun => if !streams.is_empty() && !stop.drain().is_zero() {
+                tell(Kind::Tool, format!("the proxy stops: {} streams have {:?} to end", streams.len(), stop.drain()));
+            },
+        }
+        if stop.has_begun() && streams.is_empty() {
+            return;
         }
     }
 }
@@ -148,7 +165,8 @@ async fn join(
     mut send: SendStream,
     mut receive: ReceiveStream,
     far: &Far,
-) -> Result<(), String> {
+    stop: &Stop,
+) -> Result<(), (Kind, String)> {
     let read = async {
         let (mut preface, mut token) = ([0; PREFACE.len()], [0; 32]);
         receive.read_exact(&mut preface).await?;
@@ -160,19 +178,22 @@ async fn join(
         Ok(Ok(Some(target))) => target,
         Ok(Ok(None)) => {
             connection.close(NO_TOKEN);
-            return Err("refused: found another token or another protocol, expected the token of this proxy".to_owned());
+            let line = "refused: found another token or another protocol, expected the token of this proxy";
+            return Err((Kind::Refused, line.to_owned()));
         }
-        Ok(Err(error)) => return Err(format!("request: {error}")),
-        Err(_) => return Err(format!("request: found nothing for {} s", PATIENCE.as_secs())),
+        Ok(Err(error)) => return Err((Kind::Refused, format!("request: {error}"))),
+        Err(_) => return Err((Kind::Refused, format!("request: found nothing for {} s", PATIENCE.as_secs()))),
     };
     let opened = match &target {
+        Some(_) if stop.has_begun() => Err((Reply::FAILURE, "refused: the proxy stops".to_owned())),
         Some(target) => dial(target, &far.allow).await,
         None => Err((Reply::ADDRESS_NOT_SUPPORTED, "the target is malformed".to_owned())),
     };
     let named = target.map_or_else(String::new, |target| target.to_string());
     match opened {
         Ok(tcp) => {
-            send.write_all(&[Reply::SUCCEEDED.0]).await.map_err(|error| format!("{named}: {error}"))?;
+            let replied = send.write_all(&[Reply::SUCCEEDED.0]).await;
+            replied.map_err(|error| (Kind::Target, format!("{named}: {error}")))?;
             // The ends of either side tell each other of an error.
             _ = relay::relay(tcp, send, receive).await;
             Ok(())
@@ -180,7 +201,8 @@ async fn join(
         Err((reply, why)) => {
             // The client has gone.
             _ = send.write_all(&[reply.0]).await;
-            Err(format!("{named}: {why}"))
+            send.end();
+            Err((Kind::Target, format!("{named}: {why}")))
         }
     }
 }

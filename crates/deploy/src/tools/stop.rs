@@ -1,0 +1,124 @@
+//! How a tool is stopped: first it begins nothing new, and after a time for what is unfinished it
+//! ends.
+
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How often a tool looks whether it should stop.
+const CHECK: Duration = Duration::from_millis(50);
+
+/// How far a tool has been stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    #[default]
+    Running,
+    Draining,
+    Over,
+}
+
+/// Whether a tool should stop. Clones see the same.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    phase: watch::Receiver<Phase>,
+    drain: Duration,
+}
+
+/// Stops those who have the [`Stop`].
+#[derive(Debug)]
+pub(crate) struct Stopper {
+    phase: watch::Sender<Phase>,
+}
+
+impl Stopper {
+    /// Unfinished transfers get `drain`.
+    pub(crate) fn new(drain: Duration) -> (Self, Stop) {
+        let (sender, receiver) = watch::channel(Phase::Running);
+        (Self { phase: sender }, Stop { phase: receiver, drain })
+    }
+
+    /// Nothing new should begin.
+    pub(crate) fn drain(&self) {
+        self.phase.send_replace(Phase::Draining);
+    }
+
+    /// Everything should end at once.
+    pub(crate) fn end(&self) {
+        self.phase.send_replace(Phase::Over);
+    }
+
+    /// Stops as `demands` counts the demands to stop: the first one lets unfinished transfers go on
+    /// for `drain`, the second ends them. Returns once everything should have ended.
+    pub(super) async fn heed(&self, drain: Duration, mut demands: impl FnMut() -> u32) {
+        while demands() == 0 {
+            tokio::time::sleep(CHECK).await;
+        }
+        self.drain();
+        let until = Instant::now() + drain;
+        while demands() < 2 && Instant::now() < until {
+            tokio::time::sleep_until(until.min(Instant::now() + CHECK)).await;
+        }
+        self.end();
+    }
+}
+
+impl Stop {
+    /// Returns `true` if nothing new should begin.
+    pub(crate) fn has_begun(&self) -> bool {
+        *self.phase.borrow() >= Phase::Draining
+    }
+
+    /// The time that unfinished transfers have from then on.
+    pub(crate) const fn drain(&self) -> Duration {
+        self.drain
+    }
+
+    /// Waits until nothing new should begin.
+    pub(crate) async fn begun(&self) {
+        self.reaches(Phase::Draining).await;
+    }
+
+    /// Waits until everything should end at once.
+    pub(crate) async fn over(&self) {
+        self.reaches(Phase::Over).await;
+    }
+
+    async fn reaches(&self, least: Phase) {
+        // It fails if the stopper is gone, and then the runtime is about to end.
+        _ = self.phase.clone().wait_for(|phase| *phase >= least).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long after the start each phase is reached if the first demand comes at once, and the
+    /// second one after `second`.
+    fn phases(drain: Duration, second: Duration) -> [Duration; 2] {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (stopper, stop) = Stopper::new(drain);
+            let start = Instant::now();
+            let watch = async {
+                stop.begun().await;
+                assert!(stop.has_begun());
+                let begun = start.elapsed();
+                stop.over().await;
+                [begun, start.elapsed()]
+            };
+            let demands = || if start.elapsed() < second { 1 } else { 2 };
+            tokio::join!(stopper.heed(drain, demands), watch).1
+        })
+    }
+
+    #[test]
+    fn a_second_demand_or_the_end_of_the_time_ends_what_drains() {
+        let [short, long] = [Duration::from_millis(200), Duration::from_secs(60)];
+        assert!(phases(Duration::ZERO, long)[1] < long, "at once");
+        let [begun, over] = phases(short, long);
+        assert!(begun < short && (short..long).contains(&over), "after the time: {begun:?}, {over:?}");
+        let [begun, over] = phases(long, short);
+        assert!(begun < short && (short..long).contains(&over), "at the second demand: {begun:?}, {over:?}");
+    }
+}
