@@ -53,6 +53,9 @@ const MOST_INITIAL: u64 = 14_720;
 const LONGER_V6: u64 = 20;
 /// The probe timeouts for which a connection that is over keeps its id and tells the peer again (RFC 9000, §10.2).
 const DRAINING: u64 = 3;
+/// The code by which a connection ends that the host has no memory for (RFC 9000, §20.1:
+/// INTERNAL_ERROR), above those of applications.
+const NO_MEMORY: u32 = 1 << 31 | 0x01;
 /// The least time for which a client waits for a server, whatever its idle timeout is.
 const LEAST_HANDSHAKE: Duration = Duration::from_secs(1);
 
@@ -88,6 +91,8 @@ pub(crate) struct Association {
     changed: Vec<u32>,
     blocks: Vec<bytes::Bytes>,
     run: Run,
+    /// Something that has arrived was not kept.
+    has_no_memory: bool,
     receive_buffer: u64,
     pool: Arc<Pool>,
     /// Which it shares with its streams.
@@ -261,6 +266,7 @@ impl Association {
             changed: Vec::new(),
             blocks: Vec::new(),
             run: Run::default(),
+            has_no_memory: false,
             receive_buffer: settings.receive_buffer.get(),
             pool: Arc::clone(pool),
             backlog: Arc::default(),
@@ -322,6 +328,12 @@ impl Association {
 
     pub(crate) fn key_updates(&self) -> u64 {
         self.session.key_updates()
+    }
+
+    /// Lets the peer have more streams open, and send more of each.
+    pub(crate) fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
+        self.machine.raise_limits(now, streams, receive_buffer);
+        self.receive_buffer = self.receive_buffer.max(receive_buffer);
     }
 
     fn probe_timeout(&self) -> Duration {

@@ -43,13 +43,22 @@ pub struct Limits {
     pub strangers: usize,
     /// Connections at a time of one address (one /64 of IPv6) whose client has shown so.
     pub per_address: usize,
+    /// Connections whose client is not authenticated yet, in all. The oldest makes room for
+    /// another.
+    pub handshakes: usize,
     /// A handshake that takes longer is given up.
     pub handshake: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 100_000, strangers: 64, per_address: 10_000, handshake: Duration::from_secs(10) }
+        Self {
+            connections: 100_000,
+            strangers: 64,
+            per_address: 10_000,
+            handshakes: 1000,
+            handshake: Duration::from_secs(10),
+        }
     }
 }
 

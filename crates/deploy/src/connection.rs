@@ -182,6 +182,15 @@ impl Connection {
         }
     }
 
+    /// Lets the peer have `streams` streams open at a time, and send `receive_buffer` octets of
+    /// each ahead of its reader, if that is more than before. A connection may begin with the
+    /// limits of a stranger, those of [`Config::transport`](crate::Config::transport), and get
+    /// these once its client has shown who it is.
+    pub fn raise_limits(&self, streams: u32, receive_buffer: acklab_base::Bytes) {
+        let now = self.inner.endpoint.shared.now();
+        self.inner.with(|end| end.raise_limits(now, streams, receive_buffer.get()));
+    }
+
     /// Ends the connection for the reason of this code, below 2³¹. What was written and is not acknowledged may be lost.
     pub fn close(&self, code: u32) {
         self.inner.close(code & !(1 << 31));

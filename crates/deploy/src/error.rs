@@ -32,6 +32,9 @@ pub enum Lost {
         /// Why.
         reason: String,
     },
+    /// This host has no memory for what the peer sends.
+    #[error("out of memory")]
+    Memory,
     /// Nothing has come for too long.
     #[error("timed out")]
     TimedOut,
@@ -46,6 +49,7 @@ impl From<Lost> for io::Error {
             Lost::Here { .. } => io::ErrorKind::NotConnected,
             Lost::Peer { .. } => io::ErrorKind::ConnectionAborted,
             Lost::Violation { .. } | Lost::Handshake { .. } => io::ErrorKind::InvalidData,
+            Lost::Memory => io::ErrorKind::OutOfMemory,
             Lost::TimedOut => io::ErrorKind::TimedOut,
             Lost::Reset => io::ErrorKind::ConnectionReset,
         };

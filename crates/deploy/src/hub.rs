@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use strangers::Strangers;
 
+pub(crate) use admission::host_of;
 pub(crate) use strangers::TURN as STRANGERS_A_TURN;
 
 /// The most datagrams that need no state and wait to leave: a flood gets no more answers.
@@ -64,6 +65,8 @@ pub struct HubCounters {
     pub retries: u64,
     /// Clients that were refused because there are too many.
     pub turned_away: u64,
+    /// Handshakes that made room for others.
+    pub given_up: u64,
     /// Stateless resets sent.
     pub resets: u64,
     /// Clients of other versions.
@@ -378,6 +381,12 @@ impl Hub {
             return;
         };
         association.receive_hello(now, from, hello);
+        if let Some(server) = &config.server
+            && let Some(oldest) = self.visitors.makes_room(server.limits.handshakes)
+        {
+            self.remove(oldest);
+            self.counters.given_up += 1;
+        }
         let handle = self.add(association);
         self.visitors.add(handle, from, is_validated);
         self.by_client.insert((from, hello.source), handle);

@@ -8,6 +8,7 @@
 //! | [`known_hosts`] | fingerprints of servers that were believed before, as ssh keeps them |
 //! | [`trust`] | whom a tool believes |
 //! | [`state`] | the folder in which a server keeps its certificate and its keys |
+//! | `memory` | memory that a flood of clients has taken |
 //! | `log` | lines for the person who runs a tool |
 //! | `stop` | how a tool is stopped |
 //! | [`error`] | what can go wrong |
@@ -17,6 +18,7 @@
 pub mod error;
 pub mod known_hosts;
 mod log;
+mod memory;
 pub mod perf;
 pub mod proxy;
 pub mod serve;

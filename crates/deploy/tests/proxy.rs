@@ -7,11 +7,15 @@ mod common;
 use acklab_deploy::tools::proxy::{Token, connect};
 use acklab_deploy::tools::trust::Trust;
 use acklab_deploy::tools::{self, ToolError};
+use acklab_deploy::{Config, Endpoint, Lost};
+use acklab_secure::identity::{self, client_config};
 use common::{Far, HOST, PATIENCE, open, socks};
+use rustls::NoKeyLog;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
 
 /// A server that handles each connection as told. Returns its port.
 fn target(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
@@ -148,25 +152,23 @@ fn a_lost_connection_is_made_anew() {
 
 #[test]
 fn strangers_are_refused() {
-    let port = target(http);
     let far = Far::new(&["*"]);
     let (serving, _far) = far.listen(0);
-    let stranger = Far { token: Token::generate().unwrap(), identity: far.identity.clone(), allow: Vec::new() };
-    let (bound, lines, _near) = stranger.connect(serving.port, &format!("{HOST}:{port}"));
-    assert_eq!(socks(bound[0], 1, V4, port).1, 1);
-    assert!(lines.recv_timeout(PATIENCE).unwrap().contains("is the token right?"));
-    let impostor = Far::new(&[]);
-    let options = connect::Options {
+    let options = |fingerprint, token: &Token| connect::Options {
         host: HOST.to_owned(),
         port: serving.port,
-        trust: Trust::Fingerprint(impostor.identity.fingerprint()),
-        token: far.token,
+        trust: Trust::Fingerprint(fingerprint),
+        token: token.clone(),
         socks: Some((HOST.parse::<IpAddr>().unwrap(), 0).into()),
         forwards: Vec::new(),
         keys: None,
     };
-    let refused = tools::run(|| true, |stop| connect::connect(options, stop, |_| {}, |_| {}));
-    assert!(matches!(refused, Err(ToolError::Trust(_))), "{refused:?}");
+    let refused = |options| tools::run(|| true, |stop| connect::connect(options, stop, |_| {}, |_| {}));
+    let without_token = refused(options(far.identity.fingerprint(), &Token::generate().unwrap()));
+    assert!(without_token.unwrap_err().to_string().ends_with("is the token right?"));
+    let impostor = Far::new(&[]);
+    let from_impostor = refused(options(impostor.identity.fingerprint(), &far.token));
+    assert!(matches!(from_impostor, Err(ToolError::Trust(_))), "{from_impostor:?}");
 }
 
 #[test]
@@ -200,4 +202,38 @@ fn a_flood_of_bad_programs_is_a_few_lines() {
     let bad = lines.iter().filter(|line| line.starts_with("SOCKS5")).count();
     assert_eq!(bad, 30, "as many as a minute has lines of a kind");
     assert!(lines.contains(&"127.0.0.1:1: connection refused".to_owned()), "{lines:?}");
+}
+
+/// Nine clients of a host, of which none shows the token.
+#[test]
+fn clients_without_the_token_have_one_stream_and_ten_seconds() {
+    let far = Far::new(&["*"]);
+    let (serving, _far) = far.listen(0);
+    let tls = client_config(identity::Trust::Pinned(far.identity.fingerprint()), Arc::new(NoKeyLog)).unwrap();
+    let config = Config { client: Some(tls), ..Config::new() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let endpoint = Endpoint::bind((HOST.parse::<IpAddr>().unwrap(), 0).into(), config).unwrap();
+        let to = (HOST.parse::<IpAddr>().unwrap(), serving.port).into();
+        let start = Instant::now();
+        let mut clients = Vec::new();
+        for _ in 0..8 {
+            clients.push(endpoint.connect(to, "proxy.test").await.unwrap());
+            // The far side takes clients in the order in which it gets to know them.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let (mut send, _receive) = clients[0].open_stream().await.unwrap();
+        send.write_all(b"acklab").await.unwrap();
+        let second = tokio::time::timeout(Duration::from_secs(1), clients[0].open_stream()).await;
+        assert!(second.is_err(), "a second stream has to wait");
+        let ninth = endpoint.connect(to, "proxy.test").await.unwrap();
+        assert_eq!(ninth.closed().await, Lost::Peer { code: 4 }, "too many");
+        assert!(start.elapsed() < Duration::from_secs(9));
+        for client in clients {
+            assert_eq!(client.closed().await, Lost::Peer { code: 5 }, "too late");
+        }
+        assert!((9..20).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    });
+    let (bound, _, _near) = far.connect(serving.port, &format!("{HOST}:{}", target(http)));
+    assert!(exchange(&mut open(bound[1]), "/after").ends_with("GET /after HTTP/1.1"));
 }

@@ -7,7 +7,7 @@
 
 #[path = "truncation/lossy.rs"]
 mod lossy;
-#[path = "truncation/side.rs"]
+#[path = "common/side.rs"]
 mod side;
 #[path = "truncation/transfer.rs"]
 mod transfer;

@@ -16,6 +16,7 @@
 //! | [`namespace`] | [`Namespace`]: a network stack of its own, held only by a descriptor |
 //! | [`udp`] | UDP sockets that move datagrams in batches |
 //! | [`netlink`] | addresses, routes and properties of devices |
+//! | [`memory`] | the memory of this process |
 //! | [`permission`] | root, or a user namespace of one's own |
 //! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
@@ -39,6 +40,7 @@ pub mod forwarding;
 pub mod household;
 pub mod idling;
 pub mod lateness;
+pub mod memory;
 pub mod namespace;
 pub mod netlink;
 pub mod outlet;

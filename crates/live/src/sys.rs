@@ -132,6 +132,17 @@ pub(crate) fn discard_tap(file: BorrowedFd<'_>) -> std::io::Result<()> {
     check(unsafe { libc::ioctl(file.as_raw_fd(), ATTACH_FILTER, &raw const program) })
 }
 
+/// Returns free memory of all arenas to the system.
+#[cfg(target_env = "gnu")]
+pub(crate) fn trim_memory() {
+    // SAFETY: the call takes an integer, and changes no memory that is in use (malloc_trim(3)).
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Other allocators return memory by themselves, or have no call for it.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) const fn trim_memory() {}
+
 /// Sets an option of a socket.
 fn set_option<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> std::io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;

@@ -94,7 +94,7 @@ impl Own {
             match event {
                 StreamEvent::Arrived(range) => {
                     let [from, to] = [range.start, range.end].map(|offset| (offset - start) as usize);
-                    self.arrived.put(range.start, &payload[from..to]);
+                    self.arrived.put(range.start, &payload[from..to]).unwrap();
                 }
                 StreamEvent::Acknowledged(below) => self.written.free(below),
                 StreamEvent::Reset { .. } => panic!("the kernel resets the connection: {segment:?}"),

@@ -23,6 +23,8 @@ pub use port::{NoStream, StreamOperations};
 pub use side::Side;
 
 pub(crate) use incoming::Incoming;
+#[cfg(test)]
+pub(crate) use incoming::MAX_RANGES;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use port::Multiplexed;
 pub(crate) use table::{Stream, Table};

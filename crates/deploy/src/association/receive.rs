@@ -1,6 +1,6 @@
 //! A datagram arrives.
 
-use super::Association;
+use super::{Association, NO_MEMORY};
 use crate::error::Lost;
 use acklab_base::event::Closing;
 use acklab_base::{Ecn, Endpoint, Fate, Instant, StreamEvent};
@@ -117,6 +117,10 @@ impl Association {
 
     /// Tells applications what has changed, but for readers, who are [told together](Self::tell_readers).
     pub(crate) fn look(&mut self, now: Instant) {
+        if self.has_no_memory && self.lost.is_none() {
+            self.machine.abort(NO_MEMORY);
+            self.end(now, Lost::Memory);
+        }
         while let Some((id, event)) = self.machine.take_stream_event() {
             self.on_stream_event(id, &event);
         }

@@ -60,12 +60,17 @@ impl Association {
     pub(crate) fn end_batch(&mut self, batch: &mut Batch<'_>) {
         let Run { stream, start, length, .. } = self.run.suspend();
         let Some(stream) = self.streams.get_mut(&stream).filter(|_| length > 0) else { return };
-        if length >= LEAST_BLOCK && batch.memory.capacity() == BLOCK {
-            let mut block = std::mem::replace(batch.memory, self.pool.take_whole());
-            block.truncate(length);
-            stream.arrived.push(block);
-        } else {
-            stream.arrived.put(start, &batch.memory[..length]);
+        let whole = length >= LEAST_BLOCK && batch.memory.capacity() == BLOCK;
+        let kept = match if whole { self.pool.try_take_whole() } else { None } {
+            Some(spare) => {
+                let mut block = std::mem::replace(batch.memory, spare);
+                block.truncate(length);
+                stream.arrived.push(block)
+            }
+            None => stream.arrived.put(start, &batch.memory[..length]),
+        };
+        if kept.is_err() {
+            self.run_out_of_memory();
         }
     }
 }

@@ -164,14 +164,28 @@ impl Association {
     /// Octets of a stream have arrived, which begin at the offset `start` and lie at `place` in `memory`.
     #[inline]
     pub(super) fn arrive(&mut self, id: u32, start: u64, memory: &mut [u8], place: Range<usize>) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
+        if self.has_no_memory {
+            return;
+        }
+        // What nobody reads need not be kept.
+        let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.is_released[1]) else { return };
         if self.run.takes(id, start, stream.arrived.next(), place.len()) {
             return memory.copy_within(place, self.run.place());
         }
         if place.len() > SMALL {
-            stream.arrived.offer(|| self.pool.take());
+            stream.arrived.offer(|| self.pool.try_take());
         }
-        stream.arrived.put(start, &memory[place]);
+        if stream.arrived.put(start, &memory[place]).is_err() {
+            self.run_out_of_memory();
+        }
+    }
+
+    /// The host has no memory for what the peer sends. The connection [ends](Self::look) for it;
+    /// what has arrived is freed at once, so that the process has what it needs until then.
+    #[cold]
+    pub(super) fn run_out_of_memory(&mut self) {
+        self.has_no_memory = true;
+        self.streams.values_mut().for_each(|stream| stream.arrived = Arrived::default());
     }
 
     /// Returns `true` if readers have not been told of everything.
@@ -181,6 +195,10 @@ impl Association {
 
     /// Gives readers what has arrived in order.
     pub(crate) fn tell_readers(&mut self, now: Instant) {
+        // The machine has counted octets that were not kept.
+        if self.has_no_memory {
+            return self.changed.clear();
+        }
         for id in self.changed.drain(..) {
             let Some(stream) = self.streams.get_mut(&id) else { continue };
             stream.is_changed = false;
@@ -270,6 +288,7 @@ impl Association {
             stream.is_released[half] = true;
             self.left.insert(id);
             if half == 1 {
+                stream.arrived = Arrived::default();
                 self.machine.stop_stream(id, NO_READER);
             } else {
                 stream.outlet.release();
@@ -278,14 +297,14 @@ impl Association {
         self.sweep_streams(now);
     }
 
-    /// Reads and drops what arrives on streams that nobody reads any more, and removes those that are over.
+    /// Lets the peer go on with streams that nobody reads any more, and removes those that are
+    /// over.
     pub(super) fn sweep_streams(&mut self, now: Instant) {
         let Self { left, streams, machine, .. } = self;
         left.retain(|id| {
             let Some(stream) = streams.get_mut(id) else { return false };
             if stream.is_released[1] {
                 machine.read_from(now, *id, u64::MAX).unwrap_or(0);
-                stream.arrived.take_blocks(|_| ());
             }
             let is_over = stream.is_released == [true; 2] && machine.discard_stream(*id);
             if is_over {

@@ -5,7 +5,7 @@
 
 use super::Handle;
 use crate::config::Server;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED), above the codes of applications.
@@ -29,16 +29,20 @@ pub(super) struct Visitors {
     /// Those whose address is not known to be theirs and who are not authenticated.
     strangers: usize,
     by_host: HashMap<IpAddr, usize>,
+    /// Those who are not authenticated, by their number, and how many have come.
+    opening: BTreeMap<u64, Handle>,
+    count: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Visitor {
     host: IpAddr,
+    number: u64,
     is_stranger: bool,
 }
 
 /// What counts as one address: hosts have a /64 of IPv6 to themselves (RFC 7934, §6).
-fn host_of(address: SocketAddr) -> IpAddr {
+pub(crate) fn host_of(address: SocketAddr) -> IpAddr {
     match address.ip() {
         IpAddr::V6(ip) => ip.to_ipv4_mapped().map_or_else(|| IpAddr::V6(network_of(ip)), IpAddr::V4),
         ip => ip,
@@ -65,17 +69,23 @@ impl Visitors {
 
     pub(super) fn add(&mut self, handle: Handle, from: SocketAddr, is_validated: bool) {
         let host = host_of(from);
-        self.of.insert(handle, Visitor { host, is_stranger: !is_validated });
+        self.count += 1;
+        self.opening.insert(self.count, handle);
+        self.of.insert(handle, Visitor { host, number: self.count, is_stranger: !is_validated });
         self.strangers += usize::from(!is_validated);
         *self.by_host.entry(host).or_default() += 1;
     }
 
+    /// The one whose handshake has to make room for another, if there are `most`.
+    pub(super) fn makes_room(&self, most: usize) -> Option<Handle> {
+        self.opening.first_key_value().filter(|_| self.opening.len() >= most).map(|(_, handle)| *handle)
+    }
+
     /// The handshake is over.
     pub(super) fn on_complete(&mut self, handle: Handle) {
-        if let Some(visitor) = self.of.get_mut(&handle)
-            && std::mem::take(&mut visitor.is_stranger)
-        {
-            self.strangers -= 1;
+        if let Some(visitor) = self.of.get_mut(&handle) {
+            self.opening.remove(&visitor.number);
+            self.strangers -= usize::from(std::mem::take(&mut visitor.is_stranger));
         }
     }
 

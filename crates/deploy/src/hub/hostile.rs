@@ -20,7 +20,8 @@ use std::task::{Context, Poll, Waker};
 
 /// Datagrams, unless the environment says how many.
 const COUNT: u64 = 30_000;
-const LIMITS: Limits = Limits { connections: 300, strangers: 64, per_address: 16, handshake: Duration::from_secs(10) };
+const LIMITS: Limits =
+    Limits { connections: 300, strangers: 64, per_address: 16, handshakes: 300, handshake: Duration::from_secs(10) };
 /// The datagrams of the honest connection that are at hand to be changed and repeated.
 const RECORDED: usize = 500;
 /// How often the honest hosts have their turn, one after the other, before time passes.

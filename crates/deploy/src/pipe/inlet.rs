@@ -12,6 +12,12 @@ use std::task::{Context, Poll, Waker};
 /// Of a receive buffer, the share that is read before the thread has to look whether the window moves. It is told half of the window at a time.
 const SHARE: u64 = 8;
 
+/// A block with fewer octets is copied to the block before it: chosen, ten times what it takes to
+/// list one.
+const SMALL: usize = 1024;
+/// Octets of a block of such copies: chosen, those of a page.
+const TAIL: usize = 4096;
+
 /// Why nothing can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
@@ -44,6 +50,8 @@ pub(crate) struct Inlet {
 #[derive(Debug, Default)]
 struct State {
     blocks: VecDeque<Bytes>,
+    /// Small blocks behind them, in one piece.
+    tail: Vec<u8>,
     waker: Option<Waker>,
     /// Nothing follows what is there.
     end: Option<Result<(), ReadError>>,
@@ -53,8 +61,35 @@ struct State {
 }
 
 impl State {
+    fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.tail.is_empty()
+    }
+
+    /// Appends a block. A small one behind others is copied: to list it would take more memory than
+    /// its octets, and a peer that sends single octets could fill many times the window of a slow
+    /// reader.
+    fn push(&mut self, block: Bytes) {
+        if self.is_empty() || block.len() >= SMALL {
+            self.seal();
+            return self.blocks.push_back(block);
+        }
+        if self.tail.len() + block.len() > TAIL {
+            self.seal();
+        }
+        self.tail.extend_from_slice(&block);
+    }
+
+    fn seal(&mut self) {
+        if !self.tail.is_empty() {
+            self.blocks.push_back(std::mem::take(&mut self.tail).into());
+        }
+    }
+
     /// The next octets, `most` at most.
     fn pop(&mut self, most: usize) -> Option<Bytes> {
+        if self.blocks.is_empty() {
+            self.seal();
+        }
         let first = self.blocks.front_mut()?;
         if first.len() > most { Some(first.split_to(most)) } else { self.blocks.pop_front() }
     }
@@ -114,8 +149,7 @@ impl Inlet {
         let read = self.read.load(Ordering::Relaxed) + count as u64;
         self.read.store(read, Ordering::Release);
         // The end lets the peer open another stream.
-        let is_end =
-            state.end.is_some() && state.blocks.is_empty() && !std::mem::replace(&mut state.was_told_end, true);
+        let is_end = state.end.is_some() && state.is_empty() && !std::mem::replace(&mut state.was_told_end, true);
         let is_news = is_end || read - state.told > self.step;
         if is_news {
             state.told = read;
@@ -132,7 +166,7 @@ impl Inlet {
     pub(crate) fn put(&self, blocks: impl Iterator<Item = Bytes>, end: Option<Result<(), ReadError>>) {
         let waker = {
             let mut state = lock(&self.state);
-            state.blocks.extend(blocks);
+            blocks.for_each(|block| state.push(block));
             if state.end.is_none() {
                 state.end = end;
             }
@@ -156,7 +190,7 @@ mod tests {
         let mut all = Vec::new();
         let mut read = |most| inlet.poll_read(&context, most, |octets| all.extend_from_slice(octets));
         assert_eq!(read(5), Poll::Pending);
-        inlet.put(blocks([&[1; 6], &[2; 6]]), None);
+        inlet.put(blocks([&[1; 6], &[2; 3], &[2; 3]]), None);
         assert_eq!(read(4), Poll::Ready(Ok(Done { octets: 4, is_news: false })));
         assert_eq!(read(7), Poll::Ready(Ok(Done { octets: 7, is_news: true })), "more than an eighth of the buffer");
         assert_eq!(inlet.read(), 11);
@@ -169,22 +203,43 @@ mod tests {
 
     #[test]
     fn chunks_are_the_blocks_themselves_and_count_as_read() {
-        let (inlet, context) = (Inlet::new(80), Context::from_waker(Waker::noop()));
+        const LONG: usize = SMALL + 3;
+        let (inlet, context) = (Inlet::new(8 * LONG as u64), Context::from_waker(Waker::noop()));
         let chunk = |most| match inlet.poll_chunk(&context, most) {
             Poll::Ready(Ok((chunk, done))) => Some((chunk, done.is_news)),
             _ => None,
         };
-        assert_eq!(chunk(9), None);
-        let block = Bytes::from(vec![1; 12]);
+        assert_eq!(chunk(SMALL), None);
+        let block = Bytes::from(vec![1; LONG]);
         let place = block.as_ptr();
-        inlet.put([block, Bytes::from_static(&[2; 3])].into_iter(), None);
+        inlet.put([block, Bytes::from(vec![2; SMALL])].into_iter(), None);
         assert_eq!(chunk(0), Some((Bytes::new(), false)), "nothing was asked for");
-        let (first, is_news) = chunk(9).unwrap();
-        assert_eq!((first.as_ptr(), first.len(), is_news), (place, 9, false));
-        assert_eq!(chunk(9), Some((Bytes::from_static(&[1; 3]), true)), "not across the border of a block");
-        assert_eq!((chunk(9), inlet.read()), (Some((Bytes::from_static(&[2; 3]), false)), 15));
+        let (first, is_news) = chunk(SMALL).unwrap();
+        assert_eq!((first.as_ptr(), first.len(), is_news), (place, SMALL, false));
+        assert_eq!(chunk(SMALL), Some((Bytes::from_static(&[1; 3]), false)), "not across the border of a block");
+        assert_eq!((chunk(SMALL), inlet.read()), (Some((Bytes::from(vec![2; SMALL]), true)), (LONG + SMALL) as u64));
         inlet.put(std::iter::empty(), Some(Ok(())));
         assert_eq!([chunk(9), chunk(9)], [true, false].map(|is_news| Some((Bytes::new(), is_news))), "the end");
-        assert_eq!(&first[..], [1; 9], "whoever has a chunk keeps it");
+        assert_eq!(&first[..], [1; SMALL], "whoever has a chunk keeps it");
+    }
+
+    /// A peer sends single octets, of which nothing is read: they take no more than twice their
+    /// number.
+    #[test]
+    fn small_blocks_that_wait_are_in_one_piece() {
+        let (inlet, context) = (Inlet::new(1 << 20), Context::from_waker(Waker::noop()));
+        for number in 0..100_000u32 {
+            inlet.put(std::iter::once(Bytes::copy_from_slice(&[number as u8])), None);
+        }
+        let (blocks, tail) = {
+            let state = lock(&inlet.state);
+            (state.blocks.len(), state.tail.capacity())
+        };
+        assert!(blocks <= 2 + 100_000 / TAIL && tail <= 2 * TAIL, "{blocks} blocks, {tail} octets");
+        let mut read = Vec::new();
+        _ = inlet.poll_read(&context, usize::MAX, |octets| read.extend_from_slice(octets));
+        assert!(
+            read.len() == 100_000 && read.iter().zip(0..).all(|(octet, number): (&u8, u32)| *octet == number as u8)
+        );
     }
 }

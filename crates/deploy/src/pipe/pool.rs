@@ -37,18 +37,34 @@ impl Pool {
         lock(&self.blocks).pop().unwrap_or_else(|| Vec::with_capacity(BLOCK))
     }
 
-    /// An empty block.
+    /// An empty block for what the peer sends. Returns `None` if the host has no memory.
+    pub(crate) fn try_take(&self) -> Option<Vec<u8>> {
+        let mut block = self.try_pop()?;
+        block.clear();
+        Some(block)
+    }
+
+    /// An empty block for what an application writes.
     pub(crate) fn take(&self) -> Vec<u8> {
         let mut block = self.pop();
         block.clear();
         block
     }
 
-    /// A block that is full of what it held before.
-    pub(crate) fn take_whole(&self) -> Vec<u8> {
-        let mut block = self.pop();
+    fn try_pop(&self) -> Option<Vec<u8>> {
+        if let Some(block) = lock(&self.blocks).pop() {
+            return Some(block);
+        }
+        let mut block = Vec::new();
+        block.try_reserve_exact(BLOCK).ok()?;
+        Some(block)
+    }
+
+    /// A block that is full of what it held before. Returns `None` if the host has no memory.
+    pub(crate) fn try_take_whole(&self) -> Option<Vec<u8>> {
+        let mut block = self.try_pop()?;
         block.resize(BLOCK, 0);
-        block
+        Some(block)
     }
 
     /// Nobody needs this block any more.
@@ -87,7 +103,7 @@ mod tests {
         let block = pool.take();
         assert_eq!((block.as_ptr(), block.len()), (place, 0), "the same memory");
         drop(pool.share(block));
-        let block = pool.take_whole();
+        let block = pool.try_take_whole().unwrap();
         assert_eq!((block.as_ptr(), block.len()), (place, BLOCK));
         drop(pool.share(vec![1; 10]));
         assert!(lock(&pool.blocks).is_empty(), "small blocks are not kept");

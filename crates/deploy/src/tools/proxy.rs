@@ -4,16 +4,21 @@
 //! browser ──SOCKS5──▶ connect ══ TACK ══▶ listen ──TCP──▶ target
 //! ```
 //!
-//! # Protocol, version 1
+//! # Protocol, version 2
 //!
-//! The near side opens a stream for each TCP connection and sends `acklab`, the version, the octet
-//! 2, the 32 octets of the token, and the target in the form that SOCKS5 has for addresses (RFC
-//! 1928, §5). The far side replies with one octet, the reply field of RFC 1928, §6. After 0 both
-//! directions carry what TCP carries: the end of a direction ends it at the other side, and a reset
-//! resets it. A direction that cannot be carried to its end, because a side stops, is killed or is
-//! lost, resets both TCP connections.
+//! The near side opens a connection of TACK and on its first stream sends `acklab`, the version,
+//! the octet 2 and the 32 octets of the token. The far side replies with the octet 0; to another
+//! token, it closes the connection. Until then, the near side may open no other stream, and send 16
+//! KiB.
 //!
-//! Whoever has the token may use the far side; it is a secret of the state folder, and TLS authenticates the server before the client sends it.
+//! The near side then opens a stream for each TCP connection and sends the target in the form that
+//! SOCKS5 has for addresses (RFC 1928, §5). The far side replies with one octet, the reply field of
+//! RFC 1928, §6. After 0 both directions carry what TCP carries: the end of a direction ends it at
+//! the other side, and a reset resets it. A direction that cannot be carried to its end, because a
+//! side stops, is killed or is lost, resets both TCP connections.
+//!
+//! Whoever has the token may use the far side; it is a secret of the state folder, and TLS
+//! authenticates the server before the client sends it.
 //!
 //! | module | contents |
 //! |---|---|
@@ -21,6 +26,7 @@
 //! | [`connect`] | the near side: SOCKS5 and the forwarding of ports |
 //! | [`allow`] | which targets the far side connects to |
 //! | `public` | addresses of the public Internet |
+//! | `gate` | clients that have not shown the token |
 //! | `dial` | the far side connects to a target |
 //! | [`target`] | an address or a name, with a port |
 //! | [`token`] | the secret |
@@ -30,6 +36,7 @@
 pub mod allow;
 pub mod connect;
 mod dial;
+mod gate;
 pub mod listen;
 mod public;
 mod relay;
@@ -46,8 +53,10 @@ use crate::config;
 use acklab_base::Duration;
 use acklab_transport::tack::Settings;
 
-/// What each stream begins with: name, version and kind.
-const PREFACE: [u8; 8] = *b"acklab\x01\x02";
+/// What the first stream begins with: name, version and kind.
+const PREFACE: [u8; 8] = *b"acklab\x02\x02";
+/// The reply to the token.
+const WELCOME: u8 = 0;
 /// TCP connections at a time over one connection. Each may hold both buffers.
 const MOST_STREAMS: u32 = 1000;
 /// How many octets of a stream may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
@@ -56,6 +65,14 @@ const BUFFER: acklab_base::Bytes = acklab_base::Bytes(1 << 20);
 const NO_TOKEN: u32 = 2;
 /// The code by which a connection ends that comes while the far side stops.
 const STOPS: u32 = 3;
+/// The code by which a connection ends while too many clients of its host have not shown the token.
+const BUSY: u32 = 4;
+/// The code by which a connection ends whose client has not shown the token in time.
+const LATE: u32 = 5;
+/// Streams and octets of a client that has not shown the token: one stream, and the largest
+/// packets.
+const STREAMS_OF_STRANGER: u32 = 1;
+const BUFFER_OF_STRANGER: acklab_base::Bytes = acklab_base::Bytes(16 << 10);
 /// Well below the idle timeout, so that a connection is kept and its loss is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -67,4 +84,9 @@ fn settings() -> Settings {
         receive_buffer: BUFFER,
         ..config::settings()
     }
+}
+
+/// Those with which a client begins.
+fn settings_for_strangers() -> Settings {
+    Settings { streams: STREAMS_OF_STRANGER, receive_buffer: BUFFER_OF_STRANGER, ..settings() }
 }

@@ -1,7 +1,8 @@
 //! The far end of measurements: TACK over UDP, the kernel's TCP on the same number of port, and QUIC on the next.
 
 use super::log::{Kind, Lines, Log};
-use super::perf::attendant::{Door, Lobby, attend};
+use super::memory::give_back;
+use super::perf::attendant::{Door, Lobby, attend, settings_of_control};
 use super::perf::channel::Channel;
 use super::perf::client::QUIC_ALPN;
 use super::perf::contender::Quic;
@@ -106,11 +107,14 @@ pub async fn serve(
             () = stop.over() => {}
         }
     };
-    tokio::pin!(drained);
+    // To trim memory would disturb a measurement.
+    let tended = give_back(|| !lobby.is_busy());
+    tokio::pin!(drained, tended);
     loop {
         tokio::select! {
             line = log.next() => tell(line),
             () = &mut drained => break,
+            () = &mut tended => {}
         }
     }
     stopper.end();
@@ -172,7 +176,8 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
     let server =
         Server { tls: Arc::clone(tls), reset_key: reset_key.clone(), limits: Limits::default(), always_retry: false };
     let udp = UdpPort::new(socket(SocketAddr::new(address, port), SocketType::DGRAM)?.into())?;
-    let tack = Endpoint::new(udp, Config { server: Some(server), ..Config::new() }).map_err(io::Error::other)?;
+    let tack = Endpoint::new(udp, Config { transport: settings_of_control(), server: Some(server), ..Config::new() })
+        .map_err(io::Error::other)?;
     let mut tls = (**tls).clone();
     tls.alpn_protocols = vec![QUIC_ALPN.to_vec()];
     let crypto = quinn::crypto::rustls::QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
@@ -187,7 +192,7 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
     let tcp = socket(SocketAddr::new(address, port), SocketType::STREAM)?;
     rustix::net::listen(&tcp, 128)?;
     let tcp = TcpListener::from_std(tcp.into())?;
-    Ok(Doors { tack, quic, quic_config: config, quic_settings: Arc::default(), tcp })
+    Ok(Doors { tack, quic, quic_config: config, quic_settings: Arc::new(Mutex::new(Quic::of_control())), tcp })
 }
 
 /// Where clients come from. Nobody is lost if the future is dropped.

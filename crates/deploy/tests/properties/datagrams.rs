@@ -19,7 +19,8 @@ const NAME: &str = "server.test";
 const CLIENT: u8 = 1;
 const SERVER: u8 = 2;
 const STRANGER: u8 = 66;
-const LIMITS: Limits = Limits { connections: 4, strangers: 2, per_address: 2, handshake: Duration::from_secs(10) };
+const LIMITS: Limits =
+    Limits { connections: 4, strangers: 2, per_address: 2, handshakes: 3, handshake: Duration::from_secs(10) };
 
 static TLS: LazyLock<(Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>)> = LazyLock::new(|| {
     let (identity, ..) = Identity::generate([NAME.to_owned()]).unwrap();

@@ -11,6 +11,14 @@ use crate::reading::Reading;
 use acklab_wire::sequence::Sequence;
 use std::ops::Range;
 
+/// One range of octets beyond the first that is missing is kept for so many octets of the buffer:
+/// chosen, so that the ranges take a sixteenth of its memory.
+const RANGE_SHARE: u64 = 256;
+/// The least and the largest number of ranges that are kept: chosen, the losses of a flight of a
+/// hundred packets, and some 256 KiB, as many as of packet numbers.
+const MIN_RANGES: u64 = 64;
+pub(crate) const MAX_RANGES: u64 = 1 << 14;
+
 #[derive(Debug)]
 pub(crate) struct Incoming {
     arrived: Ranges,
@@ -41,6 +49,11 @@ impl Incoming {
             owes_window: false,
             reset: None,
         }
+    }
+
+    /// The same, of which the peer may send octets below `window` before it is told more.
+    pub(crate) fn with_window(self, window: u64) -> Self {
+        Self { offered: window, ..self }
     }
 
     /// Checks that octets up to `end` can be taken. `is_end` says that the stream ends there.
@@ -99,9 +112,11 @@ impl Incoming {
         self.arrived.received() - u64::from(has_end)
     }
 
-    /// Returns `true` if octets from `start` on would begin a range of their own although `most` ranges are kept.
-    pub(crate) fn is_fragmented(&self, start: u64, most: usize) -> bool {
-        start > self.arrived.next() && self.arrived.beyond().len() >= most
+    /// Returns `true` if octets from `start` on would begin a range of their own although as many
+    /// ranges are kept as the buffer allows.
+    pub(crate) fn is_fragmented(&self, start: u64) -> bool {
+        let ranges = self.arrived.beyond().len() as u64;
+        start > self.arrived.next() && ranges >= (self.buffer / RANGE_SHARE).clamp(MIN_RANGES, MAX_RANGES)
     }
 
     /// Octets that have arrived in order.

@@ -32,6 +32,8 @@ pub(crate) struct Table<T> {
     turn: usize,
     send_buffer: u64,
     receive_buffer: u64,
+    /// The window that the peer was told in the handshake, with which it begins each stream.
+    announced: u64,
     reading: Reading,
     /// The window with which the peer lets a stream begin.
     first_window: u64,
@@ -49,6 +51,7 @@ impl<T> Table<T> {
             turn: 0,
             send_buffer,
             receive_buffer,
+            announced: receive_buffer,
             reading: Reading::AtOnce,
             first_window: 0,
             received: 0,
@@ -72,10 +75,25 @@ impl<T> Table<T> {
         self.all.iter_mut().for_each(|stream| stream.outgoing.on_window(window));
     }
 
+    /// The window with which the peer begins each stream.
+    pub(crate) const fn announced(&self) -> u64 {
+        self.announced
+    }
+
+    /// Lets the application leave so many octets of each stream unread, if that is more than
+    /// before. The peer is to be told the windows of all streams.
+    pub(crate) fn raise_receive_buffer(&mut self, octets: u64) {
+        self.receive_buffer = self.receive_buffer.max(octets);
+        for stream in &mut self.all {
+            stream.incoming.grow(self.receive_buffer);
+            stream.incoming.owe_window();
+        }
+    }
+
     /// Adds a stream whose id is new.
     pub(crate) fn add(&mut self, id: u32, own: T) -> &mut Stream<T> {
         let outgoing = Outgoing::new(id, self.send_buffer, self.first_window);
-        let incoming = Incoming::new(self.reading, self.receive_buffer);
+        let incoming = Incoming::new(self.reading, self.receive_buffer).with_window(self.announced);
         let place = self.all.partition_point(|stream| stream.id < id);
         self.all.insert(place, Stream { id, outgoing, incoming, own });
         &mut self.all[place]

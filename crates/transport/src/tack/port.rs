@@ -59,6 +59,17 @@ impl Connection {
 }
 
 impl Connection {
+    /// Lets the peer have `streams` streams open at a time, and send `receive_buffer` octets of
+    /// each ahead of its reader, if that is more than before: the settings with which a connection
+    /// begins may be those for strangers.
+    pub fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
+        self.streams.raise(streams, receive_buffer);
+        if self.phase == Phase::Established {
+            self.receiver.acknowledger.demand(now, Reason::WindowUpdate);
+        }
+        self.note_change();
+    }
+
     /// Nobody reads a stream any more: the peer is asked to send no more of it (RFC 9000, §3.5), for the reason of this code of the application. What arrives
     /// until then has to be read, or it fills the window.
     pub fn stop_stream(&mut self, stream: u32, code: u32) {

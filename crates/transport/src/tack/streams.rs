@@ -30,9 +30,6 @@ struct Stop {
 
 type Stream = crate::streams::Stream<Message>;
 
-/// The most ranges of a stream that are kept beyond the first octet that is missing, in some 256 KiB: as many as of packet numbers.
-const MOST_RANGES: usize = 1 << 14;
-
 /// The place of a stream among those that its side opens, stream 0 left out.
 const fn rank(id: u32) -> u64 {
     id as u64 / 2 - (id > 0 && id.is_multiple_of(2)) as u64
@@ -42,7 +39,6 @@ const fn rank(id: u32) -> u64 {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
-    receive_buffer: u64,
     /// How many streams the peer may have open at a time, how many it was allowed to open in all, and whether it is to be told.
     concurrent: u32,
     offered: u64,
@@ -65,10 +61,9 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new(side: Side, settings: &Settings) -> Self {
-        let receive_buffer = settings.receive_buffer.get();
+        let (send_buffer, receive_buffer) = (settings.send_buffer.get(), settings.receive_buffer.get());
         Self {
-            table: Table::new(side, settings.send_buffer.get(), receive_buffer, Message::default()),
-            receive_buffer,
+            table: Table::new(side, send_buffer, receive_buffer, Message::default()),
             concurrent: settings.streams,
             offered: settings.streams.into(),
             owes_offer: false,
@@ -96,6 +91,14 @@ impl Streams {
     /// The peer lets this end open `limit` streams in all.
     pub(super) fn on_limit(&mut self, limit: u32) {
         self.allowed = self.allowed.max(limit.into());
+    }
+
+    /// Lets the peer have `streams` streams open at a time, and send `receive_buffer` octets of
+    /// each ahead of its reader, if that is more than before. It is to be told.
+    pub(super) fn raise(&mut self, streams: u32, receive_buffer: u64) {
+        self.owes_offer |= streams > self.concurrent;
+        self.concurrent = self.concurrent.max(streams);
+        self.table.raise_receive_buffer(receive_buffer);
     }
 
     /// How many streams the peer may open in all, if it is to be told.
@@ -211,9 +214,9 @@ impl Streams {
     /// Checks that the stream can take these octets.
     pub(super) fn check(&self, piece: &frame::Stream) -> Result<(), Refusal> {
         match self.check_id(piece.id)? {
-            Some(stream) if stream.incoming.is_fragmented(piece.offset, MOST_RANGES) => Err(Refusal::Gaps),
+            Some(stream) if stream.incoming.is_fragmented(piece.offset) => Err(Refusal::Gaps),
             Some(stream) => Ok(stream.incoming.check(piece.end(), piece.is_end)?),
-            None if piece.end() > self.receive_buffer => Err(Refusal::Window),
+            None if piece.end() > self.table.announced() => Err(Refusal::Window),
             None => Ok(()),
         }
     }
@@ -398,7 +401,9 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::streams::Piece;
+    use crate::reading::Reading;
+    use crate::streams::{MAX_RANGES, Piece};
+    use acklab_base::Bytes;
 
     fn streams(side: Side) -> Streams {
         let mut streams = Streams::new(side, &Settings { streams: 2, ..Settings::default() });
@@ -452,11 +457,45 @@ mod tests {
     #[test]
     fn a_stream_of_too_many_pieces_takes_no_more() {
         let mut server = streams(Side::Server);
-        for piece in 0..MOST_RANGES as u64 {
+        for piece in 0..MAX_RANGES {
             server.insert(2, 2 * piece + 1, 2 * piece + 2, false);
         }
         let check = |offset| server.check(&frame::Stream { id: 2, offset, length: 1, is_end: false });
         assert_eq!((check(1 << 20), check(0)), (Err(Refusal::Gaps), Ok(())), "what fills the first gap is taken");
+        let mut small =
+            Streams::new(Side::Server, &Settings { receive_buffer: Bytes(16 << 10), ..Settings::default() });
+        (0..64u64).for_each(|piece| _ = small.insert(2, 2 * piece + 1, 2 * piece + 2, false));
+        let check = small.check(&frame::Stream { id: 2, offset: 200, length: 1, is_end: false });
+        assert_eq!(check, Err(Refusal::Gaps), "a small buffer has few ranges");
+    }
+
+    #[test]
+    fn limits_are_raised_and_told() {
+        let settings = Settings { streams: 1, receive_buffer: Bytes(2000), ..Settings::default() };
+        let mut server = Streams::new(Side::Server, &settings);
+        server.table.set_reading(Reading::OnDemand);
+        assert_eq!(
+            (checked(&server, 2, 2000, false), checked(&server, 2, 2001, false)),
+            (Ok(()), Err(Refusal::Window))
+        );
+        assert_eq!(checked(&server, 4, 10, false), Err(Refusal::Stream));
+        server.insert(2, 0, 100, false);
+        server.take_window();
+        server.raise(10, 1 << 20);
+        assert_eq!((server.take_offer(), server.take_offer()), (Some(10), None));
+        let told: Vec<_> = std::iter::from_fn(|| server.take_window()).collect();
+        assert_eq!(told, [(0, 1 << 20), (2, 1 << 20)], "nothing was read");
+        assert_eq!(checked(&server, 2, 1 << 20, false), Ok(()));
+        // The peer begins other streams with the window of the handshake, and is told at once.
+        assert_eq!(
+            (checked(&server, 4, 2000, false), checked(&server, 4, 2001, false)),
+            (Ok(()), Err(Refusal::Window))
+        );
+        server.insert(4, 0, 100, false);
+        assert!(server.has_released(4, 1400));
+        assert_eq!(server.take_window(), Some((4, 1 << 20)));
+        server.raise(5, 1000);
+        assert_eq!((server.take_offer(), server.concurrent), (None, 10), "limits are never lowered");
     }
 
     #[test]

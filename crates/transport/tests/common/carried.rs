@@ -135,7 +135,7 @@ impl<E: Streams> Host<E> {
                         .expect("it is in the packet");
                     let [from, to] = [range.start, range.end].map(|offset| (offset - start) as usize);
                     let incoming = self.incoming.get_mut(&stream).expect("it is open");
-                    incoming.arrived.put(range.start, &octets[from..to]);
+                    incoming.arrived.put(range.start, &octets[from..to]).expect("there is memory");
                 }
                 StreamEvent::Acknowledged(below) => {
                     let outgoing = self.outgoing.get_mut(&stream).expect("it was written");

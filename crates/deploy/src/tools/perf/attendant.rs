@@ -18,6 +18,8 @@ use tokio::sync::{Notify, mpsc};
 
 /// The largest buffers that a client may ask for.
 const LARGEST_BUFFER: u64 = 64 << 20;
+/// Octets that a connection of control may send ahead of its reader: chosen, some messages.
+pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 10);
 /// A client that does not say what it wants next is given up after this time beyond the length of its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
@@ -56,12 +58,18 @@ impl Door {
 
     fn restore(&self) {
         match self {
-            // The usual settings make sense.
-            Self::Tack(endpoint) => _ = endpoint.set_transport(config::settings()),
-            Self::Quic(settings) => *settings.lock().unwrap_or_else(PoisonError::into_inner) = Quic::default(),
+            // These settings make sense.
+            Self::Tack(endpoint) => _ = endpoint.set_transport(settings_of_control()),
+            Self::Quic(settings) => *settings.lock().unwrap_or_else(PoisonError::into_inner) = Quic::of_control(),
             Self::Tcp => {}
         }
     }
+}
+
+/// The settings of connections that begin while no measurement is going on, which are of control:
+/// one stream, and few octets, whoever opens them.
+pub(crate) fn settings_of_control() -> Settings {
+    Settings { streams: 1, receive_buffer: CONTROL_BUFFER, ..config::settings() }
 }
 
 /// What a client may choose. The server keeps its own limits on memory, streams and time.
@@ -71,7 +79,7 @@ fn bounded(wanted: &Settings) -> Settings {
     Settings {
         send_buffer: least(wanted.send_buffer),
         receive_buffer: least(wanted.receive_buffer),
-        streams: usual.streams,
+        streams: 1,
         idle_timeout: usual.idle_timeout,
         keep_alive: usual.keep_alive,
         skip_numbers: usual.skip_numbers,
@@ -134,10 +142,14 @@ impl Lobby {
         current.is_some()
     }
 
+    /// Returns `true` if a measurement is going on.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Waits until no measurement is going on.
     pub(crate) async fn empty(&self) {
-        let is_busy = || self.current.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        while is_busy() {
+        while self.is_busy() {
             self.is_empty.notified().await;
         }
     }

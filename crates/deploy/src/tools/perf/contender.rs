@@ -71,12 +71,19 @@ impl Default for Quic {
 }
 
 impl Quic {
+    /// Those of connections of control.
+    pub(crate) fn of_control() -> Self {
+        Self { window: super::attendant::CONTROL_BUFFER, ..Self::default() }
+    }
+
     pub(crate) fn transport(self) -> Arc<quinn::TransportConfig> {
         use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
         let mut config = quinn::TransportConfig::default();
         let octets = self.window.min(MOST_WINDOW).get();
         let window = quinn::VarInt::try_from(octets).unwrap_or(quinn::VarInt::MAX);
         config.stream_receive_window(window).receive_window(window).send_window(octets);
+        // Each connection has one stream, which the client opens.
+        config.max_concurrent_bidi_streams(1u32.into()).max_concurrent_uni_streams(0u32.into());
         match self.congestion {
             QuicController::Cubic => config.congestion_controller_factory(Arc::new(CubicConfig::default())),
             QuicController::NewReno => config.congestion_controller_factory(Arc::new(NewRenoConfig::default())),

@@ -4,7 +4,7 @@ use super::relay::Unfinished;
 use super::socks::{self, Reply};
 use super::target::Target;
 use super::token::Token;
-use super::{NO_TOKEN, PREFACE, STOPS, relay, settings};
+use super::{BUSY, LATE, NO_TOKEN, PREFACE, STOPS, WELCOME, relay, settings};
 use crate::config::Config;
 use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::error::Lost;
@@ -220,7 +220,7 @@ async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Resul
 impl Link {
     /// A stream to the target, after the far side's reply.
     async fn open(&self, target: &Target) -> Result<(Reply, (SendStream, ReceiveStream)), String> {
-        let mut request = [PREFACE.as_slice(), self.options.token.octets()].concat();
+        let mut request = Vec::new();
         target.append(&mut request);
         let mut is_again = false;
         loop {
@@ -247,17 +247,32 @@ impl Link {
         }
     }
 
+    /// Shows the token, and waits for the reply. Fails with the reason.
+    async fn show_token(&self, connection: &Connection) -> Result<(), String> {
+        let show = async {
+            let (mut send, mut receive) = connection.open_stream().await?;
+            send.write_all(&[PREFACE.as_slice(), self.options.token.octets()].concat()).await?;
+            send.end();
+            Ok::<_, io::Error>(receive.read_u8().await? == WELCOME)
+        };
+        match tokio::time::timeout(PATIENCE, show).await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false)) => Err("the far side speaks another protocol".to_owned()),
+            Ok(Err(error)) => {
+                let lost = tokio::time::timeout(Duration::ZERO, connection.closed()).await;
+                Err(lost.map_or_else(|_| error.to_string(), |lost| explained(&lost)))
+            }
+            Err(_) => Err("the far side does not reply to the token".to_owned()),
+        }
+    }
+
     /// Gives up the connection if it is over. Returns whether it is.
     async fn forget(&self, connection: &Connection) -> bool {
         let Ok(lost) = tokio::time::timeout(Duration::ZERO, connection.closed()).await else { return false };
         let mut current = self.current.lock().await;
         if current.as_ref().is_some_and(|current| current.is(connection)) {
             *current = None;
-            let why = match lost {
-                Lost::Peer { code: NO_TOKEN } => "the far side has closed it; is the token right?".to_owned(),
-                Lost::Peer { code: STOPS } => "the far side stops".to_owned(),
-                lost => lost.to_string(),
-            };
+            let why = explained(&lost);
             self.lines.tell(Kind::Tool, format!("{}: the connection is lost: {why}", self.place));
         }
         true
@@ -276,10 +291,13 @@ impl Link {
             let client = Some(Arc::clone(&self.believer.tls));
             let endpoint = bind_client(remote, Config { transport: settings(), client, ..Config::new() })?;
             match tokio::time::timeout(PATIENCE, endpoint.connect(remote, name_of(host))).await {
-                Ok(Ok(connection)) => {
-                    *current = Some(connection.clone());
-                    return Ok(connection);
-                }
+                Ok(Ok(connection)) => match self.show_token(&connection).await {
+                    Ok(()) => {
+                        *current = Some(connection.clone());
+                        return Ok(connection);
+                    }
+                    Err(why) => failure = ToolError::failed(&self.place, why),
+                },
                 Ok(Err(error)) => failure = self.believer.explain(&self.place, &error),
                 Err(_) => failure = ToolError::failed(&self.place, silence()),
             }
@@ -288,6 +306,18 @@ impl Link {
             }
         }
         Err(failure)
+    }
+}
+
+/// Why the connection is over, in words.
+fn explained(lost: &Lost) -> String {
+    match lost {
+        Lost::Peer { code: NO_TOKEN } => "the far side has closed it; is the token right?".to_owned(),
+        Lost::Peer { code: STOPS } => "the far side stops".to_owned(),
+        Lost::Peer { code: BUSY | LATE } => {
+            "the far side is busy with clients that have not shown the token".to_owned()
+        }
+        lost => lost.to_string(),
     }
 }
 

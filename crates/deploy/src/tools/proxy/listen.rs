@@ -2,14 +2,16 @@
 
 use super::allow::Allow;
 use super::dial::{check_lookup, dial};
+use super::gate::Gate;
 use super::socks::Reply;
 use super::target::Target;
 use super::token::Token;
-use super::{NO_TOKEN, PREFACE, STOPS, relay, settings};
+use super::{BUFFER, LATE, MOST_STREAMS, NO_TOKEN, PREFACE, STOPS, WELCOME, relay, settings_for_strangers};
 use crate::config::{Config, Limits, Server};
 use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::endpoint::Endpoint;
 use crate::tools::log::{Kind, Lines, Log};
+use crate::tools::memory::give_back;
 use crate::tools::serve::Serving;
 use crate::tools::{PATIENCE, Stop, ToolError, socket};
 use acklab_live::udp::UdpPort;
@@ -43,6 +45,7 @@ pub struct Options {
 struct Far {
     token: Token,
     allow: Vec<Allow>,
+    gate: Gate,
 }
 
 /// Connects clients to their targets until it should stop. `ready` is called once clients may come, `tell` with a line for what is refused.
@@ -74,7 +77,7 @@ pub async fn listen(
             limits: Limits::default(),
             always_retry: false,
         };
-        let config = Config { transport: settings(), server: Some(server), ..Config::new() };
+        let config = Config { transport: settings_for_strangers(), server: Some(server), ..Config::new() };
         let bound = socket(SocketAddr::new(address, port), SocketType::DGRAM)
             .and_then(|socket| UdpPort::new(socket.into()))
             .and_then(|udp| Endpoint::new(udp, config).map_err(io::Error::other));
@@ -88,9 +91,11 @@ pub async fn listen(
         }
     }
     ready(Serving { port, fingerprint });
-    let far = Arc::new(Far { token, allow });
+    let far = Arc::new(Far { token, allow, gate: Gate::default() });
     let (to, mut log) = Log::new();
     let mut tasks = JoinSet::new();
+    let tended = give_back(|| true);
+    tokio::pin!(tended);
     for endpoint in endpoints {
         tasks.spawn(accept(endpoint, Arc::clone(&far), to.clone(), stop.clone()));
     }
@@ -99,6 +104,7 @@ pub async fn listen(
             line = log.next() => tell(line),
             () = stop.over() => break,
             ended = tasks.join_next() => if ended.is_none() { break },
+            () = &mut tended => {}
         }
     }
     // With the tasks their connections end, which tells the clients.
@@ -128,21 +134,60 @@ async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
     }
 }
 
+/// Waits until a client has shown the token, and then lets it do more. Fails with what to tell; its
+/// connection is closed.
+async fn admit(connection: &Connection, far: &Far) -> Result<(), String> {
+    let Some(peer) = connection.remote_address() else { return Err("lost".to_owned()) };
+    let Some(_place) = far.gate.enter(connection, peer) else {
+        return Err("refused: too many clients of this host have not shown the token".to_owned());
+    };
+    let show = async {
+        let (mut send, mut receive) = connection.accept_stream().await?;
+        let (mut preface, mut token) = ([0; PREFACE.len()], [0; 32]);
+        receive.read_exact(&mut preface).await?;
+        receive.read_exact(&mut token).await?;
+        if preface != PREFACE || !far.token.is(&token) {
+            return Ok(false);
+        }
+        connection.raise_limits(MOST_STREAMS, BUFFER);
+        send.write_all(&[WELCOME]).await?;
+        send.end();
+        Ok::<_, io::Error>(true)
+    };
+    match tokio::time::timeout(PATIENCE, show).await {
+        Ok(Ok(true)) => Ok(()),
+        Ok(Ok(false)) => {
+            connection.close(NO_TOKEN);
+            Err("refused: found another token or another protocol, expected the token of this proxy".to_owned())
+        }
+        Ok(Err(error)) => Err(format!("token: {error}")),
+        Err(_) => {
+            connection.close(LATE);
+            Err(format!("token: found none for {} s", PATIENCE.as_secs()))
+        }
+    }
+}
+
 /// Serves the streams of a client. Once the far side stops, it returns when those that are here
 /// have ended.
 async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) {
     let mut streams = JoinSet::new();
-    let tell = |kind: Kind, line: String| {
-        let peer = connection.remote_address().map_or_else(String::new, |peer| peer.to_string());
-        lines.tell(kind, format!("{peer}: {line}"));
+    let peer = connection.remote_address().map_or_else(String::new, |peer| peer.to_string());
+    let tell = |kind: Kind, line: String| lines.tell(kind, format!("{peer}: {line}"));
+    let admitted = tokio::select! {
+        admitted = admit(&connection, &far) => admitted,
+        () = stop.begun() => return connection.close(STOPS),
     };
+    if let Err(line) = admitted {
+        return tell(Kind::Refused, line);
+    }
     loop {
         let has_begun = stop.has_begun();
         tokio::select! {
             stream = connection.accept_stream() => match stream {
                 Ok((send, receive)) => {
-                    let (far, connection, stop) = (Arc::clone(&far), connection.clone(), stop.clone());
-                    streams.spawn(async move { join(&connection, send, receive, &far, &stop).await });
+                    let (far, stop) = (Arc::clone(&far), stop.clone());
+                    streams.spawn(async move { join(send, receive, &far, &stop).await });
                 }
                 Err(_) => return,
             },
@@ -150,7 +195,8 @@ async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) 
                 tell(kind, line);
             },
             () = stop.begun(), if !has_begun => if !streams.is_empty() && !stop.drain().is_zero() {
-                tell(Kind::Tool, format!("the proxy stops: {} streams have {:?} to end", streams.len(), stop.drain()));
+                let line = format!("the proxy stops: {} streams have {:?} to end", streams.len(), stop.drain());
+                tell(Kind::Tool, line);
             },
         }
         if stop.has_begun() && streams.is_empty() {
@@ -160,27 +206,9 @@ async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) 
 }
 
 /// Connects a stream with its target. Fails with what to tell.
-async fn join(
-    connection: &Connection,
-    mut send: SendStream,
-    mut receive: ReceiveStream,
-    far: &Far,
-    stop: &Stop,
-) -> Result<(), (Kind, String)> {
-    let read = async {
-        let (mut preface, mut token) = ([0; PREFACE.len()], [0; 32]);
-        receive.read_exact(&mut preface).await?;
-        receive.read_exact(&mut token).await?;
-        let may = preface == PREFACE && far.token.is(&token);
-        if may { Ok::<_, io::Error>(Some(Target::read(&mut receive).await?)) } else { Ok(None) }
-    };
-    let target = match tokio::time::timeout(PATIENCE, read).await {
-        Ok(Ok(Some(target))) => target,
-        Ok(Ok(None)) => {
-            connection.close(NO_TOKEN);
-            let line = "refused: found another token or another protocol, expected the token of this proxy";
-            return Err((Kind::Refused, line.to_owned()));
-        }
+async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop: &Stop) -> Result<(), (Kind, String)> {
+    let target = match tokio::time::timeout(PATIENCE, Target::read(&mut receive)).await {
+        Ok(Ok(target)) => target,
         Ok(Err(error)) => return Err((Kind::Refused, format!("request: {error}"))),
         Err(_) => return Err((Kind::Refused, format!("request: found nothing for {} s", PATIENCE.as_secs()))),
     };

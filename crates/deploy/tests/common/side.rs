@@ -1,8 +1,11 @@
-//! A side of a proxy as a process, which can be killed.
+//! A side of a proxy as a process, which can be killed and measured.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use acklab_deploy::tools::proxy::{connect, listen};
 use acklab_deploy::tools::trust::Trust;
 use acklab_deploy::tools::{run_until, state};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,7 +21,7 @@ const READY: &str = "ready ";
 const HOST: &str = "127.0.0.1";
 
 /// A running process.
-pub(super) struct Side {
+pub(crate) struct Side {
     child: Child,
     /// Kept open for what it prints later.
     _output: BufReader<ChildStdout>,
@@ -44,18 +47,37 @@ impl Side {
     }
 
     /// A demand to stop. A process that has gone needs none.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         _ = writeln!(self.child.stdin.as_mut().unwrap());
     }
 
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.wait();
     }
 
-    pub(super) fn wait(&mut self) {
+    /// Octets of memory that the process occupies.
+    pub(crate) fn memory(&self) -> u64 {
+        let fields = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).unwrap();
+        fields.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * rustix::param::page_size() as u64
+    }
+
+    /// Lets the process have this much more address space than it has.
+    pub(crate) fn limit_memory(&self, more: u64) {
+        let fields = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).unwrap();
+        let pages: u64 = fields.split_whitespace().next().unwrap().parse().unwrap();
+        let limit = Some(pages * rustix::param::page_size() as u64 + more);
+        let process = Pid::from_child(&self.child);
+        prlimit(Some(process), Resource::As, Rlimit { current: limit, maximum: limit }).unwrap();
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    pub(crate) fn wait(&mut self) {
         // `Child::wait` would close the input, which is a demand.
-        while self.child.try_wait().unwrap().is_none() {
+        while self.is_running() {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -68,17 +90,17 @@ impl Drop for Side {
     }
 }
 
-pub(super) struct Far {
-    pub(super) side: Side,
-    pub(super) port: u16,
-    fingerprint: String,
-    token: String,
+pub(crate) struct Far {
+    pub(crate) side: Side,
+    pub(crate) port: u16,
+    pub(crate) fingerprint: String,
+    pub(crate) token: String,
     folder: PathBuf,
     drain: Duration,
 }
 
 impl Far {
-    pub(super) fn start(drain: Duration) -> Self {
+    pub(crate) fn start(drain: Duration) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("acklab-truncation-{}-{number}", std::process::id()));
@@ -89,7 +111,7 @@ impl Far {
     }
 
     /// Kills the process and starts another one with the same keys and the same port.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.side.kill();
         let (folder, port) = (self.folder.display().to_string(), self.port.to_string());
         self.side = Side::start(&words("far", self.drain, [&folder, &port])).0;
@@ -102,15 +124,15 @@ impl Drop for Far {
     }
 }
 
-pub(super) struct Near {
-    pub(super) side: Side,
+pub(crate) struct Near {
+    pub(crate) side: Side,
     /// Leads to the target.
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Near {
     /// It reaches the far side at `port`.
-    pub(super) fn start(far: &Far, port: u16, target: u16, drain: Duration) -> Self {
+    pub(crate) fn start(far: &Far, port: u16, target: u16, drain: Duration) -> Self {
         let (port, target) = (port.to_string(), target.to_string());
         let (side, ready) = Side::start(&words("near", drain, [&far.fingerprint, &far.token, &port, &target]));
         Self { side, address: ready.parse().unwrap() }
@@ -122,7 +144,7 @@ fn words<const N: usize>(side: &str, drain: Duration, others: [&str; N]) -> Stri
 }
 
 /// What the process of a side does. A line of its input is a demand to stop; its end, two.
-pub(super) fn run() {
+pub(crate) fn run() {
     let Ok(words) = std::env::var(SIDE) else { return };
     let demands = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&demands);
