@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -242,10 +243,47 @@ def test_a_proxy_carries_tcp(tmp_path, monkeypatch, greeter):
         assert "THE SERVER IS NOT THE ONE YOU EXPECT" in done.stderr
 
 
+def connect_again_and_again(host, port):
+    while True:
+        socket.create_connection((host, port), timeout=20).close()
+        time.sleep(0.02)
+
+
+@built
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_is_unfinished_has_the_time_to_drain(tmp_path, monkeypatch, number):
+    """The first signal takes no new connection and lets the others go on; the second resets them."""
+    with socket.create_server((HOST, 0)) as target:
+        to = f"{HOST}:{target.getsockname()[1]}"
+        with process("proxy", "listen", "--port", 0, "--bind", HOST, "--state", tmp_path / "far", "--to", to) as far:
+            monkeypatch.setenv("ACKLAB_PROXY_TOKEN", far["token"])
+            words = ["--via", f"{HOST}:{far['port']}", "--forward", f"0:{to}", "--accept-new", "--drain", "60s"]
+            arguments = [sys.executable, "-m", "acklab", "proxy", "connect", *words, "--json"]
+            with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as near:
+                assert near.stdout is not None
+                host, port = json.loads(near.stdout.readline())["listening"][0].split(":")
+                with socket.create_connection((host, int(port)), timeout=20) as program, target.accept()[0] as server:
+                    server.sendall(b"before")
+                    assert program.recv(100) == b"before"
+                    near.send_signal(number)
+                    with pytest.raises(ConnectionRefusedError):
+                        connect_again_and_again(host, int(port))
+                    server.sendall(b"after")
+                    assert program.recv(100) == b"after"
+                    near.send_signal(number)
+                    with pytest.raises(ConnectionResetError):
+                        program.recv(100)
+                    with pytest.raises(ConnectionResetError):
+                        server.recv(100)
+                _, messages = near.communicate(timeout=30)
+                assert (near.returncode, messages) == (0, "stopped\n")
+
+
 @built
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["listen", "--drain", "10"], "--drain: found"),
         (["listen", "--allow", "10.0.0.0/99"], '--allow: found "10.0.0.0/99", expected public, *, a name'),
         (
             ["connect", "--via", "host", "--token", "ab", "--fingerprint", "sha256:" + "0" * 64, "--socks", "127.0.0.1:1"],

@@ -518,6 +518,7 @@ def serve(
     certificate: str | None = None,
     key: str | None = None,
     folder: str | None = None,
+    drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None: ...
 def perf(
@@ -548,6 +549,7 @@ def proxy_listen(
     certificate: str | None = None,
     key: str | None = None,
     folder: str | None = None,
+    drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None: ...
 def proxy_connect(
@@ -561,6 +563,7 @@ def proxy_connect(
     fingerprint: str | None = None,
     authorities: str | None = None,
     keys: str | None = None,
+    drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None: ...
 def known_fingerprint(host: str, port: int, file: str | None = None) -> str | None: ...
