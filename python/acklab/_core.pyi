@@ -499,7 +499,10 @@ def inline(
     method: str | None = None,
 ) -> RunResult: ...
 def inspect(
-    path: str | os.PathLike[str], cancel: Cancel | None = None, watch: Callable[[float], None] | None = None
+    path: str | os.PathLike[str],
+    cancel: Cancel | None = None,
+    watch: Callable[[float], None] | None = None,
+    trace: int | None = None,
 ) -> tuple[str, str | None]: ...
 def packetdrill(
     scripts: list[str],

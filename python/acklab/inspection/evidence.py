@@ -6,6 +6,7 @@ from acklab.inspection.model import Way
 from acklab.tables import Table
 
 _QUANTITIES = {
+    "protocol": "protocol: QUIC",
     "rate": "rate of the bottleneck",
     "base": "base RTT",
     "round_trip": "RTT under load",

@@ -220,10 +220,12 @@ class Log(TypedDict):
 
 
 class Counts(TypedDict):
-    """What was read."""
+    """What was read. Of the `others`, so many packets are of UDP that is not QUIC, in so many flows."""
 
     packets: int
     others: int
+    other_udp_packets: int
+    other_udp_flows: int
     malformed: int
     duplicates: int
     connections: int

@@ -71,7 +71,7 @@ impl<P> Timeline<P> {
     /// Removes the first packet, if none is expected before it. With `all`, none is expected at all.
     #[inline]
     pub(super) fn release(&mut self, all: bool) -> Option<(u64, P)> {
-        let is_due = |at: u64| all || at + WINDOW <= self.newest || self.waiting.len() > MAX_WAITING;
+        let is_due = |at: u64| all || at.saturating_add(WINDOW) <= self.newest || self.waiting.len() > MAX_WAITING;
         let (at, packet) = if is_due(self.waiting.front()?.0) { self.waiting.pop_front()? } else { return None };
         self.released = at;
         Some((at, packet))

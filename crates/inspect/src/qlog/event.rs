@@ -52,7 +52,7 @@ struct Object<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads the text of an event. Returns `None` if it has no name, as the header of a log has none.
+    /// Reads the text of an event. Returns `None` if it has no name, as the header of a log has none, or neither a time nor data.
     ///
     /// # Errors
     /// If it is no JSON, or neither an object nor a list.
@@ -65,13 +65,17 @@ impl<'a> Event<'a> {
     fn of(object: &Object<'a>) -> Option<Self> {
         let names = [&object.name, &object.event, &object.event_type, &object.r#type];
         let name = names.into_iter().find_map(Scalar::text)?;
+        let times = [&object.time, &object.relative_time, &object.delta_time];
+        let time = times.into_iter().find_map(Scalar::real);
+        if time.is_none() && object.data.is_none() {
+            return None;
+        }
         let full_name = match object.category.text() {
             Some(category) => format!("{category}:{name}"),
             None => name.into_owned(),
         };
-        let times = [&object.time, &object.relative_time, &object.delta_time];
         Some(Self {
-            time: times.into_iter().find_map(Scalar::real),
+            time,
             full_name: full_name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME).collect(),
             group: object.group_id.text(),
             path: object.path_id.count().unwrap_or(0),
@@ -160,6 +164,7 @@ mod tests {
         let none = Header::default();
         assert!(Event::read(r#"{"qlog_version": "0.3", "trace": {}}"#, &none).unwrap().is_none());
         assert!(Event::read("[]", &none).unwrap().is_none());
+        assert!(Event::read(r#"{"name": "package", "version": "1.0"}"#, &none).unwrap().is_none());
         assert!(Event::read(r#"{"time": 1, "name":"#, &none).is_err());
         assert!(Event::read("7", &none).is_err());
     }

@@ -48,7 +48,7 @@ impl QuicHandshake {
     /// them, and the end that is the client.
     #[cold]
     pub(crate) fn packet(&mut self, at: u64, from: usize, header: &LongHeader) -> Option<(usize, Sides)> {
-        if self.is_over || header.kind == Kind::Negotiation {
+        if self.is_over || matches!(header.kind, Kind::Negotiation | Kind::Cut) {
             return None;
         }
         let LongHeader { destination, source, .. } = *header;

@@ -9,6 +9,8 @@ const LONG: u8 = 0x80;
 /// The least value of the Length field: a packet number and its payload of at least four octets, so that header protection has its sample, and the tag
 /// of the AEAD (RFC 9001, §5.4.2).
 const MIN_LENGTH: u64 = 4 + 16;
+/// The longest connection id (RFC 9000, §17.2).
+pub(crate) const MAX_ID: usize = 20;
 /// The integrity tag of a Retry packet (RFC 9001, §5.8).
 const RETRY_TAG: usize = 16;
 
@@ -22,6 +24,8 @@ pub(crate) enum Kind {
     Negotiation,
     /// A version of which only the invariants are known.
     Unknown,
+    /// The capture has cut the header within its connection ids, which are empty here.
+    Cut,
 }
 
 /// A long header.
@@ -51,7 +55,12 @@ impl LongHeader {
         }
         let number = u32::from_be_bytes(*number);
         let version = Version::of(number);
-        let (destination, source, rest) = if version == Version::Nibbles { ids_of_nibbles(rest)? } else { ids(rest)? };
+        let read = if version == Version::Nibbles { ids_of_nibbles(rest) } else { ids(rest) };
+        let Some((destination, source, rest)) = read else {
+            let is_cut = octets.len() < length && version.is_known() && are_ids(rest);
+            let [destination, source] = [ConnectionId::default(); 2];
+            return is_cut.then_some(Self { number, version, kind: Kind::Cut, destination, source });
+        };
         let left = length.checked_sub(octets.len() - rest.len())?;
         let kind = match version {
             Version::Negotiation => {
@@ -137,6 +146,19 @@ fn id(octets: &[u8]) -> Option<(ConnectionId, &[u8])> {
     Some((ConnectionId::new(id)?, rest))
 }
 
+/// Returns `true` if the lengths of connection ids are valid, as far as they are present.
+fn are_ids(octets: &[u8]) -> bool {
+    let mut lengths = octets;
+    for _ in 0..2 {
+        let Some((&length, rest)) = lengths.split_first() else { return true };
+        if usize::from(length) > MAX_ID {
+            return false;
+        }
+        lengths = rest.get(usize::from(length)..).unwrap_or_default();
+    }
+    true
+}
+
 /// As drafts up to -21 had them: four bits for each length, which is 0, or three less than the length (draft-ietf-quic-transport-21, §17.2).
 fn ids_of_nibbles(octets: &[u8]) -> Option<(ConnectionId, ConnectionId, &[u8])> {
     let (lengths, rest) = octets.split_first()?;
@@ -197,10 +219,14 @@ pub(crate) mod tests {
     #[test]
     fn heads_of_a_snap_length_are_enough() {
         let whole = long(0xc3, 1, [ID, ID], &[0, 0x44, 0x9e], 1210);
-        for present in 23..whole.len() {
-            assert!(LongHeader::read(&whole[..present], whole.len()).is_some(), "{present}");
+        for present in 5..whole.len() {
+            let header = LongHeader::read(&whole[..present], whole.len()).unwrap();
+            assert_eq!(header.kind, if present < 23 { Kind::Cut } else { Kind::Initial }, "{present}");
         }
-        assert_eq!(LongHeader::read(&whole[..22], whole.len()), None);
+        let mut long_id = whole[..22].to_vec();
+        long_id[5] = 21;
+        assert_eq!(LongHeader::read(&long_id, whole.len()), None);
+        assert_eq!(LongHeader::read(&whole[..22], 22), None, "a whole datagram");
     }
 
     #[test]

@@ -4,15 +4,13 @@
 //! Ids in long headers are visible. Later ones are encrypted, and an end that migrates on purpose uses one of those (RFC 9000, §9.5). A NAT that maps
 //! a connection to another port leaves the id.
 
-use super::header::{Kind, LongHeader};
+use super::header::{Kind, LongHeader, MAX_ID};
 use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The shortest id that names a connection: any four octets are those of an id by chance in one of four thousand million datagrams.
 const MIN_ID: usize = 4;
-/// The longest id (RFC 9000, §17.2).
-const MAX_ID: usize = 20;
 /// Ids of an end that are remembered: those of the client's Initial packets before and after Retry, and of the server's.
 const MAX_IDS: usize = 4;
 
@@ -82,6 +80,7 @@ impl Ids {
     /// The end `from` has sent a packet with this header. Returns its id if it is a new one.
     pub(crate) fn learn(&mut self, from: usize, header: &LongHeader) -> Option<ConnectionId> {
         match header.kind {
+            Kind::Cut => return None,
             Kind::Negotiation | Kind::Retry => {}
             _ if self.client.is_some_and(|client| client != from) => self.is_answered = true,
             Kind::Handshake => {}

@@ -175,7 +175,7 @@ fn of_long(header: &LongHeader, length: u32) -> Option<String> {
         Kind::Handshake => "Handshake packet",
         Kind::Retry => "Retry packet",
         Kind::Negotiation => "Version Negotiation packet",
-        Kind::Unknown => "packet",
+        Kind::Unknown | Kind::Cut => "packet",
     };
     let what = match header.version {
         Version::Negotiation => "versions that are known".to_owned(),
@@ -185,6 +185,9 @@ fn of_long(header: &LongHeader, length: u32) -> Option<String> {
         }
         _ => return None,
     };
+    if header.kind == Kind::Cut {
+        return Some(format!("long header of {what}, cut by the capture, in a datagram of {length} bytes"));
+    }
     Some(format!(
         "long header of {what}: {kind} with connection ids of {} and {} bytes, in a datagram of {length} bytes",
         ids[0], ids[1]

@@ -55,12 +55,30 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
     }
 }
 
-/// A datagram of QUIC between two of some hosts: a long header with short connection ids, or any first octet.
+/// A datagram of QUIC between two of some hosts: a long header with one of some connection ids, a short header with one, or anything.
 fn datagram_of(chunk: &[u8]) -> Vec<u8> {
-    const LENGTH: usize = 1 + 4 + 2 * 3;
+    const LENGTH: usize = 64;
     let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
-    let long = [0xc0 | octet(2), 0, 0, 0, octet(3) & 1, 2, octet(4) % 4, 0, 2, octet(5) % 4, 0];
-    let payload: [u8; LENGTH] = if octet(6) & 1 == 0 { long } else { [octet(2); LENGTH] };
+    let mut payload = [octet(8); LENGTH];
+    let id = |place: usize| [octet(place) % 4; 8];
+    match octet(6) % 4 {
+        0 | 1 => {
+            let version = if octet(3) < 200 { [0, 0, 0, octet(3) & 1] } else { [0x1a, 0x2a, 0x3a, 0x4a] };
+            payload[0] = 0x80 | octet(2);
+            payload[1..5].copy_from_slice(&version);
+            payload[5] = 8;
+            payload[6..14].copy_from_slice(&id(4));
+            payload[14] = 8;
+            payload[15..23].copy_from_slice(&id(5));
+            // No token, and a Length that fits.
+            payload[23..25].copy_from_slice(&[0, 30]);
+        }
+        2 => {
+            payload[0] = 0x40 | octet(2) & 0x3f;
+            payload[1..9].copy_from_slice(&id(4));
+        }
+        _ => {}
+    }
     let hosts = [octet(7) & 1, octet(7) >> 1 & 1];
     let mut packet =
         vec![0x45, 0, 0, (28 + LENGTH) as u8, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, hosts[0], 10, 0, 0, hosts[1]];

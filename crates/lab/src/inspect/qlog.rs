@@ -3,8 +3,11 @@
 use super::{Inspected, Progress, Stop};
 use acklab_inspect::qlog;
 use std::cell::RefCell;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 
+/// Why JSON is refused that is no log.
+const NO_LOG: &str =
+    "found a text with neither traces nor events, expected a log in qlog, or a capture as pcap or pcapng";
 /// The share of the work that is done by reading a text once.
 const PASS: f64 = 0.5;
 
@@ -21,15 +24,17 @@ pub(super) fn read<R: Read>(
     progress: &mut Progress<'_>,
 ) -> Result<Inspected, Stop> {
     let progress = RefCell::new(progress);
+    let damage = RefCell::new(None);
     let mut before = 0.0;
     let open_watched = || {
         // A log that is read twice takes about as long each time.
-        let source = Watched { source: open()?, progress: &progress, before };
+        let source = Watched { source: open()?, progress: &progress, before, damage: &damage };
         before = PASS;
         Ok(source)
     };
     let log = qlog::read(open_watched, only);
     let log = log.map_err(|error| match error {
+        qlog::Error::NoTrace(0) => Stop::Refused(NO_LOG.to_owned()),
         qlog::Error::NoTrace(found) => {
             Stop::Refused(format!("trace: found {}, expected a number from 1 to {found}", only.unwrap_or_default()))
         }
@@ -38,10 +43,14 @@ pub(super) fn read<R: Read>(
         }
         qlog::Error::Io(error) => Stop::Refused(format!("cannot read the log: {error}")),
     })?;
+    if log.report.log.as_ref().is_none_or(|summary| summary.traces == 0) {
+        return Err(Stop::Refused(NO_LOG.to_owned()));
+    }
     if log.report.connections.iter().all(|connection| connection.ways.is_empty()) {
         return Err(Stop::Empty(contents(&log)));
     }
-    Ok(Inspected { report: log.report, cut: log.cut })
+    let damage = damage.into_inner().map(|error| format!("the compressed log is not whole: {error}"));
+    Ok(Inspected { report: log.report, cut: damage.or(log.cut) })
 }
 
 /// Describes a log without data.
@@ -70,6 +79,8 @@ struct Watched<'p, 'w, R> {
     progress: &'p RefCell<&'p mut Progress<'w>>,
     /// The share of the work that was done before.
     before: f64,
+    /// Why the source ends early, if it does.
+    damage: &'p RefCell<Option<io::Error>>,
 }
 
 /// The watcher asked to stop.
@@ -79,7 +90,19 @@ struct Stopped;
 
 impl<R: Read> Read for Watched<'_, '_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(to)?;
+        let read = match self.source.read(to) {
+            // What was decompressed before the damage is read.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput
+                ) =>
+            {
+                self.damage.replace(Some(error));
+                0
+            }
+            read => read?,
+        };
         let mut progress = self.progress.borrow_mut();
         let share = self.before + PASS * progress.share();
         if (progress.watch)(share) { Ok(read) } else { Err(io::Error::other(Stopped)) }
