@@ -30,6 +30,7 @@
 //! | `trace` | packets kept for estimates and figures |
 //! | `overview` | the course of a whole direction, for figures |
 //! | `busy` | busy periods of the sender |
+//! | `load` | whether the sender kept the bottleneck busy |
 //! | `rate` | the rate of the bottleneck, by dispersion |
 //! | `receiver_clock` | the rate of the bottleneck, by timestamps of ACKs |
 //! | `bursts` | bursts of arrivals, and their period |
@@ -54,6 +55,7 @@ mod handshake;
 mod hosts;
 mod identification;
 mod limits;
+mod load;
 mod losses;
 mod overview;
 mod packet;

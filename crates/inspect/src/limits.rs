@@ -13,16 +13,18 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The time until `at` was spent with `flight` octets unacknowledged, a receive window of `window` and segments of `mss`.
+    /// The time until `at` was spent with `flight` octets unacknowledged, a receive window of `window` and segments of `mss`. Returns `true` if the window was full.
     #[inline]
-    pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) {
+    pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) -> bool {
         let passed = at.saturating_sub(self.last.replace(at).unwrap_or(at));
         self.all += passed;
+        let is_full = flight > 0 && window.is_some_and(|window| flight + mss > window);
         if flight == 0 {
             self.application += passed;
-        } else if window.is_some_and(|window| flight + mss > window) {
+        } else if is_full {
             self.receive_window += passed;
         }
+        is_full
     }
 
     /// The clock of the capture has stepped: the time until the next packet is not known.

@@ -221,8 +221,10 @@ impl Way {
         let duration = way.last_data.saturating_sub(first) as f64 / 1e9;
         let limits = if is_quic { None } else { Limits::of(way, position) };
         let goodput = way.goodput();
-        let controller = Controller::of(way, &round_trip, position);
-        let (rate, rate_is_lower_bound) = seen.rate_of_ip(overhead, &round_trip, limits, packet_octets);
+        let (rate, rate_is_lower_bound) = seen.rate_of_ip(overhead, limits);
+        let payload_rate = rate.value().filter(|_| !rate_is_lower_bound).map(|rate| rate.value * 125e3 / overhead);
+        let is_bursty = seen.bursts.is_some_and(|bursts| bursts.period.is_some());
+        let controller = Controller::of(way, position, payload_rate, is_bursty);
         let mut statements = Statements::default();
         statements.add("rate", &rate);
         round_trip.state(&mut statements);

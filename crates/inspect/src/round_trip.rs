@@ -118,10 +118,11 @@ impl RoundTrip {
         }
     }
 
-    /// The sender has sent a packet that echoes a timestamp.
+    /// The sender has sent a packet that echoes a timestamp. Returns the round trip under load that it shows.
     #[inline]
-    pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>, by: Echo) {
-        let Some(Timestamps { echo, .. }) = clocks else { return };
+    pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>, by: Echo) -> Option<u64> {
+        let Timestamps { echo, .. } = clocks?;
+        let mut shown = None;
         while let Some(stamp) = self.stamps.pop_front_if(|stamp| !is_after(stamp.value, echo)) {
             if stamp.value != echo {
                 continue;
@@ -133,11 +134,15 @@ impl RoundTrip {
                     self.handshake_behind(nanos);
                 }
                 Echo::Ack => {}
-                Echo::Written(Some(lull)) if lull as f64 <= LULL * nanos as f64 => self.behind(nanos),
-                Echo::Released => self.behind(nanos),
+                Echo::Written(Some(lull)) if lull as f64 <= LULL * nanos as f64 => shown = Some(nanos),
+                Echo::Released => shown = Some(nanos),
                 Echo::Written(_) | Echo::Repeated => self.late += 1,
             }
         }
+        if let Some(nanos) = shown {
+            self.behind(nanos);
+        }
+        shown
     }
 
     /// The clock of the capture has stepped: no time from before is measured on.

@@ -22,6 +22,7 @@ use crate::echoes::Echoes;
 use crate::finding::Finding;
 use crate::identification::Identifications;
 use crate::limits::Limits;
+use crate::load::Load;
 use crate::losses::{Filled, Losses, Mark};
 use crate::overview::Overview;
 use crate::packet::Packet;
@@ -29,7 +30,7 @@ use crate::qlog::Acknowledged;
 use crate::quantiles::Quantiles;
 use crate::round_trip::{Echo, RoundTrip};
 use crate::trace::{Held, Trace};
-use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control};
+use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control, is_full};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use hops::Hops;
 use scoreboard::{Scoreboard, Sent};
@@ -111,6 +112,7 @@ pub(crate) struct Way {
     pub(crate) limits: Limits,
     writes: Writes,
     pub(crate) reactions: Reactions,
+    pub(crate) load: Load,
     pub(crate) identifications: Identifications,
     pub(crate) echoes: Echoes,
     pub(crate) hops: Hops,
@@ -156,6 +158,7 @@ impl Way {
             limits: Limits::default(),
             writes: Writes::default(),
             reactions: Reactions::default(),
+            load: Load::default(),
             identifications: Identifications::default(),
             echoes: Echoes::default(),
             hops: Hops::default(),
@@ -345,12 +348,17 @@ impl Way {
             true => Echo::Written(lull),
             false => Echo::Repeated,
         };
-        self.round_trip.echo(at, clocks, echo);
+        if let Some(nanos) = self.round_trip.echo(at, clocks, echo) {
+            self.load.took(at, 1, nanos);
+        }
         self.first_data.get_or_insert(at);
         self.last_data = at;
         let ends_write = is_new && ends_write(segment.payload, self.mss(), segment.flags.contains(Flags::PSH));
         let passing = if is_new {
             self.writes.send(end, ends_write, self.space.highest > self.space.acknowledged);
+            if !is_full(segment.payload, self.mss()) {
+                self.reactions.shorten();
+            }
             self.extend(start, end, mark, segments);
             Passing::New
         } else {
@@ -481,7 +489,11 @@ impl Way {
         } else if is_pure && self.space.highest > before {
             self.duplicate_acks += 1;
         }
-        self.reactions.acknowledge(self.space.acknowledged, self.space.highest);
+        if pause == Pause::Certain {
+            self.reactions.limit();
+        }
+        let mss = self.mss().into();
+        self.reactions.acknowledge(at, self.space.acknowledged, self.space.highest, mss);
         let covers = if was_whole { (self.space.acknowledged - before).min(u32::MAX.into()) as u32 } else { 0 };
         let value = segment.options.timestamps.map(|clocks| clocks.value);
         let octets = wire.min(u16::MAX.into()) as u16;
@@ -510,8 +522,14 @@ impl Way {
         if let Some(sent) = covered.newest.filter(first_time).filter(|sent| sent.start >= self.timed_from) {
             let covers = ack - self.space.acknowledged;
             let is_lone = ack >= self.space.highest && covers < 2 * u64::from(self.mss());
-            self.round_trip.ahead(at.saturating_sub(sent.at), is_lone);
+            let nanos = at.saturating_sub(sent.at);
+            self.round_trip.ahead(nanos, is_lone);
+            self.reactions.took(nanos);
+            if !is_lone {
+                self.load.took(at, 0, nanos);
+            }
         }
+        self.load.carry(at, ack - self.space.acknowledged);
         self.space.acknowledged = ack;
         self.last_advance = at;
         if ack == self.space.highest + 1 && self.window.has_probed(self.space.highest) {
@@ -581,7 +599,8 @@ impl Way {
         self.space.acknowledged += octets;
         self.last_advance = at;
         let highest = self.space.highest;
-        self.reactions.acknowledge(highest.saturating_sub(flight), highest);
+        let mss = self.mss().into();
+        self.reactions.acknowledge(at, highest.saturating_sub(flight), highest, mss);
         let covers = octets.min(u32::MAX.into()) as u32;
         let octets = size.min(u16::MAX.into()) as u16;
         let (ack, delivered) = (self.space.acknowledged, self.delivered());
@@ -641,7 +660,10 @@ impl Way {
     #[inline]
     fn pass(&mut self, at: u64) {
         if self.first_data.is_some() {
-            self.limits.until(at, self.space.flight(), self.window.bytes(), self.mss().into());
+            let is_full = self.limits.until(at, self.space.flight(), self.window.bytes(), self.mss().into());
+            if is_full {
+                self.reactions.limit();
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The congestion controller of a direction.
 
-use super::{Position, RoundTrip};
-use crate::controller::Family;
+use super::Position;
+use crate::controller::{Family, Path};
 use crate::finding::Finding;
 use crate::way;
 use serde::Serialize;
@@ -13,29 +13,31 @@ pub struct Controller {
     pub family: Family,
     /// The data in flight after a loss / before it, the median.
     pub ratio: Option<f64>,
-    /// Losses that this rests on.
+    /// Reductions, pauses, or swings of the window that this rests on.
     pub episodes: usize,
+    /// The share of these that agree.
+    pub agreement: f64,
 }
 
 impl Controller {
-    /// The likely controller of a direction that was captured at `position`.
-    pub(super) fn of(way: &way::Way, round_trip: &RoundTrip, position: Position) -> Finding<Self> {
-        if position == Position::Receiver {
-            return Finding::not_known("data in flight are not visible at the receiver");
+    /// The likely controller of a direction that was captured at `position`, over a bottleneck of `rate` bytes of payload per second. `is_bursty`:
+    /// ACKs come in bursts.
+    pub(super) fn of(way: &way::Way, position: Position, rate: Option<f64>, is_bursty: bool) -> Finding<Self> {
+        if position != Position::Sender {
+            return Finding::not_known("data in flight are visible at the sender only");
         }
-        let inflation = round_trip.inflation();
-        let (ratio, episodes) = way.reactions.ratio().map_or((None, 0), |(ratio, episodes)| (Some(ratio), episodes));
-        match way.reactions.family(inflation) {
-            None => Finding::not_known(format!("{episodes} loss episodes")),
-            Some(family) => Finding::known(
-                Self { family, ratio, episodes },
-                match ratio {
-                    Some(ratio) => {
-                        format!("{episodes} loss episodes, after which {ratio:.2} of the data were in flight")
-                    }
-                    None => "a queue that stays short".to_owned(),
-                },
-            ),
+        let named = way.reactions.name(Path { rate, mss: way.mss().into(), is_bursty });
+        match (named.value(), named.evidence(), named.reason()) {
+            (Some(named), Some(evidence), _) => {
+                let controller = Self {
+                    family: named.family,
+                    ratio: named.ratio,
+                    episodes: named.episodes,
+                    agreement: named.agreement,
+                };
+                Finding::known(controller, evidence)
+            }
+            (.., reason) => Finding::not_known(reason.unwrap_or_default()),
         }
     }
 }

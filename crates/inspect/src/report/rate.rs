@@ -9,8 +9,9 @@ use crate::receiver_clock::ReceiverClock;
 use crate::way;
 use crate::writes::Pause;
 
-/// Full-sized segments that wait in the queue of a bottleneck that is busy. Chosen: a sender that sends two at a time, as for each delayed ACK, has one waiting.
-const QUEUED: f64 = 4.0;
+/// Full-sized segments by which the queue of a busy bottleneck changes. Fitted to the flows 0 to 299 of `validation/inspection/controllers.py`; a sender that sends two at a time, as for
+/// each delayed ACK, has one waiting.
+const QUEUED: f64 = 3.0;
 
 /// What arrivals of data and ACKs show.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Seen {
     pub(super) ack_stretches: Vec<Vec<way::Ack>>,
     pub(super) rate: Finding<rate::Rate>,
     pub(super) bursts: Option<Bursts>,
+    /// By how many full-sized segments the queue changed while the bottleneck kept its rate, if that was seen.
+    queue: Option<f64>,
 }
 
 impl Seen {
@@ -32,8 +35,7 @@ impl Seen {
             (ack_stretches.iter().map(reported).collect(), way.trace.stride())
         };
         let rough = rough_rate(&seen, tick);
-        let waits = |rate: f64| round_trip.waits(QUEUED * f64::from(way.mss()) / rate * 1e3);
-        let is_saturated = rough.and_then(waits) == Some(true);
+        let is_saturated = rough.and_then(|rate| queue(way, rate, tick)).is_some_and(|queue| queue >= QUEUED);
         let lull = round_trip.base.value().filter(|_| is_saturated).map(|millis| (millis * 1e6) as u64);
         let data = Arrivals::of(&data_stretches, way.mss(), lull);
         let of_acks = |pause| busy::of_acks(&ack_stretches, pause);
@@ -57,33 +59,34 @@ impl Seen {
             goodput: goodput(way),
         };
         let (rate, bursts) = rate_and_bursts(&busy, (&seen, stride), rough.or(clock.map(|clock| clock.value)), clock);
-        Self { ack_stretches, rate, bursts }
+        let queue = rate.value().and_then(|rate| queue(way, rate.estimate.value, tick));
+        Self { ack_stretches, rate, bursts, queue }
     }
 
     /// The rate in Mbps of IP packets, and whether it is a lower bound. Packets have `overhead` times the bytes of their payload.
-    pub(super) fn rate_of_ip(
-        &self,
-        overhead: f64,
-        round_trip: &RoundTrip,
-        limits: Option<Limits>,
-        packet: u64,
-    ) -> (Finding<Estimate>, bool) {
+    pub(super) fn rate_of_ip(&self, overhead: f64, limits: Option<Limits>) -> (Finding<Estimate>, bool) {
         let Some((rate, evidence)) = self.rate.value().zip(self.rate.evidence()) else {
             return (Finding::not_known(self.rate.reason().unwrap_or_default()), false);
         };
         let factor = overhead * 8e-6;
         let rate::Estimate { value, low, high, .. } = rate.estimate;
         let estimate = Estimate { value: value * factor, low: low * factor, high: high * factor };
-        let queue = QUEUED * packet as f64 * 8e-3 / estimate.value;
+        let is_idle = |queue: &f64| !rate.is_lower_bound && *queue < QUEUED;
         let reason = limits.and_then(|limits| limits.rule()).or_else(|| {
-            let no_queue = !rate.is_lower_bound && round_trip.waits(queue) == Some(false);
-            no_queue.then(|| format!("no queue: 95 % of round trips are within {queue:.3} ms of the least"))
+            let queue = self.queue.filter(is_idle)?;
+            Some(format!("at this rate the queue changed by {queue:.1} segments only, expected at least {QUEUED}"))
         });
         match reason {
             Some(reason) => (Finding::known(estimate, format!("lower bound, as {reason}; {evidence}")), true),
             None => (Finding::known(estimate, evidence), rate.is_lower_bound),
         }
     }
+}
+
+/// By how many full-sized segments the queue changed at a `rate` of bytes per second, beyond two ticks of the clock.
+fn queue(way: &way::Way, rate: f64, tick: f64) -> Option<f64> {
+    let nanos = way.load.queue(rate)? - 2.0 * tick;
+    Some((nanos / 1e9 * rate / f64::from(way.mss())).max(0.0))
 }
 
 /// The bytes in the capture that arrived per second. ACKs may acknowledge others.

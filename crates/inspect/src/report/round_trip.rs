@@ -112,17 +112,6 @@ impl RoundTrip {
         statements.add("round_trip", &self.median);
     }
 
-    /// Returns `true` if packets wait: one round trip of twenty takes so many milliseconds longer than the least, beyond the tick at either end of each. Returns `None` if that
-    /// cannot be seen.
-    pub(super) fn waits(&self, millis: f64) -> Option<bool> {
-        self.p95.zip(self.base.value()).map(|(late, base)| late - base >= millis + 2.0 * self.tick)
-    }
-
-    /// The ratio of the median to the least.
-    pub(super) fn inflation(&self) -> Option<f64> {
-        self.median.value().zip(self.base.value()).map(|(median, base)| median / base)
-    }
-
     pub(super) fn position(&self) -> Position {
         let nanos = |millis: f64| (millis * 1e6).round() as u64;
         position(self.ahead.map(nanos), self.behind.map(nanos), self.tick * 1e6)

@@ -1,0 +1,139 @@
+//! Whether the sender kept the bottleneck busy.
+//!
+//! A sender that is limited by its application, its buffers or the receive window sends evenly as well, and what follows it keeps its distance. A bottleneck that is busy
+//! shows in its queue: what a sender sends beyond the rate waits, so that round trips become longer while the rate stays the same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC
+//! 13(8), 1995, §4; Cardwell et al., *BBR*, CACM 60(2), 2017, figure 1). Means over some time tell that from jitter, which is in each of them.
+
+use crate::quantiles::quantile_of;
+
+/// Spans of time at most; at the limit two become one.
+const MAX_SPANS: usize = 256;
+/// The shortest span in nanoseconds: some round trips of a LAN.
+const SHORTEST: u64 = 1_000_000;
+/// Spans at the rate that tell something. Chosen.
+const MIN_SPANS: usize = 8;
+/// A span has a rate if its own is within this ratio.
+const NEAR: f64 = 0.1;
+/// The spans with the shortest and the longest round trips that are left out, for what else may make one longer.
+const LEFT_OUT: f64 = 0.05;
+
+/// What passed in a span of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    octets: u64,
+    /// The sums of round-trip times in nanoseconds and their numbers, to the receiver and to the sender.
+    times: [(f32, u32); 2],
+}
+
+/// The load of a direction over time.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    width: u64,
+    begin: Option<u64>,
+    spans: Vec<Span>,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self { width: SHORTEST, begin: None, spans: Vec::new() }
+    }
+}
+
+impl Load {
+    /// Bytes have arrived at `at`.
+    #[inline]
+    pub(crate) fn carry(&mut self, at: u64, octets: u64) {
+        self.span(at).octets += octets;
+    }
+
+    /// A round trip of a side took so many nanoseconds: 0 is that of the receiver.
+    #[inline]
+    pub(crate) fn took(&mut self, at: u64, side: usize, nanos: u64) {
+        let times = &mut self.span(at).times[side];
+        times.0 += nanos as f32;
+        times.1 += 1;
+    }
+
+    fn span(&mut self, at: u64) -> &mut Span {
+        let begin = *self.begin.get_or_insert(at);
+        while at.saturating_sub(begin) / self.width >= MAX_SPANS as u64 {
+            self.halve();
+        }
+        let place = (at.saturating_sub(begin) / self.width) as usize;
+        if place >= self.spans.len() {
+            self.spans.resize(place + 1, Span::default());
+        }
+        &mut self.spans[place]
+    }
+
+    #[cold]
+    fn halve(&mut self) {
+        let joined = self.spans.chunks(2).map(|two| {
+            let [one, other] = [two[0], two.get(1).copied().unwrap_or_default()];
+            let sum = |side: usize| (one.times[side].0 + other.times[side].0, one.times[side].1 + other.times[side].1);
+            Span { octets: one.octets + other.octets, times: [sum(0), sum(1)] }
+        });
+        self.spans = joined.collect();
+        self.width *= 2;
+    }
+
+    /// By how many nanoseconds the mean round trips of spans at a `rate` of bytes per second differ, on the side where they differ more. Returns `None` if too few spans have
+    /// this rate.
+    pub(crate) fn queue(&self, rate: f64) -> Option<f64> {
+        let expected = rate * self.width as f64 / 1e9;
+        let is_near = |span: &&Span| (span.octets as f64 / expected - 1.0).abs() <= NEAR;
+        let sides = [0, 1].map(|side| {
+            let times = self.spans.iter().filter(is_near).map(|span| span.times[side]).filter(|times| times.1 > 0);
+            let mut means: Vec<f64> = times.map(|(sum, count)| f64::from(sum) / f64::from(count)).collect();
+            means.sort_by(f64::total_cmp);
+            let ends = quantile_of(&means, 1.0 - LEFT_OUT).zip(quantile_of(&means, LEFT_OUT));
+            ends.filter(|_| means.len() >= MIN_SPANS).map(|(long, short)| long - short)
+        });
+        sides.into_iter().flatten().reduce(f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Ten seconds at 1.5 MB/s, an ACK each 2 ms, with round trips of these nanoseconds.
+    fn load(nanos: impl Fn(u64) -> u64) -> Load {
+        let mut load = Load::default();
+        for n in 0..5000 {
+            load.carry(n * 2 * MS, 3000);
+            load.took(n * 2 * MS, 0, nanos(n));
+        }
+        load
+    }
+
+    /// A sawtooth of the window: round trips of 50 to 90 ms in two seconds, at the same rate.
+    #[test]
+    fn a_queue_that_grows_and_shrinks_shows_a_busy_bottleneck() {
+        let queue = load(|n| 50 * MS + n % 1000 * 40_000).queue(1.5e6).unwrap();
+        assert!((34e6..40e6).contains(&queue), "{queue}");
+    }
+
+    /// A gate releases ACKs each 20 ms, so that round trips differ by as much, in each span alike.
+    #[test]
+    fn jitter_is_no_queue() {
+        let queue = load(|n| 50 * MS + n % 10 * 2 * MS).queue(1.5e6).unwrap();
+        assert!(queue < 3e6, "{queue}");
+    }
+
+    #[test]
+    fn spans_of_another_rate_tell_nothing() {
+        assert_eq!(load(|n| 50 * MS + n * MS / 100).queue(2e6), None);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        assert!(load(|_| MS).spans.len() <= MAX_SPANS);
+        let mut load = Load::default();
+        load.carry(0, 1);
+        load.carry(u64::MAX, 1);
+        assert_eq!(load.spans.iter().map(|span| span.octets).sum::<u64>(), 2);
+    }
+}
