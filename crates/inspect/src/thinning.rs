@@ -2,7 +2,7 @@
 //!
 //! ACKs that cover many segments, or different numbers of them, are no evidence: a receiver that joins segments acknowledges each batch (GRO, LRO), and so do timers and busy
 //! applications. Two things show that an ACK was sent and did not come: a number that the receiver's counter of this connection skips
-//! ([`identification`](crate::identification)), and a timestamp of a later segment than the first that the next ACK covers ([`echoes`](crate::echoes)). Without either, only
+//! (`identification`), and a timestamp of a later segment than the first that the next ACK covers (`echoes`). Without either, only
 //! ordinary delayed ACKs are named, and anything else is not known.
 //!
 //! | part | contents |
