@@ -115,7 +115,8 @@ def test_what_comes_near_is_repeated_where_its_seed_matters(captured, monkeypatc
 
 
 def test_a_path_over_which_few_acks_come_is_repeated(tmp_path):
-    # Of ACKs for eight segments each 17.7 kbps carry one in five: they wait for seconds, and tell neither queue nor rate.
+    # Of ACKs for eight segments each 17.7 kbps carry one in five: they wait for seconds, and show neither queue nor rate. Most of the 169 ACKs are duplicates, so
+    # that too few cover data in order to name the filter.
     link = WIDE["link"][0]  # type: ignore[index]
     forward = {"rate": "21.4Mbps", "delay": "7.3ms", "queue": {"discipline": "fifo", "limit": "51packets"}}
     reverse = {"rate": "17.7kbps", "delay": "7.3ms", "queue": {"discipline": "ack-filter", "limit": "100packets"}}
@@ -132,7 +133,8 @@ def test_a_path_over_which_few_acks_come_is_repeated(tmp_path):
     found = inspection.inspect(tmp_path / "server.pcapng")
     acks = found.ways[0]["acks"]
     assert acks is not None
-    assert acks["rate"] == pytest.approx(0.0177, rel=0.01)
+    assert (acks["thinning"], acks["rate"]) == ("unknown", None)
+    assert "ACKs of data in order" in found.ways[0]["not_known"]["thinning"]
     fitted = fitting.fit(found)
     assert max(map(abs, fitted.errors.values())) < 0.1
     again = tmp_path / "again"

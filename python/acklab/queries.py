@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+_INTERRUPTED = "Query interrupted"
+"""The message of the RuntimeError that DuckDB raises at Ctrl-C."""
+
 
 def ask(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl.DataFrame":
     """The answer to a question. Each table is a view of its own name. Those that the question names are checked first, if they have stamps.
@@ -35,6 +38,9 @@ def ask(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl.DataF
         except (AcklabError, MemoryError):
             raise
         except Exception as error:
+            # DuckDB looks for signals itself, and reports Ctrl-C as a failure of the query.
+            if isinstance(error, duckdb.InterruptException) or str(error) == _INTERRUPTED:
+                raise KeyboardInterrupt from None
             # Besides what DuckDB refuses, there are values that Polars has no type for.
             raise UsageError(f"DuckDB refused the query: {error}") from error
     return frame
