@@ -5,7 +5,8 @@
 //! Analysis*, IEEE M&N 2013):
 //!
 //! * The same identification, of a sender whose identifications change from packet to packet: it is the same packet.
-//! * Without such identifications (IPv6, RFC 6864 §4.1), data, SYN or FIN that come again sooner than any sender retransmits.
+//! * Without such identifications (IPv6, RFC 6864 §4.1), data, SYN or FIN that come again sooner than any sender retransmits, or with a timestamp that a retransmission
+//!   would not have any more (RFC 7323, §3).
 //! * Without such identifications, a pure ACK that comes again at once is a duplicate ACK (RFC 5681, §2), unless most data of the connection come twice.
 //!
 //! A card may have cut one of the copies and not the other: they begin with the same identification, or with that of the segment within the larger one.
@@ -25,6 +26,9 @@ const MAX_RECENT: usize = 128;
 const FAR: u64 = 100_000_000;
 /// The distance of copies without one; *chosen*: no timer of a sender is as short (TLP has at least 2 ms, RFC 8985, §7.2), and a retransmission by ACKs takes a round trip.
 const NEAR: u64 = 1_000_000;
+
+/// The longest tick of timestamps that stacks have (Linux before 4.13 with `HZ` of 100). A retransmission that comes later has another timestamp.
+const LONGEST_TICK: u64 = 10_000_000;
 
 /// A packet that may come again.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +133,7 @@ impl Sender {
     fn find(&mut self, packet: &Packet<'_>, near: u64, is_doubled: bool) -> Option<u64> {
         let is_numbered = self.counts && packet.identification.is_some_and(|identification| identification != 0);
         let takes = takes_numbers(packet.segment);
+        let is_stamped = packet.segment.options.timestamps.is_some();
         for recent in self.recent.iter_mut().rev() {
             let distance = packet.captured.abs_diff(recent.captured);
             if distance > FAR {
@@ -137,7 +142,9 @@ impl Sender {
             let is_copy = if is_numbered {
                 recent.has_number_of(packet) && recent.has_octets_of(packet)
             } else {
-                distance < near && recent.has_octets_of(packet) && (takes || is_doubled && !recent.has_copy)
+                (distance < near || is_stamped && distance > LONGEST_TICK)
+                    && recent.has_octets_of(packet)
+                    && (takes || is_doubled && !recent.has_copy)
             };
             if is_copy {
                 recent.has_copy = true;
@@ -252,13 +259,23 @@ mod tests {
 
     #[test]
     fn without_identifications_time_tells_a_copy_from_a_retransmission() {
+        let plain = |number| Segment { options: Options::default(), ..data(number, 1) };
         let found = copies(&[
-            (0, 0, data(0, 1), Some(0)),
-            (0, 3 * US, data(0, 1), Some(0)),
-            (0, MS, data(1, 1), Some(0)),
-            (0, 51 * MS, data(1, 1), Some(0)),
+            (0, 0, plain(0), Some(0)),
+            (0, 3 * US, plain(0), Some(0)),
+            (0, MS, plain(1), Some(0)),
+            (0, 51 * MS, plain(1), Some(0)),
         ]);
         assert_eq!(found, [false, true, false, false]);
+    }
+
+    /// Two points on a path, 25 ms apart. The timestamp of a retransmission is newer.
+    #[test]
+    fn the_same_timestamp_is_no_retransmission() {
+        let newer = Timestamps { value: 30, echo: 6 };
+        let again = Segment { options: Options { timestamps: Some(newer), ..Options::default() }, ..data(0, 1) };
+        let found = copies(&[(0, 0, data(0, 1), None), (0, 25 * MS, data(0, 1), None), (0, 60 * MS, again, None)]);
+        assert_eq!(found, [false, true, false]);
     }
 
     /// A packet of three segments on the bridge, and its segments on the card, which numbers them.
