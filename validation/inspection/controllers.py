@@ -1,6 +1,6 @@
 """Names the controllers of simulated flows and sets them beside the true ones: `python validation/inspection/controllers.py [FIRST [COUNT]]`.
 
-Numbers below 1000 were used for building. `--kept` takes 400 from 2000 on. Half of the flows are limited by their application, a buffer or the receive window; a name that such a
+Numbers below 3000 were used for building, 3000 to 3399 and 4000 to 4399 were looked at. `--kept` takes 400 from 5000 on. Half of the flows are limited by their application, a buffer or the receive window; a name that such a
 flow gets must be right as well, and so must its rate.
 """
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import acklab
 from acklab import inspection
 
-KEPT = (2000, 400)
+KEPT = (5000, 400)
 FAMILIES = {
     "newreno": {"reno"},
     "dctcp": {"reno"},

@@ -89,11 +89,12 @@ class Limits(TypedDict):
 
 
 class Controller(TypedDict):
-    """The likely family of the congestion controller, and the evidence."""
+    """The likely family of the congestion controller, by reductions, pauses or swings of the window (`episodes`) and the share of them that agree."""
 
     family: str
     ratio: float | None
     episodes: int
+    agreement: float
 
 
 class Window(TypedDict):

@@ -30,6 +30,8 @@ pub(crate) enum Testimony {
     Silent,
     /// Nothing, as its connection has no timestamps.
     Clockless,
+    /// It opens another connection on the ports of one before, of which later packets show nothing.
+    Another,
     /// Its end contradicts the clock of the capture, which has stepped by so many nanoseconds, if that can be told.
     Stepped(usize, Option<f64>),
     /// Its end agrees with the clock of the capture.
@@ -84,6 +86,8 @@ pub(super) struct Trial<P> {
     /// Ends that contradict the clock, by the place of their connection, and by how much it has stepped.
     stepped: Vec<(u32, usize, Option<f64>)>,
     goes_on: Vec<(u32, usize, u64)>,
+    /// Places of connections that others have replaced.
+    replaced: Vec<u32>,
     /// Whether the last packet contradicts the clock.
     is_stepped: bool,
     has_passed: bool,
@@ -99,6 +103,7 @@ impl<P> Trial<P> {
             times: Vec::new(),
             stepped: Vec::new(),
             goes_on: Vec::new(),
+            replaced: Vec::new(),
             is_stepped: false,
             has_passed: false,
             is_clockless: false,
@@ -110,9 +115,13 @@ impl<P> Trial<P> {
     pub(super) fn hold(&mut self, packet: Held<P>, after: i128, (slot, shows): (u32, Testimony)) {
         self.held.push(packet);
         self.times.push(after);
+        if shows == Testimony::Another {
+            self.replaced.push(slot);
+        }
+        let shows = if self.replaced.contains(&slot) { Testimony::Silent } else { shows };
         self.is_stepped = matches!(shows, Testimony::Stepped(..));
         match shows {
-            Testimony::Silent => {}
+            Testimony::Silent | Testimony::Another => {}
             Testimony::Clockless => self.is_clockless = true,
             Testimony::Stepped(end, size) => {
                 if self.stepped.iter().all(|&(other, its, _)| (other, its) != (slot, end)) {
@@ -230,6 +239,13 @@ mod tests {
         assert_eq!(verdict(14 * S, &answers), None, "a sender may have timed out and was not captured");
         let repeated = [(3600 * S, Testimony::Repeated), answers[0], answers[1]];
         assert_eq!(verdict(3600 * S, &repeated), None);
+    }
+
+    /// Numbers of a connection on the same ports may look as if the one before went on.
+    #[test]
+    fn another_connection_on_the_same_ports_shows_nothing() {
+        let packets = [Testimony::Another, Testimony::GoesOn(0, 1), Testimony::GoesOn(0, 2)];
+        assert_eq!(verdict(60 * S, &packets.map(|shows| (60 * S, shows))), None);
     }
 
     #[test]

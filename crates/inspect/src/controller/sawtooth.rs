@@ -21,14 +21,20 @@ const EVEN: f64 = 0.15;
 /// Rounds behind a recovery in which the window stays reduced. BBR saves packets for one (`bbr_set_cwnd_to_recover_or_restore`).
 const REDUCED: usize = 2;
 /// Factors of a reduction: of Reno (RFC 5681, §3.1) and CUBIC (RFC 9438, §4.6), and how far one may be off. They are 0.2 apart.
-const FACTORS: [(Family, f64); 2] = [(Family::Reno, 0.5), (Family::Cubic, 0.7)];
+const FACTORS: [Factor; 2] =
+    [Factor { family: Family::Reno, of: 0.5, agree: 0.9 }, Factor { family: Family::Cubic, of: 0.7, agree: 0.8 }];
 const OFF: f64 = 0.08;
-/// The share of the reductions that agree on a factor.
-const AGREE: f64 = 0.8;
 /// A queue waits at a loss if round trips take so much longer than the least. A controller by delay, which halves its window as Reno does, does not let it grow so long.
 const QUEUE: f64 = 1.2;
 /// Segments by which Reno's window grows in a round, at least: one, or a half if ACKs are delayed (RFC 5681, §3.1). That of a controller by delay stops.
 const LINEAR: f64 = 0.3;
+
+/// The factor of a family, and the share of the reductions that must agree on it: more of them if other controllers have it too.
+struct Factor {
+    family: Family,
+    of: f64,
+    agree: f64,
+}
 
 /// A reduction of the window.
 #[derive(Clone, Copy, Debug)]
@@ -146,11 +152,11 @@ impl Sawtooth {
         }
         let mut ratios: Vec<f64> = self.reductions.iter().map(|reduction| reduction.ratio).collect();
         let ratio = median(&mut ratios).unwrap_or_default();
-        for (family, factor) in FACTORS {
+        for Factor { family, of: factor, agree: expected } in FACTORS {
             let near = || self.reductions.iter().filter(|one| (one.ratio - factor).abs() <= OFF);
             let agree = near().count();
             let agreement = agree as f64 / count as f64;
-            if agreement < AGREE {
+            if agreement < expected {
                 continue;
             }
             let filling = near().filter(|one| one.is_filling).count();
