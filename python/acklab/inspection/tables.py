@@ -115,7 +115,9 @@ def _controller(way: Way) -> str:
     found = way["controller"]
     if found is None:
         return "–"
-    return found["family"] + (f" ({found['ratio']:.2f} after {found['episodes']} reductions)" if found["ratio"] is not None else "")
+    return found["family"] + (
+        f" ({found['ratio']:.2f} after {found['episodes']} reductions)" if found["ratio"] is not None else ""
+    )
 
 
 def _return_rate(way: Way) -> str:
