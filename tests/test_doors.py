@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import acklab
 import doors
 from acklab import inspection
 from commands import acklab as command
@@ -251,3 +252,16 @@ def test_cut_options_are_counted_and_the_rest_is_followed(tmp_path):
     assert found.counts["cut"] == {"TCP options": PACKETS}
     assert _by_port(found) == {5001: PACKETS}
     assert found.ways[0]["data_octets"] == doors.DATA_PACKETS * doors.PAYLOAD
+
+
+def test_a_compressed_log_is_read(tmp_path):
+    """A log may be read twice, each time from its start."""
+    flow = {"from": "src", "to": "dst", "transport": "quic"}
+    link = {"name": "wire", "from": "src", "to": "dst", "forward": {"rate": "8Mbps", "delay": "5ms"}, "reverse": {"delay": "5ms"}}
+    acklab.run({"duration": "500ms", "seed": 1, "link": [link], "flow": [flow]}, qlog=tmp_path)
+    log = next(tmp_path.glob("*_client.sqlog"))
+    expected = inspection.inspect(log)
+    for name, compress in (("gz", gzip.compress), ("zst", _zstd)):
+        path = tmp_path / f"log.{name}"
+        path.write_bytes(compress(log.read_bytes()))
+        assert inspection.inspect(path).ways == expected.ways

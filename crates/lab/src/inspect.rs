@@ -131,6 +131,9 @@ fn fill(from: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
 
 /// Skips `count` octets.
 fn skip(from: &mut impl Read, count: u64) -> io::Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
     let skipped = io::copy(&mut from.take(count), &mut io::sink())?;
     if skipped < count { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }

@@ -23,12 +23,6 @@ def _notes(found: Inspection) -> Iterator[str]:
     if found.log is not None and found.log["note"] is not None:
         yield found.log["note"]
     yield from unopened(found)
-    if flows := found.counts["other_udp_flows"]:
-        packets = found.counts["other_udp_packets"]
-        yield (
-            f"{written(packets)} packet{'' if packets == 1 else 's'} in {written(flows)} flow{'' if flows == 1 else 's'} of UDP "
-            "are not QUIC and no connection"
-        )
     if found.counts["duplicates"]:
         yield _duplicates(found)
     yield from _clock(found.clock)

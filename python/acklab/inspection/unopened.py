@@ -24,7 +24,7 @@ def unopened(found: Inspection) -> Iterator[str]:
     counts = found.counts
     if counts["closed"]:
         verb = "was" if sum(counts["closed"].values()) == 1 else "were"
-        yield f"{_listed(counts['closed'], 'of')} {verb} not decoded"
+        yield f"{_listed(counts['closed'], 'of')} {verb} not decoded{_not_quic(found)}"
     if cut := counts["cut"]:
         verb = "ends" if sum(cut.values()) == 1 else "end"
         yield f"the snap length cut headers: {_listed(_headers(cut), f'{verb} within the')}"
@@ -33,6 +33,13 @@ def unopened(found: Inspection) -> Iterator[str]:
         yield f"{_listed(_headers(damaged), f'{verb} a damaged')}"
     if counts["retried"]:
         yield f"{counts['retried']:,} frames of 802.11 were on the air more than once: each is counted once"
+
+
+def _not_quic(found: Inspection) -> str:
+    packets, flows = found.counts["other_udp_packets"], found.counts["other_udp_flows"]
+    if not flows:
+        return ""
+    return f": of them, {_packets(packets)} in {'1 flow' if flows == 1 else f'{flows:,} flows'} of UDP, not QUIC"
 
 
 def _headers(names: Mapping[str, int]) -> dict[str, int]:

@@ -91,7 +91,11 @@ impl Fragments {
         if datagram.is_discarded || !datagram.is_complete() {
             return None;
         }
-        self.datagrams.remove(&key)?.reassemble(fragment.is_v6)
+        let whole = self.datagrams.remove(&key)?.reassemble(fragment.is_v6);
+        if whole.is_none() {
+            unopened.count(Closed::Damaged(NAME));
+        }
+        whole
     }
 
     /// Fragments that still wait for others.
@@ -136,8 +140,8 @@ impl<'a> Fragment<'a> {
         let carried = frame.skip(headers.len(), NAME)?;
         let length = carried.length as u32;
         let range = (u32::from(field), u32::from(field) + length);
-        // Each fragment but the last has a multiple of eight octets, and a packet at most 65,535.
-        if length == 0 || has_more && !length.is_multiple_of(UNIT as u32) || range.1 > u16::MAX.into() {
+        // Each fragment but the last has a multiple of eight octets.
+        if length == 0 || has_more && !length.is_multiple_of(UNIT as u32) {
             return Err(Closed::Damaged(NAME));
         }
         let key = (addresses, protocol, identification);
@@ -221,16 +225,16 @@ impl Datagram {
         covered >= length
     }
 
-    /// The start of the datagram as a packet that is no fragment, and its length.
+    /// The start of the datagram as a packet that is no fragment, and its length. Returns `None` if
+    /// the field of the length has no room for it.
     fn reassemble(mut self, is_v6: bool) -> Option<(Vec<u8>, usize)> {
         let payload = self.length? as usize;
         let mut packet = std::mem::take(&mut self.headers);
+        if is_v6 {
+            remove_fragment_header(&mut packet)?;
+        }
         let total = packet.len() + payload;
         if is_v6 {
-            // With an offset of zero and no more fragments, the fragment header is skipped as any
-            // other extension (RFC 6946, §2).
-            let flags = packet.len() - V6_FRAGMENT_HEADER + 2;
-            packet[flags..flags + 2].fill(0);
             packet[4..6].copy_from_slice(&u16::try_from(total - V6_HEADER).ok()?.to_be_bytes());
         } else {
             packet[6..8].fill(0);
@@ -240,6 +244,24 @@ impl Datagram {
         packet.extend_from_slice(self.start.get(..present).unwrap_or_default());
         Some((packet, total))
     }
+}
+
+/// Removes the fragment header, which is the last: the header before it announces what follows it
+/// (RFC 8200, §4.5).
+fn remove_fragment_header(headers: &mut Vec<u8>) -> Option<()> {
+    const AUTHENTICATION: u8 = 51;
+    let end = headers.len().checked_sub(V6_FRAGMENT_HEADER)?;
+    let next = *headers.get(end)?;
+    let (mut field, mut at) = (6, V6_HEADER);
+    while at < end {
+        let length = usize::from(*headers.get(at + 1)?);
+        // In units of four octets without the first two, or of eight without the first (RFC 4302, §2.2; RFC 8200, §4.3).
+        let length = if headers[field] == AUTHENTICATION { (length + 2) * 4 } else { (length + 1) * 8 };
+        (field, at) = (at, at + length);
+    }
+    headers[field] = next;
+    headers.truncate(end);
+    Some(())
 }
 
 #[cfg(test)]

@@ -62,14 +62,26 @@ fn a_datagram_is_complete_with_its_last_missing_fragment() {
 }
 
 #[test]
-fn the_fragment_header_of_ipv6_stays_without_effect() {
+fn a_reassembled_packet_of_ipv6_has_no_fragment_header() {
     let mut reassembly = Reassembly::default();
     assert_eq!(reassembly.accept(0, &v6(0, 32, true)), None);
     let (packet, length) = reassembly.accept(1, &v6(32, 9, false)).unwrap();
-    assert_eq!(length, 40 + 16 + 41);
+    assert_eq!(length, 40 + 8 + 41);
     let packet = IpPacket::parse(packet, |_| NodeId::NOWHERE).unwrap();
-    assert_eq!((packet.protocol(), packet.headers()), (Some(6), 56));
-    assert_eq!(packet.octets()[56..], (0..41).collect::<Vec<u8>>());
+    assert_eq!((packet.protocol(), packet.headers()), (Some(6), 48));
+    assert_eq!(packet.octets()[48..], (0..41).collect::<Vec<u8>>());
+
+    // Without another extension, the IPv6 header itself announces what follows.
+    let plain = |mut octets: Vec<u8>| {
+        octets[5] -= 8;
+        octets[6] = 44;
+        octets.drain(40..48);
+        octets
+    };
+    assert_eq!(reassembly.accept(0, &plain(v6(0, 32, true))), None);
+    let (packet, _) = reassembly.accept(1, &plain(v6(32, 9, false))).unwrap();
+    let packet = IpPacket::parse(packet, |_| NodeId::NOWHERE).unwrap();
+    assert_eq!((packet.protocol(), packet.headers()), (Some(6), 40));
 }
 
 #[test]
@@ -147,9 +159,23 @@ fn tiny_fragments_hold_a_header_together() {
 fn what_no_fragment_can_be_is_damaged() {
     let mut reassembly = Reassembly::default();
     assert_eq!(reassembly.accept(0, &v4(1, 0, 9, true)), None);
-    assert_eq!(reassembly.accept(0, &v4(1, 65_528, 8, false)), None);
-    assert_eq!(reassembly.unopened.damaged, [(NAME, 2)].into());
+    assert_eq!(reassembly.unopened.damaged, [(NAME, 1)].into());
     assert_eq!(reassembly.fragments.held(), 0);
+}
+
+#[test]
+fn a_datagram_beyond_65535_octets_is_damaged() {
+    // A header of 20 octets leaves room for 65,515.
+    for (last, is_whole) in [(19, true), (20, false)] {
+        let mut reassembly = Reassembly::default();
+        for start in (0..65_496).step_by(1310 * 8) {
+            let length = (65_496 - start).min(1310 * 8);
+            assert_eq!(reassembly.accept(0, &v4(1, start, length, true)), None);
+        }
+        let whole = reassembly.accept(0, &v4(1, 65_496, last, false));
+        assert_eq!(whole.is_some(), is_whole, "{last}");
+        assert_eq!(reassembly.unopened.damaged.is_empty(), is_whole);
+    }
 }
 
 #[test]
