@@ -15,7 +15,7 @@ from conftest import BUILT
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 PATH = {
-    "duration": "12s",
+    "duration": "20s",
     "seed": 1,
     "link": [
         {
