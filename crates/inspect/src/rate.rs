@@ -26,6 +26,10 @@ const MIN_TRAIN: f64 = 4e6;
 /// Single distances below this, in nanoseconds, may be those of packets that one interrupt has fetched: interfaces hold interrupts back for some tens of
 /// microseconds up to 100 (Prasad et al., PAM 2004, §2).
 const COALESCED: f64 = 1e5;
+/// The time in nanoseconds within which a processor fetches the next packet of an interrupt, with some to spare, and the share of distances below half of the mode from which on
+/// interrupts fetch several.
+const FETCHED: f64 = 2e4;
+const TOGETHER: f64 = 0.05;
 /// Values within this ratio of a mode belong to it.
 const NEAR: f64 = 0.05;
 /// A mode is sharp if this share of the octets is near it.
@@ -118,8 +122,10 @@ impl Busy<'_> {
         let clock = clock.filter(|clock| self.is_supported(clock));
         let is_apart = |one: &Estimate| clock.is_some_and(|clock| !agree(one, &clock));
         let sharp = |curves: &[Vec<Point>]| {
-            let mode = mode_of(&singles(curves, self.tick), self.tick)?;
-            (mode.share >= SHARP && self.is_supported(&mode) && self.is_long(&mode)).then_some(mode)
+            let samples = singles(curves, self.tick);
+            let mode = mode_of(&samples, self.tick)?;
+            let is_sharp = mode.share >= SHARP && self.is_supported(&mode) && self.is_apart(&samples, &mode);
+            is_sharp.then_some(mode)
         };
         let ack = sharp(self.acks[0]).filter(|_| period.is_none());
         match (sharp(self.data[0]), ack) {
@@ -192,9 +198,11 @@ impl Busy<'_> {
         self.segments(estimate.octets.min(self.captured as f64)) >= MIN_SEGMENTS as f64
     }
 
-    /// Returns `true` if full-sized segments at this rate are too far apart to be fetched by one interrupt.
-    fn is_long(&self, single: &Estimate) -> bool {
-        self.segment as f64 / single.value * 1e9 >= COALESCED
+    /// Returns `true` if no interrupt has fetched several full-sized segments at this rate: they are too far apart, or none comes right behind another.
+    fn is_apart(&self, samples: &[(f64, f64)], single: &Estimate) -> bool {
+        let nanos = self.segment as f64 / single.value * 1e9;
+        let fetched = samples.iter().filter(|(octets, seconds)| octets / seconds > 2.0 * single.value).count();
+        nanos >= COALESCED || nanos >= FETCHED && fetched as f64 <= TOGETHER * samples.len() as f64
     }
 }
 
@@ -367,6 +375,22 @@ mod tests {
         let data = [(0..40_000u64).map(|n| (n / 8 * 100_000 + n % 8 * 1_000, 1500 * (n + 1))).collect()];
         let rate = at_receiver(&data).rate(None, None);
         assert!((value(&rate) / 120e6 - 1.0).abs() < 0.03, "{rate:?}");
+    }
+
+    /// 240 Mbps with even distances of 50 µs; and the same rate, but that each interrupt fetches two packets.
+    #[test]
+    fn short_distances_count_if_no_two_packets_come_together() {
+        let data = |together: u64| {
+            let at = move |n: u64| n / together * together * 50_000 + n % together * 2_000;
+            [(0..20_000u64).map(|n| (at(n), 1500 * (n + 1))).collect::<Vec<_>>()]
+        };
+        let rate = |together| Busy { tick: 1.0, ..at_receiver(&data(together)) }.rate(None, None);
+        let [even, pairs] = [1, 2].map(rate);
+        assert!((value(&even) / 30e6 - 1.0).abs() < 1e-6 && even.evidence().unwrap().starts_with("distances of data"));
+        assert!(
+            (value(&pairs) / 30e6 - 1.0).abs() < 0.02 && pairs.evidence().unwrap().starts_with("trains"),
+            "{pairs:?}"
+        );
     }
 
     /// 120 Mbps by a clock of 10 ms: single packets show one of 0 and 10 ms, trains of 40 ticks the rate, with an interval that has it.
