@@ -31,6 +31,7 @@
 //! | `mpls` | label stacks, and pseudowires behind them |
 //! | `nsh` | the network service header |
 //! | `ip` | IP packets, and IP in IP |
+//! | `routes` | the ends of packets on a source route |
 //! | `fragments` | reassembly of IP fragments |
 //! | `gre` | GRE |
 //! | `erspan` | ERSPAN, mirrored frames in GRE |
@@ -69,6 +70,7 @@ mod plausible;
 mod ppp;
 mod pppoe;
 mod retries;
+mod routes;
 mod tags;
 mod teredo;
 mod tzsp;

@@ -494,7 +494,11 @@ def study(
 def inspect(
     capture: Annotated[
         Path,
-        typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng; or the log of an endpoint: qlog.", show_default=False),
+        typer.Argument(
+            metavar="CAPTURE",
+            help="Packets: pcap, pcapng or snoop; or the log of an endpoint: qlog. Either may be compressed by gzip or zstd.",
+            show_default=False,
+        ),
     ],
     report: Annotated[
         Path | None,

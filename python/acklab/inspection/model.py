@@ -310,9 +310,9 @@ def inspect(
     watch: Callable[[float], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> Inspection:
-    """Reads a capture (pcap or pcapng) or the log of an endpoint (qlog) of any length, and returns what its packets tell.
+    """Reads a capture (pcap, pcapng or snoop) or the log of an endpoint (qlog) of any length, and returns what its packets tell.
 
-    `trace` selects one trace of a log, from 1. `watch` receives now and then the share of the file that is read. Raises UsageError for a file
+    Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch` receives now and then the share of the file that is read. Raises UsageError for a file
     that cannot be read or is neither, and for a trace that a log does not have, RunError for a log without data, Cancelled once `cancel` is
     cancelled. A file that ends in the midst of a packet is read up to there; `cut` says so.
     """

@@ -2,7 +2,7 @@
 
 use super::closed::Closed;
 use super::frame::Frame;
-use super::{Layer, Opened, gre, names};
+use super::{Layer, Opened, gre, names, routes};
 use acklab_base::{Datagram, NodeId};
 use acklab_wire::IpPacket;
 
@@ -21,6 +21,7 @@ const TCP_HEADER: usize = 20;
 pub(super) fn parse(frame: Frame<'_>, mut buffer: Vec<u8>) -> Result<IpPacket, Closed> {
     buffer.clear();
     buffer.extend_from_slice(&frame.octets[..frame.octets.len().min(HEADERS)]);
+    routes::write_ends(&mut buffer);
     let is_completed = complete_length(&mut buffer, frame.length);
     let mut packet = IpPacket::parse(buffer, |_| NodeId::NOWHERE).map_err(|_| unreadable(frame))?;
     if is_completed {
