@@ -80,6 +80,7 @@ mod vxlan;
 pub use closed::Unopened;
 pub use link_type::LinkType;
 
+use acklab_base::Datagram;
 use acklab_wire::IpPacket;
 use closed::Closed;
 use fragments::Fragments;
@@ -123,7 +124,8 @@ enum Layer {
 /// The next header and what it begins, or why there is none.
 type Opened<'a> = Result<(Layer, Frame<'a>), Closed>;
 
-/// The IP packets in a frame that are no tunnels and no fragments. Only an aggregate of 802.11 has several.
+/// The IP packets in a frame that are no tunnels and no fragments. Only an aggregate of 802.11 has
+/// several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     first: Option<IpPacket>,
@@ -182,7 +184,8 @@ impl Decapsulator {
         self.unopened.count(ip::refused(packet));
     }
 
-    /// Takes back the count of `before` packets of the same flow, which belongs to a connection after all.
+    /// Takes back the count of `before` packets of the same flow, which belongs to a connection
+    /// after all.
     pub(crate) fn withdraw(&mut self, packet: &IpPacket, before: u64) {
         if before > 0 {
             self.unopened.withdraw(ip::refused(packet), before);
@@ -239,7 +242,7 @@ impl Decapsulator {
     /// Opens an IP packet. Returns what a tunnel contains.
     fn ip<'a>(&mut self, at: u64, frame: Frame<'a>, headers: u32) -> Result<Option<(Layer, Frame<'a>)>, Closed> {
         let packet = ip::parse(frame, self.spare.pop().unwrap_or_default())?;
-        let frame = frame.at_most(acklab_base::Datagram::wire_len(&packet).get() as usize);
+        let frame = frame.at_most(packet.wire_len().get() as usize);
         let Some(protocol) = packet.protocol() else {
             self.fragment(at, &packet, frame, headers);
             return Ok(None);

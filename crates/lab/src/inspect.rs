@@ -1,4 +1,5 @@
-//! Reads a capture, pcap or pcapng, or a log in qlog, and reports what its packets do. Files of any length are read in bounded memory.
+//! Reads a capture, pcap or pcapng, or a log in qlog, and reports what its packets do. Files of any
+//! length are read in bounded memory.
 //!
 //! | module | reads |
 //! |---|---|
@@ -22,12 +23,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The first octets of a pcapng file: the type of a Section Header Block (draft-ietf-opsawg-pcapng, §4.1).
+/// The first octets of a pcapng file: the type of a Section Header Block (draft-ietf-opsawg-pcapng,
+/// §4.1).
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// Packets between two calls of the watcher.
 const WATCH_EVERY: u64 = 1 << 14;
 
-/// What was read, and whether the file ended in the midst of a packet, as it does when a capture program is killed.
+/// What was read, and whether the file ended in the midst of a packet, as it does when a capture
+/// program is killed.
 #[derive(Clone, Debug)]
 pub struct Inspected {
     /// What the packets tell.
@@ -36,11 +39,12 @@ pub struct Inspected {
     pub cut: Option<String>,
 }
 
-/// Reads the capture at `path`, or a log: all of its traces, or the one with the number `trace` from 1. `watch` receives now and then the
-/// share that is read, and returns whether to go on.
+/// Reads the capture at `path`, or a log: all of its traces, or the one with the number `trace`
+/// from 1. `watch` receives now and then the share that is read, and returns whether to go on.
 ///
 /// # Errors
-/// If the file cannot be read, is no capture, or is a log without data or without this trace; and if `watch` returns false.
+/// If the file cannot be read, is no capture, or is a log without data or without this trace; and
+/// if `watch` returns false.
 pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> bool) -> Result<Inspected, Error> {
     let refused = |reason: String| Error::ReadCapture { path: path.to_owned(), reason };
     let cannot = |error: io::Error| refused(format!("cannot read the capture: {error}"));

@@ -1,4 +1,5 @@
-//! Linux cooked captures: what a packet socket reports of a frame (packet(7)) in place of its header.
+//! Linux cooked captures: what a packet socket reports of a frame (packet(7)) in place of its
+//! header.
 
 use super::closed::Closed;
 use super::frame::Frame;

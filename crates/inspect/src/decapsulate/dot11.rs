@@ -48,8 +48,9 @@ pub(super) fn open(
     Ok((Data { body: &[], ..data }, (layer, body)))
 }
 
-/// The header in the order of transmission. In CAPWAP some access points swap the octets of the Frame
-/// Control and Sequence Control fields: the second is then that of a data frame, and the first is not.
+/// The header in the order of transmission. In CAPWAP some access points swap the octets of the
+/// Frame Control and Sequence Control fields: the second is then that of a data frame, and the
+/// first is not.
 fn header_of(octets: &[u8]) -> Cow<'_, [u8]> {
     let is_data = |control: u8| control & 0x0f == 0x08;
     match *octets {
@@ -83,7 +84,8 @@ const fn without_data(control: u8) -> Option<&'static str> {
 }
 
 /// Leaves out the Mesh Control field (9.2.4.7.3): flags, TTL, sequence number, and up to two
-/// addresses. The bit that announces it means something else outside of a mesh, so that LLC decides.
+/// addresses. The bit that announces it means something else outside of a mesh, so that LLC
+/// decides.
 fn behind_mesh_control(body: Frame<'_>) -> Frame<'_> {
     /// The two bits of flags that are the number of addresses less one, and their reserved value.
     const EXTENSION: u8 = 0b11;
@@ -95,7 +97,8 @@ fn behind_mesh_control(body: Frame<'_>) -> Frame<'_> {
     body.skip(6 + 6 * addresses, NAME).ok().filter(is_llc).unwrap_or(body)
 }
 
-/// The MSDUs of an A-MSDU (9.3.2.2.2). The snap length may have cut the last; what follows it is lost.
+/// The MSDUs of an A-MSDU (9.3.2.2.2). The snap length may have cut the last; what follows it is
+/// lost.
 pub(super) fn msdus(mut frame: Frame<'_>) -> impl Iterator<Item = Frame<'_>> {
     std::iter::from_fn(move || {
         let (header, rest) = frame.take::<SUBFRAME_HEADER>(NAME).ok()?;

@@ -1,9 +1,9 @@
 //! Reassembly of IP fragments (RFC 791, §3.2; RFC 8200, §4.5): of the headers only.
 //!
-//! A datagram is complete once fragments cover it. What counts is then the start of its octets, which
-//! holds the headers of transports and tunnels, and its length. IPv4 takes the octets that arrived
-//! last where fragments overlap. An IPv6 datagram whose fragments overlap is discarded, with all
-//! further fragments of it (RFC 5722, §4); a fragment that comes twice is no overlap.
+//! A datagram is complete once fragments cover it. What counts is then the start of its octets,
+//! which holds the headers of transports and tunnels, and its length. IPv4 takes the octets that
+//! arrived last where fragments overlap. An IPv6 datagram whose fragments overlap is discarded,
+//! with all further fragments of it (RFC 5722, §4); a fragment that comes twice is no overlap.
 
 use super::closed::{Closed, Unopened};
 use super::frame::Frame;
@@ -255,7 +255,8 @@ fn remove_fragment_header(headers: &mut Vec<u8>) -> Option<()> {
     let (mut field, mut at) = (6, V6_HEADER);
     while at < end {
         let length = usize::from(*headers.get(at + 1)?);
-        // In units of four octets without the first two, or of eight without the first (RFC 4302, §2.2; RFC 8200, §4.3).
+        // In units of four octets without the first two, or of eight without the first (RFC 4302,
+        // §2.2; RFC 8200, §4.3).
         let length = if headers[field] == AUTHENTICATION { (length + 2) * 4 } else { (length + 1) * 8 };
         (field, at) = (at, at + length);
     }

@@ -10,7 +10,8 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     Ok((Layer::EtherType(u16::from_be_bytes([high, low])), rest))
 }
 
-/// Frame relay (RFC 2427): an address of Q.922, then a network layer protocol, or Cisco's EtherType.
+/// Frame relay (RFC 2427): an address of Q.922, then a network layer protocol, or Cisco's
+/// EtherType.
 pub(super) fn frame_relay(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "frame relay";
     /// The address ends with this octet (Q.922, 3.3.1).

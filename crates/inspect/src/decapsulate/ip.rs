@@ -41,9 +41,9 @@ fn unreadable(frame: Frame<'_>) -> Closed {
     if frame.octets.len() < least { frame.ends_before(least, name) } else { Closed::Damaged(name) }
 }
 
-/// Writes the length of the packet where its header has none, and returns whether it did. Cards that
-/// cut segments leave that to be done (TCP segmentation offload); beyond 65,535 octets the field has
-/// no room (BIG TCP), and a jumbo option holds the length of IPv6 (RFC 2675, §2).
+/// Writes the length of the packet where its header has none, and returns whether it did. Cards
+/// that cut segments leave that to be done (TCP segmentation offload); beyond 65,535 octets the
+/// field has no room (BIG TCP), and a jumbo option holds the length of IPv6 (RFC 2675, §2).
 fn complete_length(packet: &mut [u8], length: usize) -> bool {
     const HOP_BY_HOP: u8 = 0;
     let whole = length.min(usize::from(u16::MAX)) as u16;

@@ -1,5 +1,5 @@
-//! Pseudo-headers of Juniper routers (tcpdump.org, "LINKTYPE_JUNIPER_…"): a magic number, flags, and
-//! perhaps extensions, before the frame.
+//! Pseudo-headers of Juniper routers (tcpdump.org, "LINKTYPE_JUNIPER_…"): a magic number, flags,
+//! and perhaps extensions, before the frame.
 
 use super::closed::Closed;
 use super::frame::Frame;

@@ -1,4 +1,5 @@
-//! The link type of a capture (<https://www.tcpdump.org/linktypes.html>): what its frames begin with.
+//! The link type of a capture (<https://www.tcpdump.org/linktypes.html>): what its frames begin
+//! with.
 
 use super::frame::Frame;
 use super::{
@@ -62,7 +63,8 @@ impl LinkType {
             226 => loopback::ipnet(frame),
             239 => nflog::open(frame),
             258 => pktap::open(frame),
-            // Access control, frame control and addresses of token ring; frame control and addresses of FDDI.
+            // Access control, frame control and addresses of token ring; frame control and
+            // addresses of FDDI.
             6 => token_ring(frame),
             10 => Ok((Layer::Llc, frame.skip(13, "FDDI")?)),
             // Classical IP over ATM (RFC 2684), the second behind four octets of SunATM.

@@ -5,7 +5,8 @@ use super::frame::Frame;
 use super::{Layer, Opened};
 
 /// `LINKTYPE_NULL` and `LINKTYPE_LOOP`: the address family in four octets, in the byte order of the
-/// host or of the network. The numbers of IPv6 differ between systems, so the packet's version decides.
+/// host or of the network. The numbers of IPv6 differ between systems, so the packet's version
+/// decides.
 pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     let inner = frame.skip(4, "loopback")?;
     match inner.octets.first().map(|first| first >> 4) {

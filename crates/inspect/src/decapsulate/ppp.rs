@@ -72,7 +72,8 @@ fn bridged(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// A fragment of multilink PPP with long sequence numbers (RFC 1990, §3), if it is the whole packet.
+/// A fragment of multilink PPP with long sequence numbers (RFC 1990, §3), if it is the whole
+/// packet.
 fn multilink(frame: Frame<'_>) -> Opened<'_> {
     /// The beginning and the end of the packet.
     const WHOLE: u8 = 0xc0;

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 const NUMBERS: u16 = 1 << 12;
 /// Transmitters that are remembered. Chosen: more stations than a cell has.
 const MAX_TRANSMITTERS: usize = 512;
-/// In place of the traffic identifier of a frame without QoS, whose numbers have a counter of their own.
+/// In place of the traffic identifier of a frame without QoS, whose numbers have a counter of their
+/// own.
 const WITHOUT_QOS: u8 = 16;
 
 /// Transmitter, receiver, traffic identifier.

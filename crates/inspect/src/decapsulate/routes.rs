@@ -1,5 +1,5 @@
-//! The ends of a packet on a source route. On its way its addresses are those of the next hop, or of
-//! where a mobile node is; transports count with those of the ends (RFC 8200, §8.1; RFC 1122,
+//! The ends of a packet on a source route. On its way its addresses are those of the next hop, or
+//! of where a mobile node is; transports count with those of the ends (RFC 8200, §8.1; RFC 1122,
 //! §3.2.1.8 (c); RFC 6275, §6.3 and §6.4).
 
 /// Octets of an IPv4 header without options, and of an IPv6 header.

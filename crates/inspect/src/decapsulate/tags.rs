@@ -1,4 +1,5 @@
-//! Tags between the addresses of Ethernet and the type of what it carries, and Ethernet in Ethernet.
+//! Tags between the addresses of Ethernet and the type of what it carries, and Ethernet in
+//! Ethernet.
 
 use super::closed::Closed;
 use super::ethernet::typed;

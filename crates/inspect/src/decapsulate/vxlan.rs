@@ -9,7 +9,8 @@ const NAME: &str = "VXLAN";
 const IDENTIFIED: u8 = 0x08;
 /// The extension announces the next protocol.
 const ANNOUNCED: u8 = 0x04;
-/// Bits of the first octet that neither uses, nor group policies (draft-smith-vxlan-group-policy-05).
+/// Bits of the first octet that neither uses, nor group policies
+/// (draft-smith-vxlan-group-policy-05).
 const RESERVED: u8 = 0x70;
 
 /// Opens a header with flags, a group, an identifier and a reserved octet, if it is one. Receivers

@@ -11,8 +11,8 @@ pub(crate) const LINK_TYPES: [u16; 44] = [
     166, 178, 179, 180, 192, 204, 205, 206, 220, 226, 239, 240, 242, 258, 274, 276, 282, 285,
 ];
 
-/// Frames made of `octets`, of any link type, are each in the report: in a connection, or by the name
-/// of what was not opened.
+/// Frames made of `octets`, of any link type, are each in the report: in a connection, or by the
+/// name of what was not opened.
 ///
 /// # Panics
 /// If it does not hold.

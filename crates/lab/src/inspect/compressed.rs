@@ -113,7 +113,8 @@ impl<R: BufRead> Read for ZstdFrames<R> {
 mod tests {
     use super::*;
 
-    /// A zstd frame with raw blocks of five octets (RFC 8878, §3.1.1): a single segment without checksum.
+    /// A zstd frame with raw blocks of five octets (RFC 8878, §3.1.1): a single segment without
+    /// checksum.
     fn frame(octets: &[u8]) -> Vec<u8> {
         let mut frame = [&ZSTD[..], &[0x20, octets.len() as u8]].concat();
         let mut rest = octets;

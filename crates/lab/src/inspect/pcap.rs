@@ -129,7 +129,8 @@ struct Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    /// Reads the next record into `frame`, and returns its time and the length on the wire; `None` at the end of the file.
+    /// Reads the next record into `frame`, and returns its time and the length on the wire; `None`
+    /// at the end of the file.
     fn next(&mut self, header: &Header, frame: &mut Vec<u8>) -> Result<Option<(Instant, u32)>, String> {
         let start = self.octets;
         let failed = |error: io::Error| match error.kind() {

@@ -36,8 +36,8 @@ pub(super) fn read(mut file: impl Read, progress: &mut Progress<'_>) -> Result<I
     Ok(Inspected { report: inspector.finish(), cut })
 }
 
-/// Reads the record at `start` into `frame`. Returns its time, the length on the wire, and the octets
-/// of the record; `None` at the end of the file.
+/// Reads the record at `start` into `frame`. Returns its time, the length on the wire, and the
+/// octets of the record; `None` at the end of the file.
 fn record(file: &mut impl Read, start: u64, frame: &mut Vec<u8>) -> Result<Option<(Instant, u32, u64)>, String> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => ends_at(start),

@@ -35,7 +35,8 @@ impl<R: Read> Blocks<R> {
         self.octets
     }
 
-    /// Reads the next block, whose body is empty if its type is not parsed; `None` at the end of the file.
+    /// Reads the next block, whose body is empty if its type is not parsed; `None` at the end of
+    /// the file.
     pub(super) fn next(&mut self) -> Result<Option<(u32, Body<'_>)>, String> {
         let start = self.octets;
         match self.read(start) {

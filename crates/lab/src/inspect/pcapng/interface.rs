@@ -1,4 +1,5 @@
-//! An interface: what its packets begin with, and how it counts time (draft-ietf-opsawg-pcapng, §4.2).
+//! An interface: what its packets begin with, and how it counts time (draft-ietf-opsawg-pcapng,
+//! §4.2).
 
 use super::block::Body;
 use acklab_base::Instant;
