@@ -39,7 +39,8 @@ def _not_quic(found: Inspection) -> str:
     packets, flows = found.counts["other_udp_packets"], found.counts["other_udp_flows"]
     if not flows:
         return ""
-    return f": of them, {_packets(packets)} in {'1 flow' if flows == 1 else f'{flows:,} flows'} of UDP, not QUIC"
+    verb, of = "is" if packets == 1 else "are", "1 flow" if flows == 1 else f"{flows:,} flows"
+    return f"; {_packets(packets)} of them {verb} in {of} of UDP without QUIC"
 
 
 def _headers(names: Mapping[str, int]) -> dict[str, int]:
