@@ -100,8 +100,8 @@ impl Connection {
             return shows;
         }
         let [data, answered] = [&self.ways[from], &self.ways[1 - from]];
-        let is_old = data.repeats(segment);
-        let answered = answered.answered_by(segment);
+        let is_old = data.delivery.repeats(segment);
+        let answered = answered.delivery.answered_by(segment);
         if jump < 0 {
             return match self.witness.is_back(at, from) {
                 true if is_old => Testimony::Passed,
@@ -142,7 +142,7 @@ impl Connection {
 
     #[cold]
     fn syn(&mut self, from: usize, packet: &Packet<'_>) {
-        let is_new = self.ways[from].begin(packet.segment);
+        let is_new = self.ways[from].delivery.begin(packet.segment);
         let to_end = self.handshake.syn(packet.at, from, packet.segment, is_new);
         self.handshake_took(to_end);
         self.ways[1 - from].offer(packet.segment, self.handshake.scales());

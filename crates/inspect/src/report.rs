@@ -185,7 +185,7 @@ impl Connection {
         let described = |from: usize| {
             let way = &connection.ways[from];
             let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)), tick);
-            (way.data_packets >= LEAST_PACKETS).then(|| {
+            (way.volume.packets >= LEAST_PACKETS).then(|| {
                 let ends = [&names[from], &names[1 - from]];
                 let mut described = Way::of(way, connection.protocol, ends, round_trip, tick);
                 if let Some(evidence) = &connection.evidence {
@@ -214,11 +214,10 @@ impl Way {
         let is_quic = protocol == Protocol::Quic;
         let position = round_trip.position();
         let seen = Seen::of(way, position, &round_trip, is_quic, tick);
-        let overhead = way.wire_octets as f64 / way.data_octets.max(1) as f64;
-        let packet_octets =
-            u64::from(way.mss()) + (way.wire_octets.saturating_sub(way.data_octets)) / way.data_segments.max(1);
-        let first = way.first_data.unwrap_or_default();
-        let duration = way.last_data.saturating_sub(first) as f64 / 1e9;
+        let overhead = way.volume.overhead();
+        let packet_octets = u64::from(way.mss()) + way.volume.headers();
+        let first = way.volume.first.unwrap_or_default();
+        let duration = way.volume.duration() as f64 / 1e9;
         let limits = if is_quic { None } else { Limits::of(way, position) };
         let goodput = way.goodput();
         let (rate, rate_is_lower_bound) = seen.rate_of_ip(overhead, limits);
@@ -237,8 +236,8 @@ impl Way {
             to: to.clone(),
             position,
             duration,
-            data_octets: way.data_octets,
-            data_segments: way.data_segments,
+            data_octets: way.volume.octets,
+            data_segments: way.volume.segments,
             mss: way.mss(),
             packet_octets,
             goodput: goodput.value().copied().unwrap_or_default(),
@@ -249,7 +248,7 @@ impl Way {
             acks,
             limits,
             controller,
-            marked: way.marked,
+            marked: way.volume.marked,
             timestamps: way.has_timestamps,
             sack: way.has_sack,
             statements,

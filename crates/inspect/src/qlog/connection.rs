@@ -173,7 +173,7 @@ impl Logged {
                 while let Some(&number) = self.lost.range((path, first)..=(path, last)).next() {
                     self.lost.remove(&number);
                     // It arrived after all, so that its data were sent again without need.
-                    way.losses.counts.needless += 1;
+                    way.delivery.losses.counts.needless += 1;
                 }
             }
         }

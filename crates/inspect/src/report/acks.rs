@@ -66,11 +66,11 @@ impl Acks {
             echoes: way.echoes.told(),
             at_receiver: at_receiver(way, position),
             is_encrypted,
-            pure_acks: way.pure_acks,
-            ratio: way.data_segments as f64 / way.pure_acks.max(1) as f64,
+            pure_acks: way.acks.pure,
+            ratio: way.volume.segments as f64 / way.acks.pure.max(1) as f64,
             ordered: way.ordered(),
             ridden: way.ridden(),
-            uncaptured: way.uncaptured() as f64 / way.carried().max(1) as f64,
+            uncaptured: way.delivery.uncaptured() as f64 / way.carried().max(1) as f64,
         };
         let verdict = case.verdict();
         let missing = missing(&case);
@@ -85,9 +85,9 @@ impl Acks {
         };
         let is_busy = verdict.thinning == Thinning::Thinned && pace.is_of_return_path();
         Self {
-            count: way.pure_acks,
-            duplicates: way.duplicate_acks,
-            octets: way.ack_octets,
+            count: way.acks.pure,
+            duplicates: way.acks.duplicates,
+            octets: way.acks.octets,
             ratio: ratio.value().copied(),
             ratio_interval: ratio
                 .value()
@@ -123,7 +123,7 @@ fn missing(case: &Case) -> Finding<f64> {
 
 /// Segments with data per pure ACK.
 fn ratio(way: &way::Way) -> Finding<f64> {
-    if way.pure_acks == 0 {
+    if way.acks.pure == 0 {
         return Finding::not_known("no pure ACK was captured");
     }
     let ridden = way.ridden();
@@ -134,8 +134,8 @@ fn ratio(way: &way::Way) -> Finding<f64> {
         ));
     }
     Finding::known(
-        way.data_segments as f64 / way.pure_acks as f64,
-        format!("{} segments, {} pure ACKs", way.data_segments, way.pure_acks),
+        way.volume.segments as f64 / way.acks.pure as f64,
+        format!("{} segments, {} pure ACKs", way.volume.segments, way.acks.pure),
     )
 }
 

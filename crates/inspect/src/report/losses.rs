@@ -31,13 +31,13 @@ pub struct Losses {
 impl Losses {
     /// Losses of a direction that was captured at `position`.
     pub(super) fn of(way: &way::Way, position: Position) -> Self {
-        let losses = &way.losses.counts;
+        let losses = &way.delivery.losses.counts;
         let is_at_receiver = position == Position::Receiver;
         // Of the value and of its interval.
         let share = |losses: &Counts, segments: u64| {
             (losses.lost(is_at_receiver) as f64, (segments + losses.lost_before) as f64)
         };
-        let (lost, sent) = share(losses, way.data_segments);
+        let (lost, sent) = share(losses, way.volume.segments);
         Self {
             retransmitted: losses.retransmitted(),
             spurious: losses.spurious(is_at_receiver),
@@ -47,7 +47,7 @@ impl Losses {
             share_interval: way.share_interval(|taken| share(&taken.losses, taken.segments)),
             reordered: losses.reordered,
             misfiled: losses.misfiled,
-            uncaptured_octets: way.uncaptured(),
+            uncaptured_octets: way.delivery.uncaptured(),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Seen {
             acks: [&pairs, &trains],
             is_behind: position == Position::Receiver,
             segment: way.mss().into(),
-            captured: way.data_octets,
+            captured: way.volume.octets,
             tick,
             goodput: goodput(way),
         };
@@ -91,7 +91,7 @@ fn queue(way: &way::Way, rate: f64, tick: f64) -> Option<f64> {
 
 /// The bytes in the capture that arrived per second. ACKs may acknowledge others.
 fn goodput(way: &way::Way) -> f64 {
-    let captured = (way.data_octets as f64 / way.carried().max(1) as f64).min(1.0);
+    let captured = (way.volume.octets as f64 / way.carried().max(1) as f64).min(1.0);
     way.goodput().value().map_or(0.0, |mbps| mbps * 1e6 / 8.0 * captured)
 }
 

@@ -1,0 +1,76 @@
+//! How many ACKs have passed for a direction, and which of them carry data.
+
+/// Packets of the receiver that acknowledge.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Acks {
+    /// ACKs without data.
+    pub(crate) pure: u64,
+    /// Octets of these.
+    pub(crate) octets: u64,
+    /// Pure ACKs that acknowledge nothing new while data are outstanding.
+    pub(crate) duplicates: u64,
+    /// With data or without.
+    all: u64,
+    /// Octets that packets with data acknowledge first.
+    ridden: u64,
+    /// Octets that were acknowledged in order, without losses or reordering.
+    ordered: u64,
+    /// When further data were acknowledged last.
+    pub(super) last_advance: u64,
+}
+
+impl Acks {
+    /// An ACK has passed, in a packet of `wire` octets.
+    #[inline]
+    pub(super) fn packet(&mut self, is_pure: bool, wire: u64) {
+        self.all += 1;
+        if is_pure {
+            self.pure += 1;
+            self.octets += wire;
+        }
+    }
+
+    /// An ACK has acknowledged so many further octets.
+    #[inline]
+    pub(super) fn advance(&mut self, at: u64, octets: u64, is_pure: bool) {
+        self.last_advance = at;
+        self.ridden += if is_pure { 0 } else { octets };
+    }
+
+    /// So many octets were acknowledged in order.
+    #[inline]
+    pub(super) fn in_order(&mut self, octets: u64) {
+        self.ordered += octets;
+    }
+
+    /// Returns `true` if there are any.
+    pub(super) const fn are_seen(&self) -> bool {
+        self.all > 0
+    }
+
+    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure ACKs.
+    pub(super) fn ridden(&self, acknowledged: u64) -> f64 {
+        self.ridden as f64 / acknowledged.max(1) as f64
+    }
+
+    /// The share of the acknowledged octets that were acknowledged in order, without losses or reordering.
+    pub(super) fn ordered(&self, acknowledged: u64) -> f64 {
+        self.ordered as f64 / acknowledged.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acks_ride_on_data_or_are_pure() {
+        let mut acks = Acks::default();
+        acks.packet(true, 52);
+        acks.advance(1, 300, true);
+        acks.packet(false, 1500);
+        acks.advance(2, 100, false);
+        assert_eq!((acks.pure, acks.octets, acks.last_advance), (1, 52, 2));
+        assert!((acks.ridden(400) - 0.25).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,348 @@
+//! The data of a direction in sequence: what has passed the point, what is missing, and what the receiver has.
+
+use super::records::Passing;
+use super::scoreboard::{Scoreboard, Segments, Sent};
+use super::segment_size::SegmentSize;
+use super::sequence::{Place, START, SequenceSpace};
+use super::window::ReceiveWindow;
+use crate::losses::{Filled, Losses, Mark};
+use crate::packet::Packet;
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+
+/// Segments behind the last within which a sender goes on, while packets are held back.
+const MAX_BURST: u64 = 64;
+
+/// The data of a direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delivery {
+    space: SequenceSpace,
+    board: Scoreboard,
+    size: SegmentSize,
+    pub(super) window: ReceiveWindow,
+    pub(crate) losses: Losses,
+    /// Octets that passed for the first time.
+    fresh: u64,
+    /// The place from which data have passed since the last step of the capture's clock.
+    timed_from: u64,
+}
+
+/// Where data lie that have come to the point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Whether they are behind all others.
+    pub(super) is_new: bool,
+    pub(super) segments: u64,
+    /// Segments that packets before are known to have held as well.
+    pub(super) more: u64,
+    /// Segments that are missing before them, if they are behind all others.
+    pub(super) missing: Option<u32>,
+    mark: Mark,
+}
+
+/// A round trip from the point to the receiver and back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) nanos: u64,
+    /// Whether nothing else was outstanding, and fewer than two segments were acknowledged.
+    pub(super) is_lone: bool,
+}
+
+/// What an ACK has done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Covered {
+    /// What the receiver had before.
+    pub(super) before: u64,
+    /// Whether all before has arrived in order, and the ACK reports nothing else.
+    pub(super) is_whole: bool,
+    pub(super) segments: Segments,
+    pub(super) sample: Option<Sample>,
+    /// A round trip of data out of order.
+    pub(super) reported: Option<Sample>,
+}
+
+impl Delivery {
+    /// The payload of a full-sized segment.
+    #[inline]
+    pub(crate) fn mss(&self) -> u32 {
+        self.size.mss()
+    }
+
+    /// Octets that the receiver has in order.
+    pub(super) const fn acknowledged(&self) -> u64 {
+        self.space.acknowledged - START
+    }
+
+    /// Octets that the receiver holds, by its ACKs.
+    pub(super) const fn delivered(&self) -> u64 {
+        self.acknowledged() + self.board.sacked()
+    }
+
+    /// Octets that passed for the first time.
+    pub(super) const fn fresh(&self) -> u64 {
+        self.fresh
+    }
+
+    /// The place behind the last octet that has passed, and the one before which the receiver has everything.
+    pub(super) const fn edges(&self) -> (u64, u64) {
+        (self.space.highest, self.space.acknowledged)
+    }
+
+    /// Octets that have passed and are not acknowledged.
+    #[inline]
+    pub(super) const fn flight(&self) -> u64 {
+        self.space.flight()
+    }
+
+    /// Octets that the receiver has acknowledged and that are not in the capture. One may be a FIN, or a probe of a closed window.
+    pub(crate) fn uncaptured(&self) -> u64 {
+        let behind = self.space.acknowledged.saturating_sub(self.space.highest);
+        self.losses.uncaptured() + if behind > 1 { behind } else { 0 }
+    }
+
+    /// The SYN of the receiver has the size of segments and the scale of its window.
+    pub(super) fn offer(&mut self, syn: &Segment, sender_scales: bool) {
+        self.size.offer(syn.options.mss);
+        self.window.offer(syn.options.window_scale.filter(|_| sender_scales));
+    }
+
+    /// The sender's SYN sets where its numbers begin. Returns whether it came for the first time.
+    pub(crate) fn begin(&mut self, syn: &Segment) -> bool {
+        let first = SeqNumber(syn.seq.0.wrapping_add(1));
+        if self.space.begins_with(first) {
+            return false;
+        }
+        self.restart();
+        self.space.begin(first);
+        true
+    }
+
+    /// Leaves out of round trips what spans a step of the capture's clock.
+    pub(super) fn cut(&mut self) {
+        self.timed_from = self.space.highest;
+    }
+
+    /// The numbers begin anew.
+    #[cold]
+    fn restart(&mut self) {
+        self.timed_from = 0;
+        self.board = Scoreboard::default();
+        self.window.forget_probe();
+        self.losses.restart();
+    }
+
+    /// The place up to which a segment of the receiver acknowledges data that are outstanding.
+    pub(crate) fn answered_by(&self, segment: &Segment) -> Option<u64> {
+        let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.intersects(Flags::SYN | Flags::RST);
+        let place = self.place_of_ack(segment).filter(|_| is_ack)?;
+        (self.space.acknowledged < place && place <= self.space.highest).then_some(place)
+    }
+
+    /// Returns `true` if data of a segment of the sender have passed.
+    pub(crate) fn repeats(&self, segment: &Segment) -> bool {
+        segment.payload > 0 && self.space.place_of(segment.seq).is_some_and(|place| place < self.space.highest)
+    }
+
+    /// The place from which a segment of the sender goes on behind the last, which the window has not kept it from.
+    pub(super) fn continued_by(&self, segment: &Segment) -> Option<u64> {
+        let mss = u64::from(self.mss());
+        let has_room = self.window.bytes().is_none_or(|window| self.flight() + mss <= window);
+        let goes_on = |place: &u64| (self.space.highest..self.space.highest + MAX_BURST * mss).contains(place);
+        self.space.place_of(segment.seq).filter(goes_on).filter(|_| segment.payload > 0 && has_room)
+    }
+
+    /// The place of the data of a segment. Returns `None` if they are none, are a probe, or may be another connection's. `has_acks` says whether ACKs of the direction are
+    /// captured.
+    #[inline]
+    pub(super) fn place(&mut self, packet: &Packet<'_>, has_acks: bool) -> Option<Placed> {
+        let segment = packet.segment;
+        if segment.flags.contains(Flags::FIN) {
+            self.space.finish(segment.seq, segment.payload);
+        }
+        if segment.payload == 0 {
+            return None;
+        }
+        let is_first = !self.space.is_known();
+        let place = if segment.flags.contains(Flags::SYN) {
+            self.space.place_of_syn_data(segment.seq, segment.payload)
+        } else {
+            self.space.place_of_data(segment.seq, segment.payload)
+        };
+        let start = match place {
+            Place::At(start) => start,
+            Place::Anew => {
+                self.restart();
+                START
+            }
+            Place::Stray => return None,
+        };
+        let mark = Mark::of(packet);
+        if is_first {
+            self.losses.begin(start, mark);
+        }
+        let end = start + u64::from(segment.payload);
+        // The first byte of a larger segment may have probed the window (as in Wireshark, `packet-tcp.c`).
+        let start = if segment.payload > 1 && start + 1 == self.space.highest { start + 1 } else { start };
+        if segment.payload == 1 && self.is_probe(start, has_acks) {
+            return None;
+        }
+        let (segments, more) = self.size.packet(segment.payload);
+        let missing = start.checked_sub(self.space.highest).map(|octets| self.size.segments_of(octets) as u32);
+        Some(Placed { start, end, is_new: start >= self.space.highest, segments, more, missing, mark })
+    }
+
+    /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe of a closed window (§3.8.6.1), which is none of the data
+    /// until it is acknowledged.
+    #[cold]
+    fn is_probe(&mut self, start: u64, has_acks: bool) -> bool {
+        let is_acknowledged = start < self.space.acknowledged;
+        // Without ACKs, one byte before the next is taken for a keep-alive.
+        let is_before = !has_acks && start + 1 == self.space.highest;
+        is_acknowledged || is_before || self.window.is_probed(start, self.space.highest)
+    }
+
+    /// Data that were placed pass the point. `sides` are the least times to the receiver and back, and to the sender.
+    #[inline]
+    pub(super) fn pass(&mut self, placed: Placed, sides: (Option<u64>, Option<u64>)) -> Passing {
+        if placed.is_new {
+            self.extend(placed);
+            Passing::New
+        } else {
+            self.repeat(placed, sides)
+        }
+    }
+
+    /// Data behind all others.
+    #[inline]
+    fn extend(&mut self, Placed { start, end, segments, mark, .. }: Placed) {
+        self.losses.advance(mark);
+        if start > self.space.highest {
+            self.losses.skip(self.space.highest, start, mark, self.space.acknowledged);
+        }
+        self.space.highest = end;
+        self.fresh += end - start;
+        if end > self.space.acknowledged {
+            self.board.follow(Sent { start, end, at: mark.at, stamp: mark.value, ..Sent::default() });
+        } else {
+            self.losses.counts.misfiled += segments;
+        }
+    }
+
+    /// Data of which a part, or something behind it, has passed before.
+    #[cold]
+    fn repeat(&mut self, placed: Placed, sides: (Option<u64>, Option<u64>)) -> Passing {
+        let Placed { start, end, segments, mark, .. } = placed;
+        let highest = self.space.highest;
+        let again = Sent { end, at: mark.at, retransmissions: 1, ..Sent::default() };
+        let passing = match self.losses.fills(start, end, mark, sides, segments) {
+            Some(filled) => {
+                self.fresh += end.min(highest) - start;
+                if end > self.space.acknowledged {
+                    // Neither it nor its ACK tells a round trip: the ACK may be one of what came after it.
+                    self.board.insert(Sent { start, value: mark.value, ..again });
+                }
+                match filled {
+                    Filled::Misfiled => Passing::Misfiled,
+                    Filled::Reordered => Passing::Reordered,
+                    Filled::Retransmitted => Passing::Retransmitted,
+                }
+            }
+            None => {
+                self.losses.counts.repeated += segments;
+                self.losses.counts.needless += if end <= self.space.acknowledged { segments } else { 0 };
+                self.board.retransmit(start, end, mark.value);
+                Passing::Retransmitted
+            }
+        };
+        if end > highest {
+            self.space.highest = end;
+            self.fresh += end - highest;
+            self.board.follow(Sent { start: highest, ..again });
+        }
+        passing
+    }
+
+    /// The place that a segment of the receiver acknowledges. Returns `None` if no data have passed or no window reaches it.
+    #[inline]
+    pub(super) fn place_of_ack(&self, segment: &Segment) -> Option<u64> {
+        self.space.place_of_ack(segment.ack)
+    }
+
+    /// A segment of the receiver acknowledges everything before `ack`.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, at: u64, ack: u64, segment: &Segment) -> Covered {
+        self.window.open(segment.window);
+        let has_blocks = !segment.options.sack.is_empty();
+        let mut covered = Covered {
+            before: self.space.acknowledged,
+            is_whole: self.board.sacked() == 0 && !has_blocks && ack <= self.space.highest,
+            segments: Segments::default(),
+            sample: None,
+            reported: if has_blocks { self.sack(at, ack, segment) } else { None },
+        };
+        if ack > covered.before {
+            let echo = segment.options.timestamps.map(|clocks| clocks.echo);
+            (covered.segments, covered.sample) = self.advance(at, ack, echo);
+        }
+        covered
+    }
+
+    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
+    #[inline]
+    fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) -> (Segments, Option<Sample>) {
+        let covered = self.board.acknowledge(ack, echo, self.size.mss());
+        self.losses.counts.needless += covered.needless;
+        // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the receiver has had for longer.
+        let first_time = |sent: &Sent| {
+            sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked && sent.start >= self.timed_from
+        };
+        let sample = covered.newest.filter(first_time).map(|sent| Sample {
+            nanos: at.saturating_sub(sent.at),
+            is_lone: ack >= self.space.highest && ack - self.space.acknowledged < 2 * u64::from(self.mss()),
+        });
+        self.space.acknowledged = ack;
+        if ack == self.space.highest + 1 && self.window.has_probed(self.space.highest) {
+            // The receiver took the byte of a probe.
+            self.space.highest = ack;
+        }
+        self.losses.acknowledge(ack, at);
+        (covered.segments, sample)
+    }
+
+    /// The blocks of an ACK for everything before `ack`.
+    #[cold]
+    fn sack(&mut self, at: u64, ack: u64, segment: &Segment) -> Option<Sample> {
+        let reported = self.board.sack(&self.space, ack, segment.options.sack.as_slice());
+        self.losses.counts.duplicate += self.size.segments_of(reported.duplicate);
+        let newest = reported.newest.filter(|sent| sent.retransmissions == 0 && sent.start >= self.timed_from);
+        newest.map(|sent| Sample { nanos: at.saturating_sub(sent.at), is_lone: false })
+    }
+
+    /// The blocks of an ACK for everything before `ack` that lie among the data that have passed.
+    pub(super) fn held(&self, ack: u64, segment: &Segment) -> impl Iterator<Item = (u64, u64)> {
+        let places = segment.options.sack.as_slice().iter();
+        places
+            .map(|block| (self.space.place_in_block(block.start), self.space.place_in_block(block.end)))
+            .filter(move |&(start, end)| ack < start && start < end && end <= self.space.highest)
+    }
+
+    /// A datagram with `length` octets has passed, which is not cut.
+    pub(super) fn datagram(&mut self, length: u32) {
+        self.size.whole(length);
+        self.fresh += u64::from(length);
+    }
+
+    /// The log of an end has `length` further octets of data. Returns how many it had before.
+    pub(super) fn log_data(&mut self, length: u32) -> u64 {
+        let start = self.space.highest - START;
+        self.space.highest += u64::from(length);
+        start
+    }
+
+    /// The log of an end has so many further octets acknowledged. Returns the place.
+    pub(super) fn log_ack(&mut self, octets: u64) -> u64 {
+        self.space.acknowledged += octets;
+        self.space.acknowledged
+    }
+}
