@@ -92,3 +92,37 @@ def test_a_sweep_that_fills_the_disk_goes_on_where_there_is_room(tmp_path):
     assert rows.returncode == 0, rows.stderr
     assert json.loads(rows.stdout)["summary"][0]["seeds"] == 60
     assert not [path for path in Path(tmp_path / "swept").rglob(".*") if path.suffix == ".tmp"]
+
+
+SERVE = """
+import signal, subprocess, sys
+words = [sys.executable, "-m", "acklab", *sys.argv[1:], "--json", "--port", "0", "--bind", "127.0.0.1", "--state", "disk/state"]
+server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+line = server.stdout.readline()
+server.send_signal(signal.SIGINT)
+print(line)
+sys.exit(server.wait() if not line else 0)
+"""
+"""Starts a server, and ends it once it serves."""
+
+
+@pytest.mark.parametrize("words", [["serve"], ["proxy", "listen"]], ids=" ".join)
+@pytest.mark.parametrize("pages", range(5))
+def test_a_server_that_first_started_on_a_full_disk_starts_when_there_is_room(tmp_path, words, pages):
+    # Each file that it keeps takes a page, and so does the folder, depending on the kernel.
+    (tmp_path / "serve.py").write_text(SERVE)
+    fill = f"cat /dev/zero >disk/filler 2>/dev/null; truncate -s -{4096 * pages} disk/filler"
+    start = f"{sys.executable} serve.py {' '.join(words)}"
+    sizes = "find disk/state -type f -size -1c"
+    _, first, empty, _, again, once_more, left = on_a_small_disk(
+        tmp_path, "64k", fill, start, sizes, "rm disk/filler", start, start, "ls -A disk/state"
+    )
+    if first[2] != 0:
+        assert "No space left on device" in first[1]
+        assert "Traceback" not in first[1]
+    assert empty[0] == "", "no file is empty"
+    assert again[2] == 0, again[1]
+    assert json.loads(once_more[0])["fingerprint"] == json.loads(again[0])["fingerprint"]
+    assert not [name for name in left[0].split() if name.startswith(".")]
+    if first[2] == 0:
+        assert json.loads(first[0])["fingerprint"] == json.loads(again[0])["fingerprint"]

@@ -11,11 +11,13 @@
 //! | `memory` | memory that a flood of clients has taken |
 //! | `log` | lines for the person who runs a tool |
 //! | `stop` | how a tool is stopped |
+//! | `files` | files that are whole after any end of the process |
 //! | [`error`] | what can go wrong |
 //!
 //! Futures here run on the runtime of [`run`], which has one thread besides those of the endpoints.
 
 pub mod error;
+mod files;
 pub mod known_hosts;
 mod log;
 mod memory;

@@ -17,6 +17,7 @@
 //! | [`udp`] | UDP sockets that move datagrams in batches |
 //! | [`netlink`] | addresses, routes and properties of devices |
 //! | [`memory`] | the memory of this process |
+//! | [`named_file`] | files that people name, whose reading ends whatever they are |
 //! | [`permission`] | root, or a user namespace of one's own |
 //! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
@@ -41,6 +42,7 @@ pub mod household;
 pub mod idling;
 pub mod lateness;
 pub mod memory;
+pub mod named_file;
 pub mod namespace;
 pub mod netlink;
 pub mod outlet;

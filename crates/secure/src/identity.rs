@@ -101,9 +101,28 @@ impl Identity {
     /// # Errors
     /// If a name is none.
     pub fn generate(names: impl IntoIterator<Item = String>) -> Result<(Self, String, String), IdentityError> {
-        let made = rcgen::generate_simple_self_signed(names.into_iter().collect::<Vec<_>>()).map_err(error)?;
-        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        let key = Self::new_key()?;
+        let certificate = Self::certificate(key.as_bytes(), names)?;
         Ok((Self::from_pem(certificate.as_bytes(), key.as_bytes())?, certificate, key))
+    }
+
+    /// A new private key in PEM.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn new_key() -> Result<String, IdentityError> {
+        Ok(rcgen::KeyPair::generate().map_err(error)?.serialize_pem())
+    }
+
+    /// A certificate, in PEM, that a private key in PEM signs itself, for these names.
+    ///
+    /// # Errors
+    /// If a name is none, or the key is malformed.
+    pub fn certificate(key: &[u8], names: impl IntoIterator<Item = String>) -> Result<String, IdentityError> {
+        let text = std::str::from_utf8(key).map_err(error)?;
+        let key = rcgen::KeyPair::from_pem(text).map_err(|fault| IdentityError(format!("private key: {fault}")))?;
+        let names: Vec<_> = names.into_iter().collect();
+        Ok(rcgen::CertificateParams::new(names).and_then(|params| params.self_signed(&key)).map_err(error)?.pem())
     }
 
     /// The certificates of a file, the server's first, and the private key of another, both in PEM.

@@ -1,10 +1,7 @@
 //! Fingerprints of servers that were believed before, as ssh keeps them: a line of `HOST:PORT sha256:…` for each.
 
-use super::{ToolError, state};
+use super::{ToolError, files, state};
 use acklab_secure::identity::Fingerprint;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The file of known hosts in the [folder of the tools](state::folder).
@@ -24,11 +21,10 @@ fn entry(host: &str, port: u16) -> String {
 /// # Errors
 /// If the file cannot be read or a line of it is malformed.
 pub fn lookup(file: &Path, host: &str, port: u16) -> Result<Option<Fingerprint>, ToolError> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => find(&text, file, host, port),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ToolError::failed(file.display(), error)),
-    }
+    let octets = files::kept(file).map_err(|error| ToolError::failed(file.display(), error))?;
+    let text = String::from_utf8(octets.unwrap_or_default())
+        .map_err(|_| ToolError::usage(file.display(), "octets that are not UTF-8", "lines of HOST:PORT sha256:…"))?;
+    find(&text, file, host, port)
 }
 
 /// The fingerprint by which `text`, which stands in `file`, knows this server.
@@ -58,12 +54,56 @@ pub fn find(text: &str, file: &Path, host: &str, port: u16) -> Result<Option<Fin
 /// Believes this server from now on.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// If the file cannot be read or written.
 pub fn add(file: &Path, host: &str, port: u16, fingerprint: Fingerprint) -> Result<(), ToolError> {
-    if let Some(folder) = file.parent() {
-        state::make(folder)?;
+    let failed = |error: std::io::Error| ToolError::failed(file.display(), error);
+    // A link stays one: the file that it leads to is replaced.
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let name = file.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| ToolError::usage("known hosts", file.display(), "the path of a file"))?;
+    let writer = state::lock(file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))?;
+    let mut text = files::kept(&file).map_err(failed)?.unwrap_or_default();
+    if text.last().is_some_and(|last| *last != b'\n') {
+        text.push(b'\n');
     }
-    let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(file);
-    let written = opened.and_then(|mut file| writeln!(file, "{} {fingerprint}", entry(host, port)));
-    written.map_err(|error| ToolError::failed(file.display(), error))
+    text.extend_from_slice(format!("{} {fingerprint}\n", entry(host, port)).as_bytes());
+    writer.write(name, &text).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::files::{Scratch, until_no_step_is_left};
+
+    fn fingerprint(digit: char) -> Fingerprint {
+        format!("sha256:{}", digit.to_string().repeat(64)).parse().unwrap()
+    }
+
+    #[test]
+    fn the_hosts_that_were_known_stay_known_wherever_the_writer_ends() {
+        let folder = Scratch::new();
+        let file = folder.path().join("known_hosts");
+        let known = |host| lookup(&file, host, 1).unwrap();
+        until_no_step_is_left(
+            || std::fs::write(&file, format!("# mine\nold:1 {}", fingerprint('a'))).unwrap(),
+            || add(&file, "new", 1, fingerprint('b')).unwrap(),
+            || {
+                assert_eq!(known("old"), Some(fingerprint('a')));
+                assert!(known("new").is_none_or(|found| found == fingerprint('b')));
+            },
+        );
+        assert_eq!(known("new"), Some(fingerprint('b')));
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with("# mine\n"));
+    }
+
+    #[test]
+    fn a_link_to_the_file_stays_a_link() {
+        let folder = Scratch::new();
+        let (file, link) = (folder.path().join("file"), folder.path().join("known_hosts"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        add(&link, "host", 1, fingerprint('a')).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(lookup(&file, "host", 1).unwrap(), Some(fingerprint('a')));
+    }
 }

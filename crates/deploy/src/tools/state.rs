@@ -1,17 +1,15 @@
 //! The folder in which tools keep what outlives them: `$XDG_STATE_HOME/acklab`, or `~/.local/state/acklab` (XDG Base Directory Specification 0.8).
 
 use super::ToolError;
+use super::files::{self, Folder};
 use super::proxy::Token;
 use acklab_secure::identity::Identity;
 use acklab_secure::reset::ResetKey;
 use ring::rand::{SecureRandom, SystemRandom};
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Only the owner reads and writes.
-const PRIVATE_FILE: u32 = 0o600;
 /// Only the owner enters.
 const PRIVATE_FOLDER: u32 = 0o700;
 const CERTIFICATE: &str = "certificate.pem";
@@ -33,24 +31,23 @@ pub fn folder() -> Result<PathBuf, ToolError> {
         })
 }
 
-pub(super) fn make(folder: &Path) -> Result<(), ToolError> {
+fn make(folder: &Path) -> Result<(), ToolError> {
     let made = DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder);
     made.map_err(|error| ToolError::failed(folder.display(), error))
 }
 
-fn read(path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
-    match std::fs::read(path) {
-        Ok(octets) => Ok(Some(octets)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ToolError::failed(path.display(), error)),
-    }
+fn kept(path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
+    files::kept(path).map_err(|error| ToolError::failed(path.display(), error))
 }
 
-fn write_new(path: &Path, octets: &[u8]) -> Result<(), ToolError> {
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create_new(true).mode(PRIVATE_FILE).open(path);
-    let written = file.and_then(|mut file| file.write_all(octets));
-    written.map_err(|error| ToolError::failed(path.display(), error))
+/// Takes the right to write to the folder, which is made if it is missing.
+pub(super) fn lock(folder: &Path) -> Result<Folder, ToolError> {
+    make(folder)?;
+    Folder::lock(folder).map_err(|error| ToolError::failed(folder.display(), error))
+}
+
+fn write(folder: &Folder, name: &str, octets: &[u8]) -> Result<(), ToolError> {
+    folder.write(name, octets).map_err(|error| ToolError::failed(folder.join(name).display(), error))
 }
 
 /// A certificate with its private key from two files in PEM.
@@ -59,28 +56,47 @@ fn write_new(path: &Path, octets: &[u8]) -> Result<(), ToolError> {
 /// If they cannot be read, or are malformed.
 pub fn identity_of(certificate: &Path, key: &Path) -> Result<Identity, ToolError> {
     let [certificates, private] = [certificate, key]
-        .map(|path| read(path)?.ok_or_else(|| ToolError::failed(path.display(), "no such file, expected one in PEM")));
+        .map(|path| kept(path)?.ok_or_else(|| ToolError::failed(path.display(), "no such file, expected one in PEM")));
     Identity::from_pem(&certificates?, &private?)
         .map_err(|error| ToolError::failed(format_args!("{}, {}", certificate.display(), key.display()), error))
 }
 
 /// The certificate and the key that are kept in `folder`; they are made on the first run.
 ///
+/// A first run that ended between the two has left a key without a certificate, and this one makes the certificate.
+///
 /// # Errors
-/// If they cannot be read or written, or are malformed.
+/// If they cannot be read or written, or are malformed, or if the key is missing.
 pub fn identity(folder: &Path) -> Result<Identity, ToolError> {
-    make(folder)?;
-    let (certificate, key) = (folder.join(CERTIFICATE), folder.join(KEY));
-    if read(&certificate)?.is_none() {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let names = if host.is_empty() { vec!["localhost".to_owned()] } else { vec![host, "localhost".to_owned()] };
-        // A name that is none for a certificate: clients go by the fingerprint.
-        let made = Identity::generate(names).or_else(|_| Identity::generate(["localhost".to_owned()]));
-        let (_, public, private) = made.map_err(|error| ToolError::failed("new certificate", error))?;
-        write_new(&key, private.as_bytes())?;
-        write_new(&certificate, public.as_bytes())?;
+    let writer = lock(folder)?;
+    let (certificate, key) = (writer.join(CERTIFICATE), writer.join(KEY));
+    match (kept(&certificate)?.is_some(), kept(&key)?) {
+        (true, Some(_)) => {}
+        (true, None) => {
+            let mend = format!(
+                "no such file, expected the key of {CERTIFICATE}: without both, new ones are made, with another fingerprint"
+            );
+            return Err(ToolError::failed(key.display(), mend));
+        }
+        (false, Some(private)) => write(&writer, CERTIFICATE, certificate_of(&private, &key)?.as_bytes())?,
+        (false, None) => {
+            let made = Identity::new_key().map_err(|error| ToolError::failed("new key", error))?;
+            write(&writer, KEY, made.as_bytes())?;
+            write(&writer, CERTIFICATE, certificate_of(made.as_bytes(), &key)?.as_bytes())?;
+        }
     }
     identity_of(&certificate, &key)
+}
+
+/// A certificate for the names of this host, in PEM. `place` is the file of the key.
+fn certificate_of(key: &[u8], place: &Path) -> Result<String, ToolError> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let names = if host.is_empty() { vec!["localhost".to_owned()] } else { vec![host, "localhost".to_owned()] };
+    // A name that is none for a certificate: clients go by the fingerprint.
+    let made = Identity::certificate(key, names).or_else(|_| Identity::certificate(key, ["localhost".to_owned()]));
+    made.map_err(|error| {
+        ToolError::failed(place.display(), format_args!("{error}; a new key is made if there is none"))
+    })
 }
 
 /// The key of stateless resets that is kept in `folder`; it is made on the first run.
@@ -88,16 +104,16 @@ pub fn identity(folder: &Path) -> Result<Identity, ToolError> {
 /// # Errors
 /// If it cannot be read or written, or is malformed.
 pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
-    make(folder)?;
-    let path = folder.join(RESET_KEY);
-    let octets = match read(&path)? {
+    let writer = lock(folder)?;
+    let path = writer.join(RESET_KEY);
+    let octets = match kept(&path)? {
         Some(octets) => octets,
         None => {
             let mut octets = [0; 32];
             SystemRandom::new()
                 .fill(&mut octets)
                 .map_err(|_| ToolError::failed("stateless resets", "the system gives no random numbers"))?;
-            write_new(&path, &octets)?;
+            write(&writer, RESET_KEY, &octets)?;
             octets.to_vec()
         }
     };
@@ -113,13 +129,16 @@ pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
 /// # Errors
 /// If it cannot be read or written, or is malformed.
 pub fn token(folder: &Path) -> Result<Token, ToolError> {
-    make(folder)?;
-    let path = folder.join(TOKEN);
-    if let Some(octets) = read(&path)? {
+    let writer = lock(folder)?;
+    let path = writer.join(TOKEN);
+    if let Some(octets) = kept(&path)? {
         let parsed = String::from_utf8_lossy(&octets).parse();
         return parsed.map_err(|error: ToolError| ToolError::failed(path.display(), error));
     }
     let token = Token::generate()?;
-    write_new(&path, format!("{token}\n").as_bytes())?;
+    write(&writer, TOKEN, format!("{token}\n").as_bytes())?;
     Ok(token)
 }
+
+#[cfg(test)]
+mod tests;
