@@ -1,8 +1,10 @@
 """Hostile inputs: each is refused with one message that names the place, what was found and what was expected, and nothing kept is lost."""
 
 import math
+import os
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import acklab
+from acklab import files
 from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.variants import Variants
 from commands import acklab as command
@@ -442,6 +445,86 @@ def test_a_call_refuses_it_with_one_message(call, message):
     with pytest.raises(acklab.AcklabError) as caught:
         call()
     assert message in str(caught.value)
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    """A FIFO to which no process writes."""
+    os.mkfifo(tmp_path / "fifo")
+    return tmp_path / "fifo"
+
+
+@pytest.mark.parametrize("name", ["scenario.toml", "mine.py", "lte.trace", "variants.toml", "script.pkt"])
+def test_no_file_that_is_named_keeps_a_command_waiting(desk, fifo, monkeypatch, name):
+    monkeypatch.setattr(files, "PATIENCE", 0.2)
+    (desk / name).unlink(missing_ok=True)
+    fifo.rename(desk / name)
+    words = {
+        "scenario.toml": ["check", name],
+        "mine.py": ["run", "good.toml", "--strategy", f"{name}:Mine"],
+        "lte.trace": ["trace", name],
+        "variants.toml": ["sweep", "good.toml", "--grid", f"path={name}", "--out", "out"],
+        "script.pkt": ["packetdrill", name],
+    }[name]
+    began = time.monotonic()
+    done = command(*words, cwd=desk)
+    (desk / name).unlink()
+    assert time.monotonic() - began < 15
+    assert done.returncode in (1, 2)
+    assert f"{name}: cannot read the" in done.stderr
+    assert "from which nothing come" in done.stderr or "from which nothing came" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("fifo", "a FIFO"), ("/dev/zero", "a character device"), ("/dev/null", "a character device")]
+)
+@pytest.mark.parametrize("verb", ["check", "run"])
+def test_a_trace_is_a_regular_file(fifo, path, kind, verb):
+    trace = fifo.parent / path
+    (fifo.parent / "traced.toml").write_text(SCENARIO.replace('rate = "16Mbps"', f'trace = {{ file = "{trace}" }}'))
+    done = command(verb, fifo.parent / "traced.toml")
+    assert done.returncode == 2, done.stderr
+    assert f"found {kind}, expected a regular file" in done.stderr
+    assert str(trace) in done.stderr
+
+
+def test_a_scenario_may_come_from_a_command(desk, fifo):
+    # As with `acklab check <(command)`: the shell gives the name of a FIFO.
+    with subprocess.Popen(["sh", "-c", f"sleep 0.5; exec cat {desk / 'good.toml'} >{fifo}"]):
+        done = command("check", fifo)
+    assert done.returncode == 0, done.stderr
+
+
+class Silent(BaseException):
+    """What no `except Exception` catches, and has no text."""
+
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize("raised", [SystemExit(0), SystemExit(None), GeneratorExit(), Silent()], ids=repr)
+@pytest.mark.parametrize("method", ["decide", "__init__", "on_ack_sent"])
+def test_a_strategy_that_ends_the_process_fails_its_run(raised, method):
+    def end(*_):
+        raise raised
+
+    made = type("Mine", (acklab.AckPolicy,), {"decide": lambda *_: acklab.Now("x"), method: end})
+    with pytest.raises(RuntimeError, match=r"found .*, expected a return or an exception that means a failure") as caught:
+        acklab.run(TABLE, set={"flow.0.ack": {"policy": "custom", "name": "m"}}, strategies={"m": made})
+    assert caught.value.__cause__ is raised
+
+
+@pytest.mark.parametrize("code", ["sys.exit(0)", "sys.exit()", "raise SystemExit(0)", "raise GeneratorExit"])
+@pytest.mark.parametrize("place", ["in the module", "in a call"])
+@pytest.mark.parametrize("verb", ["run", "sweep"])
+def test_a_strategy_in_a_file_that_ends_the_process_is_named_with_its_line(desk, code, place, verb):
+    policy = "import acklab, sys\nclass A(acklab.AckPolicy):\n  def decide(self, now, arrival, ledger):\n    "
+    (desk / "ends.py").write_text(policy + (code if place == "in a call" else f"return acklab.Now('x')\n{code}") + "\n")
+    words = ["--set", "flow.0.ack={policy = 'custom', name = 'A'}", "--strategy", "ends.py:A"]
+    done = command(verb, "good.toml", *words, *(["--out", "ended"] if verb == "sweep" else []), cwd=desk)
+    assert done.returncode in (1, 2), done.stderr
+    assert f"ends.py: line {4 if place == 'in a call' else 5}: " in done.stderr
+    assert "GeneratorExit" in done.stderr or "SystemExit" in done.stderr
 
 
 def test_there_are_more_than_a_hundred_and_ten():

@@ -10,6 +10,14 @@ class AcklabError(Exception):
     exit_code = 1
 
 
+def words_of(error: BaseException) -> str:
+    """The text of an exception of code that is not acklab's, which may have none."""
+    try:
+        return str(error)
+    except Exception:
+        return "an exception whose text raises another"
+
+
 class ScenarioError(AcklabError):
     """A scenario was refused: unknown key, wrong unit, impossible value, unreadable file."""
 

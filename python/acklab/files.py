@@ -1,6 +1,10 @@
 """Files that people name: messages can print any name, and text is read up to a bound."""
 
+import contextlib
+import errno
 import os
+import select
+import stat
 import tempfile
 from pathlib import Path
 
@@ -8,6 +12,9 @@ from acklab.errors import AcklabError, StoreError, UsageError
 
 LARGEST_FILE = 1 << 26
 """Octets of the largest file of text that is read: an endless file is refused rather than read."""
+PATIENCE = 5.0
+"""Seconds that the writer of a FIFO has for its next octets. Chosen: longer than a command behind `<(…)` takes to start."""
+_PART = 1 << 20
 
 
 def path_of(value: object, what: str) -> Path:
@@ -65,14 +72,34 @@ def read_octets(path: Path, what: str, expected: str, error: type[AcklabError]) 
     """
     name = printable(path)
     try:
-        with path.open("rb") as file:
-            octets = file.read(LARGEST_FILE + 1)
+        octets = _read(path)
     except (OSError, ValueError) as reason:
         words = reason.strerror if isinstance(reason, OSError) else reason
         raise error(f"{name}: cannot read the {what}: {words}") from reason
     if len(octets) > LARGEST_FILE:
         raise error(f"{name}: found more than {LARGEST_FILE >> 20} MiB, expected {expected}")
     return octets
+
+
+def _read(path: Path) -> bytes:
+    """The octets of a file, one more than the limit at most. Neither the opening nor the reading of a FIFO or a device waits for ever."""
+    # The core has the same for the files that it reads: `crates/live/src/named_file.rs`.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        kind = os.fstat(descriptor).st_mode
+        may_wait = not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+        octets = bytearray()
+        while len(octets) <= LARGEST_FILE:
+            if may_wait and not select.select([descriptor], [], [], PATIENCE)[0]:
+                raise OSError(errno.ETIMEDOUT, f"found a FIFO or a device from which nothing came for {PATIENCE:g} s")
+            with contextlib.suppress(BlockingIOError):
+                part = os.read(descriptor, _PART)
+                if not part:
+                    break
+                octets += part
+        return bytes(octets[: LARGEST_FILE + 1])
+    finally:
+        os.close(descriptor)
 
 
 def read_text(path: Path, what: str, expected: str, error: type[AcklabError]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acklab.errors import AcklabError, RunError, UsageError
+from acklab.errors import AcklabError, RunError, UsageError, words_of
 from acklab.files import printable, read_octets
 
 _FORM = re.compile(r"(?:(?P<name>[^=:/]+)=)?(?P<file>.+\.py):(?P<made>\w+)")
@@ -62,8 +62,10 @@ class StrategyFile:
             sys.modules[name] = module
             try:
                 spec.loader.exec_module(module)
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 del sys.modules[name]
+                if isinstance(error, KeyboardInterrupt):
+                    raise
                 raise UsageError(self.fault(error)) from error
         if not callable(made := getattr(module, self.made, None)):
             classes = [key for key, value in vars(module).items() if isinstance(value, type) and value.__module__ == name]
@@ -76,7 +78,7 @@ class StrategyFile:
         if isinstance(error, SyntaxError):
             lines.append(error.lineno)
         place = f": line {lines[-1]}" if lines and lines[-1] else ""
-        words = error.msg if isinstance(error, SyntaxError) else error
+        words = error.msg if isinstance(error, SyntaxError) else words_of(error)
         return f"{printable(self.path)}{place}: {type(error).__name__}: {words}"
 
     @property
@@ -116,9 +118,9 @@ def faults_named(files: Iterable[object]) -> Iterator[None]:
     """Turns what strategies of these files raise into a RunError that names the file and the line."""
     try:
         yield
-    except AcklabError:
+    except (AcklabError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # SystemExit too, which would end the process without a message
         own = [file for file in files if isinstance(file, StrategyFile)]
         at = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
         for file in [*(file for file in own if file._absolute in at), *own]:

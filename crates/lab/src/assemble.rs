@@ -15,6 +15,7 @@ use crate::transports::tcp::{self, RelayPlan};
 use crate::transports::{self, Endpoints, Maker};
 use acklab_base::random::Seed;
 use acklab_base::{Instant, NodeId, PortId};
+use acklab_live::named_file::read_regular;
 use acklab_measure::{Observed, Probes, Series, Subjects};
 use acklab_net::{Hop, Hosts, Map, Network};
 use acklab_path::Link;
@@ -23,8 +24,8 @@ use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use way::{Connection, Way};
@@ -280,8 +281,7 @@ fn server(config: &link::LinkConfig, name: &str, options: &RunOptions) -> Result
 const LARGEST_TRACE: u64 = 1 << 28;
 
 fn read_trace(path: &Path) -> io::Result<String> {
-    let mut octets = Vec::new();
-    File::open(path)?.take(LARGEST_TRACE + 1).read_to_end(&mut octets)?;
+    let octets = read_regular(path, LARGEST_TRACE)?;
     if octets.len() as u64 > LARGEST_TRACE {
         return Err(io::Error::other(format!(
             "found more than {} MiB, expected a trace in mahimahi's format",

@@ -8,12 +8,12 @@ use crate::strategies::Strategies;
 use crate::transports::Maker;
 use acklab_base::Duration;
 use acklab_base::random::Seed;
+use acklab_live::named_file;
 use acklab_packetdrill::{Machine, Script, grammar, play};
 use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::{self, Preset};
 use kernel::Kernel;
-use std::fs;
 use std::path::Path;
 
 pub use acklab_packetdrill::refusal;
@@ -69,10 +69,17 @@ pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdic
     })
 }
 
+/// The largest script that is read, in octets; what stands behind is not. Chosen: packetdrill's own scripts have some kilobytes.
+const LARGEST_SCRIPT: u64 = 1 << 26;
+
 fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refusal>, Error> {
-    let text = fs::read(path).map_err(|source| Error::ReadScript { path: path.to_owned(), source })?;
+    let text =
+        named_file::read(path, LARGEST_SCRIPT).map_err(|source| Error::ReadScript { path: path.to_owned(), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let include = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let include = |name: &str| {
+        let octets = named_file::read(&folder.join(name), LARGEST_SCRIPT).ok()?;
+        String::from_utf8(octets).ok()
+    };
     let mut script = grammar::read(&String::from_utf8_lossy(&text), &include);
     if let (Ok(script), Some(tolerance)) = (&mut script, tolerance) {
         script.command_line.tolerance.least = tolerance;

@@ -20,6 +20,7 @@ use acklab_lab::Strategies;
 use ask::PythonAsk;
 use controller::PythonController;
 use policy::PythonPolicy;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, OnceLock};
@@ -45,8 +46,24 @@ impl Fault {
             return None;
         }
         // Only the first of several exceptions is kept.
-        Python::attach(call).map_err(|error| self.0.set(error)).ok()
+        Python::attach(|py| call(py).map_err(|error| self.0.set(as_failure(py, error))).ok())
     }
+}
+
+/// The exception of a callback as one of those that mean a failure.
+///
+/// `SystemExit` and the like would end the process, with status 0 and without a message. `KeyboardInterrupt` is Ctrl-C.
+fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyKeyboardInterrupt>(py) {
+        return error;
+    }
+    let value = error.value(py).repr().map_or_else(|_| error.to_string(), |shown| shown.to_string());
+    let failure =
+        PyRuntimeError::new_err(format!("found {value}, expected a return or an exception that means a failure"));
+    // The place in the strategy's file is that of the exception.
+    failure.set_traceback(py, error.traceback(py));
+    failure.set_cause(py, Some(error));
+    failure
 }
 
 /// The strategies of a run. Each factory is registered as a policy, as a controller and as a rule of asking, because only the scenario says

@@ -11,7 +11,7 @@ from typing import cast
 
 from acklab import store
 from acklab.contents import Contents, refuse_others
-from acklab.errors import AcklabError, RunError, UsageError
+from acklab.errors import AcklabError, RunError, UsageError, words_of
 from acklab.metrics import written
 from acklab.places import LocalPlace, Place, place_of
 from acklab.report.document import Document, Section
@@ -297,9 +297,9 @@ def _call(bench: Bench, name: str, default: object) -> object:
     try:
         module = load_module(bench.study)
         return default if module is None or not hasattr(module, name) else getattr(module, name)(bench)
-    except AcklabError:
+    except (AcklabError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # SystemExit too, which would end the process without a message
         place = traceback.extract_tb(error.__traceback__)[-1]
         path = bench.study.folder / "study.py"
-        raise RunError(f"{path}: {type(error).__name__}: {error} ({place.filename}, line {place.lineno})") from error
+        raise RunError(f"{path}: {type(error).__name__}: {words_of(error)} ({place.filename}, line {place.lineno})") from error
