@@ -454,7 +454,7 @@ def fifo(tmp_path):
     return tmp_path / "fifo"
 
 
-@pytest.mark.parametrize("name", ["scenario.toml", "mine.py", "lte.trace", "variants.toml", "script.pkt"])
+@pytest.mark.parametrize("name", ["scenario.toml", "mine.py", "lte.trace", "variants.toml", "script.pkt", "capture.pcap"])
 def test_no_file_that_is_named_keeps_a_command_waiting(desk, fifo, monkeypatch, name):
     monkeypatch.setattr(files, "PATIENCE", 0.2)
     (desk / name).unlink(missing_ok=True)
@@ -463,8 +463,9 @@ def test_no_file_that_is_named_keeps_a_command_waiting(desk, fifo, monkeypatch, 
         "scenario.toml": ["check", name],
         "mine.py": ["run", "good.toml", "--strategy", f"{name}:Mine"],
         "lte.trace": ["trace", name],
-        "variants.toml": ["sweep", "good.toml", "--grid", f"path={name}", "--out", "out"],
+        "variants.toml": ["sweep", "good.toml", "--grid", f"p=@{name}:far", "--out", "out"],
         "script.pkt": ["packetdrill", name],
+        "capture.pcap": ["inspect", name],
     }[name]
     began = time.monotonic()
     done = command(*words, cwd=desk)

@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -165,6 +167,50 @@ def test_a_reader_that_takes_nothing_does_not_keep_a_command_from_ending(desk, n
         told = ended(process, number)
     assert process.returncode != 0
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("words", [["serve"], ["proxy", "listen"]], ids=" ".join)
+def test_a_reader_that_takes_no_lines_does_not_keep_a_server_from_ending(desk, words):
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(write, b"x" * 4096)
+    os.set_blocking(write, True)
+    command = [sys.executable, "-m", "acklab", *words, "--port", "0", "--bind", "127.0.0.1", "--state", "state"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=write, text=True, cwd=desk) as process:
+        try:
+            # The port stands in the first line.
+            assert process.stdout is not None
+            found = re.search(r"port (\d+)", process.stdout.readline())
+            assert found is not None
+            port = int(found[1])
+            # The lines about clients that speak something else find no room; `proxy listen` has none about them.
+            for _ in range(3):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
+                    client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            time.sleep(1)
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+            assert time.monotonic() - began < PROMISED + LOADED
+        finally:
+            process.kill()
+    for descriptor in (read, write):
+        os.close(descriptor)
+
+
+def test_ctrl_c_ends_an_inspection_whose_capture_comes_to_a_halt(desk):
+    os.mkfifo(desk / "capture.pcap")
+    with begun(desk, "inspect", "capture.pcap") as process, (desk / "capture.pcap").open("wb") as writer:
+        # The header of a pcap file without packets, as a capture program writes it before the first one.
+        writer.write(struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        writer.flush()
+        busy(process, 0.1)
+        time.sleep(1)
+        told = ended(process)
+    assert process.returncode == 130
+    assert told == "error: stopped\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -24,7 +24,6 @@ use acklab_path::server::{Schedule, Server, Trace};
 use acklab_wifi::Cell;
 use acklab_wifi::access::Category;
 use std::collections::BTreeMap;
-
 use std::io;
 use std::ops::Range;
 use std::path::Path;

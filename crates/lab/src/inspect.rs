@@ -17,11 +17,12 @@ mod snoop;
 
 use crate::error::Error;
 use acklab_inspect::Report;
-use std::cell::Cell;
+use acklab_live::named_file::{self, PATIENCE};
+use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::time::Duration;
 
 /// The first octets of a pcapng file: the type of a Section Header Block (draft-ietf-opsawg-pcapng,
 /// §4.1).
@@ -47,19 +48,32 @@ pub struct Inspected {
 /// if `watch` returns false.
 pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> bool) -> Result<Inspected, Error> {
     let refused = |reason: String| Error::ReadCapture { path: path.to_owned(), reason };
+    let source = Source { path, read: Cell::new(0), stopped: Cell::new(false), watch: RefCell::new(&mut watch) };
+    let inspected = read(&source, trace);
+    if source.stopped.get() {
+        return Err(Error::Stopped);
+    }
+    inspected.map_err(|stop| match stop {
+        Stop::Asked => Error::Stopped,
+        Stop::Refused(reason) => refused(reason),
+        Stop::Empty(reason) => Error::EmptyLog { path: path.to_owned(), reason },
+    })
+}
+
+fn read<'a>(source: &'a Source<'a>, trace: Option<usize>) -> Result<Inspected, Stop> {
+    let refused = |reason: String| Stop::Refused(reason);
     let cannot = |error: io::Error| refused(format!("cannot read the capture: {error}"));
-    let file = File::open(path).map_err(cannot)?;
-    let metadata = file.metadata().map_err(cannot)?;
-    let read = Cell::new(0);
-    let mut progress = Progress { watch: &mut watch, length: metadata.len() as f64, read: &read, packets: 0 };
-    let mut octets = opened(file, &read).map_err(cannot)?;
+    let file = source.open().map_err(cannot)?;
+    let is_readable_again = !file.may_wait();
+    let mut progress = Progress { source, length: file.length().map_err(cannot)? as f64, packets: 0 };
+    let mut octets = opened(file, &source.read).map_err(cannot)?;
     let (first, present) = first_octets(&mut octets).map_err(cannot)?;
     let mut whole = BufReader::with_capacity(1 << 16, io::Cursor::new(first).take(present as u64).chain(octets));
-    let inspected = if qlog::begins_with(&first[..present]) {
-        if metadata.is_file() {
+    if qlog::begins_with(&first[..present]) {
+        if is_readable_again {
             let again = || {
-                read.set(0);
-                opened(File::open(path)?, &read)
+                source.read.set(0);
+                opened(source.open()?, &source.read)
             };
             qlog::read(again, trace, &mut progress)
         } else {
@@ -69,7 +83,7 @@ pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> 
             qlog::read(|| Ok(text.as_slice()), trace, &mut progress)
         }
     } else if trace.is_some() {
-        return Err(refused("trace: found a file that is no log, expected a log in qlog".to_owned()));
+        Err(refused("trace: found a file that is no log, expected a log in qlog".to_owned()))
     } else if first == PCAPNG {
         pcapng::read(whole, &mut progress)
     } else if let Some(format) = pcap::Format::of(first) {
@@ -82,22 +96,50 @@ pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> 
             Some(program) => format!("a file that {program} compressed"),
             None => format!("a file that begins with {first:02x?}"),
         };
-        return Err(refused(format!("found {found}, expected a capture as pcap or pcapng, or a log in qlog")));
-    };
-    inspected.map_err(|stop| match stop {
-        Stop::Asked => Error::Stopped,
-        Stop::Refused(reason) => refused(reason),
-        Stop::Empty(reason) => Error::EmptyLog { path: path.to_owned(), reason },
-    })
+        Err(refused(format!("found {found}, expected a capture as pcap or pcapng, or a log in qlog")))
+    }
+}
+
+/// The file that is read, and the watcher of the reading.
+struct Source<'a> {
+    path: &'a Path,
+    /// Octets of the file that were read.
+    read: Cell<u64>,
+    /// The watcher has ended the reading.
+    stopped: Cell<bool>,
+    watch: RefCell<&'a mut dyn FnMut(f64) -> bool>,
+}
+
+impl Source<'_> {
+    /// Opens the file. The first octets of a FIFO have to come within [`PATIENCE`]; after them, a program that captures may be silent
+    /// until the watcher ends the reading.
+    fn open(&self) -> io::Result<named_file::Reader<impl FnMut(Duration) -> io::Result<()>>> {
+        named_file::Reader::open(self.path, |waited| {
+            if self.read.get() == 0 && waited >= PATIENCE {
+                Err(io::ErrorKind::TimedOut.into())
+            } else if self.goes_on(0.0) {
+                Ok(())
+            } else {
+                Err(io::Error::other("stopped"))
+            }
+        })
+    }
+
+    /// Reports the share that is read to the watcher, and returns whether to go on.
+    fn goes_on(&self, share: f64) -> bool {
+        let goes_on = (self.watch.borrow_mut())(share);
+        self.stopped.set(self.stopped.get() || !goes_on);
+        goes_on
+    }
 }
 
 /// A file, and how much of it was read.
-struct Counted<'a> {
-    file: File,
+struct Counted<'a, R> {
+    file: R,
     read: &'a Cell<u64>,
 }
 
-impl Read for Counted<'_> {
+impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(octets)?;
         self.read.set(self.read.get() + count as u64);
@@ -106,7 +148,7 @@ impl Read for Counted<'_> {
 }
 
 /// Returns the octets of a file, decompressed.
-fn opened(file: File, read: &Cell<u64>) -> io::Result<Box<dyn BufRead + '_>> {
+fn opened<'a>(file: impl Read + 'a, read: &'a Cell<u64>) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut file = Counted { file, read };
     let (first, present) = first_octets(&mut file)?;
     Ok(compressed::open(&first[..present], file))
@@ -156,10 +198,9 @@ enum Stop {
 }
 
 struct Progress<'a> {
-    watch: &'a mut dyn FnMut(f64) -> bool,
-    /// Octets of the file, and how many of them were read.
+    source: &'a Source<'a>,
+    /// Octets of the file.
     length: f64,
-    read: &'a Cell<u64>,
     packets: u64,
 }
 
@@ -170,14 +211,14 @@ impl Progress<'_> {
         self.packets += 1;
         if self.packets.is_multiple_of(WATCH_EVERY) {
             let share = self.share();
-            return if (self.watch)(share) { Ok(()) } else { Err(Stop::Asked) };
+            return if self.source.goes_on(share) { Ok(()) } else { Err(Stop::Asked) };
         }
         Ok(())
     }
 
     /// The share of the file that was read.
     fn share(&self) -> f64 {
-        (self.read.get() as f64 / self.length).min(1.0)
+        (self.source.read.get() as f64 / self.length).min(1.0)
     }
 }
 

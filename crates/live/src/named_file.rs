@@ -11,9 +11,11 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Time that the writer of a FIFO has for its next octets. Chosen: longer than a command behind `<(…)` takes to start.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
+/// Time between two calls of the closure that limits a wait. Chosen: Ctrl-C takes effect without a delay that people notice.
+const SLICE: Duration = Duration::from_millis(100);
 
-/// The octets of a file, `most` of them plus one at most: a longer file is seen, and an endless one is not read for ever.
+/// Returns the octets of a file, at most `most` and one more: a longer file is seen, and an endless one is not read for ever.
 ///
 /// # Errors
 /// If it cannot be read, or is no regular file and nothing comes from it for five seconds.
@@ -26,59 +28,106 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// If it cannot be read, or is no regular file.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let (file, kind) = open(path)?;
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(io::Error::other(format!("found {}, expected a regular file", named(kind))));
+    let reader = Reader::open(path, |_| Ok(()))?;
+    if reader.may_wait() {
+        return Err(io::Error::other(format!("found {}, expected a regular file", reader.kind())));
     }
-    octets_of(file, most)
+    octets_of(reader, most)
 }
 
 fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Vec<u8>> {
-    let (mut file, kind) = open(path)?;
-    if kind.is_file() || kind.is_dir() {
-        return octets_of(file, most);
-    }
-    let (mut octets, mut part) = (Vec::new(), vec![0; 1 << 16]);
-    let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
-    while octets.len() as u64 <= most {
-        if poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&timeout))? == 0 {
-            let silence = format!("found {} from which nothing comes, expected a file", named(kind));
-            return Err(io::Error::new(ErrorKind::TimedOut, silence));
-        }
-        match file.read(&mut part) {
-            Ok(0) => break,
-            Ok(length) => octets.extend_from_slice(&part[..length]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(octets)
+    let limit = |waited| if waited < patience { Ok(()) } else { Err(ErrorKind::TimedOut.into()) };
+    octets_of(Reader::open(path, limit)?, most)
 }
 
-fn open(path: &Path) -> io::Result<(File, FileType)> {
-    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).map_err(io::Error::other)?;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let kind = file.metadata()?.file_type();
-    Ok((file, kind))
+/// A file that is open for reading. A closure limits the waits for octets of a FIFO or a device.
+///
+/// While no octets come, the closure is called every 100 ms with the time waited so far. An error that it returns ends the read;
+/// [`ErrorKind::TimedOut`] is returned as one that names the kind of file.
+pub struct Reader<F> {
+    file: File,
+    kind: FileType,
+    limit: F,
 }
 
-/// A folder is an error here, in the words of the system.
-fn octets_of(file: File, most: u64) -> io::Result<Vec<u8>> {
+impl<F> Reader<F> {
+    /// Opens a file without waiting for the writer of a FIFO.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(path: &Path, limit: F) -> io::Result<Self> {
+        let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).map_err(io::Error::other)?;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let kind = file.metadata()?.file_type();
+        Ok(Self { file, kind, limit })
+    }
+
+    /// Returns `true` for all but regular files and folders, whose octets never come later.
+    pub fn may_wait(&self) -> bool {
+        !self.kind.is_file() && !self.kind.is_dir()
+    }
+
+    /// Returns the length of a regular file in octets.
+    ///
+    /// # Errors
+    /// If the system refuses it.
+    pub fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.kind.is_fifo() {
+            "a FIFO"
+        } else if self.kind.is_char_device() {
+            "a character device"
+        } else if self.kind.is_block_device() {
+            "a block device"
+        } else {
+            "a special file"
+        }
+    }
+}
+
+impl<F: FnMut(Duration) -> io::Result<()>> Reader<F> {
+    /// Waits for octets or the end of the file.
+    fn wait(&mut self) -> io::Result<()> {
+        let timeout = Timespec::try_from(SLICE).map_err(io::Error::other)?;
+        let mut waited = Duration::ZERO;
+        while poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&timeout))? == 0 {
+            waited += SLICE;
+            (self.limit)(waited).map_err(|error| match error.kind() {
+                ErrorKind::TimedOut => {
+                    let silence = format!("found {} from which nothing comes, expected a file", self.kind());
+                    io::Error::new(ErrorKind::TimedOut, silence)
+                }
+                _ => error,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl<F: FnMut(Duration) -> io::Result<()>> Read for Reader<F> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        if !self.may_wait() {
+            return self.file.read(octets);
+        }
+        loop {
+            // A FIFO that no writer has opened yet reads as if it were at its end: poll(2) first.
+            self.wait()?;
+            match self.file.read(octets) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+    }
+}
+
+/// Returns the octets up to one beyond the limit. A folder is an error here, in the words of the system.
+fn octets_of(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut octets)?;
     Ok(octets)
-}
-
-fn named(kind: FileType) -> &'static str {
-    if kind.is_fifo() {
-        "a FIFO"
-    } else if kind.is_char_device() {
-        "a character device"
-    } else if kind.is_block_device() {
-        "a block device"
-    } else {
-        "a special file"
-    }
 }
 
 #[cfg(test)]
@@ -129,6 +178,18 @@ mod tests {
             });
             assert_eq!(read(&fifo.0, 100).unwrap(), b"octets".repeat(3));
         });
+    }
+
+    #[test]
+    fn the_error_of_the_closure_ends_a_wait() {
+        let fifo = Fifo::new("stopped");
+        let mut calls = 0;
+        let limit = |waited| {
+            calls += 1;
+            if waited < 2 * SLICE { Ok(()) } else { Err(io::Error::other("stopped")) }
+        };
+        let error = Reader::open(&fifo.0, limit).unwrap().read(&mut [0]).unwrap_err();
+        assert_eq!((error.to_string().as_str(), calls), ("stopped", 2));
     }
 
     #[test]

@@ -91,15 +91,14 @@ def stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
         cancel.cancel()
         for one in before:
             signal.signal(one, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, OUTPUT_SECONDS, _AGAIN)
+        start_to_drop()
 
-    timer = _handled((signal.SIGALRM,), lambda *_: drop_output((1, 2), only_if_blocked=True))
-    before = _handled(numbers, stop)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        _restore(before | timer)
+    with _output_dropped_after() as start_to_drop:
+        before = _handled(numbers, stop)
+        try:
+            yield
+        finally:
+            _restore(before)
 
 
 @contextlib.contextmanager
@@ -110,11 +109,26 @@ def drained_by_signals(cancel: core.Cancel) -> Iterator[None]:
         if cancel.cancelled:
             raise KeyboardInterrupt
         cancel.cancel()
+        # The lines of a server go to a reader that may take nothing, which would hold back the end of the process.
+        start_to_drop()
 
-    before = _handled((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)
+    with _output_dropped_after() as start_to_drop:
+        before = _handled((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)
+        try:
+            yield
+        finally:
+            _restore(before)
+
+
+@contextlib.contextmanager
+def _output_dropped_after() -> Iterator[Callable[[], object]]:
+    """Yields a function that starts a timer, after which output that blocks is dropped until the end of the block."""
+    before = _handled((signal.SIGALRM,), lambda *_: drop_output((1, 2), only_if_blocked=True))
     try:
-        yield
+        yield lambda: signal.setitimer(signal.ITIMER_REAL, OUTPUT_SECONDS, _AGAIN)
     finally:
+        if before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         _restore(before)
 
 

@@ -1,6 +1,6 @@
 //! Whom a tool believes: a server with a known fingerprint, or one whose certificate leads to an authority. There is no third way.
 
-use super::{PATIENCE, Stop, ToolError, any_like, resolve};
+use super::{PATIENCE, Stop, ToolError, any_like, files, resolve};
 use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::error::ConnectError;
@@ -83,7 +83,9 @@ impl Believer {
 fn authorities(path: &Path) -> Result<RootCertStore, ToolError> {
     let failed = |why: &dyn std::fmt::Display| ToolError::failed(path.display(), why);
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))? {
+    let octets = files::kept(path).map_err(|error| failed(&error))?;
+    let octets = octets.ok_or_else(|| failed(&"no such file or an empty one, expected certificates in PEM"))?;
+    for certificate in CertificateDer::pem_slice_iter(&octets) {
         roots.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
     }
     if roots.is_empty() { Err(failed(&"found no certificate, expected one in PEM at least")) } else { Ok(roots) }

@@ -103,8 +103,8 @@ impl<R: Read> Read for Watched<'_, '_, R> {
             }
             read => read?,
         };
-        let mut progress = self.progress.borrow_mut();
+        let progress = self.progress.borrow();
         let share = self.before + PASS * progress.share();
-        if (progress.watch)(share) { Ok(read) } else { Err(io::Error::other(Stopped)) }
+        if progress.source.goes_on(share) { Ok(read) } else { Err(io::Error::other(Stopped)) }
     }
 }
