@@ -17,6 +17,7 @@ mod delay_based;
 mod delivery;
 mod demand;
 mod determinism;
+mod duplicates;
 mod ecn;
 mod emulate;
 mod generations;

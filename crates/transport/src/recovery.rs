@@ -7,6 +7,7 @@
 //! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its congestion control |
 //! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
 //! | [`reordering`] | by how many segments the path displaces packets |
+//! | [`retransmitted`] | the retransmissions that D-SACK may still report (RFC 3708) |
 //! | [`undo`] | whether a reduction was spurious (RFC 3522, RFC 3708) |
 //! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
@@ -22,6 +23,7 @@ pub mod packets;
 pub mod prr;
 pub mod rack;
 pub mod reordering;
+pub mod retransmitted;
 pub mod rto;
 pub mod rtt;
 pub mod scoreboard;

@@ -335,6 +335,12 @@ impl Scoreboard {
         self.highest_sacked.max(self.una)
     }
 
+    /// Returns `true` if the outstanding segment that holds `offset` was ever retransmitted.
+    #[must_use]
+    pub fn was_retransmitted(&self, offset: u64) -> bool {
+        offset >= self.una && self.segments.get(self.index_at(offset)).is_some_and(|segment| segment.ever_retransmitted)
+    }
+
     /// Returns `true` if the segment that begins at `start` was retransmitted and is SACKed.
     #[must_use]
     pub fn is_retransmitted_and_sacked(&self, start: u64) -> bool {

@@ -36,7 +36,9 @@ pub struct Rules {
     pub remaining_loss: RemainingLoss,
     /// Which ACKs make RACK look for losses.
     pub rack_scan: RackScan,
-    /// Which D-SACKs widen RACK's reordering window.
+    /// Which D-SACKs report a retransmission.
+    pub dsack_match: DsackMatch,
+    /// Which D-SACKs of a retransmission widen RACK's reordering window.
     pub dsack_widening: DsackWidening,
     /// Whether octets that D-SACK reports count as delivered.
     pub dsack_delivery: DsackDelivery,
@@ -204,7 +206,17 @@ pub enum RackScan {
     Advanced,
 }
 
-/// Which D-SACKs widen RACK's reordering window.
+/// Which D-SACKs report a retransmission. The others report copies that the network made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DsackMatch {
+    /// Those of segments that were retransmitted, once for each retransmission (RFC 3708, §3).
+    Retransmitted,
+    /// Of outstanding segments, those that were retransmitted. Below snd.una each one, since Linux no longer holds the segment
+    /// (`tcp_sacktag_one`, `tcp_check_dsack`).
+    BelowUna,
+}
+
+/// Which D-SACKs of a retransmission widen RACK's reordering window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackWidening {
     /// All (RFC 8985, §6.2, step 4).
@@ -466,6 +478,7 @@ impl Rules {
         sack_restart: SackRestart::Never,
         remaining_loss: RemainingLoss::NextAck,
         rack_scan: RackScan::EveryAck,
+        dsack_match: DsackMatch::Retransmitted,
         dsack_widening: DsackWidening::Every,
         dsack_delivery: DsackDelivery::Ignored,
         reneging: Reneging::AtTimeout,
@@ -500,6 +513,7 @@ impl Rules {
         sack_restart: SackRestart::BeforeHead,
         remaining_loss: RemainingLoss::SameAck,
         rack_scan: RackScan::Advanced,
+        dsack_match: DsackMatch::BelowUna,
         dsack_widening: DsackWidening::AfterReordering,
         dsack_delivery: DsackDelivery::Counted,
         reneging: Reneging::Suspected,
@@ -584,6 +598,7 @@ mod tests {
             sack_restart,
             remaining_loss,
             rack_scan,
+            dsack_match,
             dsack_widening,
             dsack_delivery,
             reneging,

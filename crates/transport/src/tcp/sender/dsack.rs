@@ -1,14 +1,32 @@
 //! D-SACK (RFC 2883): the receiver reports what arrived twice.
 
-use super::super::rules::{DsackDelivery, DsackWidening};
+use super::super::rules::{DsackDelivery, DsackMatch, DsackWidening};
 use super::Sender;
 use acklab_wire::tcp::Options;
 use std::ops::Range;
 
+/// What a D-SACK reports.
+#[derive(Clone, Debug)]
+pub(super) struct Duplicate {
+    /// The octets that arrived twice.
+    range: Range<u64>,
+    /// The retransmissions that it is a report of.
+    retransmissions: u64,
+}
+
+/// What follows from a D-SACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spurious {
+    /// Octets that count as delivered by it.
+    pub(super) delivered: u64,
+    /// It reports the tail loss probe in flight (RFC 8985, §7.4.2).
+    pub(super) is_probe: bool,
+}
+
 impl Sender {
     /// The octets that the first SACK block reports as received twice: RFC 2883, §4, it lies below the acknowledgment number or within the
-    /// second block.
-    pub(super) fn duplicate_reported(&self, options: &Options, ack: u64) -> Option<Range<u64>> {
+    /// second block. Called before the ACK advances snd.una.
+    pub(super) fn duplicate_reported(&mut self, options: &Options, ack: u64) -> Option<Duplicate> {
         let una = self.board.una();
         let offsets = |index: usize| {
             let block = options.sack.as_slice().get(index)?;
@@ -16,23 +34,42 @@ impl Sender {
         };
         let first = offsets(0)?;
         let is_within = |outer: Range<u64>| outer.start <= first.start && first.end <= outer.end;
-        (first.start < first.end && (first.end <= ack || offsets(1).is_some_and(is_within))).then_some(first)
+        let is_duplicate = first.start < first.end && (first.end <= ack || offsets(1).is_some_and(is_within));
+        is_duplicate.then(|| Duplicate { retransmissions: self.retransmissions_reported(&first), range: first })
     }
 
-    /// A retransmission was spurious: the reordering window widens, and the reduction may be undone. Returns the octets that count as
-    /// delivered by it.
+    /// The number of retransmissions that a D-SACK of `range` reports.
     #[inline(never)]
-    pub(super) fn note_dsack(&mut self, duplicate: &Range<u64>) -> u64 {
-        let octets = duplicate.end - duplicate.start;
-        let segments = octets.div_ceil(self.congestion.control.window.mss);
+    fn retransmissions_reported(&mut self, range: &Range<u64>) -> u64 {
+        match self.rules.dsack_match {
+            DsackMatch::Retransmitted => self.loss.retransmitted.report(range),
+            DsackMatch::BelowUna if range.end <= self.board.una() || self.board.was_retransmitted(range.start) => {
+                self.segments_of(range)
+            }
+            DsackMatch::BelowUna => 0,
+        }
+    }
+
+    fn segments_of(&self, range: &Range<u64>) -> u64 {
+        (range.end - range.start).div_ceil(self.congestion.control.window.mss)
+    }
+
+    /// A retransmission was spurious: the reordering window widens, and the reduction may be undone. A D-SACK of a copy that the network made
+    /// has no effect.
+    #[inline(never)]
+    pub(super) fn note_dsack(&mut self, duplicate: &Duplicate) -> Spurious {
+        let Duplicate { range, retransmissions } = duplicate;
+        let (octets, segments) = (range.end - range.start, self.segments_of(range));
         self.loss.dsacked_segments += segments;
-        // More than a window, or more duplicates than retransmissions: not of this end's making (tcp_dsack_seen).
+        // More than a window, or more duplicates than retransmissions: not of this end's making (tcp_dsack_seen). RFC 3708, §3, does not trust
+        // D-SACK either where the network duplicates packets.
         let is_dubious =
             octets > self.peer_window.largest() || self.loss.dsacked_segments > self.counters.retransmissions;
-        if self.rules.dsack_delivery == DsackDelivery::Counted && is_dubious {
-            return 0;
+        let is_of_network = self.rules.dsack_match == DsackMatch::Retransmitted && *retransmissions == 0;
+        if is_dubious || is_of_network {
+            return Spurious::default();
         }
-        let is_probe = self.loss.probe.episode.is_some_and(|episode| episode.until == duplicate.end && segments == 1);
+        let is_probe = self.loss.probe.episode.is_some_and(|episode| episode.until == range.end && segments == 1);
         let widens = match self.rules.dsack_widening {
             DsackWidening::Every => true,
             DsackWidening::AfterReordering => self.loss.rack.has_seen_reordering() && !is_probe,
@@ -40,11 +77,21 @@ impl Sender {
         if widens {
             self.loss.rack.on_dsack(self.board.una(), self.board.nxt());
         }
-        self.congestion.undo.on_dsack(duplicate, segments);
-        self.note_needless_retransmission(duplicate);
-        match self.rules.dsack_delivery {
+        self.congestion.undo.on_dsack(range, *retransmissions);
+        self.note_needless_retransmission(range);
+        let delivered = match self.rules.dsack_delivery {
             DsackDelivery::Ignored => 0,
             DsackDelivery::Counted => octets,
+        };
+        Spurious { delivered, is_probe }
+    }
+
+    /// `segment` is retransmitted. A receiver reports a duplicate at once, and no more than a window of data is acknowledged in the meantime.
+    #[inline]
+    pub(super) fn remember_retransmission(&mut self, segment: Range<u64>) {
+        if self.rules.dsack_match == DsackMatch::Retransmitted {
+            let oldest = self.board.una().saturating_sub(self.peer_window.largest());
+            self.loss.retransmitted.on_retransmission(segment, oldest);
         }
     }
 }

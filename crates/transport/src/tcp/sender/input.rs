@@ -1,6 +1,7 @@
 //! An ACK arrives.
 
 use super::super::refusal::Refusal;
+use super::dsack::{Duplicate, Spurious};
 use super::ecn::Acknowledged;
 use super::inform::AckReport;
 use super::summary::AckSummary;
@@ -9,7 +10,6 @@ use crate::cc::CongestionControl;
 use crate::recovery::scoreboard::Limits;
 use acklab_base::{Event, Fate, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment};
-use std::ops::Range;
 
 /// What the SACK option of an ACK brings.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +18,8 @@ struct Sacked {
     newly: u64,
     /// When the first and the last of those segments left that were never retransmitted.
     sent: Option<(Instant, Instant)>,
-    /// What a D-SACK reports as received twice.
-    duplicate: Option<Range<u64>>,
+    /// What a D-SACK reports.
+    duplicate: Option<Duplicate>,
 }
 
 /// What an ACK says besides SACK and marks.
@@ -193,7 +193,8 @@ impl Sender {
         let is_old = ack < una;
         let advance = self.board.advance(ack.max(una));
         let by_duplicate = if self.connection.has_sack { 0 } else { self.count_without_sack(is_duplicate, &advance) };
-        let delivered_twice = duplicate.as_ref().map_or(0, |duplicate| self.note_dsack(duplicate));
+        let Spurious { delivered: delivered_twice, is_probe: reports_probe } =
+            duplicate.map(|duplicate| self.note_dsack(&duplicate)).unwrap_or_default();
         let delivered = newly_sacked + advance.newly_delivered + by_duplicate + delivered_twice;
         self.note_displacement();
         AckSummary {
@@ -204,7 +205,7 @@ impl Sender {
             newly_sacked,
             is_duplicate,
             is_old,
-            has_dsack: duplicate.is_some(),
+            reports_probe,
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             prior_flight,
             ..AckSummary::default()

@@ -2,11 +2,12 @@
 
 use crate::recovery::rack::{Rack, RoundTrip, TailLossProbe};
 use crate::recovery::reordering::Reordering;
+use crate::recovery::retransmitted::Retransmitted;
 use crate::recovery::scoreboard::Delivery;
 use acklab_base::Instant;
 
 /// The state of loss detection.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LossDetection {
     pub(super) rack: Rack,
     pub(super) probe: TailLossProbe,
@@ -16,6 +17,8 @@ pub(super) struct LossDetection {
     pub(super) repaired_until: Option<u64>,
     /// How far packets are displaced. It stays at `DupThresh` where the stack does not measure it.
     pub(super) reordering: Reordering,
+    /// Retransmissions that D-SACK may still report.
+    pub(super) retransmitted: Retransmitted,
     /// Segments that D-SACK has reported.
     pub(super) dsacked_segments: u64,
 }

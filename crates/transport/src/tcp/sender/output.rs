@@ -256,6 +256,7 @@ impl Sender {
         if segment.start == self.board.una() && self.config.rto.restart == Restart::EveryAckAndHeadRetransmission {
             self.timing.rearm(now);
         }
+        self.remember_retransmission(segment.clone());
         self.congestion.undo.on_retransmission(self.connection.timestamps(now).map(|timestamps| timestamps.value));
         self.note_departure(now, segment.clone(), true);
         Leaving { range: segment, is_new: false }

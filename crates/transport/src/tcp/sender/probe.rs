@@ -58,7 +58,7 @@ impl Sender {
             return;
         }
         let is_plain_duplicate = summary.advance.bytes == 0 && summary.delivered == 0;
-        let needs_no_reduction = !is_retransmission || summary.has_dsack || is_plain_duplicate;
+        let needs_no_reduction = !is_retransmission || summary.reports_probe || is_plain_duplicate;
         if needs_no_reduction || una > until {
             self.loss.probe.episode = None;
         }

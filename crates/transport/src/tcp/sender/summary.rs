@@ -27,8 +27,8 @@ pub(super) struct AckSummary {
     pub(super) is_duplicate: bool,
     /// It is from below snd.una, and only its SACK blocks count.
     pub(super) is_old: bool,
-    /// It carries a D-SACK (RFC 2883): something arrived twice.
-    pub(super) has_dsack: bool,
+    /// A D-SACK reports that the tail loss probe and the segment that it repeats both arrived.
+    pub(super) reports_probe: bool,
     /// The timestamp that it echoes.
     pub(super) echo: Option<u32>,
     /// Octets in flight before it.
