@@ -112,10 +112,11 @@ impl Identifications {
     #[inline]
     fn packet(&mut self, packet: &Numbered) {
         let Numbered { at, identification, segments, .. } = *packet;
-        if identification == 0 {
+        // Zero is no number, unless the counter has come to it.
+        let wraps = self.last.is_some_and(|(last, ..)| 0_u16.wrapping_sub(last) < LONG_STEP);
+        if identification == 0 && !wraps {
             self.zeros += 1;
             self.begins_as_linux |= packet.is_syn_ack;
-            // Either none, or one of 65,536 of a counter.
             return;
         }
         let Some((last, takes, since)) = self.last.replace((identification, segments, at)) else {

@@ -2,7 +2,8 @@
 //!
 //! Files have times in microseconds or nanoseconds, clocks often less: 1 µs of most capture programs, 1, 4 and 10 ms of kernels that take the time at a timer, 15.6 ms of
 //! Windows. A clock that counts in decimal steps shows in times that are multiples of the step. Any other shows in frames that share a time, and in
-//! distances of the others that are multiples of one value.
+//! distances of the others that are multiples of the period of a timer. Packets at even distances, as behind a bottleneck, show the same for
+//! periods that no timer has.
 
 use crate::quantiles::{median, quantile_of};
 
@@ -14,6 +15,9 @@ const MIN_TIMES: u32 = 16;
 const MICROSECOND: u64 = 1_000;
 /// The share of times that are multiples of a step. The rest are of other clocks, in merged files.
 const MULTIPLES: f64 = 0.99;
+/// The longest decimal step in nanoseconds that some times may contradict: that of most files. Of a longer one, times between the steps show that packets come at even
+/// distances, unless frames share times.
+const CONTRADICTED: u64 = MICROSECOND;
 /// Frames that are looked at one by one, and of the later ones each so many.
 const SAMPLED: (u64, u64) = (4096, 64);
 /// Distances that are kept.
@@ -22,8 +26,12 @@ const MAX_DISTANCES: usize = 4096;
 const MIN_DISTANCES: usize = 20;
 /// The longest distance that is kept, in nanoseconds: some ticks of 15.6 ms.
 const LONGEST: u64 = 150_000_000;
-/// The shortest tick in nanoseconds that distances can show. A shorter one is as long as a packet lasts.
-const SHORTEST: f64 = 500_000.0;
+/// Interrupts a second of the timers that clocks count: Linux (kernel/Kconfig.hz, arch/mips/Kconfig, arch/alpha), Windows (64; 1/10.0144 ms before), and the 8254 of a PC
+/// (1,193,182 Hz / 65,536).
+const TIMERS: [f64; 12] =
+    [1193182.0 / 65536.0, 24.0, 48.0, 64.0, 99.856, 100.0, 128.0, 250.0, 256.0, 300.0, 1000.0, 1024.0];
+/// The share of its period by which a timer may be off: a tenth of a millisecond in 15.625 ms.
+const TIMER_OFF: f64 = 0.01;
 /// Distances up to so many ticks are compared with multiples of it.
 const COMPARED: f64 = 8.5;
 /// By this share of a tick they may be off: 15.625 ms in whole microseconds are 15.625 or 15.626, in tenths of milliseconds 15.6 or 15.7.
@@ -82,11 +90,13 @@ impl Ticks {
         if times < MIN_TIMES {
             return MICROSECOND as f64;
         }
+        let shares_times = self.share() >= SHARED.0;
         let mut multiples = times;
         let mut step = 1_u64;
         for zeros in &self.zeros[..DECADES - 1] {
             multiples -= zeros;
-            if f64::from(multiples) < MULTIPLES * f64::from(times) {
+            let is_contradicted = step >= CONTRADICTED && !shares_times && multiples < times;
+            if is_contradicted || f64::from(multiples) < MULTIPLES * f64::from(times) {
                 break;
             }
             step *= 10;
@@ -94,9 +104,14 @@ impl Ticks {
         step as f64
     }
 
+    /// The share of frames that share the time of the one before.
+    fn share(&self) -> f64 {
+        self.shared as f64 / (self.shared + self.apart).max(1) as f64
+    }
+
     /// The tick of a clock that counts in steps much longer than `decimal`.
     fn of_distances(&self, decimal: f64) -> Option<f64> {
-        let share = self.shared as f64 / (self.shared + self.apart) as f64;
+        let share = self.share();
         if self.distances.len() < MIN_DISTANCES || share < SHARED.0 {
             return None;
         }
@@ -104,7 +119,7 @@ impl Ticks {
         distances.sort_by(f64::total_cmp);
         let shortest = quantile_of(&distances, 1.0 - MULTIPLES)?;
         let mut single: Vec<f64> = distances.iter().copied().filter(|distance| *distance < 1.5 * shortest).collect();
-        let tick = median(&mut single).filter(|tick| *tick >= SHORTEST.max(2.0 * decimal))?;
+        let tick = median(&mut single).filter(|tick| *tick >= 2.0 * decimal && is_of_a_timer(*tick))?;
         let compared: Vec<f64> = distances.iter().map(|distance| distance / tick).filter(|n| *n < COMPARED).collect();
         let all = compared.len() as f64;
         let agree = compared.iter().filter(|n| (*n - n.round()).abs() <= OFF && n.round() >= 1.0).count() as f64;
@@ -112,6 +127,11 @@ impl Ticks {
         let is_coarse = share >= SHARED.1 || several >= SEVERAL * all;
         (agree >= AGREE * all && is_coarse).then_some(tick)
     }
+}
+
+/// Returns whether a timer has this period in nanoseconds.
+fn is_of_a_timer(tick: f64) -> bool {
+    TIMERS.iter().any(|rate| (tick * rate / 1e9 - 1.0).abs() <= TIMER_OFF)
 }
 
 /// The zeros at the end of a number, up to nine.
@@ -160,6 +180,33 @@ mod tests {
         let mut ticks = Ticks::default();
         (0..2000_u64).for_each(|n| ticks.read(1_700_000_000_000_123_000 + n / 2 * 20_000_000));
         assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
+    }
+
+    /// Data of 1500 bytes behind a bottleneck of 8 Mbps, 1.5 ms apart or a multiple of it, each with its ACK. No timer has 667 interrupts a second.
+    #[test]
+    fn the_time_of_a_packet_is_no_tick() {
+        let mut ticks = Ticks::default();
+        let mut at = 1_700_000_000_000_123_000_u64;
+        for n in 0..2000_u64 {
+            at += if n % 8 == 0 { 4_500_000 } else { 1_500_000 };
+            ticks.read(at);
+            ticks.read(at);
+        }
+        assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
+    }
+
+    /// A message every 10 ms, and one reply in 200 that comes 10 µs later: the reply shows that the clock has a finer tick.
+    #[test]
+    fn one_time_between_the_steps_contradicts_a_decimal_step() {
+        let mut ticks = Ticks::default();
+        for n in 0..800_u64 {
+            let at = 1_700_000_000_000_000_000 + n * 10_000_000;
+            ticks.read(at);
+            if n % 200 == 100 {
+                ticks.read(at + 10_000);
+            }
+        }
+        assert!((ticks.tick() - 1e4).abs() < f64::EPSILON, "{}", ticks.tick());
     }
 
     #[test]

@@ -48,6 +48,13 @@ fn a_counter_of_the_connection_shows_what_is_missing() {
     assert!(evidence.contains("explain"), "{evidence}");
 }
 
+/// The counter has 16 bits, of which zero is one: after 140,000 packets it has come to zero twice.
+#[test]
+fn zero_is_a_number_of_a_counter_that_comes_to_it() {
+    let found = download(140_000, |_| true, |_| 0, true);
+    assert_eq!((found.skipped, found.zeros), (0, 1), "the zero of the SYN-ACK is none");
+}
+
 /// The host sends 0 to 39 other packets between two ACKs: more than the receiver has segments to acknowledge.
 #[test]
 fn a_counter_of_the_host_tells_nothing() {
