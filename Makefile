@@ -121,7 +121,7 @@ bench: SHELL := /bin/bash -o pipefail
 # With acklab-py, whose crates have features that the others do not ask for: the profile knows functions by names that depend on these.
 bench: $(NEEDS_PGO)
 	$(MAKE) -C validation/ns3
-	$(WITH_PGO) cargo bench --package acklab-lab --package acklab-py --bench cost --quiet | $(PYTHON) scripts/bench.py
+	$(WITH_PGO) cargo bench --package acklab-lab --package acklab-py --bench cost --quiet | $(PYTHON) -m scripts.bench
 	$(WITH_PGO) cargo bench --package acklab-deploy --package acklab-py --bench hosts --quiet
 	# s2n-quic brings other versions of crates, and so it has a workspace of its own.
 	cargo run --release --locked --quiet --manifest-path crates/deploy/benches/rivals/Cargo.toml
@@ -164,7 +164,7 @@ closed-forms:
 
 scorecard: install
 	$(BIN)/acklab study --all --out $(OUT)
-	$(BIN)/python scripts/scorecard.py $(OUT)
+	$(BIN)/python -m scripts.scorecard $(OUT)
 
 site: install $(VENV)/.requirements-dev
 	$(BIN)/python scripts/documentation.py $(OUT)/site $(OUT)

@@ -1,6 +1,6 @@
-"""Keeps the table of `make bench`, and puts its numbers where the documentation tells them: cargo bench … --bench cost | scripts/bench.py.
+"""Stores the table of `make bench` and fills its numbers into the documentation: cargo bench … --bench cost | python -m scripts.bench.
 
-The table is copied to standard output and kept in docs/bench.json. Without standard input, only the documentation is rewritten.
+Copies the table to standard output and stores it in docs/bench.json. Without standard input, only rewrites the documentation.
 """
 
 import datetime
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from scripts.places import fill
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path("docs") / "bench.json"
@@ -53,41 +55,41 @@ def rows(table: str) -> list[dict[str, Any]]:
 
 
 def _range(numbers: Sequence[int]) -> str:
-    """The least and the largest of some numbers."""
-    least, largest = min(numbers), max(numbers)
-    return f"{least}" if least == largest else f"{least} to {largest}"
+    """Returns the range of some numbers in words."""
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
-def sentences(measured: Rows, how: str = IN_TURNS) -> dict[str, str]:
-    """What the documentation says of the measurements, by file. `how` tells how ns-3 was timed."""
+def places(measured: Rows, how: str = IN_TURNS) -> dict[tuple[str, str], str]:
+    """Returns the text of each marked place, by page and name of the place.
+
+    Parameters
+    ----------
+    measured
+        Rows of the table.
+    how
+        How ns-3 was timed.
+
+    """
     ratios = {row["scenario"]: round(row["times_of_ns3"]) for row in measured if row["times_of_ns3"] is not None}
-    wired = [ratio for name, ratio in ratios.items() if not name.startswith("802.11")]
     cells = [ratio for name, ratio in ratios.items() if name.startswith("802.11")]
-    if not wired or not cells:
-        sys.exit(
-            "error: ns-3 was left out, so the documentation keeps its sentences; `make -C validation/ns3` builds its programs"
-        )
+    if not cells or len(cells) == len(ratios):
+        sys.exit("error: ns-3 was left out, so the documentation keeps its numbers; `make -C validation/ns3` builds its programs")
     peak = max(row["peak_megabytes"] for row in measured)
     return {
-        "README.md": f"ns-3 takes {_range(wired[:-1])} times the CPU time for one flow over links, {wired[-1]} times for a hundred, and "
-        f"{_range(cells)} times for cells of Wi-Fi, {how};\na run takes at most {peak:.0f} MB (`make bench`).",
-        "docs/decisions/medium.md": f"ns-3 takes {_range(cells)} times the CPU time for the same exchange of frames, "
-        f"{how} (`make bench`).",
+        ("README.md", "bench"): f"{_range(list(ratios.values()))} times less CPU time, and at most {peak:.0f} MB",
+        ("docs/decisions/medium.md", "bench"): f"{_range(cells)} times the CPU time for the same exchange of frames, {how}",
     }
 
 
 def put(root: Path, measured: Rows, how: str = IN_TURNS) -> None:
-    """Replaces the sentences in the documentation."""
-    for name, sentence in sentences(measured, how).items():
-        page = root / name
-        text, count = re.subn(r"ns-3 takes [^`]*\(`make bench`\)\.", sentence, page.read_text(encoding="utf-8"))
-        if count != 1:
-            sys.exit(f"error: {page}: found {count} sentences of the form `ns-3 takes … (`make bench`).`, expected one")
-        page.write_text(text, encoding="utf-8")
+    """Fills the marked places of the documentation."""
+    for (page, name), text in places(measured, how).items():
+        fill(root / page, name, text)
 
 
 def main() -> None:
-    """Keeps a new table, if there is one, and rewrites the documentation."""
+    """Stores a new table, if there is one, and rewrites the documentation."""
     table = "" if sys.stdin.isatty() else sys.stdin.read()
     print(table, end="")
     data = ROOT / DATA

@@ -50,14 +50,23 @@ def _rule(name: str, pattern: str, instead: str, kinds: str = "doc page message"
 
 
 RULES = (
-    _rule("person", r"\b(tells?|told|says?|said|owes?|owed|believes?|believed|hears?|heard|nobody|somebody|whoever|theirs)\b", "report, return, state, expect"),
+    _rule(
+        "person",
+        r"\b(tells?|told|says?|said|owes?|owed|believes?|believed|hears?|heard|nobody|somebody|whoever|theirs)\b",
+        "report, return, state, expect",
+    ),
     _rule("person", r"\b(ask(s|ed|ing)?|want(s|ed)?|know(s|n)? of)\b", "request, require, need, track", "doc page"),
     _rule("person", r"\b(take|takes|took|taken) over\b", "replace", "doc page"),
     _rule("relative", r"\bthose of which\b|\bthat which\b|\bof which none\b", "the noun"),
     _rule("usual word", r"\bsent again\b|\bsends? again\b", "retransmitted"),
     _rule("usual word", r"\b(segments?|packets?|octets?|bytes) to an ACK\b", "per ACK"),
     _rule("usual word", r"\bnot to be trusted\b", "unreliable"),
-    _rule("usual word", r"\bsave for\b|\bwhat is more\b|\bin vain\b|\bby chance\b", "except, at random, without effect", "doc page message"),
+    _rule(
+        "usual word",
+        r"\bsave for\b|\bwhat is more\b|\bin vain\b|\bby chance\b",
+        "except, at random, without effect",
+        "doc page message",
+    ),
     _rule("usual word", r"\btimes as (good|fast|long|large|many|much)\b", "× today's", "page message"),
     _rule("name", r"\b(MOST|LEAST)_[A-Z]", "MAX_, MIN_", "name", re.NOFLAG),
     _rule("question", r"\?\s*$", "Returns …", "doc"),
@@ -109,7 +118,11 @@ def python(text: str) -> Iterator[Prose]:
         line = token.start[0]
         if token.type == tokenize.COMMENT:
             yield Prose("doc", line, token.string.lstrip("#"))
-        elif token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)) and line not in documented and token.string.count(" ") >= 2:
+        elif (
+            token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
+            and line not in documented
+            and token.string.count(" ") >= 2
+        ):
             yield Prose("message", line, token.string)
         elif token.type == tokenize.NAME:
             yield Prose("name", line, token.string)
@@ -177,7 +190,9 @@ def _sentences(file: str, text: str) -> Iterator[Finding]:
         for sentence in re.split(r"(?<=[.!?;:])\s+", _plain(paragraph)):
             words = re.findall(r"[\w`'’%.,/+–-]*\w[\w`'’%.,/+–-]*", sentence)
             if len(words) > MAX_SENTENCE_WORDS:
-                yield Finding(file, number, "sentence", f"{len(words)} words, expected at most {MAX_SENTENCE_WORDS}: {sentence[:60]}…")
+                yield Finding(
+                    file, number, "sentence", f"{len(words)} words, expected at most {MAX_SENTENCE_WORDS}: {sentence[:60]}…"
+                )
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -194,7 +209,9 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 def subjects(revisions: str) -> Iterator[Finding]:
     """Returns what subjects of commits have against the rules."""
-    log = subprocess.run(["git", "log", "--no-merges", "--format=%h %s", revisions], cwd=ROOT, check=True, capture_output=True, text=True)
+    log = subprocess.run(
+        ["git", "log", "--no-merges", "--format=%h %s", revisions], cwd=ROOT, check=True, capture_output=True, text=True
+    )
     for line in log.stdout.splitlines():
         commit, _, subject = line.partition(" ")
         if len(subject) > MAX_SUBJECT:
@@ -224,7 +241,10 @@ def allowed() -> list[tuple[str, str, str]]:
 
 
 def _is_allowed(finding: Finding, entries: Iterable[tuple[str, str, str]]) -> bool:
-    return any(fnmatch(finding.file, files) and rule in ("*", finding.rule) and (part == "*" or part in finding.text) for files, rule, part in entries)
+    return any(
+        fnmatch(finding.file, files) and rule in ("*", finding.rule) and (part == "*" or part in finding.text)
+        for files, rule, part in entries
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Writes docs/scorecard.md and the README's count: every claim of every study, from results that are there: scripts/scorecard.py OUT.
+"""Writes docs/scorecard.md and the README's count: every claim of every study, from results that are there: python -m scripts.scorecard OUT.
 
 The page names studies that have no results, or had fewer seeds than they ask for.
 
@@ -6,7 +6,6 @@ Numbers and verdicts are those of the results. Notes, fits, readings and whose n
 """
 
 import datetime
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -15,7 +14,8 @@ from pathlib import Path
 from acklab.metrics import written
 from acklab.report import Document
 from acklab.studies import Claim, Study, discover
-from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, counted, statements, summary
+from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, counted, published, statements, summary
+from scripts.places import fill
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """# Scorecard
@@ -35,7 +35,7 @@ KIND_TITLES = {
     PARITY: "Parity with other implementations",
     OWN: "Rules and checks of our own",
 }
-COUNT = re.compile(r"(?<=rules of our own: )[^`]*(?= \(`make scorecard`\)\.)")
+COUNT = "scorecard"
 """The place of the README's count."""
 
 
@@ -57,7 +57,8 @@ def main(folder: Path) -> None:
     parts += [_overview(documents, ids, kind) for kind in KINDS]
     parts += [_study(document) for document in documents]
     (ROOT / "docs" / "scorecard.md").write_text("".join(parts), encoding="utf-8")
-    _write_count(counts + (f"; {len(documents)} of {len(studies)} studies" if len(documents) < len(studies) else ""))
+    partial = f" ({len(documents)} of {len(studies)} studies)" if len(documents) < len(studies) else ""
+    fill(ROOT / "README.md", COUNT, published(every) + partial)
 
 
 def _one_revision(documents: Sequence[Document]) -> str:
@@ -215,17 +216,6 @@ def _study(document: Document) -> str:
 
 def _note(finding: Finding) -> str:
     return f"* *{finding.title}:* {' '.join(finding.note.split())}"
-
-
-def _write_count(counts: str) -> None:
-    """Writes the count to its place in the README."""
-    path = ROOT / "README.md"
-    text, found = COUNT.subn(counts, path.read_text(encoding="utf-8"))
-    if found != 1:
-        sys.exit(
-            f"error: {path}: found {found} places for the count, expected one of the form `rules of our own: … (`make scorecard`).`"
-        )
-    path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

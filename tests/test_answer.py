@@ -65,7 +65,7 @@ def test_five_lines_say_what_became_of_a_flow():
     assert lines == {
         "goodput": ("15 Mbps", "75% of btl_forward (20 Mbps)"),
         "RTT": ("62.50 ms", "empty path 40 ms"),
-        "ACKs": ("1\u202f000", "one for 2.00 data packets, 990 arrived"),
+        "ACKs": ("1,000", "one for 2.00 data packets, 990 arrived"),
         "retransmissions": ("20", "1.0% of the packets, 1 timeout"),
         "limited by": ("rate", "btl_forward was 97% busy"),
     }

@@ -53,8 +53,13 @@ def test_page(page, desk):
                 (desk / named[1]).write_text(text, encoding="utf-8")
             exec(compile(text, f"{page.name}, block {number}", "exec"), names)
         elif language == "console":
+            printed = ""
             for line in text.splitlines():
-                command(page, line)
+                if line.startswith("$ "):
+                    printed = command(page, line)
+                else:
+                    # A line below a command is a part of a line that the command prints.
+                    assert squeezed(line) in printed, f"{page.name}: {line!r} was not printed:\n{printed}"
         elif named := re.match(r"# (in )?(\S+\.toml)\n", text):
             added, file = named[1], desk / named[2]
             if added:
@@ -116,11 +121,18 @@ def test_strategies_of_the_guide_run_over_every_transport(protocol, desk):
             assert set(result.acks["reason"]) & {"enough-bytes", "in-order"}
 
 
-def command(page: Path, line: str):
+def squeezed(text: str) -> str:
+    """Returns a text whose columns do not depend on the width of a terminal."""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines())
+
+
+def command(page: Path, line: str) -> str:
+    """Runs a command of a page and returns what it prints, squeezed."""
     arguments = line.removeprefix("$ acklab ")
     assert arguments != line, f"{page.name}: {line}"
     done = run_command(*shlex.split(arguments), cwd=Path.cwd())
     assert done.returncode == 0, f"{page.name}: {line}\n{done.stderr}"
+    return squeezed(done.stdout)
 
 
 @pytest.mark.parametrize(("page", "file"), [("strategies", "own_strategy"), ("transports", "own_transport")])

@@ -408,7 +408,7 @@ def scorecard(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "discover", lambda: [])
     (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text("and rules of our own: none\nyet (`make scorecard`). More.\n")
+    (tmp_path / "README.md").write_text("Beside ours: <!-- scorecard -->none\nyet<!-- end -->. More.\n")
     return module
 
 
@@ -426,7 +426,8 @@ def test_the_scorecard_has_every_claim_and_the_reason_of_those_that_fail(tmp_pat
     assert "* *another:* for a reason" in page
     assert f"| {CLAIM.source} | {DOCUMENT.title} | 2 | 1 |" in page
     assert "because" not in page
-    assert (tmp_path / "README.md").read_text() == "and rules of our own: 1 of 2 reproduced (`make scorecard`). More.\n"
+    count = "1 of 2 published results are reproduced, 0 of them with settings fitted to the paper"
+    assert (tmp_path / "README.md").read_text() == f"Beside ours: <!-- scorecard -->{count}<!-- end -->. More.\n"
 
 
 def test_the_scorecard_tells_papers_from_parity_and_counts_a_statement_once(tmp_path, scorecard):
@@ -437,7 +438,7 @@ def test_the_scorecard_tells_papers_from_parity_and_counts_a_statement_once(tmp_
     scorecard.main(tmp_path / "out")
     page = (tmp_path / "docs" / "scorecard.md").read_text()
     assert (
-        "1 of 1 published reproduced; 1 of 1 of parity reproduced, 1 of them in settings that were searched for a fit; "
+        "1 of 1 published reproduced; 1 of 1 of parity reproduced, 1 of them with settings fitted to the source; "
         "0 of 1 of our own reproduced, 1 undecided (more seeds), by revision" in page
     )
     places = [page.index(f"## {title}") for title in scorecard.KIND_TITLES.values()]
@@ -470,10 +471,10 @@ def test_the_scorecard_names_studies_that_are_missing_or_had_few_seeds(tmp_path,
     page = (tmp_path / "docs" / "scorecard.md").read_text()
     assert "no count has them: [Parity with ns-3 and Linux](../studies/parity/README.md)." in page
     assert "[Where TCP/HACK stops helping](../studies/hack_limits/README.md) (3 of 10)" in page
-    assert "; 1 of 2 studies (`make scorecard`)" in (tmp_path / "README.md").read_text()
+    assert " (1 of 2 studies)<!-- end -->" in (tmp_path / "README.md").read_text()
     replace(DOCUMENT, name="hack_limits", seeds=10).write(tmp_path / "out" / "hack_limits")
     replace(DOCUMENT, name="parity", seeds=10).write(tmp_path / "out" / "parity")
-    (tmp_path / "README.md").write_text("and rules of our own: none (`make scorecard`).")
+    (tmp_path / "README.md").write_text("<!-- scorecard -->none<!-- end -->")
     scorecard.main(tmp_path / "out")
     page = (tmp_path / "docs" / "scorecard.md").read_text()
     assert "Not all studies" not in page

@@ -247,7 +247,7 @@ def test_a_fitted_setting_is_called_so(fake, study, tmp_path):
     findings = run_study(find("test"), tmp_path / "out", quiet=True).findings
     assert findings[0].verdict_text == "reproduced, fitted setting"
     assert [finding.row()["fitted"] for finding in findings] == [True, False]
-    assert summary(findings) == "1 of 2 reproduced, 1 of them in settings that were searched for a fit"
+    assert summary(findings) == "1 of 2 reproduced, 1 of them with settings fitted to the source"
 
 
 def test_a_direction_by_another_scenario_is_taken_seed_by_seed(fake, study, tmp_path):

@@ -67,8 +67,8 @@ def written(value: Any) -> str:
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, int) or float(value).is_integer():
-        return f"{int(value):,}".replace(",", "\u202f")
+        return f"{int(value):,}"
     size = abs(value)
     if size >= 10_000:
-        return f"{value:,.0f}".replace(",", "\u202f")
+        return f"{value:,.0f}"
     return f"{value:.2f}" if size >= 0.1 else f"{value:.3g}"

@@ -188,11 +188,19 @@ def summary(findings: Sequence[Finding]) -> str:
     return "; ".join(parts) or "0 of 0 reproduced"
 
 
+def published(findings: Sequence[Finding]) -> str:
+    """Returns in a clause how many published results are reproduced, and how many of these with fitted settings."""
+    own = [finding for finding in counted(findings) if finding.whose == PAPER]
+    reproduced = [finding for finding in own if finding.verdict == REPRODUCED]
+    fitted = sum(bool(finding.fitted) for finding in reproduced)
+    return f"{len(reproduced)} of {len(own)} published results are reproduced, {fitted} of them with settings fitted to the paper"
+
+
 def _counts(findings: Sequence[Finding], name: str) -> str:
     reproduced = [finding for finding in findings if finding.verdict == REPRODUCED]
     words = f"{len(reproduced)} of {len(findings)}{name} reproduced"
     if fitted := sum(bool(finding.fitted) for finding in reproduced):
-        words += f", {fitted} of them in settings that were searched for a fit"
+        words += f", {fitted} of them with settings fitted to the source"
     if undecided := sum(finding.verdict == UNDECIDED for finding in findings):
         words += f", {undecided} undecided (more seeds)"
     return words

@@ -178,10 +178,10 @@ def _number(value: float) -> str:
     if value is None or math.isnan(value):
         return "–"
     if float(value).is_integer():
-        return f"{int(value):,}".replace(",", "\u202f")
+        return f"{int(value):,}"
     size = abs(value)
     return (
-        f"{value:,.0f}".replace(",", "\u202f")
+        f"{value:,.0f}"
         if size >= 10_000
         else f"{value:.1f}"
         if size >= 1000

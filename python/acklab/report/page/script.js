@@ -127,7 +127,7 @@ function draw() {
 // A number as it is written in a table: with narrow spaces between thousands, or as mean ± half of an interval.
 function value(cell) {
   const text = cell.textContent.trim();
-  const number = parseFloat(text.replace(/[\u202f,]/g, ""));
+  const number = parseFloat(text.replace(/,/g, ""));
   return cell.classList.contains("num") ? (Number.isNaN(number) ? -Infinity : number) : text;
 }
 
