@@ -181,13 +181,7 @@ def _number(value: float) -> str:
         return f"{int(value):,}"
     size = abs(value)
     return (
-        f"{value:,.0f}"
-        if size >= 10_000
-        else f"{value:.1f}"
-        if size >= 1000
-        else f"{value:.2f}"
-        if size >= 1
-        else f"{value:.3g}"
+        f"{value:,.0f}" if size >= 10_000 else f"{value:.1f}" if size >= 1000 else f"{value:.2f}" if size >= 1 else f"{value:.3g}"
     )
 
 
