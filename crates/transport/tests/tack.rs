@@ -13,6 +13,8 @@ mod hostile;
 mod hosts;
 #[path = "common/look.rs"]
 mod look;
+#[path = "tack/loss.rs"]
+mod loss;
 #[path = "tack/network.rs"]
 mod network;
 #[path = "common/octets.rs"]

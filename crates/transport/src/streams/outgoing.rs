@@ -165,6 +165,12 @@ impl Outgoing {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
 
+    /// Returns `true` if the stream is blocked and nothing of it is in flight. A receiver reports the
+    /// window after something arrives.
+    pub(crate) fn awaits_window(&self) -> bool {
+        self.is_blocked() && self.una() >= self.next
+    }
+
     /// Offsets below it may be sent.
     pub(crate) const fn limit(&self) -> u64 {
         self.limit

@@ -22,6 +22,8 @@ impl Connection {
             self.receiver.time_connection(now, rtt);
         }
         self.settle(now, &told.report);
+        // Other streams may have so much to send that the sender is never at rest.
+        self.await_windows(now);
         self.sender.note_wait(now, told.next);
         if told.rtt.is_some() {
             self.sender.on_packets_of_peer(now, self.receiver.expected_and_lost());

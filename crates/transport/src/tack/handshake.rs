@@ -73,7 +73,8 @@ impl Connection {
 
     /// The frame that is to leave.
     pub(super) fn handshake_frame(&mut self, now: Instant) -> Option<Frame> {
-        if !std::mem::take(&mut self.handshake.is_due) {
+        let is_again = self.sender.probe().is_second();
+        if !std::mem::take(&mut self.handshake.is_due) && !is_again {
             return None;
         }
         (self.handshake.sent, self.handshake.sent_at) = (self.handshake.sent + 1, now);

@@ -225,7 +225,7 @@ impl Connection {
             return None;
         }
         let has_room = is_probe || self.sender.has_room();
-        let has_data = self.streams.have_due() || (is_probe && self.repeat_oldest());
+        let has_data = self.streams.have_due() || (is_probe && self.repeat_outstanding());
         // An end that sends no data needs no larger packets.
         if has_data
             && has_room
@@ -391,21 +391,21 @@ impl Connection {
         self.packet(now, number, [Frame::Ping, Frame::Padding(padding)].into_iter().collect())
     }
 
-    /// Lets the oldest octets that are outstanding leave again. Returns `false` if there are none.
-    fn repeat_oldest(&mut self) -> bool {
-        let Some(piece) = self.sender.oldest_piece() else { return false };
+    /// Lets octets that are outstanding leave again. Returns `false` if there are none.
+    fn repeat_outstanding(&mut self) -> bool {
+        let Some(piece) = self.sender.piece_for_probe() else { return false };
         let Some(stream) = self.streams.table.get_mut(piece.id) else { return false };
         stream.outgoing.repeat(&piece);
         stream.outgoing.has_due()
     }
 
-    /// If only windows hold back sending, they are asked for in time.
-    fn await_windows(&mut self, now: Instant) {
-        if !self.streams.are_blocked() {
-            self.sender.probe_mut().on_window();
-        } else if !self.sender.has_outstanding() {
+    /// Requests windows in time that hold back sending.
+    pub(super) fn await_windows(&mut self, now: Instant) {
+        if self.streams.await_windows() {
             let timeout = self.sender.probe_timeout();
             self.sender.probe_mut().await_window(now, timeout);
+        } else if !self.streams.are_blocked() {
+            self.sender.probe_mut().on_window();
         }
     }
 }

@@ -14,10 +14,18 @@ use crate::ack::tack::Law;
 /// The largest number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298, §2.5).
 pub(super) const MOST_DOUBLINGS: u32 = 6;
 
+/// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) allows two. A probe and its
+/// answer pass a path that loses the share p in each direction with the probability (1 − p)². As
+/// timeouts double, the mean time to an answer is infinite if more than half of them fail: with one
+/// probe beyond p = 29 %, with two beyond 46 %.
+const PROBES_AGAIN: u32 = 2;
+
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// A probe is to leave, whatever window and pacing say.
-    is_due: bool,
+    /// Probes that are to leave, past window and pacing.
+    due: u32,
+    /// How many there were when the timeout passed.
+    of_timeout: u32,
     /// When to ask for a window that is shut.
     persist: Alarm,
     questions: u32,
@@ -26,24 +34,32 @@ pub(super) struct Probe {
 impl Probe {
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
-        self.is_due
+        self.due > 0
     }
 
-    /// The timeout has passed.
-    pub(super) const fn on_timeout(&mut self) {
-        self.is_due = true;
+    /// Returns `true` if a probe is due, and it is not the first of its timeout.
+    pub(super) const fn is_second(&self) -> bool {
+        self.due > 0 && self.due < self.of_timeout
     }
 
+    /// The timeout has passed, `in_a_row` times without an answer.
+    pub(super) const fn on_timeout(&mut self, in_a_row: u32) {
+        self.of_timeout = if in_a_row > 1 { PROBES_AGAIN } else { 1 };
+        self.due = self.of_timeout;
+    }
+
+    /// Something has left that has to be acknowledged.
     pub(super) const fn on_sent(&mut self) {
-        self.is_due = false;
+        self.due = self.due.saturating_sub(1);
     }
 
     /// Something was acknowledged.
     pub(super) const fn on_progress(&mut self) {
-        self.is_due = false;
+        self.due = 0;
     }
 
-    /// Only a window holds back sending, and nothing is in flight whose feedback would tell of it: ask for it after a timeout.
+    /// A window holds back a stream of which nothing is in flight, so that no feedback reports it:
+    /// requests it after a timeout.
     pub(super) fn await_window(&mut self, now: Instant, timeout: Duration) {
         if !self.persist.is_set() {
             let factor = 1 << self.questions.min(MOST_DOUBLINGS);

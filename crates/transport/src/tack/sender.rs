@@ -100,8 +100,9 @@ pub(super) struct Sender {
     late: u32,
     /// The delivery rate that the receiver has reported last, in octets a second.
     reported_rate: Option<u64>,
-    /// How long feedback may take.
+    /// How long feedback may take, and before any timeout.
     timeout: Duration,
+    base_timeout: Duration,
     counters: Counters,
 }
 
@@ -128,6 +129,7 @@ impl Sender {
             late: 0,
             reported_rate: None,
             timeout: Duration::ZERO,
+            base_timeout: Duration::ZERO,
             counters: Counters::default(),
         };
         sender.recovery.congestion.on_frequency(settings.law());
@@ -158,14 +160,14 @@ impl Sender {
         self.recovery.space_mut(SPACE).skip();
     }
 
-    /// Returns `true` if something is outstanding that must be acknowledged.
-    pub(super) const fn has_outstanding(&self) -> bool {
-        self.recovery.space(SPACE).has_ack_eliciting()
-    }
-
-    /// The oldest octets of a stream that are outstanding.
-    pub(super) fn oldest_piece(&self) -> Option<Piece> {
-        self.recovery.space(SPACE).outstanding().find_map(|(_, packet)| packet.content.piece)
+    /// Returns the bytes of a stream that a probe repeats: the oldest that are outstanding, and for
+    /// a second probe the oldest after them.
+    pub(super) fn piece_for_probe(&self) -> Option<Piece> {
+        let mut pieces = self.recovery.space(SPACE).outstanding().filter_map(|(_, packet)| packet.content.piece);
+        let oldest = pieces.next()?;
+        let is_other = |piece: &Piece| (piece.id, piece.start) != (oldest.id, oldest.start);
+        let other = if self.probe.is_second() { pieces.find(is_other) } else { None };
+        Some(other.unwrap_or(oldest))
     }
 
     /// A packet leaves that need not be acknowledged. Returns its number.
@@ -462,19 +464,15 @@ impl Sender {
         self.timeout
     }
 
-    /// The same before it was doubled for what nobody has answered.
-    pub(super) fn base_timeout(&self) -> Duration {
-        self.timeout / (1 << self.doublings())
-    }
-
-    fn doublings(&self) -> u32 {
-        self.recovery.expiries.in_a_row().min(MOST_DOUBLINGS)
+    /// The same before any timeout.
+    pub(super) const fn base_timeout(&self) -> Duration {
+        self.base_timeout
     }
 
     /// The probe timeout has passed.
     pub(super) fn on_probe_timeout(&mut self) {
         self.recovery.expiries.on_timeout();
-        self.probe.on_timeout();
+        self.probe.on_timeout(self.recovery.expiries.in_a_row());
         self.refresh_timeout();
     }
 
@@ -487,8 +485,17 @@ impl Sender {
     fn refresh_timeout(&mut self) {
         // Before the round trip is known, no TACK is waited for (RFC 9002, §6.2.1).
         let delay = if self.srtt().is_some() { self.tack_delay() } else { Duration::ZERO };
-        let estimator = self.round_trips().estimator();
-        self.timeout = probe_timeout(estimator, Thresholds::RFC.initial_rtt, delay, self.doublings());
+        self.base_timeout = self.timeout_after(0, delay);
+        self.timeout = match self.recovery.expiries.in_a_row() {
+            0 => self.base_timeout,
+            // Probes request a TACK at once, and max_ack_delay is the time that a receiver may
+            // delay one by (RFC 9002, §6.2.1).
+            expiries => self.timeout_after(expiries.min(MOST_DOUBLINGS), Duration::ZERO),
+        };
+    }
+
+    fn timeout_after(&self, doublings: u32, tack_delay: Duration) -> Duration {
+        probe_timeout(self.round_trips().estimator(), Thresholds::RFC.initial_rtt, tack_delay, doublings)
     }
 
     /// When to probe.

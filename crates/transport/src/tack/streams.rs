@@ -375,9 +375,14 @@ impl Streams {
         !self.have_due() && self.table.iter().any(|stream| stream.outgoing.is_blocked())
     }
 
-    /// Ask for the windows of all that are blocked.
+    /// Returns `true` if a stream waits for a window that no feedback will bring.
+    pub(super) fn await_windows(&self) -> bool {
+        self.table.iter().any(|stream| stream.outgoing.awaits_window())
+    }
+
+    /// Requests the windows of all streams that wait for one that no feedback will bring.
     pub(super) fn ask_for_windows(&mut self) {
-        for stream in self.table.iter_mut().filter(|stream| stream.outgoing.is_blocked()) {
+        for stream in self.table.iter_mut().filter(|stream| stream.outgoing.awaits_window()) {
             stream.outgoing.ask_for_window();
         }
     }
