@@ -3,7 +3,7 @@
 //! A point between the ends sees two parts of a round trip (Veal, Li, Lowenthal, *New Methods for Passive Estimation of TCP Round-Trip
 //! Times*, PAM 2005; Jiang and Dovrolis, *Passive Estimation of TCP Round-Trip Times*, CCR 32(3), 2002): from the point to the receiver and back,
 //! by data and the ACK that covers them; and from the point to the sender and back, by the timestamp of an ACK and the data that echo it
-//! (RFC 7323, §3). The handshake has both, with small packets. At the sender the second part is nearly nothing, at the receiver the first.
+//! (RFC 7323, §3). The handshake has both, with small packets; the ACK of a FIN counts for the least time. At the sender the second part is nearly nothing, at the receiver the first.
 //!
 //! Not each answer leaves when its cause arrives. Data echo a timestamp when the application writes them, which may be much later: they count only if the sender had
 //! more to send, so that the ACK released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A receiver may delay the ACK of a
@@ -80,7 +80,7 @@ impl RoundTrip {
         least(&mut self.least_behind, nanos);
     }
 
-    /// As [`ahead`](Self::ahead), for packets of a handshake, which wait in no queue of their own connection.
+    /// As [`ahead`](Self::ahead), for packets of a handshake and a FIN, which wait in no queue of their own connection.
     pub(crate) fn handshake_ahead(&mut self, nanos: u64) {
         least(&mut self.least_ahead, nanos);
     }

@@ -14,6 +14,7 @@
 
 mod acks;
 mod delivery;
+mod fin;
 mod hops;
 mod records;
 mod scoreboard;
@@ -42,8 +43,9 @@ use crate::quantiles::Quantiles;
 use crate::round_trip::{Echo, RoundTrip};
 use crate::trace::{Held, Trace};
 use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control, is_full};
-use acklab_wire::tcp::{Flags, Segment};
+use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use delivery::{Placed, Sample};
+use fin::Fin;
 use hops::Hops;
 use sequence::START;
 
@@ -62,6 +64,7 @@ pub(crate) struct Way {
     pub(crate) load: Load,
     pub(crate) identifications: Identifications,
     pub(crate) echoes: Echoes,
+    fin: Fin,
     pub(crate) hops: Hops,
     pub(crate) trace: Trace,
     pub(crate) overview: Overview,
@@ -85,6 +88,7 @@ impl Way {
             load: Load::default(),
             identifications: Identifications::default(),
             echoes: Echoes::default(),
+            fin: Fin::default(),
             hops: Hops::default(),
             trace: Trace::new(windows),
             overview: Overview::default(),
@@ -148,6 +152,7 @@ impl Way {
     /// Leaves out of all measures of time what spans a step of the capture's clock.
     pub(crate) fn cut(&mut self) {
         self.delivery.cut();
+        self.fin.cut();
         self.round_trip.cut();
         self.limits.cut();
         self.reactions.cut();
@@ -164,6 +169,9 @@ impl Way {
     pub(crate) fn send(&mut self, packet: &Packet<'_>) -> Carries {
         let Packet { at, segment, wire, .. } = *packet;
         let clocks = segment.options.timestamps;
+        if segment.flags.contains(Flags::FIN) && segment.payload == 0 {
+            self.fin.pass(SeqNumber(segment.seq.0.wrapping_add(1)), at);
+        }
         let Some(placed) = self.delivery.place(packet, self.has_acks()) else {
             let has_data = segment.payload > 0;
             self.round_trip.echo(at, clocks, if has_data { Echo::Repeated } else { Echo::Ack });
@@ -232,6 +240,9 @@ impl Way {
         let ack = self.delivery.place_of_ack(segment)?;
         self.pass(at);
         self.hops.ack(packet.time_to_live);
+        if let Some(nanos) = self.fin.acknowledge(segment.ack, at) {
+            self.round_trip.handshake_ahead(nanos);
+        }
         let is_pure = segment.is_pure_ack();
         self.acks.packet(is_pure, wire);
         let covered = self.delivery.acknowledge(at, ack, segment);
