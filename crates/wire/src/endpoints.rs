@@ -12,7 +12,8 @@ const SERVERS: u32 = u32::from_be_bytes([10, 128, 0, 0]);
 const HOSTS: u32 = (1 << 23) - 2;
 /// The first dynamic port (RFC 6335, §6).
 const CLIENT_PORT: u16 = 49152;
-/// Discard (RFC 863): simulated servers discard what they receive, and packet analysers do not dissect the payload of this port.
+/// Discard (RFC 863): simulated servers discard what they receive, and packet analysers do not
+/// dissect the payload of this port.
 const SERVER_PORT: u16 = 9;
 
 /// The source and the destination of a packet.
@@ -27,8 +28,9 @@ pub struct Endpoints {
 impl Endpoints {
     /// The endpoints of the simulated connection with this number, from its client to its server.
     ///
-    /// Connection 0 runs from 10.0.0.1:49152 to 10.128.0.1:9, connection 1 from 10.0.0.2:49152 to 10.128.0.2:9, and so on;
-    /// after the last address, the client's port is incremented. No two connections have the same endpoints.
+    /// Connection 0 runs from 10.0.0.1:49152 to 10.128.0.1:9, connection 1 from 10.0.0.2:49152 to
+    /// 10.128.0.2:9, and so on; after the last address, the client's port is incremented. No two
+    /// connections have the same endpoints.
     #[must_use]
     pub const fn of_connection(number: u32) -> Self {
         let (round, host) = (number / HOSTS, number % HOSTS + 1);
@@ -37,10 +39,12 @@ impl Endpoints {
         Self { source, destination }
     }
 
-    /// The endpoints of a connection between two nodes, from its client to its server. `number` tells the connections of the client apart.
+    /// The endpoints of a connection between two nodes, from its client to its server. `number`
+    /// tells the connections of the client apart.
     ///
-    /// Every node has one [address](address_of_node), and every connection of a client a port of its own: 49152, 49153, and so on. The
-    /// server's port is 9; after the last port of the client, it is incremented.
+    /// Every node has one [address](address_of_node), and every connection of a client a port of
+    /// its own: 49152, 49153, and so on. The server's port is 9; after the last port of the client,
+    /// it is incremented.
     #[must_use]
     pub const fn of_nodes(client: u32, server: u32, number: u32) -> Self {
         let ports = (u16::MAX - CLIENT_PORT) as u32 + 1;
@@ -65,7 +69,8 @@ impl Endpoints {
     }
 }
 
-/// The address of a node of a simulated network: 10.0.0.1 for node 0, 10.0.0.2 for node 1, and so on.
+/// The address of a node of a simulated network: 10.0.0.1 for node 0, 10.0.0.2 for node 1, and so
+/// on.
 #[must_use]
 pub const fn address_of_node(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(CLIENTS + 1 + node)

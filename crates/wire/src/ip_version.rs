@@ -1,7 +1,8 @@
-//! The versions of IP that simulated packets travel in: the addresses of nodes, and the header of a packet.
+//! The versions of IP that simulated packets travel in: the addresses of nodes, and the header of a
+//! packet.
 //!
-//! Transports encode their packets with an IPv4 header. For IPv6 that header is replaced, which changes the pseudo-header under the
-//! transport's checksum.
+//! Transports encode their packets with an IPv4 header. For IPv6 that header is replaced, which
+//! changes the pseudo-header under the transport's checksum.
 
 use crate::Endpoints;
 use crate::endpoints::flow_key_v6;
@@ -35,7 +36,8 @@ impl IpVersion {
         }
     }
 
-    /// The address of the node that has `address` with IPv4. With IPv6, its lower 24 bits are those of `address`: 2001:db8::1 for 10.0.0.1.
+    /// The address of the node that has `address` with IPv4. With IPv6, its lower 24 bits are those
+    /// of `address`: 2001:db8::1 for 10.0.0.1.
     #[must_use]
     pub const fn address(self, address: Ipv4Addr) -> IpAddr {
         match self {
@@ -44,7 +46,8 @@ impl IpVersion {
         }
     }
 
-    /// The key of the flow with this IP protocol between `endpoints`, whose addresses are those that [`address`](Self::address) returns.
+    /// The key of the flow with this IP protocol between `endpoints`, whose addresses are those
+    /// that [`address`](Self::address) returns.
     #[must_use]
     pub fn flow_key(self, endpoints: Endpoints, protocol: u8) -> FlowKey {
         let own = |at: SocketAddrV4| SocketAddrV6::new(v6(*at.ip()), at.port(), 0, 0);
@@ -56,8 +59,8 @@ impl IpVersion {
 
     /// Changes an encoded IPv4 packet without options to a packet of this version.
     ///
-    /// The traffic class, hop limit and payload are those of the IPv4 packet, and the flow label is zero (RFC 6437, §3). The checksum of
-    /// TCP or UDP is updated.
+    /// The traffic class, hop limit and payload are those of the IPv4 packet, and the flow label is
+    /// zero (RFC 6437, §3). The checksum of TCP or UDP is updated.
     pub fn convert(self, octets: &mut Vec<u8>) {
         const V4: usize = IPV4_HEADER as usize;
         let (Self::V6, Some((header, _))) = (self, octets.split_first_chunk::<V4>()) else { return };
@@ -81,8 +84,9 @@ const fn v6(address: Ipv4Addr) -> Ipv6Addr {
     Ipv6Addr::from_bits(NETWORK | (address.to_bits() & 0x00ff_ffff) as u128)
 }
 
-/// Updates the checksum of a TCP segment or UDP datagram whose pseudo-header had the addresses `old` and has `new` (RFC 1624, equation 3).
-/// Protocol and length are in both pseudo-headers (RFC 8200, §8.1), with the same sum.
+/// Updates the checksum of a TCP segment or UDP datagram whose pseudo-header had the addresses
+/// `old` and has `new` (RFC 1624, equation 3). Protocol and length are in both pseudo-headers (RFC
+/// 8200, §8.1), with the same sum.
 fn update_checksum(protocol: IpNumber, old: &[u8], new: &[u8], carried: &mut [u8]) {
     let place = match protocol {
         IpNumber::TCP => 16,
@@ -127,7 +131,8 @@ mod tests {
         octets
     }
 
-    /// The checksum over pseudo-header and payload of a whole packet, which is zero if that in the packet is right.
+    /// The checksum over pseudo-header and payload of a whole packet, which is zero if that in the
+    /// packet is right.
     fn remainder(octets: &[u8]) -> u16 {
         let (header, carried) = octets.split_at(IPV6_HEADER);
         let mut total = 0;

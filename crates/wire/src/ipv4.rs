@@ -1,7 +1,7 @@
 //! The IPv4 header (RFC 791), and the Internet checksum (RFC 1071).
 //!
-//! Encoding takes the fields that a typed packet does not hold from [`Ipv4Fields`], whose default is TTL 64, don't fragment and DSCP 0.
-//! Decoding ignores them.
+//! Encoding takes the fields that a typed packet does not hold from [`Ipv4Fields`], whose default
+//! is TTL 64, don't fragment and DSCP 0. Decoding ignores them.
 
 use crate::Endpoints;
 use acklab_base::Ecn;
@@ -58,9 +58,11 @@ pub enum Extent {
 /// How to treat checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Refuse a packet with a wrong checksum, or with missing payload, whose checksum cannot be verified.
+    /// Refuse a packet with a wrong checksum, or with missing payload, whose checksum cannot be
+    /// verified.
     Verify,
-    /// Accept any checksum: a capture may have cut off the payload, or the sender may leave checksums to its network interface.
+    /// Accept any checksum: a capture may have cut off the payload, or the sender may leave
+    /// checksums to its network interface.
     Ignore,
 }
 
@@ -185,8 +187,9 @@ pub fn encode(
     Ok(())
 }
 
-/// Reads the packet at the start of `octets`. Returns its header, the part of its payload that is present, and the length of the whole
-/// payload. Octets after the packet, such as padding of the link layer, are ignored.
+/// Reads the packet at the start of `octets`. Returns its header, the part of its payload that is
+/// present, and the length of the whole payload. Octets after the packet, such as padding of the
+/// link layer, are ignored.
 pub(crate) fn read(
     octets: &[u8],
     protocol: IpNumber,
@@ -206,7 +209,8 @@ pub(crate) fn read(
     Ok((ip, &octets[header..octets.len().min(total)], total - header))
 }
 
-/// Returns an error unless `carried` holds all `length` octets of the payload, so that a checksum over them can be verified.
+/// Returns an error unless `carried` holds all `length` octets of the payload, so that a checksum
+/// over them can be verified.
 pub(crate) fn check_complete(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize) -> Result<(), DecodeError> {
     let header = ip.slice().len();
     if carried.len() < length {
@@ -215,8 +219,9 @@ pub(crate) fn check_complete(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: u
     Ok(())
 }
 
-/// Computes the checksum (RFC 1071) of the pseudo-header (RFC 768; RFC 9293, §3.1) and a transport segment of `len` octets, which begins with
-/// `octets` and continues with zeros. The result over octets that include their checksum is zero if that checksum is right.
+/// Computes the checksum (RFC 1071) of the pseudo-header (RFC 768; RFC 9293, §3.1) and a transport
+/// segment of `len` octets, which begins with `octets` and continues with zeros. The result over
+/// octets that include their checksum is zero if that checksum is right.
 pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
     checksum_of(protocol, endpoints, sum(octets), len)
 }
@@ -227,8 +232,8 @@ pub(crate) fn checksum_of(protocol: IpNumber, endpoints: Endpoints, sum: u64, le
     ones_complement(addresses + u64::from(protocol.0) + u64::from(len) + sum)
 }
 
-/// Sums `octets` as words of 32 bits, which equals the sum of 16-bit words in ones' complement arithmetic (RFC 1071, §2 (C)). It runs twice
-/// for each compressed ACK, so it must be fast.
+/// Sums `octets` as words of 32 bits, which equals the sum of 16-bit words in ones' complement
+/// arithmetic (RFC 1071, §2 (C)). It runs twice for each compressed ACK, so it must be fast.
 pub(crate) fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks();
     let words: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();

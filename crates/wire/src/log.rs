@@ -1,7 +1,7 @@
 //! Packets as a log shows them.
 //!
-//! A protocol data unit tells its packets by [`Pdu::log_entries`](crate::Pdu::log_entries), so that a log need not know which transport
-//! has sent it.
+//! A protocol data unit tells its packets by [`Pdu::log_entries`](crate::Pdu::log_entries), so that
+//! a log need not know which transport has sent it.
 
 use crate::tcp::Segment;
 use crate::{quic, tack};
@@ -33,7 +33,8 @@ pub enum Number {
 }
 
 impl Number {
-    /// The full number, if `largest` is the largest of those before it. Returns `None` for a packet without a number.
+    /// The full number, if `largest` is the largest of those before it. Returns `None` for a packet
+    /// without a number.
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> Option<u64> {
         match self {

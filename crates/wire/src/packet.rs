@@ -1,6 +1,7 @@
 //! An IPv4 or IPv6 packet as octets: what an emulated path carries.
 //!
-//! The octets are parsed once, and what queues, filters and cells need to know is kept beside them. Only an ECN mark changes the octets.
+//! The octets are parsed once, and what queues, filters and cells need to know is kept beside them.
+//! Only an ECN mark changes the octets.
 //!
 //! | module | holds |
 //! |---|---|
@@ -41,11 +42,13 @@ pub struct IpPacket {
 }
 
 impl IpPacket {
-    /// Parses the packet at the start of `octets`, and cuts off what follows it, such as padding of the link layer. `resolve` returns the
-    /// node that an address belongs to, or [`NodeId::NOWHERE`].
+    /// Parses the packet at the start of `octets`, and cuts off what follows it, such as padding of
+    /// the link layer. `resolve` returns the node that an address belongs to, or
+    /// [`NodeId::NOWHERE`].
     ///
-    /// The flow of TCP and UDP is the five-tuple. For other protocols, and for fragments (of which only the first has ports), it is made of
-    /// addresses and protocol. Octets may be missing after the IP header; a header that is cut off is ignored.
+    /// The flow of TCP and UDP is the five-tuple. For other protocols, and for fragments (of which
+    /// only the first has ports), it is made of addresses and protocol. Octets may be missing after
+    /// the IP header; a header that is cut off is ignored.
     ///
     /// # Errors
     /// If the octets do not start with an IPv4 or an IPv6 header.
@@ -57,7 +60,8 @@ impl IpPacket {
     /// Like [`parse`](Self::parse), but of a packet that is there whole.
     ///
     /// # Errors
-    /// If the octets do not start with an IP header, or end before the packet does. Returns the octets as they are.
+    /// If the octets do not start with an IP header, or end before the packet does. Returns the
+    /// octets as they are.
     pub fn parse_whole(octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, Vec<u8>> {
         match parse::parse(&octets) {
             Ok(parsed) if parsed.wire_len <= octets.len() => Ok(Self::of(&parsed, octets, resolve)),
@@ -84,7 +88,8 @@ impl IpPacket {
         &self.octets
     }
 
-    /// The octets of TCP's or UDP's payload that are present, at the end of the packet; zero for fragments and other protocols.
+    /// The octets of TCP's or UDP's payload that are present, at the end of the packet; zero for
+    /// fragments and other protocols.
     #[must_use]
     pub const fn payload(&self) -> usize {
         self.payload as usize
@@ -95,7 +100,8 @@ impl IpPacket {
         std::mem::take(&mut self.octets)
     }
 
-    /// Sets the length of a packet whose header has no room for it: a segment that a card cuts later.
+    /// Sets the length of a packet whose header has no room for it: a segment that a card cuts
+    /// later.
     pub fn lengthen(&mut self, length: u32) {
         self.wire_len = self.wire_len.max(length);
     }
@@ -110,7 +116,8 @@ impl IpPacket {
         }
     }
 
-    /// The sockets between which a TCP segment or a UDP datagram travels: source, destination. Returns `None` for fragments and other protocols.
+    /// The sockets between which a TCP segment or a UDP datagram travels: source, destination.
+    /// Returns `None` for fragments and other protocols.
     #[must_use]
     pub fn sockets(&self) -> Option<[SocketAddr; 2]> {
         if !matches!(self.carried.protocol, Some(IpNumber::TCP | IpNumber::UDP)) {
@@ -123,14 +130,16 @@ impl IpPacket {
         Some([SocketAddr::new(source, port(0)), SocketAddr::new(destination, port(2))])
     }
 
-    /// The flow of packets in the opposite direction. Returns `None` where [`sockets`](Self::sockets) does.
+    /// The flow of packets in the opposite direction. Returns `None` where
+    /// [`sockets`](Self::sockets) does.
     #[must_use]
     pub fn reverse_flow(&self) -> Option<FlowKey> {
         let [source, destination] = self.sockets()?;
         Some(endpoints::flow_key_between([destination, source], self.carried.protocol?.0))
     }
 
-    /// The number of the protocol behind all IP headers. Returns `None` for a fragment, of which only the first has a header of it.
+    /// The number of the protocol behind all IP headers. Returns `None` for a fragment, of which
+    /// only the first has a header of it.
     #[must_use]
     pub fn protocol(&self) -> Option<u8> {
         self.carried.protocol.map(|protocol| protocol.0)
@@ -148,22 +157,23 @@ impl IpPacket {
         self.carried.protocol == Some(IpNumber::UDP)
     }
 
-    /// The octets of what the packet carries with this protocol, as far as they are present, and its complete length.
+    /// The octets of what the packet carries with this protocol, as far as they are present, and
+    /// its complete length.
     fn carries(&self, protocol: IpNumber) -> Option<(&[u8], usize)> {
         let Carried { protocol: carried, offset } = self.carried;
         (carried == Some(protocol)).then_some((self.octets.get(offset..)?, self.wire_len as usize - offset))
     }
 
-    /// The segment that the packet carries. Returns `None` if it is a fragment, or carries no well-formed header of TCP. Checksums are
-    /// ignored.
+    /// The segment that the packet carries. Returns `None` if it is a fragment, or carries no
+    /// well-formed header of TCP. Checksums are ignored.
     #[must_use]
     pub fn segment(&self) -> Option<Segment> {
         let (octets, length) = self.carries(IpNumber::TCP)?;
         tcp::octets::decode_carried(octets, self.ecn(), length).ok()
     }
 
-    /// The payload of the UDP datagram that the packet carries, as far as it is present, and its length. Returns `None` if it is a fragment, or
-    /// carries something else.
+    /// The payload of the UDP datagram that the packet carries, as far as it is present, and its
+    /// length. Returns `None` if it is a fragment, or carries something else.
     #[must_use]
     pub fn datagram_payload(&self) -> Option<(&[u8], usize)> {
         const HEADER: usize = UDP_HEADER as usize;
@@ -171,21 +181,23 @@ impl IpPacket {
         Some((octets.get(HEADER..)?, length.checked_sub(HEADER)?))
     }
 
-    /// The datagram of test traffic that the packet carries. Returns `None` if it is a fragment, or carries something else. Checksums are
-    /// ignored.
+    /// The datagram of test traffic that the packet carries. Returns `None` if it is a fragment, or
+    /// carries something else. Checksums are ignored.
     #[must_use]
     pub fn datagram(&self) -> Option<UserDatagram> {
         let (payload, length) = self.datagram_payload()?;
         udp::octets::decode_payload(payload, self.ecn(), length).ok()
     }
 
-    /// Returns the pure ACK that a compressor accepts, or `None` if this is not a pure ACK over IPv4 or [`rohc::Ack`] cannot hold all of it.
+    /// Returns the pure ACK that a compressor accepts, or `None` if this is not a pure ACK over
+    /// IPv4 or [`rohc::Ack`] cannot hold all of it.
     #[must_use]
     pub fn compressible_ack(&self) -> Option<rohc::Ack> {
         if self.is_pure_ack() { rohc::Ack::of_octets(&self.octets) } else { None }
     }
 
-    /// Returns this packet with the octets of `ack`, which belongs to the same flow and has the same destination.
+    /// Returns this packet with the octets of `ack`, which belongs to the same flow and has the
+    /// same destination.
     #[must_use]
     pub fn with_ack(&self, ack: &rohc::Ack) -> Self {
         let Ok(headers) = ack.headers() else {

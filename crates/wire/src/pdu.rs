@@ -7,7 +7,8 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a transport sends in an IP packet, as a typed value. Networks know only this contract, and no transport by name.
+/// What a transport sends in an IP packet, as a typed value. Networks know only this contract, and
+/// no transport by name.
 pub trait Pdu: Any + Debug + Send {
     /// The IP protocol number of its transport (IANA, Protocol Numbers).
     fn protocol(&self) -> u8;
@@ -20,7 +21,8 @@ pub trait Pdu: Any + Debug + Send {
         Ecn::NotEct
     }
 
-    /// Sets the ECN field, as a queue does that marks the packet. A transport without ECN may ignore it.
+    /// Sets the ECN field, as a queue does that marks the packet. A transport without ECN may
+    /// ignore it.
     fn set_ecn(&mut self, _ecn: Ecn) {}
 
     /// The acknowledgment in its header, if it is a TCP segment with ACK and without SYN.
@@ -36,15 +38,18 @@ pub trait Pdu: Any + Debug + Send {
     /// Octets of its payload, which a capture may omit.
     fn payload(&self) -> u32;
 
-    /// The TLS secrets with which it can be decrypted, as far as its sender knew them: lines in the format of `SSLKEYLOGFILE` (RFC 9850).
+    /// The TLS secrets with which it can be decrypted, as far as its sender knew them: lines in the
+    /// format of `SSLKEYLOGFILE` (RFC 9850).
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }
 
-    /// Calls `to` with each of its packets as a log shows them. A transport without packets of its own, such as UDP, has none to show.
+    /// Calls `to` with each of its packets as a log shows them. A transport without packets of its
+    /// own, such as UDP, has none to show.
     fn log_entries(&self, _to: &mut dyn FnMut(log::Entry<'_>)) {}
 
-    /// Replaces the contents of `octets` with the IPv4 packet that carries this between `endpoints`.
+    /// Replaces the contents of `octets` with the IPv4 packet that carries this between
+    /// `endpoints`.
     ///
     /// # Errors
     /// If it does not fit a packet. `octets` is empty then.
@@ -56,9 +61,10 @@ pub trait Pdu: Any + Debug + Send {
         octets: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
 
-    /// Replaces the contents of `octets` with the whole IPv4 packet between `endpoints`, with the octets of streams: `carried` holds them one
-    /// after another, in the order in which [`report_octets`](acklab_base::Endpoint::report_octets) tells of them. A transport without streams
-    /// ignores them.
+    /// Replaces the contents of `octets` with the whole IPv4 packet between `endpoints`, with the
+    /// octets of streams: `carried` holds them one after another, in the order in which
+    /// [`report_octets`](acklab_base::Endpoint::report_octets) tells of them. A transport without
+    /// streams ignores them.
     ///
     /// # Errors
     /// If it does not fit a packet. `octets` is empty then.
@@ -72,8 +78,9 @@ pub trait Pdu: Any + Debug + Send {
         self.encode(endpoints, fields, Extent::Whole, octets)
     }
 
-    /// Reads it from a packet, and appends its octets of streams to `carried` in the same order. Returns `None` if the packet carries something else,
-    /// or if the transport cannot be read from octets, as is the default. Checksums are ignored.
+    /// Reads it from a packet, and appends its octets of streams to `carried` in the same order.
+    /// Returns `None` if the packet carries something else, or if the transport cannot be read from
+    /// octets, as is the default. Checksums are ignored.
     fn decode(_packet: &IpPacket, _carried: &mut Vec<u8>) -> Option<Self>
     where
         Self: Sized,

@@ -1,8 +1,9 @@
 //! Packets of QUIC version 1 (RFC 9000) as values, and their octets over UDP and IPv4.
 //!
-//! A [`Datagram`] holds one packet, or several with long headers and a last one with either (§12.2). Nothing is encrypted here: packet
-//! numbers and first octets are not masked, payloads are readable, and the authentication tag is 16 octets of zero, so that sizes are
-//! those of a protected connection. Octets of streams and of the cryptographic handshake are lengths.
+//! A [`Datagram`] holds one packet, or several with long headers and a last one with either
+//! (§12.2). Nothing is encrypted here: packet numbers and first octets are not masked, payloads are
+//! readable, and the authentication tag is 16 octets of zero, so that sizes are those of a
+//! protected connection. Octets of streams and of the cryptographic handshake are lengths.
 //!
 //! | module | holds |
 //! |---|---|
@@ -48,14 +49,15 @@ use etherparse::IpNumber;
 
 /// The version of long headers (§15).
 pub const VERSION: u32 = 1;
-/// Octets that authenticated encryption adds to a packet: the tag of the AEADs of TLS 1.3 (RFC 9001, §5.3).
+/// Octets that authenticated encryption adds to a packet: the tag of the AEADs of TLS 1.3 (RFC
+/// 9001, §5.3).
 pub const TAG: u64 = 16;
 /// Octets of IPv4 and UDP before a datagram.
 pub const OUTER_HEADERS: u64 = IPV4_HEADER + UDP_HEADER;
 /// The least size of a datagram with an Initial packet that elicits an acknowledgment (§14.1).
 pub const LEAST_INITIAL: u64 = 1200;
-/// Header protection samples 16 octets that begin four octets behind the start of the packet number, so packet number and frames have
-/// four octets at least (RFC 9001, §5.4.2).
+/// Header protection samples 16 octets that begin four octets behind the start of the packet
+/// number, so packet number and frames have four octets at least (RFC 9001, §5.4.2).
 pub const LEAST_SAMPLED: u64 = 4;
 
 /// A QUIC packet.

@@ -1,10 +1,11 @@
-//! Compressed TCP ACKs: ROHC-TCP (RFC 6846, profile 0x0006), and its variant in TCP/HACK (Salameh, Zhushi, Handley,
-//! Jamieson and Karp: HACK: Hierarchical ACKs for Efficient Wireless Medium Utilization, USENIX ATC '14, §3.3.2 and
-//! §3.4).
+//! Compressed TCP ACKs: ROHC-TCP (RFC 6846, profile 0x0006), and its variant in TCP/HACK (Salameh,
+//! Zhushi, Handley, Jamieson and Karp: HACK: Hierarchical ACKs for Efficient Wireless Medium
+//! Utilization, USENIX ATC '14, §3.3.2 and §3.4).
 //!
-//! A [`Compressor`] takes the header of a pure ACK ([`Ack`]) and writes a few octets, from which the [`Decompressor`] of the
-//! peer restores the header. Each has a context for a flow, which holds the last headers. The compressor uses the shortest
-//! format that is unambiguous whichever of the last [references](RohcConfig::references) the peer has received last.
+//! A [`Compressor`] takes the header of a pure ACK ([`Ack`]) and writes a few octets, from which
+//! the [`Decompressor`] of the peer restores the header. Each has a context for a flow, which holds
+//! the last headers. The compressor uses the shortest format that is unambiguous whichever of the
+//! last [references](RohcConfig::references) the peer has received last.
 //!
 //! | module | contents |
 //! |---|---|
@@ -19,9 +20,9 @@
 //! | `frame` | several ACKs in one link-layer acknowledgment |
 //! | `octets`, `error` | reading and writing of octets, and errors |
 //!
-//! The decompressor reads what any compressor of RFC 6846 may send of the ACKs that [`Ack`] can hold, and any decompressor
-//! can read what the compressor sends. Not implemented are other headers than IPv4 with TCP, payload, and feedback, which
-//! the unidirectional mode does not need.
+//! The decompressor reads what any compressor of RFC 6846 may send of the ACKs that [`Ack`] can
+//! hold, and any decompressor can read what the compressor sends. Not implemented are other headers
+//! than IPv4 with TCP, payload, and feedback, which the unidirectional mode does not need.
 
 mod ack;
 mod cid;
@@ -55,10 +56,11 @@ pub use octets::{LONGEST, Octets};
 pub enum Profile {
     /// RFC 6846 in unidirectional mode, with small CIDs.
     Standard,
-    /// TCP/HACK: uncompressed ACKs establish contexts at both ends, CIDs are computed, the MSN counts the ACKs of all flows of
-    /// a peer, and a frame begins with eight bits of the first MSN.
+    /// TCP/HACK: uncompressed ACKs establish contexts at both ends, CIDs are computed, the MSN
+    /// counts the ACKs of all flows of a peer, and a frame begins with eight bits of the first MSN.
     ///
-    /// As the MSN counts all flows, a sequential IP-ID is relative to that of the last ACK and not to the MSN.
+    /// As the MSN counts all flows, a sequential IP-ID is relative to that of the last ACK and not
+    /// to the MSN.
     Hack,
 }
 
@@ -67,11 +69,11 @@ pub enum Profile {
 pub enum Checksum {
     /// Two octets, as in RFC 6846.
     Carried,
-    /// The decompressor computes it. The frame check sequence of the link layer and a CRC of three or seven bits protect the
-    /// segment until then.
+    /// The decompressor computes it. The frame check sequence of the link layer and a CRC of three
+    /// or seven bits protect the segment until then.
     ///
-    /// The paper does not say that the checksum is omitted, but its mean of 4.36 octets implies it: a CID takes one octet, the
-    /// shortest base header two, and a checksum two more.
+    /// The paper does not say that the checksum is omitted, but its mean of 4.36 octets implies it:
+    /// a CID takes one octet, the shortest base header two, and a checksum two more.
     Elided,
 }
 
@@ -82,8 +84,9 @@ pub struct RohcConfig {
     pub profile: Profile,
     /// Whether each header carries the TCP checksum.
     pub checksum: Checksum,
-    /// Headers any of which may be the last one that the peer has received, 1 to [`MOST_REFERENCES`]. A change is sent this many
-    /// times, and one ACK less may be lost in a row.
+    /// Headers any of which may be the last one that the peer has received, 1 to
+    /// [`MOST_REFERENCES`]. A change is sent this many times, and one ACK less may be lost in a
+    /// row.
     pub references: u8,
 }
 
@@ -94,7 +97,8 @@ impl RohcConfig {
         Self { profile: Profile::Standard, checksum: Checksum::Carried, references: 3 }
     }
 
-    /// TCP/HACK. It needs no repetition: the sender keeps a compressed ACK until the peer must have received it.
+    /// TCP/HACK. It needs no repetition: the sender keeps a compressed ACK until the peer must have
+    /// received it.
     #[must_use]
     pub const fn hack() -> Self {
         Self { profile: Profile::Hack, checksum: Checksum::Elided, references: 1 }

@@ -1,7 +1,7 @@
 //! A few values in order, such as the frames of one packet.
 
-/// Values in their order. Most sequences have one value, which takes no memory of its own, and little besides: thousands of packets may be on
-/// their way.
+/// Values in their order. Most sequences have one value, which takes no memory of its own, and
+/// little besides: thousands of packets may be on their way.
 #[derive(Debug)]
 pub struct Sequence<T> {
     first: Option<T>,

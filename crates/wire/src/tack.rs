@@ -1,8 +1,9 @@
 //! Packets of the TACK transport as values, and their octets over UDP and IPv4.
 //!
-//! The protocol is that of Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, and of its
-//! extended version, IEEE/ACM ToN 2021. Both put it into TCP options; the format here is a packet format of its own, after RFC 9000,
-//! which authenticated encryption can wrap.
+//! The protocol is that of Li et al., *TACK: Improving Wireless Transport Performance by Taming
+//! Acknowledgments*, SIGCOMM 2020, and of its extended version, IEEE/ACM ToN 2021. Both put it into
+//! TCP options; the format here is a packet format of its own, after RFC 9000, which authenticated
+//! encryption can wrap.
 //!
 //! ```text
 //!  octets  field
@@ -14,16 +15,20 @@
 //!  16      authentication tag                                        ┘
 //! ```
 //!
-//! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection. Every packet that an endpoint sends has a
-//! PKT.SEQ of its own, larger than that of the packet before, whatever it carries.
+//! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection.
+//! Every packet that an endpoint sends has a PKT.SEQ of its own, larger than that of the packet
+//! before, whatever it carries.
 //!
 //! What later versions may change and what not:
 //!
-//! * The first seventeen octets of a packet that opens a connection are the same in all versions. A packet of version 0 answers one
-//!   of an unknown version: see [`versions`](version).
-//! * The reserved bits are ignored. Senders set them arbitrarily, so that no box on the way comes to rely on their value (RFC 8701, §1).
-//! * The types of frames from [`Extension::FIRST`] on tell their length, so that a receiver that does not know them skips them.
-//! * Parameters of the handshake tell their length as well; unknown ones are skipped (RFC 9000, §7.4.2).
+//! * The first seventeen octets of a packet that opens a connection are the same in all versions. A
+//!   packet of version 0 answers one of an unknown version: see [`versions`](version).
+//! * The reserved bits are ignored. Senders set them arbitrarily, so that no box on the way comes
+//!   to rely on their value (RFC 8701, §1).
+//! * The types of frames from [`Extension::FIRST`] on tell their length, so that a receiver that
+//!   does not know them skips them.
+//! * Parameters of the handshake tell their length as well; unknown ones are skipped (RFC 9000,
+//!   §7.4.2).
 //!
 //! | module | holds |
 //! |---|---|
@@ -68,7 +73,8 @@ use etherparse::IpNumber;
 pub const VERSION: u8 = 1;
 /// Octets of the header, the time of departure included.
 pub const HEADER: u64 = 1 + 8 + 4 + 4;
-/// Octets of the authentication tag: that of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC 8439, §2.8).
+/// Octets of the authentication tag: that of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC
+/// 8439, §2.8).
 pub const TAG: u64 = 16;
 /// Octets of the headers of IPv4 and UDP, below a datagram.
 pub const BELOW: u64 = IPV4_HEADER + UDP_HEADER;

@@ -1,4 +1,5 @@
-//! TCP segments as values (RFC 9293), with the options that acklab's endpoints use, and their octets over IPv4.
+//! TCP segments as values (RFC 9293), with the options that acklab's endpoints use, and their
+//! octets over IPv4.
 
 pub mod octets;
 mod options;

@@ -23,7 +23,8 @@ pub fn append(value: u64, octets: &mut Vec<u8>) {
     }
 }
 
-/// Takes a value off the front of `octets`, however many octets it was encoded in. Returns `None` if they are too few.
+/// Takes a value off the front of `octets`, however many octets it was encoded in. Returns `None`
+/// if they are too few.
 pub fn take(octets: &mut &[u8]) -> Option<u64> {
     let first = octets.first()?;
     let length = 1usize << (first >> 6);

@@ -46,7 +46,8 @@ fn fcs(octets: &[u8]) -> [u8; 4] {
     (!register).to_le_bytes()
 }
 
-/// The frame is these octets (hexadecimal, in the order of the standard's figures) and their FCS, and is read from them.
+/// The frame is these octets (hexadecimal, in the order of the standard's figures) and their FCS,
+/// and is read from them.
 #[track_caller]
 fn is(frame: &Frame<'_>, hexadecimal: &str) {
     let mut expected: Vec<u8> =
@@ -254,7 +255,8 @@ fn radiotap_fields_are_aligned() {
         modulation: Some(Modulation::Legacy(22)),
         ..Header::default()
     };
-    // Version, padding, length, presence of bits 0, 1, 2, 3, 5, 6; TSFT; flags, rate, channel; signal, noise.
+    // Version, padding, length, presence of bits 0, 1, 2, 3, 5, 6; TSFT; flags, rate, channel;
+    // signal, noise.
     let expected = "00 00 18 00 6f 00 00 00 02 01 00 00 00 00 00 00 52 16 6c 09 a0 00 ce a2";
     assert_eq!(hexadecimal(&legacy), expected);
 
@@ -286,8 +288,9 @@ fn radiotap_fields_are_aligned() {
 
     let eht = Eht { mcs: 13, streams: 2, width: Some(320), guard: Some(1600), training: Some(2), is_ldpc: Some(true) };
     let eht = Header { has_fcs: true, modulation: Some(Modulation::Eht(eht)), ..Header::default() };
-    // A list of items from 12 on: U-SIG of 12 octets, which announces a single user at 320 MHz, and EHT of 44 octets, of which all is zero
-    // but the known fields, guard interval and training, and the user.
+    // A list of items from 12 on: U-SIG of 12 octets, which announces a single user at 320 MHz, and
+    // EHT of 44 octets, of which all is zero but the known fields, guard interval and training, and
+    // the user.
     let expected = "00 00 4c 00 02 00 00 10 10 00 00 00 \
                     21 00 0c 00 03 00 02 00 40 00 00 00 c0 00 00 00 \
                     22 00 2c 00 0c 00 00 00 80 04 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 \
@@ -297,7 +300,8 @@ fn radiotap_fields_are_aligned() {
 
 #[test]
 fn radiotap_of_others_is_read_around_what_is_not_known_here() {
-    // As a Linux driver writes it: two presence words (antenna 0 has its own signal), TSFT, flags, rate, channel, signal, antenna.
+    // As a Linux driver writes it: two presence words (antenna 0 has its own signal), TSFT, flags,
+    // rate, channel, signal, antenna.
     let octets = [
         &[0, 0, 35, 0][..],
         &[0x2f, 0x40, 0, 0xa0],

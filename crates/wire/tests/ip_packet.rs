@@ -15,7 +15,8 @@ use proptest::sample::Index;
 use std::net::IpAddr;
 
 const FLOW: Endpoints = Endpoints::of_connection(3);
-/// An ICMP echo request (RFC 792) from 192.0.2.1 to 192.0.2.2, EF (RFC 3246) and ECT(0), without payload.
+/// An ICMP echo request (RFC 792) from 192.0.2.1 to 192.0.2.2, EF (RFC 3246) and ECT(0), without
+/// payload.
 const ECHO: [u8; 28] = [
     0x45, 0xba, 0x00, 0x1c, 0x00, 0x01, 0x40, 0x00, 0x40, 0x01, 0xb6, 0x25, 0xc0, 0x00, 0x02, 0x01, 0xc0, 0x00, 0x02,
     0x02, 0x08, 0x00, 0xf7, 0xfd, 0x00, 0x01, 0x00, 0x01,
@@ -46,7 +47,8 @@ fn octets_of(pdu: &impl Pdu, endpoints: Endpoints, dscp: u8, extent: Extent) -> 
     octets
 }
 
-/// The packet with `header` between that of IPv6, to which it leads, and the rest, to which it leads in turn.
+/// The packet with `header` between that of IPv6, to which it leads, and the rest, to which it
+/// leads in turn.
 fn with_extension(kind: u8, mut header: [u8; 8]) -> Vec<u8> {
     header[0] = ACK_V6[6];
     let mut octets = ACK_V6.to_vec();
@@ -86,7 +88,8 @@ fn an_ack_over_ipv6_is_one() {
 
 #[test]
 fn extension_headers_are_passed_over() {
-    // Destination options and hop-by-hop options that are PadN (RFC 8200, §4.2), and a fragment header of a whole packet (RFC 6946).
+    // Destination options and hop-by-hop options that are PadN (RFC 8200, §4.2), and a fragment
+    // header of a whole packet (RFC 6946).
     for (kind, header) in [(60, [0, 0, 1, 4, 0, 0, 0, 0]), (0, [0, 0, 1, 4, 0, 0, 0, 0]), (44, [0; 8])] {
         let (with, without) = (parsed(&with_extension(kind, header)), parsed(&ACK_V6));
         assert_eq!((with.flow(), with.pure_ack()), (without.flow(), without.pure_ack()), "header {kind}");
@@ -204,7 +207,8 @@ fn octets_that_are_no_packet_are_refused_with_the_reason() {
     assert!(refused(&jumbo).contains("jumbograms (RFC 2675) are not supported"));
 }
 
-/// What typed packets and their octets both tell: length, flow, ECN, DSCP, and what they acknowledge, in general and if they are pure.
+/// What typed packets and their octets both tell: length, flow, ECN, DSCP, and what they
+/// acknowledge, in general and if they are pure.
 type Answers = (Bytes, FlowKey, Ecn, u8, Option<AckHeader>, Option<AckHeader>, bool);
 
 fn answers(packet: &IpPacket) -> Answers {

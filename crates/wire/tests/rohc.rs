@@ -1,7 +1,8 @@
 //! ACKs to a few octets and back.
 //!
-//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` looks longer; `ACKLAB_SEED` looks elsewhere. A failure
-//! prints the seed of its case, which `ACKLAB_CASE` runs alone.
+//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` looks longer;
+//! `ACKLAB_SEED` looks elsewhere. A failure prints the seed of its case, which `ACKLAB_CASE` runs
+//! alone.
 
 #[path = "properties/rohc.rs"]
 mod property;

@@ -29,13 +29,15 @@ fn advance(ack: &mut Ack, octets: u32) {
     ack.segment.ack.0 += octets;
 }
 
-/// Mean octets of an ACK in hundredths, rounded up: of all ACKs, and of the second half, when contexts and strides are established.
+/// Mean octets of an ACK in hundredths, rounded up: of all ACKs, and of the second half, when
+/// contexts and strides are established.
 fn means(sizes: &[u64]) -> [u64; 2] {
     let mean = |sizes: &[u64]| (sizes.iter().sum::<u64>() * 100).div_ceil(sizes.len() as u64);
     [mean(sizes), mean(&sizes[sizes.len() / 2..])]
 }
 
-/// Octets of each ACK of a stream, which `next` turns into the next ACK. In TCP/HACK an uncompressed ACK of each flow comes first.
+/// Octets of each ACK of a stream, which `next` turns into the next ACK. In TCP/HACK an
+/// uncompressed ACK of each flow comes first.
 fn sizes(config: RohcConfig, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
@@ -93,7 +95,8 @@ fn one_to_four_segments() -> impl FnMut(&mut Ack, u32) {
 
 fn sack_in_a_fifth(ack: &mut Ack, count: u32) {
     timestamps(1)(ack, count);
-    // Twenty of every hundred ACKs repeat one number, and each reports one more segment beyond a hole.
+    // Twenty of every hundred ACKs repeat one number, and each reports one more segment beyond a
+    // hole.
     let hole = count % 100;
     ack.segment.options.sack = if hole < 80 {
         Default::default()
@@ -132,21 +135,25 @@ fn sequential(count: u16) -> u16 {
     count + 7
 }
 
-/// The comments quote the sizes of librohc 2.4.0-dev for streams of the same description, in hundredths of an octet.
+/// The comments quote the sizes of librohc 2.4.0-dev for streams of the same description, in
+/// hundredths of an octet.
 #[test]
 fn the_standard_takes_no_more_than_librohc() {
     let means = |flows, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(RohcConfig::standard(), flows, next));
-    // Base header of two octets, checksum of two; three IRs and a co_common at the beginning, one IR after 1700.
+    // Base header of two octets, checksum of two; three IRs and a co_common at the beginning, one
+    // IR after 1700.
     assert_eq!(means(1, &mut constant), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(sequential)), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(random)), [608, 604], "librohc: 610");
-    // Nine of ten flows have an Add-CID octet. The IRs of ten flows cost as much as those of one flow in a tenth of the ACKs.
+    // Nine of ten flows have an Add-CID octet. The IRs of ten flows cost as much as those of one
+    // flow in a tenth of the ACKs.
     assert_eq!(means(10, &mut constant), [548, 490], "librohc: 490");
     // Two of seventeen flows share a CID, and each of their headers is an IR.
     assert_eq!(means(17, &mut constant), [963, 878]);
     // Three of ten with the window, in six octets rather than two.
     assert_eq!(means(1, &mut windows), [528, 524], "librohc: 565");
-    // The segment is the common stride, and librohc sends each new one. The third IR has a larger one.
+    // The segment is the common stride, and librohc sends each new one. The third IR has a larger
+    // one.
     assert_eq!(means(1, &mut one_to_four_segments()), [409, 404], "librohc: 980");
     // An octet for each timestamp.
     assert_eq!(means(1, &mut timestamps(1)), [610, 605], "librohc: 611");
@@ -154,16 +161,18 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(1, &mut timestamps(4)), [909, 904], "librohc: 910");
     // The stream of librohc was another one, with SACK in a fifth of the ACKs, too.
     assert_eq!(means(1, &mut sack_in_a_fifth), [757, 754], "librohc: 1150");
-    // An octet in 50 of each 150 ACKs, and three headers of nine or ten octets at the beginning and the end of a run.
+    // An octet in 50 of each 150 ACKs, and three headers of nine or ten octets at the beginning and
+    // the end of a run.
     assert_eq!(means(1, &mut ece_runs), [470, 464]);
-    // The list at the beginning and the end of a run, three times each; it refers to the timestamps in the item table.
+    // The list at the beginning and the end of a run, three times each; it refers to the timestamps
+    // in the item table.
     assert_eq!(means(1, &mut timestamps_that_come_and_go), [808, 803]);
     // Three co_common for each change.
     assert_eq!(means(1, &mut dscp_and_df_change), [490, 486]);
 }
 
-/// Two octets less for the checksum and one more for the CID, no IR and no repetition. A frame has one more octet for all its
-/// ACKs.
+/// Two octets less for the checksum and one more for the CID, no IR and no repetition. A frame has
+/// one more octet for all its ACKs.
 #[test]
 fn hack_takes_three_octets() {
     let of = |checksum, next: &mut dyn FnMut(&mut Ack, u32)| {

@@ -1,5 +1,6 @@
-//! Streams that librohc compressed (`vectors/rohc_tcp.txt`): a decompressor of RFC 6846 returns every header of a stream from which no more
-//! packets are lost in a row than the compressor repeats changes.
+//! Streams that librohc compressed (`vectors/rohc_tcp.txt`): a decompressor of RFC 6846 returns
+//! every header of a stream from which no more packets are lost in a row than the compressor
+//! repeats changes.
 
 use acklab_wire::rohc::{Ack, Compressor, Decompressor, Octets, RohcConfig};
 
@@ -58,8 +59,9 @@ fn each_header_of_another_compressor_is_decompressed() {
     }
 }
 
-/// acklab repeats changes three times, and librohc did so four times in these streams, except that it does not repeat changes of DF, and
-/// refers to the IP-ID of a header that is not sequential. A stream in which only these change would take more here with four repetitions.
+/// acklab repeats changes three times, and librohc did so four times in these streams, except that
+/// it does not repeat changes of DF, and refers to the IP-ID of a header that is not sequential. A
+/// stream in which only these change would take more here with four repetitions.
 #[test]
 fn no_stream_takes_more_octets_than_by_the_other_compressor() {
     for Stream { name, packets } in streams() {

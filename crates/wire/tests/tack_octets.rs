@@ -40,7 +40,8 @@ fn octets_of(packet: &Packet, extent: Extent) -> Vec<u8> {
     octets
 }
 
-/// The example of Li et al., §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10 have arrived.
+/// The example of Li et al., §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10 have
+/// arrived.
 fn example() -> Tack {
     Tack {
         next: PktSeq(2),
@@ -278,7 +279,8 @@ proptest! {
     }
 }
 
-/// A real host's packet: the octets of two streams stand behind their frames, over either version of IP.
+/// A real host's packet: the octets of two streams stand behind their frames, over either version
+/// of IP.
 #[test]
 fn octets_of_streams_go_in_and_come_out() {
     let of = |id, offset, length| Frame::Stream(Stream { id, offset, length, is_end: false });

@@ -87,7 +87,8 @@ pub(super) mod control {
     pub(in super::super) const TID_SHIFT: u32 = 12;
 }
 
-/// The Fragment Number subfield, which encodes the size of the bitmap (802.11ax-2021, Table 9-30a): 8 octets.
+/// The Fragment Number subfield, which encodes the size of the bitmap (802.11ax-2021, Table 9-30a):
+/// 8 octets.
 pub(super) const FRAGMENT_OF_64: u16 = 0b0000;
 /// A bitmap of 32 octets.
 pub(super) const FRAGMENT_OF_256: u16 = 0b0100;

@@ -71,16 +71,17 @@ pub struct Data<'a> {
     pub has_more_fragments: bool,
     /// Does the sender hold more frames for the receiver (9.2.4.1.8)?
     pub has_more_data: bool,
-    /// SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4): the sender has moved on although its previous frame was not acknowledged. The paper
-    /// does not say where the bit is. Here it is bit 4 of the QoS Control field, or the bit +HTC/Order of a frame without QoS, which has no
-    /// other use there.
+    /// SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4): the sender has moved on although its
+    /// previous frame was not acknowledged. The paper does not say where the bit is. Here it is bit
+    /// 4 of the QoS Control field, or the bit +HTC/Order of a frame without QoS, which has no other
+    /// use there.
     pub is_sync: bool,
     /// Address 1: the station that receives the frame over the air.
     pub receiver: MacAddress,
     /// Address 2: the station that transmits the frame.
     pub transmitter: MacAddress,
-    /// Address 3: the destination of an MSDU sent to an access point; the source of an MSDU sent by one; the BSSID of an A-MSDU, and of a
-    /// frame between two stations (Table 9-30).
+    /// Address 3: the destination of an MSDU sent to an access point; the source of an MSDU sent by
+    /// one; the BSSID of an A-MSDU, and of a frame between two stations (Table 9-30).
     pub address_3: MacAddress,
     /// Its sequence number, of which the low twelve bits count (9.2.4.4.2).
     pub sequence: u16,

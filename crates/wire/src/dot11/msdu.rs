@@ -13,8 +13,8 @@ pub fn ether_type(packet: &[u8]) -> u16 {
     if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 }
 }
 
-/// LLC with both service access points those of SNAP and an unnumbered information frame (IEEE Std 802-2014, 9.4; RFC 1042), then the
-/// organisation of the EtherTypes.
+/// LLC with both service access points those of SNAP and an unnumbered information frame (IEEE Std
+/// 802-2014, 9.4; RFC 1042), then the organisation of the EtherTypes.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Octets of LLC and SNAP headers.
 pub const SNAP_HEADER: usize = SNAP.len() + 2;
@@ -64,7 +64,8 @@ pub struct Subframe<'a> {
 }
 
 impl Subframe<'_> {
-    /// Append the subframe to the A-MSDU in `octets`, after padding the last subframe there to a multiple of four octets.
+    /// Append the subframe to the A-MSDU in `octets`, after padding the last subframe there to a
+    /// multiple of four octets.
     ///
     /// # Panics
     /// If the MSDU has more than 65535 octets, which no frame can carry.

@@ -1,4 +1,5 @@
-//! The radiotap header that a capture puts in front of a frame: when and how it was sent (radiotap.org, "defined fields").
+//! The radiotap header that a capture puts in front of a frame: when and how it was sent
+//! (radiotap.org, "defined fields").
 
 mod decode;
 mod encode;
@@ -296,7 +297,8 @@ mod u_sig {
     pub(super) const WIDTH_SHIFT: u32 = 15;
     /// Common.
     pub(super) const WIDTH_MASK: u32 = 0b111;
-    /// Widths in MHz with their codes; 320 MHz has a second one for channels at other centre frequencies.
+    /// Widths in MHz with their codes; 320 MHz has a second one for channels at other centre
+    /// frequencies.
     pub(super) const WIDTHS: [(u32, u16); 6] = [(0, 20), (1, 40), (2, 80), (3, 160), (4, 320), (5, 320)];
     /// Value and mask: PPDU Type And Compression Mode.
     pub(super) const TYPE: u32 = 0x0000_00c0;
@@ -306,7 +308,8 @@ mod u_sig {
     pub(super) const LEN: usize = 12;
 }
 
-/// The item of EHT: a word that says which fields are known, nine words of fields, and a word for each user.
+/// The item of EHT: a word that says which fields are known, nine words of fields, and a word for
+/// each user.
 mod eht {
     /// Known.
     pub(super) const GUARD_KNOWN: u32 = 0x0000_0004;

@@ -6,9 +6,11 @@ use crate::tcp::octets::{KIND_ACCURATE_ECN, flags_of, has_others, read_options, 
 use acklab_base::{AckHeader, Ecn};
 use etherparse::TcpHeaderSlice;
 
-/// Returns the acknowledgment in `segment`, whose complete length is `length`, or `None` if its header is cut off or acknowledges nothing.
+/// Returns the acknowledgment in `segment`, whose complete length is `length`, or `None` if its
+/// header is cut off or acknowledges nothing.
 ///
-/// [`AckHeader::has_other_content`] is set if an option is unknown or cannot be parsed, so that no ACK filter drops the segment as redundant.
+/// [`AckHeader::has_other_content`] is set if an option is unknown or cannot be parsed, so that no
+/// ACK filter drops the segment as redundant.
 pub(super) fn header_of(segment: &[u8], length: usize) -> Option<AckHeader> {
     let tcp = TcpHeaderSlice::from_slice(segment).ok()?;
     let options = read_options(tcp.options(), flags_of(&tcp));
@@ -28,7 +30,8 @@ pub(super) fn header_of(segment: &[u8], length: usize) -> Option<AckHeader> {
 const NUMBER: usize = 8;
 const CHECKSUM: usize = 16;
 
-/// Sets the acknowledgment number in a TCP header, and updates the checksum. Returns `None` if the header is cut off.
+/// Sets the acknowledgment number in a TCP header, and updates the checksum. Returns `None` if the
+/// header is cut off.
 pub(super) fn set_number(segment: &mut [u8], number: u32) -> Option<()> {
     let word = |segment: &[u8], at: usize| Some(u16::from_be_bytes(*segment.get(at..)?.first_chunk()?));
     let mut checksum = word(segment, CHECKSUM)?;

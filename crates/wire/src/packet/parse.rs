@@ -87,7 +87,8 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
     let present = &octets[..octets.len().min(wire_len)];
     let is_fragment = ip.is_fragmenting_payload();
     let payload = &present[ip.slice().len()..];
-    // All fragments of a packet have the same protocol field, and only the first has an authentication header (RFC 4302, §3.3.4).
+    // All fragments of a packet have the same protocol field, and only the first has an
+    // authentication header (RFC 4302, §3.3.4).
     let (protocol, octets) = if is_fragment {
         (ip.protocol(), payload)
     } else {
@@ -132,13 +133,15 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Skips the extension headers (RFC 8200, §4), of which the first has the number `first`. Returns the number of the first header that is not
-/// an extension header or is cut off, whether the packet is a fragment, and the remaining octets.
+/// Skips the extension headers (RFC 8200, §4), of which the first has the number `first`. Returns
+/// the number of the first header that is not an extension header or is cut off, whether the packet
+/// is a fragment, and the remaining octets.
 ///
-/// For a fragment, the number is the Next Header value of the fragment header. It is the same in all fragments, but only the first fragment
-/// begins with that header (RFC 8200, §4.5).
+/// For a fragment, the number is the Next Header value of the fragment header. It is the same in
+/// all fragments, but only the first fragment begins with that header (RFC 8200, §4.5).
 fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) {
-    // The iterator of etherparse's `Ipv6ExtensionsSlice` reads on behind the headers that could be parsed, so it is not used.
+    // The iterator of etherparse's `Ipv6ExtensionsSlice` reads on behind the headers that could be
+    // parsed, so it is not used.
     let (mut number, mut rest) = (first, octets);
     loop {
         let (len, next, is_fragment) = match number {

@@ -30,7 +30,8 @@ pub(super) fn set_ecn(octets: &mut [u8], ecn: Ecn) {
     }
 }
 
-/// The checksum after a word that it covers has changed: ~(~HC + ~m + m') (RFC 1624, §3, equation 3).
+/// The checksum after a word that it covers has changed: ~(~HC + ~m + m') (RFC 1624, §3, equation
+/// 3).
 pub(super) const fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = !checksum as u32 + !old as u32 + new as u32;
     let sum = (sum >> 16) + (sum & 0xffff);

@@ -9,7 +9,8 @@ use crate::varint;
 pub struct Ack {
     /// The packet numbers that have arrived.
     pub ranges: AckRanges,
-    /// How long the largest of them has waited for this frame, in units of 2^`ack_delay_exponent` microseconds.
+    /// How long the largest of them has waited for this frame, in units of 2^`ack_delay_exponent`
+    /// microseconds.
     pub delay: u64,
     /// What few frames report, or nothing.
     rare: Option<Box<Rare>>,
@@ -25,10 +26,12 @@ struct Rare {
 /// When packets of contiguous numbers have arrived (draft-ietf-quic-receive-ts, §4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimestampRange {
-    /// Delta Largest Acknowledged: the largest of them lies below the largest number that the frame acknowledges by this.
+    /// Delta Largest Acknowledged: the largest of them lies below the largest number that the frame
+    /// acknowledges by this.
     pub below: u64,
-    /// The Timestamp Deltas, from the largest number downwards, in units of 2^`receive_timestamps_exponent` microseconds: the first of the frame is
-    /// the time since the basis, each other one how much earlier a packet came than the one before it.
+    /// The Timestamp Deltas, from the largest number downwards, in units of
+    /// 2^`receive_timestamps_exponent` microseconds: the first of the frame is the time since the
+    /// basis, each other one how much earlier a packet came than the one before it.
     pub deltas: Vec<u64>,
 }
 
@@ -77,7 +80,8 @@ impl Ack {
         self.rare.as_ref()?.ecn.as_ref()
     }
 
-    /// When packets have arrived: the frame is `ACK_RECEIVE_TIMESTAMPS` then (draft-ietf-quic-receive-ts, §4).
+    /// When packets have arrived: the frame is `ACK_RECEIVE_TIMESTAMPS` then
+    /// (draft-ietf-quic-receive-ts, §4).
     #[must_use]
     #[inline]
     pub fn timestamps(&self) -> Option<&[TimestampRange]> {
@@ -118,8 +122,9 @@ impl Ack {
         self.timestamps().into_iter().map(|ranges| ranges.len() as u64).chain(fields)
     }
 
-    /// The packets whose arrival it tells, from the last one that came backwards, and when they came since the basis of its sender, in the
-    /// frame's unit. Returns `None` in place of what is no packet number, and ends there.
+    /// The packets whose arrival it tells, from the last one that came backwards, and when they
+    /// came since the basis of its sender, in the frame's unit. Returns `None` in place of what is
+    /// no packet number, and ends there.
     pub fn receive_times(&self) -> impl Iterator<Item = Option<(u64, u64)>> {
         let largest = self.ranges.largest();
         let mut at = None;

@@ -4,10 +4,12 @@ use crate::varint;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ranges of packet numbers: one at least, the highest first, none empty, and with a gap between any two.
+/// Ranges of packet numbers: one at least, the highest first, none empty, and with a gap between
+/// any two.
 ///
-/// From one frame to the next, most of the time only the newest range has grown. The list of those behind it is made once, its octets are
-/// counted once, and frames share it, so that a frame costs the same however many ranges it has.
+/// From one frame to the next, most of the time only the newest range has grown. The list of those
+/// behind it is made once, its octets are counted once, and frames share it, so that a frame costs
+/// the same however many ranges it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AckRanges {
     newest: Range<u64>,
@@ -89,7 +91,8 @@ impl AckRanges {
         self.newest.end - 1
     }
 
-    /// The field First ACK Range: the numbers below the largest that are acknowledged with it (RFC 9000, §19.3).
+    /// The field First ACK Range: the numbers below the largest that are acknowledged with it (RFC
+    /// 9000, §19.3).
     pub(super) const fn first_field(&self) -> u64 {
         length(&self.newest)
     }

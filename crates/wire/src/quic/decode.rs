@@ -1,7 +1,8 @@
 //! Octets to packets.
 //!
-//! What decodes is encoded to octets that decode to the same value. They need not be the same octets: RFC 9000 lets a sender choose how
-//! many octets an integer takes and whether a stream frame has a length.
+//! What decodes is encoded to octets that decode to the same value. They need not be the same
+//! octets: RFC 9000 lets a sender choose how many octets an integer takes and whether a stream
+//! frame has a length.
 
 use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
@@ -68,8 +69,8 @@ pub enum DecodeError {
     },
 }
 
-/// The unprotected datagram in the IPv4 packet that `octets` starts with, and between whom it runs. Short headers have connection ids of
-/// `id_length` octets.
+/// The unprotected datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
+/// Short headers have connection ids of `id_length` octets.
 ///
 /// # Errors
 /// If the octets are not a whole, well-formed datagram.
@@ -81,7 +82,8 @@ pub fn decode(octets: &[u8], id_length: usize, checksums: Checksums) -> Result<(
     Ok((endpoints, decode_datagram(payload, ecn, id_length)?))
 }
 
-/// The unprotected packets in a datagram, which came with this ECN field. Short headers have connection ids of `id_length` octets.
+/// The unprotected packets in a datagram, which came with this ECN field. Short headers have
+/// connection ids of `id_length` octets.
 ///
 /// # Errors
 /// If they are not well-formed.

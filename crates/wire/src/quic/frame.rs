@@ -193,7 +193,8 @@ pub struct NewConnectionId {
 pub struct Close {
     /// The code of the error: a transport error, or the application's.
     pub code: u64,
-    /// The type of the frame that caused a transport error, zero if unknown; `None` if the application closes.
+    /// The type of the frame that caused a transport error, zero if unknown; `None` if the
+    /// application closes.
     pub frame_type: Option<u64>,
     /// Octets of the reason phrase.
     pub reason: u16,

@@ -1,4 +1,5 @@
-//! Packet numbers in headers (RFC 9000, §17.1): the least significant octets of a number that counts to 2⁶² − 1.
+//! Packet numbers in headers (RFC 9000, §17.1): the least significant octets of a number that
+//! counts to 2⁶² − 1.
 
 /// A packet number as a header has it: one to four octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +28,9 @@ impl PacketNumber {
         Self { value: value & (u32::MAX >> (32 - 8 * length as u32)), length }
     }
 
-    /// The number `full` in as many octets as its receiver needs, with `acknowledged` as the largest number that it has acknowledged
-    /// (§17.1, appendix A.2): twice as many numbers can be told apart as are outstanding.
+    /// The number `full` in as many octets as its receiver needs, with `acknowledged` as the
+    /// largest number that it has acknowledged (§17.1, appendix A.2): twice as many numbers can be
+    /// told apart as are outstanding.
     #[must_use]
     pub fn truncate(full: u64, acknowledged: Option<u64>) -> Self {
         let outstanding = acknowledged.map_or(full + 1, |acknowledged| full.saturating_sub(acknowledged));
@@ -36,7 +38,8 @@ impl PacketNumber {
         Self::new(full as u32, bits.div_ceil(8).min(4) as u8)
     }
 
-    /// The full number that is nearest to the one expected next, with `largest` as the largest that has arrived (appendix A.3).
+    /// The full number that is nearest to the one expected next, with `largest` as the largest that
+    /// has arrived (appendix A.3).
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> u64 {
         let expected = largest.map_or(0, |largest| largest + 1);

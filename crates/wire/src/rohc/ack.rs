@@ -23,8 +23,9 @@ impl Ack {
         Self { endpoints, segment, ip: Ipv4Fields::default() }
     }
 
-    /// Decodes the octets of an IPv4 packet. Returns `None` if it is not a pure ACK, or if [`headers`](Self::headers) would not restore the
-    /// same octets: an `Ack` cannot hold IP options, TCP options that acklab does not know, or a wrong checksum.
+    /// Decodes the octets of an IPv4 packet. Returns `None` if it is not a pure ACK, or if
+    /// [`headers`](Self::headers) would not restore the same octets: an `Ack` cannot hold IP
+    /// options, TCP options that acklab does not know, or a wrong checksum.
     #[must_use]
     pub fn of_octets(octets: &[u8]) -> Option<Self> {
         let (endpoints, segment) = decode(octets, Checksums::Ignore).ok()?;
@@ -41,15 +42,15 @@ impl Ack {
         headers(&self.segment, self.endpoints, self.ip)
     }
 
-    /// Its headers, before they become octets. A caller had better borrow them from the result: to move words that were just written costs more than
-    /// to compute them.
+    /// Its headers, before they become octets. A caller had better borrow them from the result: to
+    /// move words that were just written costs more than to compute them.
     #[inline]
     pub(super) fn header_words(&self) -> Result<HeaderWords, EncodeError> {
         HeaderWords::of(&self.segment, &self.endpoints, &self.ip)
     }
 
-    /// The octet of the irregular chain with all ECN bits (RFC 6846, §8.2: `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of
-    /// which AE is the last, and CWR and ECE.
+    /// The octet of the irregular chain with all ECN bits (RFC 6846, §8.2: `tcp_irregular`): the
+    /// ECN field of IP, the reserved bits of TCP, of which AE is the last, and CWR and ECE.
     pub(super) const fn ecn_octet(&self) -> u8 {
         self.segment.ecn.bits() << 6 | self.segment.flags.ace()
     }

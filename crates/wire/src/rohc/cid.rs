@@ -5,7 +5,8 @@ use etherparse::IpNumber;
 use md5::{Digest, Md5};
 use std::fmt;
 
-/// A context identifier: a small CID from 0 to 15 in ROHC (RFC 5795, §5.2.1), any octet in TCP/HACK.
+/// A context identifier: a small CID from 0 to 15 in ROHC (RFC 5795, §5.2.1), any octet in
+/// TCP/HACK.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cid(pub u8);
 
@@ -13,10 +14,12 @@ impl Cid {
     /// The number of small CIDs.
     pub const SMALL: u8 = 16;
 
-    /// The CID that both ends of TCP/HACK compute (Salameh et al., ATC '14, §3.3.2): the last octet of the MD5 hash (RFC 1321) of the
-    /// five-tuple. The paper does not give the order of its fields; here it is that of the headers: protocol, addresses, ports.
+    /// The CID that both ends of TCP/HACK compute (Salameh et al., ATC '14, §3.3.2): the last octet
+    /// of the MD5 hash (RFC 1321) of the five-tuple. The paper does not give the order of its
+    /// fields; here it is that of the headers: protocol, addresses, ports.
     ///
-    /// Two connections may have the same CID. The first one keeps it, and the ACKs of the other are not compressed.
+    /// Two connections may have the same CID. The first one keeps it, and the ACKs of the other are
+    /// not compressed.
     #[must_use]
     pub fn of(endpoints: Endpoints) -> Self {
         let (from, to) = (endpoints.source, endpoints.destination);
@@ -43,16 +46,18 @@ impl fmt::Debug for Cid {
     }
 }
 
-/// Headers of other flows after which a flow counts as ended: four rounds of as many flows as there are CIDs. An active flow that is taken
-/// for ended costs an IR, and so does each header of a new flow that waits for an ended one.
+/// Headers of other flows after which a flow counts as ended: four rounds of as many flows as there
+/// are CIDs. An active flow that is taken for ended costs an IR, and so does each header of a new
+/// flow that waits for an ended one.
 const QUIET: u64 = 4 * Cid::SMALL as u64;
 
 /// The assignment of the small CIDs to flows, of which there may be more than CIDs.
 ///
-/// A new flow evicts one that has ended. If none has, new flows evict one another, until one of them sends a second header: insertion in
-/// the LRU position (Qureshi, Jaleel, Patt, Steely and Emer: Adaptive Insertion Policies for High Performance Caching, ISCA '07, §4.1).
-/// Seventeen flows that take turns then share one CID among two of them. Eviction of the least recently used flow always evicts
-/// the one whose turn is next, so that every header is an IR.
+/// A new flow evicts one that has ended. If none has, new flows evict one another, until one of
+/// them sends a second header: insertion in the LRU position (Qureshi, Jaleel, Patt, Steely and
+/// Emer: Adaptive Insertion Policies for High Performance Caching, ISCA '07, §4.1). Seventeen flows
+/// that take turns then share one CID among two of them. Eviction of the least recently used flow
+/// always evicts the one whose turn is next, so that every header is an IR.
 #[derive(Clone, Debug)]
 pub(super) struct SmallCids {
     /// Headers that have been compressed.
@@ -61,7 +66,8 @@ pub(super) struct SmallCids {
     used: [Option<u64>; Cid::SMALL as usize],
     /// The CID that new flows share, as long as none of them has sent a second header.
     shared: Option<Cid>,
-    /// The last MSN of each CID. A new flow continues from it (RFC 6846, §6.1.1), so that its IR is not taken for a duplicate.
+    /// The last MSN of each CID. A new flow continues from it (RFC 6846, §6.1.1), so that its IR is
+    /// not taken for a duplicate.
     last_msns: [u16; Cid::SMALL as usize],
 }
 
@@ -79,7 +85,8 @@ impl SmallCids {
         self.shared = self.shared.filter(|shared| *shared != cid);
     }
 
-    /// Assigns a CID to a new flow, which sends a header: one that is free, or that of the flow to be evicted.
+    /// Assigns a CID to a new flow, which sends a header: one that is free, or that of the flow to
+    /// be evicted.
     pub(super) fn assign(&mut self) -> Cid {
         self.clock += 1;
         let last_use = |cid: &Cid| self.used[usize::from(cid.0)];

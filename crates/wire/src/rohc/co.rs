@@ -1,4 +1,5 @@
-//! Compressed headers (CO; RFC 6846, §7.3): the next header, from the context, a base header, a list and the irregular chain.
+//! Compressed headers (CO; RFC 6846, §7.3): the next header, from the context, a base header, a
+//! list and the irregular chain.
 
 use super::context::State;
 use super::crc::Crc;
@@ -15,13 +16,15 @@ use acklab_base::Ecn;
 pub(super) struct Context {
     pub(super) state: State,
     pub(super) table: ItemTable,
-    /// A check has failed since the last header with a CRC of more than three bits (RFC 6846, §5.3.2: the state "Static Context"). One
-    /// failure is enough, because the links here lose packets and do not corrupt them.
+    /// A check has failed since the last header with a CRC of more than three bits (RFC 6846,
+    /// §5.3.2: the state "Static Context"). One failure is enough, because the links here lose
+    /// packets and do not corrupt them.
     pub(super) is_damaged: bool,
 }
 
 impl Context {
-    /// Replaces the state by that of an uncompressed ACK. The item table keeps the items of earlier headers.
+    /// Replaces the state by that of an uncompressed ACK. The item table keeps the items of earlier
+    /// headers.
     pub(super) fn refresh(&mut self, state: State) {
         self.table.store(self.state.list, &self.state.ack.segment.options);
         self.table.assign_uncompressed(state.list, &state.ack);
@@ -36,8 +39,9 @@ impl Context {
         table
     }
 
-    /// Decompresses the header of which [`Format::read`](super::formats::Format::read) returned `base` and made `next`, and whose remaining
-    /// octets are in `reader`. The context is updated only if the header is valid and nothing follows it that `accept` refuses.
+    /// Decompresses the header of which [`Format::read`](super::formats::Format::read) returned
+    /// `base` and made `next`, and whose remaining octets are in `reader`. The context is updated
+    /// only if the header is valid and nothing follows it that `accept` refuses.
     pub(super) fn decompress(
         &mut self,
         base: &Base,
@@ -118,7 +122,8 @@ impl Context {
     }
 }
 
-/// `flags` with AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six bits of an octet.
+/// `flags` with AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six bits of an
+/// octet.
 pub(super) fn with_ecn_flags(flags: Flags, octet: u8) -> Result<Flags, Error> {
     if octet & 0b0011_1000 != 0 {
         return Err(Error::Chain { what: "the reserved bits of TCP", found: octet });

@@ -11,10 +11,12 @@ use super::{Ack, Checksum, Cid, Profile, RohcConfig, ir};
 use crate::Endpoints;
 use std::collections::BTreeMap;
 
-/// Headers of a flow from one IR to the next, as no feedback reports a damaged context: the value of librohc (`CHANGE_TO_IR_COUNT`).
+/// Headers of a flow from one IR to the next, as no feedback reports a damaged context: the value
+/// of librohc (`CHANGE_TO_IR_COUNT`).
 const REFRESH: u16 = 1700;
-/// Octets that it costs in each reference to omit the ECN bits of a header and to carry them again: a `rnd_8` or `co_common` rather than a
-/// `rnd_4` each time. To carry them costs one octet in each header.
+/// Octets that it costs in each reference to omit the ECN bits of a header and to carry them again:
+/// a `rnd_8` or `co_common` rather than a `rnd_4` each time. To carry them costs one octet in each
+/// header.
 const ECN_SWITCH: u16 = 10;
 
 /// The sending end, one for each peer.
@@ -22,7 +24,8 @@ const ECN_SWITCH: u16 = 10;
 pub struct Compressor {
     config: RohcConfig,
     cids: BTreeMap<Endpoints, Cid>,
-    /// The CID of the last ACK. The next one is most likely of the same flow, which needs no search then.
+    /// The CID of the last ACK. The next one is most likely of the same flow, which needs no search
+    /// then.
     recent: Cid,
     contexts: Contexts<Context>,
     /// Decides in [`Profile::Standard`] which flow loses its CID to another.
@@ -44,7 +47,8 @@ struct Context {
     /// IRs still to be sent before the decompressor is assumed to have received one.
     irs_left: u8,
     since_ir: u16,
-    /// Compressed ACKs have been discarded, so the context of the decompressor is unknown until an uncompressed ACK refreshes it.
+    /// Compressed ACKs have been discarded, so the context of the decompressor is unknown until an
+    /// uncompressed ACK refreshes it.
     is_lost: bool,
 }
 
@@ -69,9 +73,10 @@ impl Context {
 
     /// Shall the next header carry the ECN bits, which are `octet`?
     ///
-    /// Bits that are not zero are carried until that has cost as much as to omit them for a while: the rule for the ski rental problem,
-    /// which costs at most twice as much as the best decision. Bits of zero are omitted at once, because congestion is rare, and later if
-    /// that has not been worth it.
+    /// Bits that are not zero are carried until that has cost as much as to omit them for a while:
+    /// the rule for the ski rental problem, which costs at most twice as much as the best decision.
+    /// Bits of zero are omitted at once, because congestion is rare, and later if that has not been
+    /// worth it.
     fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: RohcConfig) -> bool {
         let switch = ECN_SWITCH * u16::from(config.references);
         if is_unchanged {
@@ -114,11 +119,13 @@ impl Compressor {
         }
     }
 
-    /// Notes that `ack` is sent uncompressed, which establishes or refreshes the context of its flow in [`Profile::Hack`]. It has no
-    /// effect in [`Profile::Standard`], whose decompressor does not see such packets.
+    /// Notes that `ack` is sent uncompressed, which establishes or refreshes the context of its
+    /// flow in [`Profile::Hack`]. It has no effect in [`Profile::Standard`], whose decompressor
+    /// does not see such packets.
     ///
-    /// The driver calls this when the peer has received the packet, or can be assumed to receive it before any ACK that is compressed
-    /// later. With more than one reference, a peer that has missed the packet can still decompress later ACKs.
+    /// The driver calls this when the peer has received the packet, or can be assumed to receive it
+    /// before any ACK that is compressed later. With more than one reference, a peer that has
+    /// missed the packet can still decompress later ACKs.
     pub fn observe(&mut self, ack: &Ack) {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
@@ -144,10 +151,12 @@ impl Compressor {
         }
     }
 
-    /// Replaces the contents of `out` with the compressed `ack`, and returns its master sequence number. Returns `None` if the ACK must be
-    /// sent uncompressed: it is not a pure ACK, has an option that is not supported, or has no context in [`Profile::Hack`].
+    /// Replaces the contents of `out` with the compressed `ack`, and returns its master sequence
+    /// number. Returns `None` if the ACK must be sent uncompressed: it is not a pure ACK, has an
+    /// option that is not supported, or has no context in [`Profile::Hack`].
     ///
-    /// In [`Profile::Hack`] the result is a part of a frame, which [`write_frame`](super::write_frame) assembles.
+    /// In [`Profile::Hack`] the result is a part of a frame, which
+    /// [`write_frame`](super::write_frame) assembles.
     pub fn compress(&mut self, ack: &Ack, out: &mut Octets) -> Option<u16> {
         out.clear();
         if !ack.segment.is_pure_ack() {
@@ -214,9 +223,9 @@ impl Compressor {
         Some(msn)
     }
 
-    /// Notes that compressed ACKs of a flow have been discarded, and that the peer may not have received them. The ACKs of the flow go
-    /// uncompressed until one of them refreshes the context ("Lost Block ACK, No More Data" and a flush to ordinary ACKs in the paper,
-    /// §3.4).
+    /// Notes that compressed ACKs of a flow have been discarded, and that the peer may not have
+    /// received them. The ACKs of the flow go uncompressed until one of them refreshes the context
+    /// ("Lost Block ACK, No More Data" and a flush to ordinary ACKs in the paper, §3.4).
     pub fn discard(&mut self, endpoints: Endpoints) {
         let is_lost = self.config.profile == Profile::Hack;
         if let Some(context) = self.context_of(endpoints) {
@@ -237,7 +246,8 @@ impl Compressor {
         has_context && ack.segment.is_pure_ack() && List::of_ack(ack).is_some()
     }
 
-    /// Reuses the numbers from `msn` on. The ACKs with these numbers have not been sent, and will not be.
+    /// Reuses the numbers from `msn` on. The ACKs with these numbers have not been sent, and will
+    /// not be.
     pub const fn rewind(&mut self, msn: u16) {
         self.msn = msn;
     }
@@ -248,7 +258,8 @@ impl Compressor {
         self.msn
     }
 
-    /// Forgets the flow between these endpoints, so that another can use its CID. Compressor and decompressor must both do so.
+    /// Forgets the flow between these endpoints, so that another can use its CID. Compressor and
+    /// decompressor must both do so.
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)
             && let Some(context) = self.contexts.get_mut(cid)
@@ -266,8 +277,8 @@ impl Compressor {
         if is_recent { Some(self.recent) } else { self.cids.get(&endpoints).copied() }
     }
 
-    /// The CID of the flow, which another flow may hold in [`Profile::Hack`]. In [`Profile::Standard`] a new flow is assigned a CID, if
-    /// necessary that of another flow.
+    /// The CID of the flow, which another flow may hold in [`Profile::Hack`]. In
+    /// [`Profile::Standard`] a new flow is assigned a CID, if necessary that of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
         if let Some(cid) = self.known_cid(ack.endpoints) {
             if self.config.profile == Profile::Standard {

@@ -16,9 +16,10 @@ pub(super) struct State {
     pub(super) msn: u16,
     /// The behavior of the IP-ID (§6.1.2).
     pub(super) behavior: Behavior,
-    /// The control field `ip_id_offset` (§8.2), which each header sets under its own behavior. The RFC does not say whether a random IP-ID
-    /// or an IP-ID of zero sets it. librohc's compressor assumes that they do, so a decompressor sets it for them, too; a compressor here
-    /// relies only on sequential ones.
+    /// The control field `ip_id_offset` (§8.2), which each header sets under its own behavior. The
+    /// RFC does not say whether a random IP-ID or an IP-ID of zero sets it. librohc's compressor
+    /// assumes that they do, so a decompressor sets it for them, too; a compressor here relies only
+    /// on sequential ones.
     pub(super) ip_id_offset: u16,
     /// Does each header carry the ECN bits (§6.1.3)?
     pub(super) ecn_used: bool,
@@ -27,8 +28,8 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The state after an uncompressed ACK of TCP/HACK. Both ends derive it from the header alone. `msn` is the number before that of
-    /// the next compressed ACK.
+    /// The state after an uncompressed ACK of TCP/HACK. Both ends derive it from the header alone.
+    /// `msn` is the number before that of the next compressed ACK.
     pub(super) const fn of_uncompressed(ack: Ack, list: List, msn: u16) -> Self {
         let behavior = Behavior::initial(ack.ip.identification);
         let mut state = Self { ack, list, msn, behavior, ip_id_offset: 0, ecn_used: false, ack_stride: 0 };
@@ -53,9 +54,10 @@ impl State {
 /// The maximum of [`RohcConfig::references`](super::RohcConfig::references).
 pub const MOST_REFERENCES: usize = 4;
 
-/// The last headers that were sent, any of which may be the last one that the decompressor received: the sliding window of W-LSB
-/// encoding and of the optimistic approach (RFC 6846, §5.2). A field is omitted if it has the same value in all of them, and sent as low
-/// bits if these are unambiguous for all of them.
+/// The last headers that were sent, any of which may be the last one that the decompressor
+/// received: the sliding window of W-LSB encoding and of the optimistic approach (RFC 6846, §5.2).
+/// A field is omitted if it has the same value in all of them, and sent as low bits if these are
+/// unambiguous for all of them.
 #[derive(Clone, Debug)]
 pub(super) struct References {
     states: ArrayVec<State, MOST_REFERENCES>,
@@ -63,8 +65,8 @@ pub(super) struct References {
     size: usize,
     /// Consecutive headers with timestamps, up to `size`.
     timestamps_run: usize,
-    /// Timestamps of which the decompressor holds one in its item table (§6.3.2) while headers have no timestamps. `None` if it may hold
-    /// none of them.
+    /// Timestamps of which the decompressor holds one in its item table (§6.3.2) while headers have
+    /// no timestamps. `None` if it may hold none of them.
     earlier_timestamps: Option<ArrayVec<Timestamps, MOST_REFERENCES>>,
 }
 
@@ -92,8 +94,9 @@ impl References {
         }
     }
 
-    /// When timestamps end after a run as long as the window, the decompressor has received at least one header of the run, so its item
-    /// table has one of the last timestamps. After a shorter run it may have an older item, or none.
+    /// When timestamps end after a run as long as the window, the decompressor has received at
+    /// least one header of the run, so its item table has one of the last timestamps. After a
+    /// shorter run it may have an older item, or none.
     fn note_timestamps(&mut self, has_timestamps: bool) {
         if has_timestamps {
             self.timestamps_run = (self.timestamps_run + 1).min(self.size);
@@ -116,7 +119,8 @@ impl References {
         self.states().all(predicate)
     }
 
-    /// Does the predicate hold for all timestamps that may be in the item table of the decompressor, and is there an item for certain?
+    /// Does the predicate hold for all timestamps that may be in the item table of the
+    /// decompressor, and is there an item for certain?
     #[inline]
     pub(super) fn all_timestamps(&self, mut predicate: impl FnMut(Timestamps) -> bool) -> bool {
         self.all(|state| match state.ack.segment.options.timestamps {

@@ -20,7 +20,8 @@ static THREE: Table = table(0x06);
 static SEVEN: Table = table(0x79);
 static EIGHT: Table = table(0xe0);
 
-/// The highest bit of `polynomial` is its lowest power, because the least significant bit of an octet comes first.
+/// The highest bit of `polynomial` is its lowest power, because the least significant bit of an
+/// octet comes first.
 const fn table(polynomial: u8) -> Table {
     let mut table = [0; 256];
     let mut octet = 0;
@@ -67,7 +68,8 @@ impl Crc {
     }
 }
 
-/// The remainder of `octets` after those that left `remainder`. All bits of the first remainder are set.
+/// The remainder of `octets` after those that left `remainder`. All bits of the first remainder are
+/// set.
 fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
     octets.iter().fold(remainder, |remainder, octet| table[usize::from(octet ^ remainder)])
 }
@@ -76,11 +78,11 @@ fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
 const ALL_THREE: u8 = 0x07;
 const ALL_SEVEN: u8 = 0x7f;
 
-/// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. So does 1 + x + x³, and so does the polynomial of seven bits,
-/// which is (1 + x)(1 + x + x³)².
+/// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. So does 1 + x +
+/// x³, and so does the polynomial of seven bits, which is (1 + x)(1 + x + x³)².
 ///
-/// The remainder is kept modulo x⁵⁶ + 1, a multiple of both, where eight octets move it by as much as one: x⁶⁴ = x⁸. In the end, bits that
-/// a multiple of 14 positions separates are added.
+/// The remainder is kept modulo x⁵⁶ + 1, a multiple of both, where eight octets move it by as much
+/// as one: x⁶⁴ = x⁸. In the end, bits that a multiple of 14 positions separates are added.
 #[derive(Clone, Copy)]
 struct Periodic(u64);
 
@@ -131,7 +133,8 @@ mod tests {
 
     #[test]
     fn the_checks_of_nine_digits_are_those_of_the_catalogue() {
-        // The check values of CRC-3/ROHC, CRC-7/ROHC and CRC-8/ROHC in Greg Cook's catalogue of CRC algorithms.
+        // The check values of CRC-3/ROHC, CRC-7/ROHC and CRC-8/ROHC in Greg Cook's catalogue of CRC
+        // algorithms.
         let checks = [Crc::Three, Crc::Seven, Crc::Eight].map(|crc| crc.of(b"123456789"));
         assert_eq!(checks, [0x6, 0x53, 0xd0]);
     }

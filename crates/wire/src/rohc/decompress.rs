@@ -39,7 +39,8 @@ impl Decompressor {
         Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received: Received::new() }
     }
 
-    /// Notes that `ack` has been received uncompressed: the counterpart of [`Compressor::observe`](super::Compressor::observe).
+    /// Notes that `ack` has been received uncompressed: the counterpart of
+    /// [`Compressor::observe`](super::Compressor::observe).
     pub fn observe(&mut self, ack: &Ack) {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
@@ -66,12 +67,12 @@ impl Decompressor {
         }
     }
 
-    /// Delivers the ACKs in `octets`, each with its master sequence number: the ACK of a packet in [`Profile::Standard`], all ACKs of a
-    /// frame in [`Profile::Hack`].
+    /// Delivers the ACKs in `octets`, each with its master sequence number: the ACK of a packet in
+    /// [`Profile::Standard`], all ACKs of a frame in [`Profile::Hack`].
     ///
     /// # Errors
-    /// If the octets are invalid, or do not fit the context. ACKs delivered before the error remain delivered; the rest of the frame is
-    /// lost.
+    /// If the octets are invalid, or do not fit the context. ACKs delivered before the error remain
+    /// delivered; the rest of the frame is lost.
     pub fn decompress(&mut self, octets: &[u8], mut deliver: impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         match self.config.profile {
             Profile::Standard => self.packet(octets, &mut deliver),
@@ -115,8 +116,8 @@ impl Decompressor {
         Ok(Decompressed { acks: usize::from(is_new), duplicates: usize::from(!is_new) })
     }
 
-    /// Verifies the context that an IR, IR-DYN or IR-CR header establishes, and replaces the context of `cid`. Returns the number, the ACK, and whether it is
-    /// new.
+    /// Verifies the context that an IR, IR-DYN or IR-CR header establishes, and replaces the
+    /// context of `cid`. Returns the number, the ACK, and whether it is new.
     fn establish(
         &mut self,
         cid: Cid,

@@ -36,8 +36,8 @@ pub enum Error {
     /// No header has established the context.
     #[error("{0} has no context")]
     NoContext(Cid),
-    /// An earlier header of this context failed its check. Only a header with a CRC of seven bits, an IR or an uncompressed ACK
-    /// repairs the context.
+    /// An earlier header of this context failed its check. Only a header with a CRC of seven bits,
+    /// an IR or an uncompressed ACK repairs the context.
     #[error("the context of {0} is damaged")]
     Damaged(Cid),
     /// The CRC is wrong.

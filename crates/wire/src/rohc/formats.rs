@@ -1,7 +1,8 @@
 //! The base headers (RFC 6846, §7.3 and §8.2).
 //!
-//! `seq_*` apply to a sequential IP-ID, `rnd_*` to one that is random or zero, and `co_common` to both. The formats with a scaled sequence
-//! number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are not implemented: they scale by the size of a payload, and a pure ACK has none.
+//! `seq_*` apply to a sequential IP-ID, `rnd_*` to one that is random or zero, and `co_common` to
+//! both. The formats with a scaled sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are not
+//! implemented: they scale by the size of a payload, and a pure ACK has none.
 
 mod co_common;
 mod rnd;
@@ -98,8 +99,8 @@ impl Format {
         }
     }
 
-    /// Reads a base header, and applies its fields to the last state, which becomes the `next`. The offset of the IP-ID is set, the IP-ID
-    /// itself is not.
+    /// Reads a base header, and applies its fields to the last state, which becomes the `next`. The
+    /// offset of the IP-ID is set, the IP-ID itself is not.
     pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
             co_common::read(next, reader)
@@ -157,7 +158,8 @@ fn reaches(lsb: Lsb, new: &State, references: &References, field: impl Fn(&State
     references.all(|old| lsb.reaches(field(old), value))
 }
 
-/// Are the low bits of the IP-ID's offset unambiguous relative to all references, and have all of them a sequential IP-ID?
+/// Are the low bits of the IP-ID's offset unambiguous relative to all references, and have all of
+/// them a sequential IP-ID?
 fn reaches_ip_id(lsb: Lsb, new: &State, references: &References) -> bool {
     references.all(|old| old.behavior.is_sequential() && lsb.reaches(ip_id_offset(old), ip_id_offset(new)))
 }

@@ -1,4 +1,5 @@
-//! Several compressed ACKs in one link-layer acknowledgment (Salameh et al., ATC '14, §3.3 and §3.4).
+//! Several compressed ACKs in one link-layer acknowledgment (Salameh et al., ATC '14, §3.3 and
+//! §3.4).
 //!
 //! ```text
 //! +-----------------+-----+--------------------------------+-----+--------------------------------+----
@@ -7,13 +8,14 @@
 //! +-----------------+-----+--------------------------------+-----+--------------------------------+----
 //! ```
 //!
-//! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here an octet precedes the
-//! first ACK, whose base header repeats its low bits. The numbers count the ACKs of all flows of a peer, and those of a
-//! frame are consecutive. The length of an ACK follows from its formats, which depend on the context.
+//! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here
+//! an octet precedes the first ACK, whose base header repeats its low bits. The numbers count the
+//! ACKs of all flows of a peer, and those of a frame are consecutive. The length of an ACK follows
+//! from its formats, which depend on the context.
 //!
-//! A client that does not know whether a frame has arrived repeats its ACKs before new ones. If it has arrived, the context
-//! has changed, and the lengths of the repeated ACKs no longer follow from it. So the decompressor stores the lengths of
-//! the ACKs that it has received, by their numbers.
+//! A client that does not know whether a frame has arrived repeats its ACKs before new ones. If it
+//! has arrived, the context has changed, and the lengths of the repeated ACKs no longer follow from
+//! it. So the decompressor stores the lengths of the ACKs that it has received, by their numbers.
 
 use super::wlsb::Lsb;
 
@@ -22,8 +24,9 @@ pub(super) const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
 /// Octets before the first ACK.
 pub const FRAME_HEADER: usize = 1;
 
-/// Appends a frame with these compressed ACKs to `out`. The octets of all are one after the other. [`Compressor::compress`] returned the
-/// number `first` for the first one, and the following numbers for the others. Appends nothing if there are no ACKs.
+/// Appends a frame with these compressed ACKs to `out`. The octets of all are one after the other.
+/// [`Compressor::compress`] returned the number `first` for the first one, and the following
+/// numbers for the others. Appends nothing if there are no ACKs.
 ///
 /// [`Compressor::compress`]: super::Compressor::compress
 pub fn write_frame(first: u16, acks: &[u8], out: &mut Vec<u8>) {
@@ -52,7 +55,8 @@ impl Received {
         FIRST_MSN.decode(self.last as u32, code as u32) as u16
     }
 
-    /// The length of the ACK with an earlier number: 0 if it was not received. `None` if the number is new.
+    /// The length of the ACK with an earlier number: 0 if it was not received. `None` if the number
+    /// is new.
     pub(super) fn length(&self, msn: u16) -> Option<usize> {
         let is_new = msn.wrapping_sub(self.last).cast_signed() > 0;
         (!is_new).then(|| usize::from(self.lengths[usize::from(msn & 0xff)]))

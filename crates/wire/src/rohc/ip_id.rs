@@ -15,8 +15,8 @@ pub(super) enum Behavior {
 
 /// The largest increment of a sequential IP-ID: the value of librohc (`IPID_MAX_DELTA`).
 const MAX_INCREMENT: u16 = 20;
-/// Consecutive packets of another behavior that the compressor sends under the current one, the first with its IP-ID in full. A single
-/// jump costs less than two changes of the behavior.
+/// Consecutive packets of another behavior that the compressor sends under the current one, the
+/// first with its IP-ID in full. A single jump costs less than two changes of the behavior.
 const TOLERATED_MISFITS: u8 = 2;
 
 impl Behavior {
@@ -26,7 +26,8 @@ impl Behavior {
         Self::ALL[(bits & 0b11) as usize]
     }
 
-    /// The behavior assumed for the first packet of a flow. Both ends of TCP/HACK derive it from an uncompressed ACK.
+    /// The behavior assumed for the first packet of a flow. Both ends of TCP/HACK derive it from an
+    /// uncompressed ACK.
     pub(super) const fn initial(identification: u16) -> Self {
         if identification == 0 { Self::Zero } else { Self::Sequential }
     }
@@ -76,7 +77,8 @@ pub(super) struct BehaviorEstimator {
 }
 
 impl BehaviorEstimator {
-    /// Returns the behavior for the IP-ID `next`, which follows `last` under the behavior `current`.
+    /// Returns the behavior for the IP-ID `next`, which follows `last` under the behavior
+    /// `current`.
     pub(super) fn next(&mut self, current: Behavior, last: u16, next: u16) -> Behavior {
         let found = Behavior::of_step(last, next);
         let can_encode = current != Behavior::Zero || next == 0;

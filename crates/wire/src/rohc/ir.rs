@@ -1,4 +1,5 @@
-//! Initialization and refresh: IR and IR-DYN headers (RFC 6846, §7.1; RFC 5795, §5.2), with the static and dynamic chains (§8.2).
+//! Initialization and refresh: IR and IR-DYN headers (RFC 6846, §7.1; RFC 5795, §5.2), with the
+//! static and dynamic chains (§8.2).
 
 use super::co::Context;
 use super::context::State;
@@ -21,7 +22,8 @@ pub(super) const IR_DYN: u8 = 0xf8;
 /// Profile 0x0006, ROHC-TCP.
 const PROFILE: u8 = 0x06;
 
-/// Writes an IR header of `new`, whose uncompressed headers are `headers`. `out` already holds the Add-CID octet, if there is one.
+/// Writes an IR header of `new`, whose uncompressed headers are `headers`. `out` already holds the
+/// Add-CID octet, if there is one.
 pub(super) fn write(headers: &HeaderWords, new: &State, out: &mut Octets) {
     put(out, &[IR, PROFILE]);
     let check = out.len();
@@ -76,14 +78,16 @@ pub(super) struct Established {
     pub(super) checksum: u16,
 }
 
-/// The part of an IR, IR-DYN or IR-CR header behind the packet type: its profile and its CRC of eight bits.
+/// The part of an IR, IR-DYN or IR-CR header behind the packet type: its profile and its CRC of
+/// eight bits.
 pub(super) struct Check {
     at: usize,
     crc: u8,
 }
 
 impl Check {
-    /// Reads profile and CRC. `packet` begins with the Add-CID octet, if there is one, and `reader` holds the rest of it.
+    /// Reads profile and CRC. `packet` begins with the Add-CID octet, if there is one, and `reader`
+    /// holds the rest of it.
     pub(super) fn read(packet: &[u8], reader: &mut Reader) -> Result<Self, Error> {
         let found = reader.u8()?;
         if found != PROFILE {

@@ -1,5 +1,5 @@
-//! Context replication: IR-CR headers (RFC 6846, §5.3.3 and §7.2; RFC 4164), with the replicate chain (§8.2). A decompressor must read
-//! them. The compressor here does not send them.
+//! Context replication: IR-CR headers (RFC 6846, §5.3.3 and §7.2; RFC 4164), with the replicate
+//! chain (§8.2). A decompressor must read them. The compressor here does not send them.
 
 use super::co::{Context, with_ecn_flags};
 use super::context::State;
@@ -16,13 +16,15 @@ use acklab_base::Ecn;
 
 /// The packet type.
 pub(super) const IR_CR: u8 = 0xfc;
-/// The flag B, which shares an octet with the CRC of seven bits: the CID of the base context follows.
+/// The flag B, which shares an octet with the CRC of seven bits: the CID of the base context
+/// follows.
 const HAS_BASE: u8 = 0x80;
 
 /// `ipv4_innermost_replicate`: reserved, behavior of the IP-ID, TTL follows, DF, DSCP, ECN.
 const IPV4: Fields<6> = Fields([4, 2, 1, 1, 6, 2]);
-/// `tcp_replicate`: reserved; which of window and list follow; the encodings of source and destination port; which of ACK stride, ACK
-/// number and urgent pointer follow; URG, ACK, PSH, RST/SYN/FIN; ECN bits follow.
+/// `tcp_replicate`: reserved; which of window and list follow; the encodings of source and
+/// destination port; which of ACK stride, ACK number and urgent pointer follow; URG, ACK, PSH,
+/// RST/SYN/FIN; ECN bits follow.
 const TCP: Fields<13> = Fields([1, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1, 2, 1]);
 
 /// `port_replicate`: unchanged, by low bits, in full.

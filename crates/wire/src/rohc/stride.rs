@@ -2,14 +2,14 @@
 
 use super::formats::ACK_SCALED;
 
-/// Consecutive advances by a step after which it is sent. To send it costs five to seven octets more than an ACK number, and
-/// saves one octet of each later ACK.
+/// Consecutive advances by a step after which it is sent. To send it costs five to seven octets
+/// more than an ACK number, and saves one octet of each later ACK.
 const CONFIDENCE: u8 = 4;
 /// The largest advance in steps that the four bits of a scaled ACK number can encode.
 const REACH: u32 = 12;
 
-/// Estimates the step: the greatest common divisor of recent advances. With delayed ACKs that is the maximum segment size, or
-/// twice that.
+/// Estimates the step: the greatest common divisor of recent advances. With delayed ACKs that is
+/// the maximum segment size, or twice that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StrideEstimator {
     step: u16,

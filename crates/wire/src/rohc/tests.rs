@@ -88,8 +88,8 @@ fn an_introduction_has_all_of_the_header() {
     let octets = ends.through(&first);
     let check = checksum(&first);
     let static_chain = [0, 6, 10, 128, 0, 1, 10, 0, 0, 1, 0x00, 0x09, 0xc0, 0x00];
-    // DF and sequential; no service; TTL 64; IP-ID. Urgent pointer zero; ACK; MSN; sequence and ACK number; window;
-    // checksum; no options.
+    // DF and sequential; no service; TTL 64; IP-ID. Urgent pointer zero; ACK; MSN; sequence and ACK
+    // number; window; checksum; no options.
     let dynamic = [0x04, 0x00, 0x40, 1, 2, 0x10, 0x10, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x01, 0xf5, check[0], check[1], 0];
     assert_eq!(octets[..2], [0xfd, 0x06]);
     assert_eq!(octets[3..17], static_chain);
@@ -134,7 +134,8 @@ fn seventeen_flows_over_sixteen_contexts_share_the_last_one() {
             irs += usize::from(octets[0] == ir::IR || octets[1] == ir::IR);
         }
     }
-    // The first header of each flow, and in each later round those of the two flows that share a CID.
+    // The first header of each flow, and in each later round those of the two flows that share a
+    // CID.
     assert_eq!(irs, 17 + 99 * 2);
 }
 
@@ -163,7 +164,8 @@ fn a_flow_that_takes_over_a_cid_continues_its_numbers() {
     assert_eq!(ends.compressed(&ack(16)).0, 1, "number 0 of CID 0 is that of flow 0");
     ends.compressor.forget(ack(5).endpoints);
     assert_eq!(ends.compressed(&ack(17)).0, 1, "CID 5, whose flow has ended");
-    // Flow 0 evicts flow 16, whose IR has not arrived. The IR of flow 0 is not a duplicate of the first one.
+    // Flow 0 evicts flow 16, whose IR has not arrived. The IR of flow 0 is not a duplicate of the
+    // first one.
     let octets = ends.compressed(&ack(0)).1;
     assert_eq!(ends.received(&octets), Ok(vec![ack(0)]));
 }
@@ -242,7 +244,8 @@ fn ecn_bits_take_an_octet_while_they_change() {
     // co_common with ECN in use; then not-ECT, no reserved bit, ECE; then the checksum.
     assert_eq!((octets.len(), octets[3], octets[5]), (8, 0x46, 0x01));
     let mut sizes = |count: usize, next: &Ack| (0..count).map(|_| ends.through(next).len()).collect::<Vec<_>>();
-    // rnd_3 with an octet of ECN bits, until they have cost the ten octets of two changes; co_common without them; then rnd_3.
+    // rnd_3 with an octet of ECN bits, until they have cost the ten octets of two changes;
+    // co_common without them; then rnd_3.
     assert_eq!(sizes(12, &marked), [6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 5, 5]);
     // Bits of zero are omitted at once.
     assert_eq!(sizes(3, &unmarked), [8, 7, 5]);
@@ -267,7 +270,8 @@ fn options_go_as_a_list_once_and_as_changes_then() {
     let (start, end) = (SeqNumber(next.segment.ack.0 + 1448), SeqNumber(next.segment.ack.0 + 2 * 1448));
     next.segment.options.sack = [SackBlock { start, end }].into_iter().collect();
     let octets = ends.through(&next);
-    // co_common without ACK number, six items; SACK in the list, the timestamps behind the checksum.
+    // co_common without ACK number, six items; SACK in the list, the timestamps behind the
+    // checksum.
     let list: &[u8] = &[0x06, 0x88, 0x48, 0x8e, 1, 0x05, 0xa8, 0x05, 0xa8];
     let check = checksum(&next);
     assert_eq!(octets[5..], [list, &check, &[0xc2, 0x03, 0x05, 0xc6, 0x07, 0x08]].concat());

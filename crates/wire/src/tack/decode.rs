@@ -1,7 +1,7 @@
 //! Octets to packets.
 //!
-//! The decoder is strict: what it takes, [`encode`](super::encode) gives back octet by octet, but for reserved bits and for the octets of
-//! streams and of the handshake.
+//! The decoder is strict: what it takes, [`encode`](super::encode) gives back octet by octet, but
+//! for reserved bits and for the octets of streams and of the handshake.
 
 use super::frame::kind;
 use super::{
@@ -69,8 +69,8 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet)
     Ok((endpoints, decode_datagram(payload, ecn, |_, _| ())?))
 }
 
-/// The unprotected packet that a UDP datagram is, which came with this ECN field. `take` is given each frame that carries octets of a stream
-/// or of the handshake, and these octets.
+/// The unprotected packet that a UDP datagram is, which came with this ECN field. `take` is given
+/// each frame that carries octets of a stream or of the handshake, and these octets.
 ///
 /// # Errors
 /// If it is not a well-formed packet; `take` may have been called before.
@@ -218,7 +218,8 @@ impl Octets<'_> {
         Some(Tack { next, acked, lost, unlisted, late, echo, delay, delivered, interval })
     }
 
-    /// Runs, of which the first skips at least `least` numbers and the others one. All lie within half the space of numbers.
+    /// Runs, of which the first skips at least `least` numbers and the others one. All lie within
+    /// half the space of numbers.
     fn list(&mut self, least: u32) -> Option<Vec<Run>> {
         let count = self.varint()? as usize;
         // A run takes two octets at least, so that a large count alone takes no memory.

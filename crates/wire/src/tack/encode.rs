@@ -8,8 +8,9 @@ use crate::pdu::Pdu as _;
 use crate::udp::{self, UDP_HEADER};
 use etherparse::IpNumber;
 
-/// Put the octets of `packet`, unprotected and with zeros for the octets of streams and of the handshake, in place of those in `octets`, whose memory is used
-/// again. [`Extent::Headers`] leaves out the octets of the last stream frame and what is behind them, if nothing but the tag is.
+/// Put the octets of `packet`, unprotected and with zeros for the octets of streams and of the
+/// handshake, in place of those in `octets`, whose memory is used again. [`Extent::Headers`] leaves
+/// out the octets of the last stream frame and what is behind them, if nothing but the tag is.
 pub(super) fn encode(
     packet: &Packet,
     endpoints: Endpoints,
@@ -67,7 +68,8 @@ pub(super) fn encode_with(
     udp::octets::encode_payload(&datagram, packet.ecn, endpoints, fields, octets)
 }
 
-/// Append the header of `packet`, up to its frames. What a protection leaves readable are its first nine octets.
+/// Append the header of `packet`, up to its frames. What a protection leaves readable are its first
+/// nine octets.
 pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.reserve(HEADER as usize);
     let is_answer = packet.frames.iter().any(|frame| matches!(frame, Frame::Versions(_)));

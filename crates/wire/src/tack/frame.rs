@@ -44,7 +44,8 @@ pub enum Frame {
     Loss(Loss),
     /// How packets have arrived by their ECN field, beside a TACK.
     EcnCounts(EcnCounts),
-    /// How far the receiver of a stream lets it be sent; in a packet of its own, a window-driven IACK.
+    /// How far the receiver of a stream lets it be sent; in a packet of its own, a window-driven
+    /// IACK.
     Window {
         /// The stream.
         stream: u32,
@@ -56,9 +57,11 @@ pub enum Frame {
         /// The stream.
         stream: u32,
     },
-    /// What the sender of data tells their receiver, so that both go by the same: an RTTmin-driven IACK.
+    /// What the sender of data tells their receiver, so that both go by the same: an RTTmin-driven
+    /// IACK.
     Sync(Sync),
-    /// The sender has drawn its conclusions about everything below: what has not arrived of it is not waited for any more.
+    /// The sender has drawn its conclusions about everything below: what has not arrived of it is
+    /// not waited for any more.
     Forget {
         /// The lowest number that is still outstanding.
         below: PktSeq,
@@ -102,10 +105,11 @@ pub enum Frame {
     },
     /// Octets of the cryptographic handshake, by their offset (RFC 9000, §19.6).
     Crypto(Crypto),
-    /// What a server gives a client that has to show that it receives at its address, and what the client gives back with its next Open (RFC
-    /// 9000, §8.1.2).
+    /// What a server gives a client that has to show that it receives at its address, and what the
+    /// client gives back with its next Open (RFC 9000, §8.1.2).
     Token(Box<[u8]>),
-    /// Asks the peer for a [`Response`](Self::Response), to see whether the path carries packets both ways (RFC 9000, §19.17).
+    /// Asks the peer for a [`Response`](Self::Response), to see whether the path carries packets
+    /// both ways (RFC 9000, §19.17).
     Challenge(u64),
     /// Returns the value of a [`Challenge`](Self::Challenge) (RFC 9000, §19.18).
     Response(u64),
@@ -197,9 +201,11 @@ pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clo
 pub struct Tack {
     /// Each number below has arrived, or need not arrive any more.
     pub next: PktSeq,
-    /// Acked list: runs of numbers that have arrived, from `next` on. Each skips at least one number.
+    /// Acked list: runs of numbers that have arrived, from `next` on. Each skips at least one
+    /// number.
     pub acked: Vec<Run>,
-    /// Unacked list: runs of numbers that are lost, from `next` on. Each but the first skips at least one number.
+    /// Unacked list: runs of numbers that are lost, from `next` on. Each but the first skips at
+    /// least one number.
     pub lost: Vec<Run>,
     /// Packets that have arrived beyond `next` and that the acked list has no room for.
     pub unlisted: u32,
@@ -209,7 +215,8 @@ pub struct Tack {
     pub echo: Timestamp,
     /// Δt*: microseconds from the arrival of that packet to this TACK.
     pub delay: u32,
-    /// Octets of streams that arrived in the interval that the delivery rate is measured over; zero if there is no measurement yet.
+    /// Octets of streams that arrived in the interval that the delivery rate is measured over; zero
+    /// if there is no measurement yet.
     pub delivered: u32,
     /// That interval, in microseconds.
     pub interval: u32,
@@ -222,12 +229,13 @@ pub struct Loss {
     pub after: PktSeq,
     /// The largest.
     pub before: PktSeq,
-    /// How many numbers in a row have arrived from `before` on: at least one. The paper's IACK leaves them to the TACK, which has no
-    /// room for thousands of runs.
+    /// How many numbers in a row have arrived from `before` on: at least one. The paper's IACK
+    /// leaves them to the TACK, which has no room for thousands of runs.
     pub arrived: u32,
 }
 
-/// Packets that have to be acknowledged, by the codepoint that they arrived with, since the connection began (RFC 9000, §19.3.2).
+/// Packets that have to be acknowledged, by the codepoint that they arrived with, since the
+/// connection began (RFC 9000, §19.3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounts {
     /// ECT(0).

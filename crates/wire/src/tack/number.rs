@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A PKT.SEQ as packets carry it: the number of a transmission, modulo 2³². Retransmitted data leave under a new number (Li et al.,
-/// SIGCOMM 2020, §5.1).
+/// A PKT.SEQ as packets carry it: the number of a transmission, modulo 2³². Retransmitted data
+/// leave under a new number (Li et al., SIGCOMM 2020, §5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PktSeq(pub u32);
 
@@ -14,7 +14,8 @@ impl PktSeq {
         Self(number as u32)
     }
 
-    /// The full number that this stands for: the one nearest to `near`, as RFC 9000, appendix A.3, recovers it.
+    /// The full number that this stands for: the one nearest to `near`, as RFC 9000, appendix A.3,
+    /// recovers it.
     #[must_use]
     pub const fn near(self, near: u64) -> u64 {
         let distance = self.0.wrapping_sub(near as u32).cast_signed() as i64;

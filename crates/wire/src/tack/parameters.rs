@@ -1,7 +1,7 @@
 //! What an end offers in the handshake.
 //!
-//! Parameters are an identifier, a length and a value each, as those of RFC 9000, §18, in the order of their identifiers. Those that
-//! this version does not know are kept and have no effect.
+//! Parameters are an identifier, a length and a value each, as those of RFC 9000, §18, in the order
+//! of their identifiers. Those that this version does not know are kept and have no effect.
 
 use super::varint;
 use crate::octets::Octets;
@@ -24,9 +24,11 @@ pub struct Parameters {
     pub window: u64,
     /// How many streams the peer may open before it says more.
     pub streams: u32,
-    /// The largest UDP payload that it takes, in octets (`max_udp_payload_size` of RFC 9000, §18.2).
+    /// The largest UDP payload that it takes, in octets (`max_udp_payload_size` of RFC 9000,
+    /// §18.2).
     pub payload: u16,
-    /// The connection ends after this many milliseconds of silence; zero if never (`max_idle_timeout` there).
+    /// The connection ends after this many milliseconds of silence; zero if never
+    /// (`max_idle_timeout` there).
     pub idle: u32,
     /// Others by their identifiers, which ascend.
     pub others: Vec<(u32, Vec<u8>)>,
@@ -71,7 +73,8 @@ impl Parameters {
         others.for_each(|(id, value)| append_other(*id, value, octets));
     }
 
-    /// Those that `octets` begin with. Returns `None` if one is malformed, comes twice, or is missing that must be told.
+    /// Those that `octets` begin with. Returns `None` if one is malformed, comes twice, or is
+    /// missing that must be told.
     pub(super) fn take(octets: &mut &[u8]) -> Option<Self> {
         let length = varint::take(octets)? as usize;
         let (own, rest) = octets.split_at_checked(length)?;

@@ -1,7 +1,7 @@
 //! The form of protected packets.
 //!
-//! TLS 1.3 protects the packets of a connection between real hosts with three sets of keys, one after the other (RFC 9001, §4). The first octet tells
-//! which:
+//! TLS 1.3 protects the packets of a connection between real hosts with three sets of keys, one
+//! after the other (RFC 9001, §4). The first octet tells which:
 //!
 //! ```text
 //!  bits  field
@@ -11,15 +11,19 @@
 //!  1     reserved, arbitrary                     ┘
 //! ```
 //!
-//! A packet of the level [`Session`](Level::Session) has the form of an [unprotected packet](super). Those of the other levels have a length behind the connection id, in 2 octets, which
-//! counts all octets after it, so that further packets follow in the same datagram. A packet that opens a connection is alone in its datagram: it has no length, and its first seventeen
-//! octets are neither masked nor enciphered, because a server of another version repeats them.
+//! A packet of the level [`Session`](Level::Session) has the form of an
+//! [unprotected packet](super). Those of the other levels have a length behind the connection id,
+//! in 2 octets, which counts all octets after it, so that further packets follow in the same
+//! datagram. A packet that opens a connection is alone in its datagram: it has no length, and its
+//! first seventeen octets are neither masked nor enciphered, because a server of another version
+//! repeats them.
 
 use super::{ConnectionId, HEADER, TAG, VERSION, version};
 
 /// Octets of the length of packets that others may follow.
 pub const LENGTH: usize = 2;
-/// Where the octets begin that are enciphered, in a packet of the level [`Session`](Level::Session): behind PKT.SEQ.
+/// Where the octets begin that are enciphered, in a packet of the level
+/// [`Session`](Level::Session): behind PKT.SEQ.
 pub const SEALED_AT: u64 = 1 + 8 + 4;
 /// The octets of a packet from which its mask is made (RFC 9001, §5.4.2) begin behind PKT.SEQ.
 pub const SAMPLE: usize = 16;
@@ -59,7 +63,8 @@ pub const fn first_octet(level: Level, phase: bool, number: u32) -> u8 {
     VERSION << 4 | (level as u8) << 2 | (phase as u8) << 1 | reserved
 }
 
-/// The head of the protected packet that `datagram` begins with. Returns `None` if there is none of this version.
+/// The head of the protected packet that `datagram` begins with. Returns `None` if there is none of
+/// this version.
 #[must_use]
 pub fn head(datagram: &[u8]) -> Option<Head> {
     let (&first, rest) = datagram.split_first()?;

@@ -1,4 +1,5 @@
-//! Integers of variable length ([`crate::varint`]), up to 32 bits of value, each in as few octets as it takes.
+//! Integers of variable length ([`crate::varint`]), up to 32 bits of value, each in as few octets
+//! as it takes.
 
 use crate::varint;
 
@@ -14,8 +15,8 @@ pub fn append(value: u32, octets: &mut Vec<u8>) {
     varint::append(value.into(), octets);
 }
 
-/// Take a value off the front of `octets`. Returns `None` if they are too few, the value has more than 32 bits, or fewer octets would
-/// have held it.
+/// Take a value off the front of `octets`. Returns `None` if they are too few, the value has more
+/// than 32 bits, or fewer octets would have held it.
 pub fn take(octets: &mut &[u8]) -> Option<u32> {
     let mut rest = *octets;
     let value = u32::try_from(varint::take(&mut rest)?).ok()?;

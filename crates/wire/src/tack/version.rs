@@ -1,8 +1,10 @@
-//! Version negotiation (RFC 9000, §6): the answer to a packet of an unknown version that opens a connection.
+//! Version negotiation (RFC 9000, §6): the answer to a packet of an unknown version that opens a
+//! connection.
 //!
-//! The answer is a packet of version 0 that carries the versions that the server knows, an octet each. It repeats PKT.SEQ and time of
-//! departure of the packet that it answers, which stand at the same place in all versions, so that somebody who has not seen that packet
-//! cannot forge one. A client that gets an answer gives up, for it knows one version.
+//! The answer is a packet of version 0 that carries the versions that the server knows, an octet
+//! each. It repeats PKT.SEQ and time of departure of the packet that it answers, which stand at the
+//! same place in all versions, so that somebody who has not seen that packet cannot forge one. A
+//! client that gets an answer gives up, for it knows one version.
 
 use super::{ConnectionId, Frame, HEADER, Packet, PktSeq, Timestamp, VERSION};
 use crate::octets::Octets;
@@ -10,9 +12,11 @@ use acklab_base::Ecn;
 
 /// Packets of this version answer those of an unknown one.
 pub const NEGOTIATION: u8 = 0;
-/// The least octets of a datagram that opens a connection. A smaller one gets no answer (RFC 9000, §6, §14.1).
+/// The least octets of a datagram that opens a connection. A smaller one gets no answer (RFC 9000,
+/// §6, §14.1).
 pub const LEAST_OPEN: usize = 1200;
-/// An address that nobody has confirmed gets at most this multiple of the octets that came from it (RFC 9000, §8.1).
+/// An address that nobody has confirmed gets at most this multiple of the octets that came from it
+/// (RFC 9000, §8.1).
 pub const AMPLIFICATION: u64 = 3;
 
 /// The version of the packet that starts with this octet. The other bits are reserved.
@@ -21,15 +25,17 @@ pub const fn of(first: u8) -> u8 {
     first >> 4
 }
 
-/// The first octet of a packet of this version and number. The reserved bits are arbitrary, and follow from the number.
+/// The first octet of a packet of this version and number. The reserved bits are arbitrary, and
+/// follow from the number.
 #[must_use]
 pub const fn first_octet(version: u8, number: PktSeq) -> u8 {
     // Fibonacci hashing: the highest bits of a multiple of 2³² over the golden ratio.
     version << 4 | (number.0.wrapping_mul(0x9e37_79b9) >> 28) as u8
 }
 
-/// What a server answers to a datagram that it cannot read. Returns `None` if that does not open a connection, is of a version that the
-/// server knows, or is too small, so that its sender would get more than it sent.
+/// What a server answers to a datagram that it cannot read. Returns `None` if that does not open a
+/// connection, is of a version that the server knows, or is too small, so that its sender would get
+/// more than it sent.
 #[must_use]
 pub fn answer(datagram: &[u8]) -> Option<Packet> {
     let head = datagram.first_chunk::<{ HEADER as usize }>().filter(|_| datagram.len() >= LEAST_OPEN)?;

@@ -26,12 +26,14 @@ pub struct Options {
     pub ack_rate: Option<AckRate>,
 }
 
-/// A TCP ACK Rate Request option (TARR, draft-ietf-tcpm-ack-rate-request), in one of its two lengths.
+/// A TCP ACK Rate Request option (TARR, draft-ietf-tcpm-ack-rate-request), in one of its two
+/// lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckRate {
     /// On a SYN: the sender of the segment understands requests.
     Supported,
-    /// On data: an ACK for this many full-sized segments from now on, at most [`MOST`](Self::MOST); with 0, for this segment at once.
+    /// On data: an ACK for this many full-sized segments from now on, at most [`MOST`](Self::MOST);
+    /// with 0, for this segment at once.
     Every(u8),
 }
 
@@ -67,7 +69,8 @@ pub enum FieldOrder {
     Ect1First,
 }
 
-/// An AccECN option: the octets of payload that have arrived with each codepoint, modulo 2²⁴ (RFC 9768, §3.2.3).
+/// An AccECN option: the octets of payload that have arrived with each codepoint, modulo 2²⁴ (RFC
+/// 9768, §3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AccurateEcn {
     order: FieldOrder,
@@ -190,8 +193,8 @@ impl Options {
     /// The most octets of options that the data offset allows.
     pub const ROOM: u64 = 40;
 
-    /// Octets on the wire, padded to a multiple of four: with the padding between options that stacks use, or without it if the options
-    /// do not fit otherwise.
+    /// Octets on the wire, padded to a multiple of four: with the padding between options that
+    /// stacks use, or without it if the options do not fit otherwise.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -221,8 +224,9 @@ impl Options {
         if dense <= Self::ROOM { dense } else { aligned }
     }
 
-    /// The length as stacks lay options out: two NOPs before each of timestamps and SACK, SACK-permitted in place of the NOPs of the
-    /// timestamps on a SYN, ACK Ratio after one NOP before the SACK, TARR and AccECN after as many NOPs as align them.
+    /// The length as stacks lay options out: two NOPs before each of timestamps and SACK,
+    /// SACK-permitted in place of the NOPs of the timestamps on a SYN, ACK Ratio after one NOP
+    /// before the SACK, TARR and AccECN after as many NOPs as align them.
     pub(super) fn aligned_len(&self) -> u64 {
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };

@@ -70,7 +70,8 @@ impl Flags {
         ((self.0 >> 6) & 0b111) as u8
     }
 
-    /// The flags AE, CWR and ECE of an ACE field with this value, of which the low three bits count.
+    /// The flags AE, CWR and ECE of an ACE field with this value, of which the low three bits
+    /// count.
     #[must_use]
     pub const fn from_ace(ace: u8) -> Self {
         Self(((ace & 0b111) as u16) << 6)
@@ -110,7 +111,8 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// A TCP segment over IPv4. Only the length of the payload is kept, because simulated endpoints exchange counts of octets.
+/// A TCP segment over IPv4. Only the length of the payload is kept, because simulated endpoints
+/// exchange counts of octets.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
     /// The ECN field of the IP header.

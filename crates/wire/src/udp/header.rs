@@ -42,7 +42,8 @@ pub(crate) struct Received<'a> {
     pub(crate) length: usize,
 }
 
-/// The header of a datagram of `length` octets in all, whose payload is `payload` with zeros behind it.
+/// The header of a datagram of `length` octets in all, whose payload is `payload` with zeros behind
+/// it.
 pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; UDP_HEADER as usize] {
     let mut header = UdpHeader {
         source_port: endpoints.source.port(),

@@ -1,7 +1,8 @@
 //! A user datagram as the octets of an IPv4 packet, and back.
 //!
-//! The test header stands at the start of the payload, big-endian: seconds (32 bits), microseconds (32 bits), number (64 bits). The rest
-//! of the payload is octets of zero, which add nothing to a checksum, so [`Extent::Headers`] keeps the three headers alone.
+//! The test header stands at the start of the payload, big-endian: seconds (32 bits), microseconds
+//! (32 bits), number (64 bits). The rest of the payload is octets of zero, which add nothing to a
+//! checksum, so [`Extent::Headers`] keeps the three headers alone.
 
 use super::header::{self, HeaderError, Received};
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
@@ -46,10 +47,12 @@ pub enum DecodeError {
     Microseconds(u32),
 }
 
-/// Replaces the contents of `octets` with the IPv4 packet that carries `datagram` between `endpoints`.
+/// Replaces the contents of `octets` with the IPv4 packet that carries `datagram` between
+/// `endpoints`.
 ///
 /// # Errors
-/// If the datagram does not fit a packet, or the test header does not fit its payload. `octets` is empty then.
+/// If the datagram does not fit a packet, or the test header does not fit its payload. `octets` is
+/// empty then.
 pub(super) fn encode(
     datagram: &UserDatagram,
     endpoints: Endpoints,
@@ -74,7 +77,8 @@ pub(super) fn encode(
     Ok(ipv4::encode(&carried, endpoints, fields, extent, octets)?)
 }
 
-/// Replaces the contents of `octets` with the IPv4 packet that carries `payload` in a user datagram between `endpoints`.
+/// Replaces the contents of `octets` with the IPv4 packet that carries `payload` in a user datagram
+/// between `endpoints`.
 ///
 /// # Errors
 /// If it does not fit a packet. `octets` is empty then.
@@ -96,8 +100,9 @@ pub fn encode_payload(
     Ok(())
 }
 
-/// Replaces the contents of `octets` with the IP packet that carries `payload` in a user datagram between these sockets. The packet is one of
-/// IPv6 if either has an address of IPv6; an address of IPv4 is then mapped (RFC 4291, §2.5.5.2).
+/// Replaces the contents of `octets` with the IP packet that carries `payload` in a user datagram
+/// between these sockets. The packet is one of IPv6 if either has an address of IPv6; an address of
+/// IPv4 is then mapped (RFC 4291, §2.5.5.2).
 ///
 /// # Errors
 /// If it does not fit a packet. `octets` is empty then.
@@ -164,7 +169,8 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, UserDat
     Ok((endpoints, decode_payload(payload, ecn, length)?))
 }
 
-/// Decodes the datagram with a payload of `length` octets that begins with `payload`, behind an IP header with this ECN field.
+/// Decodes the datagram with a payload of `length` octets that begins with `payload`, behind an IP
+/// header with this ECN field.
 ///
 /// # Errors
 /// If the payload does not begin with a header of test traffic.

@@ -1,10 +1,11 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `dot11_decode` share it.
+//! What must hold for any octets. The tests of this crate and the fuzz target `dot11_decode` share
+//! it.
 
 use acklab_wire::dot11::msdu::{self, Subframe};
 use acklab_wire::dot11::{Data, Frame, decode, decode_without_fcs, encode, radiotap};
 
-/// To decode never panics, and what decodes is encoded to octets that decode to the same: a radiotap header, the frame behind it or
-/// in its place, and what that carries.
+/// To decode never panics, and what decodes is encoded to octets that decode to the same: a
+/// radiotap header, the frame behind it or in its place, and what that carries.
 ///
 /// # Panics
 /// If it does not hold.

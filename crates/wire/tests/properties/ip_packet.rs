@@ -63,7 +63,8 @@ fn marks_change_nothing_else(packet: &IpPacket) {
         marked.set_ecn(ecn);
         assert_eq!((marked.ecn(), marked.dscp()), (ecn, packet.dscp()));
         assert_eq!(IpPacket::parse(marked.octets().to_vec(), node), Ok(marked.clone()));
-        // The one's complement sum of an IPv4 header is what it was: zero if the checksum was right.
+        // The one's complement sum of an IPv4 header is what it was: zero if the checksum was
+        // right.
         assert_eq!(sum(&marked), sum(packet));
         let changed =
             marked.octets().iter().zip(packet.octets()).enumerate().filter(|(_, (after, before))| after != before);

@@ -1,12 +1,13 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `quic_decode` share it.
+//! What must hold for any octets. The tests of this crate and the fuzz target `quic_decode` share
+//! it.
 
 use acklab_base::Ecn;
 use acklab_wire::quic::decode::{decode_datagram, decode_frames};
 use acklab_wire::quic::encode::{append_frame, append_header};
 use acklab_wire::quic::{Frame, Frames, TAG};
 
-/// To decode never panics, and what decodes is encoded to octets of the length that it says, which decode to the same value. `octets` are
-/// a datagram, and the frames of a packet.
+/// To decode never panics, and what decodes is encoded to octets of the length that it says, which
+/// decode to the same value. `octets` are a datagram, and the frames of a packet.
 ///
 /// # Panics
 /// If it does not hold.

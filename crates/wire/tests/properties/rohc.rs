@@ -1,4 +1,5 @@
-//! Properties of compression for any sequence of ACKs, which the tests of this crate and the fuzz target `rohc_decompress` share.
+//! Properties of compression for any sequence of ACKs, which the tests of this crate and the fuzz
+//! target `rohc_decompress` share.
 
 use acklab_base::Ecn;
 use acklab_wire::Endpoints;
@@ -44,7 +45,8 @@ impl Choices<'_> {
     }
 }
 
-/// Turns `ack` into the next ACK of its flow: mostly what a TCP receiver would send, sometimes anything.
+/// Turns `ack` into the next ACK of its flow: mostly what a TCP receiver would send, sometimes
+/// anything.
 fn advance(ack: &mut Ack, ids: u8, choices: &mut Choices) {
     let mss = if choices.rarely(16) { 1 + u32::from(choices.u16()) } else { 1448 };
     let segment = &mut ack.segment;
@@ -172,8 +174,9 @@ fn flows(choices: &mut Choices) -> Vec<Flow> {
     (0..u32::from(count)).map(flow).collect()
 }
 
-/// The decompressor restores any ACKs of any flows to the octet, if fewer are lost in a row than the configuration allows. Neither
-/// end panics on any octets in place of a compressed ACK. Returns the number of ACKs, and their octets when compressed.
+/// The decompressor restores any ACKs of any flows to the octet, if fewer are lost in a row than
+/// the configuration allows. Neither end panics on any octets in place of a compressed ACK. Returns
+/// the number of ACKs, and their octets when compressed.
 ///
 /// # Panics
 /// If the property does not hold.
@@ -240,12 +243,12 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     let _ = other.decompress(choices.0, |_, _| {});
 }
 
-/// A frame has eight bits of its first number, which reach 128 beyond the last that arrived (Salameh et al., §3.4). The driver keeps
-/// the numbers within that.
+/// A frame has eight bits of its first number, which reach 128 beyond the last that arrived
+/// (Salameh et al., §3.4). The driver keeps the numbers within that.
 const MAX_UNCONFIRMED: u32 = 128;
 
-/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or discards them and continues with
-/// uncompressed ones.
+/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or
+/// discards them and continues with uncompressed ones.
 fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut flows = flows(choices);
@@ -316,7 +319,8 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
     decompressor.observe(ack);
 }
 
-/// A decompressor with or without contexts accepts any octets or refuses them with a message, without a panic.
+/// A decompressor with or without contexts accepts any octets or refuses them with a message,
+/// without a panic.
 ///
 /// # Panics
 /// If the property does not hold.

@@ -1,12 +1,13 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `tack_decode` share it.
+//! What must hold for any octets. The tests of this crate and the fuzz target `tack_decode` share
+//! it.
 
 use acklab_base::Ecn;
 use acklab_wire::tack::decode::{decode_datagram, decode_frames};
 use acklab_wire::tack::encode::{append_frame, append_header};
 use acklab_wire::tack::{Frame, TAG, version};
 
-/// To decode never panics, and what decodes is encoded to the same octets, but for reserved bits. `octets` are a datagram, and frames
-/// without header and tag.
+/// To decode never panics, and what decodes is encoded to the same octets, but for reserved bits.
+/// `octets` are a datagram, and frames without header and tag.
 ///
 /// # Panics
 /// If it does not hold.

@@ -1,4 +1,5 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `udp_decode` share it.
+//! What must hold for any octets. The tests of this crate and the fuzz target `udp_decode` share
+//! it.
 
 use acklab_wire::Pdu;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};

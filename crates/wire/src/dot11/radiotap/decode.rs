@@ -21,7 +21,8 @@ pub enum DecodeError {
 
 /// Returns the radiotap header that `octets` begin with, and the octets after it.
 ///
-/// Skips fields that [`Header`] does not hold, further namespaces, and everything behind a field of unknown length.
+/// Skips fields that [`Header`] does not hold, further namespaces, and everything behind a field of
+/// unknown length.
 ///
 /// # Errors
 /// If `octets` do not begin with a radiotap header.

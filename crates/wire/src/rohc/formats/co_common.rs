@@ -10,9 +10,9 @@ use crate::rohc::octets::{Fields, Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::Flags;
 
-/// Discriminator, TTL of outer headers; ACK, push, RST/SYN/FIN, MSN; which of sequence number, ACK number, stride,
-/// window, IP-ID and urgent pointer follow; a reserved bit, ECN, which of DSCP, TTL and list follow, the behaviour of the
-/// IP-ID, urgent; DF, CRC.
+/// Discriminator, TTL of outer headers; ACK, push, RST/SYN/FIN, MSN; which of sequence number, ACK
+/// number, stride, window, IP-ID and urgent pointer follow; a reserved bit, ECN, which of DSCP, TTL
+/// and list follow, the behaviour of the IP-ID, urgent; DF, CRC.
 const BASE: Fields<21> = Fields([7, 1, 1, 1, 2, 4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 7]);
 pub(super) const DISCRIMINATOR: u8 = 0b111_1101;
 /// Octets without the optional fields.

@@ -34,7 +34,8 @@ const SEVEN: Fields<6> = Fields([6, 18, 16, 4, 1, 3]);
 const SEVEN_IS: u32 = 0b10_1111;
 const SEVEN_ACK: Lsb = Lsb::new(18, 65_535, 32);
 
-/// Discriminator, RST/SYN/FIN, list, CRC, MSN, push, TTL, ECN, 16 bits of the sequence number and of the ACK number.
+/// Discriminator, RST/SYN/FIN, list, CRC, MSN, push, TTL, ECN, 16 bits of the sequence number and
+/// of the ACK number.
 const EIGHT: Fields<10> = Fields([5, 2, 1, 7, 4, 1, 3, 1, 16, 16]);
 const EIGHT_IS: u32 = 0b1_0110;
 const EIGHT_SEQ: Lsb = Lsb::new(16, 65_535, 32);

@@ -40,8 +40,8 @@ const SEVEN_WINDOW: Lsb = Lsb::new(15, 16_383, 16);
 const SEVEN_ID: Lsb = Lsb::new(5, 3, 16);
 const SEVEN_ACK: Lsb = Lsb::new(16, 32_767, 32);
 
-/// Discriminator, IP-ID, list, CRC, MSN, push, TTL, ECN, 15 bits of the ACK number, RST/SYN/FIN, 14 bits of the sequence
-/// number.
+/// Discriminator, IP-ID, list, CRC, MSN, push, TTL, ECN, 15 bits of the ACK number, RST/SYN/FIN, 14
+/// bits of the sequence number.
 const EIGHT: Fields<11> = Fields([4, 4, 1, 7, 4, 1, 3, 1, 15, 2, 14]);
 const EIGHT_IS: u32 = 0b1011;
 const EIGHT_ACK: Lsb = Lsb::new(15, 8191, 32);

@@ -42,7 +42,8 @@ fn next(behavior: Behavior, change: impl FnOnce(&mut State)) -> State {
     next
 }
 
-/// The octets of the shortest base header with a check of all ones, that it is read back, and which it is.
+/// The octets of the shortest base header with a check of all ones, that it is read back, and which
+/// it is.
 fn shortest(behavior: Behavior, list: bool, change: impl FnOnce(&mut State)) -> (Format, Vec<u8>) {
     against(last(behavior), list, next(behavior, change))
 }
@@ -113,7 +114,8 @@ fn rnd_5_has_both_numbers() {
         next.ack.segment.seq.0 = 0x0a0b_0d0d;
         next.ack.segment.ack.0 = 0x1234_61c8;
     });
-    // 100 0 0001 | 111 00110 | 10000110 | 1 1100001 | 11001000: 0x0d0d has the low bits 00 1101 0000 1101.
+    // 100 0 0001 | 111 00110 | 10000110 | 1 1100001 | 11001000: 0x0d0d has the low bits 00 1101
+    // 0000 1101.
     assert_eq!(found, (rnd(super::rnd::Format::Five), vec![0x81, 0xe6, 0x86, 0xe1, 0xc8]));
 }
 
@@ -214,7 +216,8 @@ fn co_common_has_fields_that_no_other_format_has() {
         next.ack.segment.ack.0 += 2896;
         next.ack_stride = 2896;
     });
-    // 1111101 0 | 1 0 00 0001 | 00 10 1 0 0 0 | 0 0 0 0 0 11 0 | 1 1111111 | ACK number 0x61c8 | stride 0x0b50
+    // 1111101 0 | 1 0 00 0001 | 00 10 1 0 0 0 | 0 0 0 0 0 11 0 | 1 1111111 | ACK number 0x61c8 |
+    // stride 0x0b50
     assert_eq!((format, octets), (Format::CoCommon, vec![0xfa, 0x81, 0x28, 0x06, 0xff, 0x61, 0xc8, 0x0b, 0x50]));
 
     let (format, octets) = shortest(Behavior::Zero, true, |next| {
@@ -224,8 +227,8 @@ fn co_common_has_fields_that_no_other_format_has() {
         next.ack.segment.window = 7;
         next.ack.segment.ack.0 ^= 0x8000_0000;
     });
-    // 1111101 0 | 1 0 00 0001 | 01 11 0 1 1 0 | 0 0 1 1 1 00 0 | 0 1111111 | then sequence number, ACK number, window,
-    // IP-ID, DSCP, TTL
+    // 1111101 0 | 1 0 00 0001 | 01 11 0 1 1 0 | 0 0 1 1 1 00 0 | 0 1111111 | then sequence number,
+    // ACK number, window, IP-ID, DSCP, TTL
     let expected =
         [0xfa, 0x81, 0x76, 0x38, 0x7f, 0x0e, 0x92, 0x34, 0x56, 0x78, 0x00, 0x07, 0x01, 0x02, 0xb8, 0x09].to_vec();
     assert_eq!((format, octets), (Format::CoCommon, expected));

@@ -5,7 +5,8 @@ use crate::rohc::octets::Reader;
 use crate::tcp::octets::{KIND_ACCURATE_ECN, KIND_EXPERIMENT, take};
 use crate::tcp::{AccurateEcn, Options};
 
-/// The discriminator of an irregular item whose contents are unchanged (`generic_stable_irregular`).
+/// The discriminator of an irregular item whose contents are unchanged
+/// (`generic_stable_irregular`).
 pub(super) const STABLE: u8 = 0xff;
 /// The discriminator of an irregular item with new contents (`generic_full_irregular`).
 pub(super) const FULL: u8 = 0x00;
@@ -18,7 +19,8 @@ const KIND_AND_LENGTH: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Generic {
     value: Value,
-    /// The contents never change, and the irregular chain has no item for them (`generic_static_irregular`).
+    /// The contents never change, and the irregular chain has no item for them
+    /// (`generic_static_irregular`).
     is_static: bool,
 }
 

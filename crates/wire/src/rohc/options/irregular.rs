@@ -11,7 +11,8 @@ use crate::rohc::octets::{Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::{Options, Timestamps};
 
-/// Writes the values of the options of `new`, which are these `octets`, except for items that a list contains.
+/// Writes the values of the options of `new`, which are these `octets`, except for items that a
+/// list contains.
 #[inline]
 pub(in crate::rohc) fn write_irregular(
     octets: &[u8],
@@ -61,7 +62,8 @@ fn write_item(index: u8, octets: &[u8], new: &State, references: &References, ou
     }
 }
 
-/// Reads the values of the items that `received` did not contain. They refer to the items in `options`, and replace them.
+/// Reads the values of the items that `received` did not contain. They refer to the items in
+/// `options`, and replace them.
 #[inline]
 pub(in crate::rohc) fn read_irregular(
     ack: u32,

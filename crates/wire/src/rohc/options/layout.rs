@@ -14,14 +14,15 @@ const GENERIC: usize = 2;
 /// An option of a header.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
-    /// The index that the compressor here uses: 7 for the first generic option of a header, which is the only one that fits four bits, and 8
-    /// for the second.
+    /// The index that the compressor here uses: 7 for the first generic option of a header, which
+    /// is the only one that fits four bits, and 8 for the second.
     pub(super) index: u8,
     /// Kind, length and contents.
     pub(super) octets: &'a [u8],
 }
 
-/// Iterates over these options of an ACK from acklab's encoder. Ends with `None` at an option that has no index here.
+/// Iterates over these options of an ACK from acklab's encoder. Ends with `None` at an option that
+/// has no index here.
 pub(super) fn items(options: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
     let mut octets = options;
     let mut generic = index::GENERIC..;
@@ -43,8 +44,9 @@ pub(super) fn items(options: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
 
 /// The structure of the options of a header: their indices in order.
 ///
-/// A compressor uses its own indices, and compares the kinds and lengths of generic options as well, because the irregular chain cannot
-/// change them. A decompressor uses the indices of the peer.
+/// A compressor uses its own indices, and compares the kinds and lengths of generic options as
+/// well, because the irregular chain cannot change them. A decompressor uses the indices of the
+/// peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in crate::rohc) struct List {
     /// Four bits for each index, the lowest for the first.
@@ -54,7 +56,8 @@ pub(in crate::rohc) struct List {
 }
 
 impl List {
-    /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a header.
+    /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a
+    /// header.
     #[inline]
     pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
         Self::common(ack).or_else(|| Self::of(ack.header_words().ok()?.options()))

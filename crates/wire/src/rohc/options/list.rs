@@ -1,4 +1,5 @@
-//! The compressed list (RFC 6846, §6.3.3): indices, and the items (§8.2: `tcp_opt_*`) that go with them.
+//! The compressed list (RFC 6846, §6.3.3): indices, and the items (§8.2: `tcp_opt_*`) that go with
+//! them.
 //!
 //! ```text
 //! +---+---+---+---+---+---+---+---+
@@ -28,7 +29,8 @@ const PRESENT: u8 = 0x80;
 /// The reserved bits of an index of eight bits, which must be zero.
 const INDEX_RESERVED: u8 = 0x70;
 
-/// A list that was received: the structure, and which items it contained. The irregular chain has values only for the other items.
+/// A list that was received: the structure, and which items it contained. The irregular chain has
+/// values only for the other items.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rohc) struct Received {
     pub(in crate::rohc) list: List,
@@ -49,8 +51,8 @@ impl Received {
     }
 }
 
-/// Does the list contain the item of `index`, if it is sent with `references`? It omits timestamps that low bits in the irregular chain can
-/// encode relative to the item table of the decompressor.
+/// Does the list contain the item of `index`, if it is sent with `references`? It omits timestamps
+/// that low bits in the irregular chain can encode relative to the item table of the decompressor.
 pub(super) fn contains(index: u8, new: &State, references: Option<&References>) -> bool {
     let (index::TIMESTAMPS, Some(new), Some(references)) = (index, new.ack.segment.options.timestamps, references)
     else {
@@ -61,7 +63,8 @@ pub(super) fn contains(index: u8, new: &State, references: Option<&References>) 
     })
 }
 
-/// Can the list be omitted, because its structure is unchanged and the irregular chain can encode the timestamps?
+/// Can the list be omitted, because its structure is unchanged and the irregular chain can encode
+/// the timestamps?
 pub(in crate::rohc) fn is_unchanged(new: &State, references: &References) -> bool {
     references.all(|state| state.list == new.list)
         && (new.ack.segment.options.timestamps.is_none() || !contains(index::TIMESTAMPS, new, Some(references)))
@@ -110,7 +113,8 @@ pub(in crate::rohc) fn read_list(
     Ok(received)
 }
 
-/// Reads the indices, each with its flag X. Reserved bits and padding must be zero; otherwise the header must be discarded.
+/// Reads the indices, each with its flag X. Reserved bits and padding must be zero; otherwise the
+/// header must be discarded.
 fn read_indices(reader: &mut Reader) -> Result<ArrayVec<(u8, bool), MOST>, Error> {
     let reserved = |found| Err(Error::Options { what: "reserved bits", found });
     let first = reader.u8()?;

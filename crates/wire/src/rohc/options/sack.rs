@@ -4,10 +4,12 @@ use crate::rohc::Error;
 use crate::rohc::octets::{Octets, Reader, put};
 use crate::tcp::{SackBlock, SackBlocks, SeqNumber};
 
-/// The number of blocks in an irregular item whose blocks are unchanged (`sack_unchanged_irregular`).
+/// The number of blocks in an irregular item whose blocks are unchanged
+/// (`sack_unchanged_irregular`).
 pub(super) const UNCHANGED: u8 = 0;
 
-/// Writes the blocks, each relative to the end of the previous one, and the first to the ACK number.
+/// Writes the blocks, each relative to the end of the previous one, and the first to the ACK
+/// number.
 pub(super) fn write(ack: u32, blocks: &SackBlocks, out: &mut Octets) {
     out.push(blocks.as_slice().len() as u8);
     let mut base = ack;

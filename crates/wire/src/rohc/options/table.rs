@@ -6,7 +6,8 @@ use super::layout::{List, items};
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
-/// The last item of each index. Those of the options in the last header are in that header, and are stored here when a list is received.
+/// The last item of each index. Those of the options in the last header are in that header, and are
+/// stored here when a list is received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rohc) struct ItemTable {
     timestamps: Option<Timestamps>,
@@ -15,7 +16,8 @@ pub(in crate::rohc) struct ItemTable {
 }
 
 impl ItemTable {
-    /// Assigns the generic options of an uncompressed ACK to the indices that the compressor here uses for them.
+    /// Assigns the generic options of an uncompressed ACK to the indices that the compressor here
+    /// uses for them.
     pub(in crate::rohc) fn assign_uncompressed(&mut self, list: List, ack: &Ack) {
         if !list.has_generic() {
             return;
@@ -56,7 +58,8 @@ impl ItemTable {
         self.generic.get_mut(usize::from(index.checked_sub(index::GENERIC)?))
     }
 
-    /// Adds the item of `index` to the options of a header. A header that refers to an unknown item must be discarded.
+    /// Adds the item of `index` to the options of a header. A header that refers to an unknown item
+    /// must be discarded.
     pub(super) fn put(&self, index: u8, options: &mut Options) -> Result<(), Error> {
         let unknown = || Error::Options { what: "unknown item", found: index };
         match index {

@@ -4,7 +4,8 @@ use crate::rohc::Error;
 use crate::rohc::octets::{Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 
-/// The intervals of one and two octets begin one after the reference, so they can encode only a timestamp that has increased.
+/// The intervals of one and two octets begin one after the reference, so they can encode only a
+/// timestamp that has increased.
 const ONE: Lsb = Lsb::new(7, -1, 32);
 const TWO: Lsb = Lsb::new(14, -1, 32);
 const THREE: Lsb = Lsb::new(21, 0x0004_0000, 32);
@@ -15,7 +16,8 @@ pub(super) fn is_near(reference: u32, value: u32) -> bool {
     FOUR.reaches(reference, value)
 }
 
-/// Writes a timestamp in as few octets as `reaches` allows. `reaches` returns whether an encoding is unambiguous for all references.
+/// Writes a timestamp in as few octets as `reaches` allows. `reaches` returns whether an encoding
+/// is unambiguous for all references.
 pub(super) fn write(value: u32, reaches: impl Fn(Lsb) -> bool, out: &mut Octets) {
     let octets = |lsb: Lsb, prefix: u32| (prefix | lsb.code(value)).to_be_bytes();
     if reaches(ONE) {

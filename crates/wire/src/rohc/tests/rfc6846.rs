@@ -33,8 +33,8 @@ fn the_offset_of_the_ip_id_refers_to_the_behavior_of_the_last_header() {
     }
     next.ip.identification = 0x0300;
     let octets = ends.through(&next);
-    // The third misfit changes the behavior to swapped. The low octet of 0x0003 − 2 would be in the interval of 0x0002 − 1, but the
-    // last offset is 0x0200 − 1: the IP-ID is sent in full.
+    // The third misfit changes the behavior to swapped. The low octet of 0x0003 − 2 would be in the
+    // interval of 0x0002 − 1, but the last offset is 0x0200 − 1: the IP-ID is sent in full.
     assert_eq!((octets[0], octets[2] & 0b10, &octets[5..7]), (0xfa, 0b10, [3u8, 0].as_slice()), "{octets:02x?}");
 }
 
@@ -159,15 +159,16 @@ fn ir_cr(ack: &Ack, cid: u8, fields: &[u8]) -> Vec<u8> {
 #[test]
 fn a_context_is_replicated() {
     let (mut ends, _) = established(&ack(0));
-    // Another connection between the same hosts. Its ports are encoded by low bits (49155 after 49152 is …03) and in full.
+    // Another connection between the same hosts. Its ports are encoded by low bits (49155 after
+    // 49152 is …03) and in full.
     let mut other = advanced(&ack(0), 0x1_0000);
     other.endpoints.destination.set_port(49_155);
     other.endpoints.source.set_port(80);
     other.segment.window = 0x1234;
     other.segment.flags = Flags::ACK | Flags::PSH;
     let check = checksum(&other);
-    // ipv4_innermost_replicate: zero IP-ID, DF. tcp_replicate: window, the two ports, the ACK number; ACK and PSH; MSN 7; then sequence
-    // number, ports, window, ACK number and checksum.
+    // ipv4_innermost_replicate: zero IP-ID, DF. tcp_replicate: window, the two ports, the ACK
+    // number; ACK and PSH; MSN 7; then sequence number, ports, window, ACK number and checksum.
     let fields = [
         [0b0000_1101, 0, 0b0101_0010, 0b1001_1000, 0, 7].as_slice(),
         &[0, 0, 0, 1, 0, 80, 3, 0x12, 0x34, 0, 1, 0, 1],

@@ -47,8 +47,8 @@ pub enum DecodeError {
     },
 }
 
-/// Decodes the segment in the IPv4 packet at the start of `octets`, and its endpoints. Octets after the packet, such as padding of the link
-/// layer, are ignored.
+/// Decodes the segment in the IPv4 packet at the start of `octets`, and its endpoints. Octets after
+/// the packet, such as padding of the link layer, are ignored.
 ///
 /// # Errors
 /// If the octets are not a complete, well-formed TCP segment in IPv4.
@@ -69,14 +69,16 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment
     Ok((endpoints, whole_segment(&tcp, Ecn::from_bits(ip.ecn().value()), length)?))
 }
 
-/// The payload of `segment`, which was decoded from the packet at the start of `octets`, as far as it is present.
+/// The payload of `segment`, which was decoded from the packet at the start of `octets`, as far as
+/// it is present.
 #[must_use]
 pub fn payload_of<'a>(octets: &'a [u8], segment: &Segment) -> &'a [u8] {
     let Ok((_, carried, length)) = ipv4::read(octets, IpNumber::TCP, Checksums::Ignore) else { return &[] };
     carried.get(length.saturating_sub(segment.payload as usize)..).unwrap_or_default()
 }
 
-/// Decodes the segment of `length` octets that begins with `octets`, behind an IP header with this ECN field. The checksum is ignored.
+/// Decodes the segment of `length` octets that begins with `octets`, behind an IP header with this
+/// ECN field. The checksum is ignored.
 ///
 /// # Errors
 /// If it does not begin with a well-formed TCP header.

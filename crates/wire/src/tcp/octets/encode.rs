@@ -42,7 +42,8 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
 /// Replaces the contents of `octets` with the packet of `segment`, whose payload is `payload`.
 ///
 /// # Errors
-/// If the segment does not fit a packet, or its options do not fit a header. `octets` is empty then.
+/// If the segment does not fit a packet, or its options do not fit a header. `octets` is empty
+/// then.
 pub fn encode_with(
     segment: &Segment,
     payload: &[u8],
@@ -57,8 +58,8 @@ pub fn encode_with(
     Ok(())
 }
 
-/// An IPv4 and a TCP header, as words in host order and the octets of the options. Both ends of a compressed ACK check its headers, which
-/// need not become octets for that.
+/// An IPv4 and a TCP header, as words in host order and the octets of the options. Both ends of a
+/// compressed ACK check its headers, which need not become octets for that.
 pub(crate) struct HeaderWords {
     fixed: [u32; FIXED / 4],
     options: Layout,
@@ -71,7 +72,8 @@ impl HeaderWords {
         Self::over(segment, 0, endpoints, fields)
     }
 
-    /// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four octets, so that sums add up.
+    /// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four
+    /// octets, so that sums add up.
     #[inline]
     fn over(segment: &Segment, payload: u64, endpoints: &Endpoints, fields: &Ipv4Fields) -> Result<Self, EncodeError> {
         let options = Layout::of(&segment.options)
@@ -119,7 +121,8 @@ impl HeaderWords {
     }
 }
 
-/// The words of a TCP header before `options` octets of options, with a checksum of zero (RFC 9293, §3.1).
+/// The words of a TCP header before `options` octets of options, with a checksum of zero (RFC 9293,
+/// §3.1).
 fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u32; TCP_OCTETS / 4] {
     let words = (TCP_OCTETS as u8 + options) / 4;
     [

@@ -12,12 +12,14 @@ const ROOM: usize = Options::ROOM as usize;
 /// `AccECN0` and `AccECN1` (RFC 9768, §3.2.3).
 pub(crate) const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
 
-/// The kind that experiments share. Each has an identifier in the two octets after the length (RFC 4727, §7; RFC 6994, §3).
+/// The kind that experiments share. Each has an identifier in the two octets after the length (RFC
+/// 4727, §7; RFC 6994, §3).
 pub(crate) const KIND_EXPERIMENT: u8 = 253;
-/// The experiment identifier of the two options of RFC 5690, to which no kinds were assigned: the number of the RFC, which is not registered.
-/// The two options differ in length.
+/// The experiment identifier of the two options of RFC 5690, to which no kinds were assigned: the
+/// number of the RFC, which is not registered. The two options differ in length.
 const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
-/// The other shared kind, whose experiments have the same identifiers (RFC 6994, §3). Implementations of TARR send it (packetdrill, ns-3).
+/// The other shared kind, whose experiments have the same identifiers (RFC 6994, §3).
+/// Implementations of TARR send it (packetdrill, ns-3).
 const KIND_OTHER_EXPERIMENT: u8 = 254;
 /// The experiment identifier of TARR (IANA, TCP Experimental Option Experiment Identifiers).
 const ACK_RATE: [u8; 2] = [0x00, 0xac];
@@ -37,8 +39,9 @@ pub(super) struct Layout {
 impl Layout {
     const EMPTY: Self = Self { octets: [0; ROOM], len: 0 };
 
-    /// Lays out `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with SACK-permitted in place of their padding,
-    /// window scale, SACK. The options of RFC 5690 and TARR, which Linux does not have, and AccECN are last. Padding between options is omitted if
+    /// Lays out `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with
+    /// SACK-permitted in place of their padding, window scale, SACK. The options of RFC 5690 and
+    /// TARR, which Linux does not have, and AccECN are last. Padding between options is omitted if
     /// the options do not fit otherwise. Returns `None` if they do not fit a header.
     #[inline]
     pub(super) fn of(options: &Options) -> Option<Self> {
@@ -144,9 +147,11 @@ impl Layout {
 
 /// Decodes the options of a header with `flags`.
 ///
-/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK Congestion Control Permitted count on
-/// a SYN only, SACK and ACK Ratio only without it (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2),
-/// AccECN not on a SYN without ACK (RFC 9768, §3.2.3.2.1). TARR announces itself on a SYN, and requests are on other segments. If an option is repeated, the last one counts.
+/// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK
+/// Congestion Control Permitted count on a SYN only, SACK and ACK Ratio only without it (RFC 9293,
+/// §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2), AccECN not on a SYN
+/// without ACK (RFC 9768, §3.2.3.2.1). TARR announces itself on a SYN, and requests are on other
+/// segments. If an option is repeated, the last one counts.
 pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     for option in each(octets) {
@@ -166,7 +171,8 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     })
 }
 
-/// Is there an option other than timestamps, SACK and those of the kinds `besides`, or one that cannot be decoded?
+/// Is there an option other than timestamps, SACK and those of the kinds `besides`, or one that
+/// cannot be decoded?
 pub(crate) fn has_others(octets: &[u8], besides: &[u8]) -> bool {
     each(octets).any(|option| match option {
         Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _)) => false,
@@ -196,7 +202,8 @@ fn value_of(kind: u8, octets: &[u8]) -> Result<&[u8], DecodeError> {
     tail.get(..size).ok_or(DecodeError::OptionTooLong { kind, len, room: 1 + octets.len() })
 }
 
-/// Stores the option of this `kind` in `options`. Returns false if the length of `value` is invalid for the kind.
+/// Stores the option of this `kind` in `options`. Returns false if the length of `value` is invalid
+/// for the kind.
 pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
     match (kind, value.as_chunks()) {
         (KIND_MAXIMUM_SEGMENT_SIZE, ([], &[high, low])) => options.mss = Some(u16::from_be_bytes([high, low])),
@@ -210,7 +217,8 @@ pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
             options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
         }
-        // RFC 9768, §3.2.3: if the length is none of those defined, use the complete fields that it covers.
+        // RFC 9768, §3.2.3: if the length is none of those defined, use the complete fields that it
+        // covers.
         (kind, _) if KIND_ACCURATE_ECN.contains(&kind) => {
             let order = if kind == KIND_ACCURATE_ECN[0] { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
             let counters =
