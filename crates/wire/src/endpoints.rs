@@ -26,7 +26,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The endpoints of the simulated connection with this number, from its client to its server.
+    /// Returns the endpoints of the simulated connection with this number, from its client to its
+    /// server.
     ///
     /// Connection 0 runs from 10.0.0.1:49152 to 10.128.0.1:9, connection 1 from 10.0.0.2:49152 to
     /// 10.128.0.2:9, and so on; after the last address, the client's port is incremented. No two
@@ -39,12 +40,12 @@ impl Endpoints {
         Self { source, destination }
     }
 
-    /// The endpoints of a connection between two nodes, from its client to its server. `number`
-    /// tells the connections of the client apart.
+    /// Returns the endpoints of a connection between two nodes, from its client to its server.
+    /// `number` distinguishes the connections of the client.
     ///
-    /// Every node has one [address](address_of_node), and every connection of a client a port of
-    /// its own: 49152, 49153, and so on. The server's port is 9; after the last port of the client,
-    /// it is incremented.
+    /// Every node has one [address](address_of_node), and every connection of a client has its own
+    /// port: 49152, 49153, and so on. The server's port is 9; it is incremented after the last port
+    /// of the client.
     #[must_use]
     pub const fn of_nodes(client: u32, server: u32, number: u32) -> Self {
         let ports = (u16::MAX - CLIENT_PORT) as u32 + 1;
@@ -55,28 +56,28 @@ impl Endpoints {
         }
     }
 
-    /// The key of the flow with this IP protocol between them.
+    /// Returns the key of the flow with this IP protocol between them.
     #[must_use]
     pub fn flow_key(self, protocol: u8) -> FlowKey {
         let addresses = u64::from(self.source.ip().to_bits()) << 32 | u64::from(self.destination.ip().to_bits());
         FlowKey::of_words(&[addresses, ports_and_protocol(self.source.port(), self.destination.port(), protocol)])
     }
 
-    /// The endpoints of the opposite direction.
+    /// Returns the endpoints of the opposite direction.
     #[must_use]
     pub const fn reverse(self) -> Self {
         Self { source: self.destination, destination: self.source }
     }
 }
 
-/// The address of a node of a simulated network: 10.0.0.1 for node 0, 10.0.0.2 for node 1, and so
-/// on.
+/// Returns the address of a node of a simulated network: 10.0.0.1 for node 0, 10.0.0.2 for node 1,
+/// and so on.
 #[must_use]
 pub const fn address_of_node(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(CLIENTS + 1 + node)
 }
 
-/// The key of the flow between two IPv6 endpoints.
+/// Returns the key of the flow between two IPv6 endpoints.
 pub(crate) fn flow_key_v6(source: SocketAddrV6, destination: SocketAddrV6, protocol: u8) -> FlowKey {
     let words = |address: &SocketAddrV6| {
         let bits = address.ip().to_bits();
@@ -87,7 +88,7 @@ pub(crate) fn flow_key_v6(source: SocketAddrV6, destination: SocketAddrV6, proto
     FlowKey::of_words(&[source_high, source_low, destination_high, destination_low, last])
 }
 
-/// The key of the flow with this IP protocol between two sockets of one version of IP.
+/// Returns the key of the flow with this IP protocol between two sockets of one version of IP.
 pub(crate) fn flow_key_between(sockets: [SocketAddr; 2], protocol: u8) -> FlowKey {
     match sockets {
         [SocketAddr::V4(source), SocketAddr::V4(destination)] => Endpoints { source, destination }.flow_key(protocol),
@@ -101,7 +102,7 @@ pub(crate) fn flow_key_between(sockets: [SocketAddr; 2], protocol: u8) -> FlowKe
     }
 }
 
-/// The last word of a five-tuple.
+/// Returns the last word of a five-tuple.
 fn ports_and_protocol(source: u16, destination: u16, protocol: u8) -> u64 {
     u64::from(source) << 32 | u64::from(destination) << 16 | u64::from(protocol)
 }

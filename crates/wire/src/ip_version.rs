@@ -27,7 +27,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// By how many octets the header is longer than that of IPv4.
+    /// Returns by how many octets the header is longer than that of IPv4.
     #[must_use]
     pub const fn longer_by(self) -> u64 {
         match self {
@@ -36,8 +36,8 @@ impl IpVersion {
         }
     }
 
-    /// The address of the node that has `address` with IPv4. With IPv6, its lower 24 bits are those
-    /// of `address`: 2001:db8::1 for 10.0.0.1.
+    /// Returns the address of the node that has `address` with IPv4. With IPv6, its lower 24 bits
+    /// are those of `address`: 2001:db8::1 for 10.0.0.1.
     #[must_use]
     pub const fn address(self, address: Ipv4Addr) -> IpAddr {
         match self {
@@ -46,8 +46,8 @@ impl IpVersion {
         }
     }
 
-    /// The key of the flow with this IP protocol between `endpoints`, whose addresses are those
-    /// that [`address`](Self::address) returns.
+    /// Returns the key of the flow with this IP protocol between `endpoints`, whose addresses are
+    /// those that [`address`](Self::address) returns.
     #[must_use]
     pub fn flow_key(self, endpoints: Endpoints, protocol: u8) -> FlowKey {
         let own = |at: SocketAddrV4| SocketAddrV6::new(v6(*at.ip()), at.port(), 0, 0);
@@ -79,7 +79,7 @@ impl IpVersion {
     }
 }
 
-/// The IPv6 address of the node with this IPv4 address.
+/// Returns the IPv6 address of the node with this IPv4 address.
 const fn v6(address: Ipv4Addr) -> Ipv6Addr {
     Ipv6Addr::from_bits(NETWORK | (address.to_bits() & 0x00ff_ffff) as u128)
 }
@@ -131,8 +131,8 @@ mod tests {
         octets
     }
 
-    /// The checksum over pseudo-header and payload of a whole packet, which is zero if that in the
-    /// packet is right.
+    /// Returns the checksum over pseudo-header and payload of a whole packet, which is zero if that
+    /// in the packet is right.
     fn remainder(octets: &[u8]) -> u16 {
         let (header, carried) = octets.split_at(IPV6_HEADER);
         let mut total = 0;

@@ -28,14 +28,14 @@ pub struct Ipv4Fields {
 }
 
 impl Default for Ipv4Fields {
-    /// The fields of packets from simulated endpoints.
+    /// Returns the fields of packets from simulated endpoints.
     fn default() -> Self {
         Self { dscp: 0, identification: 0, dont_fragment: true, time_to_live: TIME_TO_LIVE }
     }
 }
 
 impl Ipv4Fields {
-    /// The fields of a received header.
+    /// Returns the fields of a received header.
     pub(crate) fn of(ip: &Ipv4HeaderSlice<'_>) -> Self {
         Self {
             dscp: ip.dcp().value(),
@@ -58,11 +58,11 @@ pub enum Extent {
 /// How to treat checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Refuse a packet with a wrong checksum, or with missing payload, whose checksum cannot be
-    /// verified.
+    /// Refuse a packet with a wrong checksum. Missing payload is refused as well, because its
+    /// checksum cannot be verified.
     Verify,
-    /// Accept any checksum: a capture may have cut off the payload, or the sender may leave
-    /// checksums to its network interface.
+    /// Accept any checksum: a capture may lack the payload, or the sender may offload checksums to
+    /// its network interface.
     Ignore,
 }
 
@@ -81,7 +81,7 @@ pub enum DecodeError {
     #[error(transparent)]
     Header(#[from] ipv4::HeaderSliceError),
     /// The header is longer than the packet.
-    #[error("the IPv4 header has {header} octets and says that the packet has {total}")]
+    #[error("found IPv4 total length {total}, expected at least the {header} octets of the header")]
     TotalLength {
         /// Octets of the IPv4 header.
         header: usize,
@@ -92,7 +92,7 @@ pub enum DecodeError {
     #[error("the packet is a fragment")]
     Fragment,
     /// The packet carries another protocol.
-    #[error("the packet carries protocol {found}, where {expected} was expected")]
+    #[error("found protocol {found}, expected {expected}")]
     Protocol {
         /// The protocol found.
         found: u8,
@@ -100,7 +100,7 @@ pub enum DecodeError {
         expected: u8,
     },
     /// Octets that the checksum covers are missing.
-    #[error("the packet has {total} octets, of which {present} are present: its checksum cannot be verified")]
+    #[error("found {present} of {total} octets of the packet, expected all to verify its checksum")]
     Cut {
         /// Octets of the packet.
         total: usize,
@@ -123,7 +123,7 @@ pub(crate) fn header(
     octets_of(header_words(protocol, ecn, endpoints, fields, total_len))
 }
 
-/// The same as words in host order.
+/// Returns the same as words in host order.
 #[inline]
 pub(crate) fn header_words(
     protocol: IpNumber,

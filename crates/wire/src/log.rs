@@ -1,7 +1,7 @@
 //! Packets as a log shows them.
 //!
-//! A protocol data unit tells its packets by [`Pdu::log_entries`](crate::Pdu::log_entries), so that
-//! a log need not know which transport has sent it.
+//! [`Pdu::log_entries`](crate::Pdu::log_entries) returns the packets of a protocol data unit, so
+//! that a log is independent of the transport that sent it.
 
 use crate::tcp::Segment;
 use crate::{quic, tack};
@@ -13,7 +13,7 @@ pub struct Entry<'a> {
     pub packet_type: quic::PacketType,
     /// The packet number as the packet carries it.
     pub number: Number,
-    /// Octets from the header of the transport on: without those of IP and UDP.
+    /// Octets from the transport header on, without those of IP and UDP.
     pub length: u64,
     /// What it carries.
     pub frames: Frames<'a>,
@@ -33,8 +33,8 @@ pub enum Number {
 }
 
 impl Number {
-    /// The full number, if `largest` is the largest of those before it. Returns `None` for a packet
-    /// without a number.
+    /// Returns the full number, where `largest` is the largest number before it. Returns `None` for
+    /// a packet without a number.
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> Option<u64> {
         match self {
@@ -46,7 +46,7 @@ impl Number {
     }
 }
 
-/// The content of a packet, in the language of its transport.
+/// The content of a packet, in the terms of its transport.
 #[derive(Clone, Copy, Debug)]
 pub enum Frames<'a> {
     /// Frames of QUIC.

@@ -1,6 +1,6 @@
 //! Reads fields off the front of octets.
 
-/// What is left to be read.
+/// The octets that remain to be read.
 pub(crate) struct Octets<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Octets<'a> {
@@ -21,17 +21,17 @@ impl<'a> Octets<'a> {
         self.chunk().map(u8::from_be_bytes)
     }
 
-    /// 16 bits.
+    /// Takes 16 bits.
     pub(crate) fn quarter(&mut self) -> Option<u16> {
         self.chunk().map(u16::from_be_bytes)
     }
 
-    /// 32 bits.
+    /// Takes 32 bits.
     pub(crate) fn half(&mut self) -> Option<u32> {
         self.chunk().map(u32::from_be_bytes)
     }
 
-    /// 64 bits.
+    /// Takes 64 bits.
     pub(crate) fn word(&mut self) -> Option<u64> {
         self.chunk().map(u64::from_be_bytes)
     }

@@ -1,7 +1,7 @@
 //! An IPv4 or IPv6 packet as octets: what an emulated path carries.
 //!
-//! The octets are parsed once, and what queues, filters and cells need to know is kept beside them.
-//! Only an ECN mark changes the octets.
+//! The octets are parsed once. The fields that queues, filters and cells need are stored beside
+//! them. Only an ECN mark changes the octets.
 //!
 //! | module | holds |
 //! |---|---|
@@ -42,13 +42,12 @@ pub struct IpPacket {
 }
 
 impl IpPacket {
-    /// Parses the packet at the start of `octets`, and cuts off what follows it, such as padding of
-    /// the link layer. `resolve` returns the node that an address belongs to, or
-    /// [`NodeId::NOWHERE`].
+    /// Parses the packet at the start of `octets`, and cuts off the octets after it, such as
+    /// padding of the link layer. `resolve` returns the node of an address, or [`NodeId::NOWHERE`].
     ///
-    /// The flow of TCP and UDP is the five-tuple. For other protocols, and for fragments (of which
-    /// only the first has ports), it is made of addresses and protocol. Octets may be missing after
-    /// the IP header; a header that is cut off is ignored.
+    /// The flow of TCP and UDP is the five-tuple. Other protocols, and fragments (of which only the
+    /// first has ports), have a flow of addresses and protocol. Octets may be missing after the IP
+    /// header; an incomplete header of the transport is ignored.
     ///
     /// # Errors
     /// If the octets do not start with an IPv4 or an IPv6 header.
@@ -57,11 +56,11 @@ impl IpPacket {
         Ok(Self::of(&parsed, octets, resolve))
     }
 
-    /// Like [`parse`](Self::parse), but of a packet that is there whole.
+    /// Like [`parse`](Self::parse), for a packet that is completely present.
     ///
     /// # Errors
-    /// If the octets do not start with an IP header, or end before the packet does. Returns the
-    /// octets as they are.
+    /// If the octets do not start with an IP header, or end before the packet. Returns the octets
+    /// unchanged.
     pub fn parse_whole(octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, Vec<u8>> {
         match parse::parse(&octets) {
             Ok(parsed) if parsed.wire_len <= octets.len() => Ok(Self::of(&parsed, octets, resolve)),
@@ -82,14 +81,14 @@ impl IpPacket {
         }
     }
 
-    /// The octets of the packet that are present.
+    /// Returns the octets of the packet that are present.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.octets
     }
 
-    /// The octets of TCP's or UDP's payload that are present, at the end of the packet; zero for
-    /// fragments and other protocols.
+    /// Returns the octets of the TCP or UDP payload that are present, at the end of the packet;
+    /// zero for fragments and other protocols.
     #[must_use]
     pub const fn payload(&self) -> usize {
         self.payload as usize
@@ -100,13 +99,13 @@ impl IpPacket {
         std::mem::take(&mut self.octets)
     }
 
-    /// Sets the length of a packet whose header has no room for it: a segment that a card cuts
-    /// later.
+    /// Sets the length of a packet that is longer than its header can express: a segment that a
+    /// network interface splits later.
     pub fn lengthen(&mut self, length: u32) {
         self.wire_len = self.wire_len.max(length);
     }
 
-    /// The identification in the IPv4 header (RFC 791, §3.1), or `None` for IPv6.
+    /// Returns the identification in the IPv4 header (RFC 791, §3.1), or `None` for IPv6.
     #[must_use]
     #[inline]
     pub fn identification(&self) -> Option<u16> {
@@ -116,8 +115,8 @@ impl IpPacket {
         }
     }
 
-    /// The sockets between which a TCP segment or a UDP datagram travels: source, destination.
-    /// Returns `None` for fragments and other protocols.
+    /// Returns the source and the destination socket of a TCP segment or a UDP datagram. Returns
+    /// `None` for fragments and other protocols.
     #[must_use]
     pub fn sockets(&self) -> Option<[SocketAddr; 2]> {
         if !matches!(self.carried.protocol, Some(IpNumber::TCP | IpNumber::UDP)) {
@@ -130,7 +129,7 @@ impl IpPacket {
         Some([SocketAddr::new(source, port(0)), SocketAddr::new(destination, port(2))])
     }
 
-    /// The flow of packets in the opposite direction. Returns `None` where
+    /// Returns the flow of packets in the opposite direction. Returns `None` where
     /// [`sockets`](Self::sockets) does.
     #[must_use]
     pub fn reverse_flow(&self) -> Option<FlowKey> {
@@ -138,42 +137,41 @@ impl IpPacket {
         Some(endpoints::flow_key_between([destination, source], self.carried.protocol?.0))
     }
 
-    /// The number of the protocol behind all IP headers. Returns `None` for a fragment, of which
-    /// only the first has a header of it.
+    /// Returns the number of the protocol behind all IP headers. Returns `None` for a fragment,
+    /// because only the first one has a header of that protocol.
     #[must_use]
     pub fn protocol(&self) -> Option<u8> {
         self.carried.protocol.map(|protocol| protocol.0)
     }
 
-    /// Octets of the IP headers, extension headers included.
+    /// Returns the number of octets of the IP headers, including extension headers.
     #[must_use]
     pub const fn headers(&self) -> usize {
         self.carried.offset
     }
 
-    /// Whether the packet carries a whole UDP datagram.
+    /// Returns whether the packet carries a whole UDP datagram.
     #[must_use]
     pub fn is_udp(&self) -> bool {
         self.carried.protocol == Some(IpNumber::UDP)
     }
 
-    /// The octets of what the packet carries with this protocol, as far as they are present, and
-    /// its complete length.
+    /// Returns the payload of this protocol, as far as it is present, and its complete length.
     fn carries(&self, protocol: IpNumber) -> Option<(&[u8], usize)> {
         let Carried { protocol: carried, offset } = self.carried;
         (carried == Some(protocol)).then_some((self.octets.get(offset..)?, self.wire_len as usize - offset))
     }
 
-    /// The segment that the packet carries. Returns `None` if it is a fragment, or carries no
-    /// well-formed header of TCP. Checksums are ignored.
+    /// Returns the segment that the packet carries. Returns `None` for a fragment, and for a packet
+    /// without a well-formed TCP header. Checksums are ignored.
     #[must_use]
     pub fn segment(&self) -> Option<Segment> {
         let (octets, length) = self.carries(IpNumber::TCP)?;
         tcp::octets::decode_carried(octets, self.ecn(), length).ok()
     }
 
-    /// The payload of the UDP datagram that the packet carries, as far as it is present, and its
-    /// length. Returns `None` if it is a fragment, or carries something else.
+    /// Returns the payload of the UDP datagram that the packet carries, as far as it is present,
+    /// and its length. Returns `None` for a fragment, and for other protocols.
     #[must_use]
     pub fn datagram_payload(&self) -> Option<(&[u8], usize)> {
         const HEADER: usize = UDP_HEADER as usize;
@@ -181,8 +179,8 @@ impl IpPacket {
         Some((octets.get(HEADER..)?, length.checked_sub(HEADER)?))
     }
 
-    /// The datagram of test traffic that the packet carries. Returns `None` if it is a fragment, or
-    /// carries something else. Checksums are ignored.
+    /// Returns the datagram of test traffic that the packet carries. Returns `None` for a fragment,
+    /// and for other protocols. Checksums are ignored.
     #[must_use]
     pub fn datagram(&self) -> Option<UserDatagram> {
         let (payload, length) = self.datagram_payload()?;

@@ -7,52 +7,51 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a transport sends in an IP packet, as a typed value. Networks know only this contract, and
-/// no transport by name.
+/// What a transport sends in an IP packet, as a typed value. Networks depend on this contract only,
+/// and on no transport.
 pub trait Pdu: Any + Debug + Send {
-    /// The IP protocol number of its transport (IANA, Protocol Numbers).
+    /// Returns the IP protocol number of its transport (IANA, Protocol Numbers).
     fn protocol(&self) -> u8;
 
-    /// The length of the IPv4 packet, headers included.
+    /// Returns the length of the IPv4 packet, headers included.
     fn wire_len(&self) -> Bytes;
 
-    /// The ECN field of the IP header.
+    /// Returns the ECN field of the IP header.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
 
-    /// Sets the ECN field, as a queue does that marks the packet. A transport without ECN may
-    /// ignore it.
+    /// Sets the ECN field, as a marking queue does. A transport without ECN may ignore it.
     fn set_ecn(&mut self, _ecn: Ecn) {}
 
-    /// The acknowledgment in its header, if it is a TCP segment with ACK and without SYN.
+    /// Returns the acknowledgment in its header, if it is a TCP segment with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader> {
         None
     }
 
-    /// Is it a pure ACK, as [`AckHeader::is_pure`] defines it?
+    /// Returns `true` for a pure ACK, as [`AckHeader::is_pure`] defines it.
     fn is_pure_ack(&self) -> bool {
         self.ack_header().is_some_and(|header| header.is_pure)
     }
 
-    /// Octets of its payload, which a capture may omit.
+    /// Returns the number of octets of its payload, which a capture may omit.
     fn payload(&self) -> u32;
 
-    /// The TLS secrets with which it can be decrypted, as far as its sender knew them: lines in the
+    /// Returns the TLS secrets for its decryption, as far as its sender had them: lines in the
     /// format of `SSLKEYLOGFILE` (RFC 9850).
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }
 
     /// Calls `to` with each of its packets as a log shows them. A transport without packets of its
-    /// own, such as UDP, has none to show.
+    /// own, such as UDP, does not call it.
     fn log_entries(&self, _to: &mut dyn FnMut(log::Entry<'_>)) {}
 
     /// Replaces the contents of `octets` with the IPv4 packet that carries this between
     /// `endpoints`.
     ///
     /// # Errors
-    /// If it does not fit a packet. `octets` is empty then.
+    /// If it does not fit in a packet. `octets` is empty then.
     fn encode(
         &self,
         endpoints: Endpoints,
@@ -62,12 +61,12 @@ pub trait Pdu: Any + Debug + Send {
     ) -> Result<(), EncodeError>;
 
     /// Replaces the contents of `octets` with the whole IPv4 packet between `endpoints`, with the
-    /// octets of streams: `carried` holds them one after another, in the order in which
-    /// [`report_octets`](acklab_base::Endpoint::report_octets) tells of them. A transport without
-    /// streams ignores them.
+    /// octets of streams. `carried` holds them one after another, in the order of
+    /// [`report_octets`](acklab_base::Endpoint::report_octets). A transport without streams ignores
+    /// them.
     ///
     /// # Errors
-    /// If it does not fit a packet. `octets` is empty then.
+    /// If it does not fit in a packet. `octets` is empty then.
     fn encode_with(
         &self,
         _carried: &[u8],
@@ -78,9 +77,9 @@ pub trait Pdu: Any + Debug + Send {
         self.encode(endpoints, fields, Extent::Whole, octets)
     }
 
-    /// Reads it from a packet, and appends its octets of streams to `carried` in the same order.
-    /// Returns `None` if the packet carries something else, or if the transport cannot be read from
-    /// octets, as is the default. Checksums are ignored.
+    /// Decodes it from a packet, and appends its octets of streams to `carried` in the same order.
+    /// Returns `None` if the packet carries something else, or if the transport has no decoder,
+    /// which is the default. Checksums are ignored.
     fn decode(_packet: &IpPacket, _carried: &mut Vec<u8>) -> Option<Self>
     where
         Self: Sized,

@@ -1,9 +1,10 @@
 //! Packets of QUIC version 1 (RFC 9000) as values, and their octets over UDP and IPv4.
 //!
-//! A [`Datagram`] holds one packet, or several with long headers and a last one with either
-//! (§12.2). Nothing is encrypted here: packet numbers and first octets are not masked, payloads are
-//! readable, and the authentication tag is 16 octets of zero, so that sizes are those of a
-//! protected connection. Octets of streams and of the cryptographic handshake are lengths.
+//! A [`Datagram`] holds one packet, or several of which all but the last have long headers (§12.2).
+//! Nothing is encrypted here: packet numbers and first octets are not masked, payloads are
+//! readable, and the authentication tag is 16 octets of zero. So sizes are those of a protected
+//! connection. Octets of streams and of the cryptographic handshake are represented by their
+//! lengths.
 //!
 //! | module | holds |
 //! |---|---|
@@ -54,11 +55,14 @@ pub const VERSION: u32 = 1;
 pub const TAG: u64 = 16;
 /// Octets of IPv4 and UDP before a datagram.
 pub const OUTER_HEADERS: u64 = IPV4_HEADER + UDP_HEADER;
-/// The least size of a datagram with an Initial packet that elicits an acknowledgment (§14.1).
-pub const LEAST_INITIAL: u64 = 1200;
-/// Header protection samples 16 octets that begin four octets behind the start of the packet
-/// number, so packet number and frames have four octets at least (RFC 9001, §5.4.2).
-pub const LEAST_SAMPLED: u64 = 4;
+/// The minimum size of a datagram with an ack-eliciting Initial packet (§14.1).
+pub const MIN_INITIAL: u64 = 1200;
+/// The minimum octets of packet number and frames together: header protection samples 16 octets,
+/// which begin four octets after the start of the packet number (RFC 9001, §5.4.2).
+pub const MIN_SAMPLED: u64 = 4;
+/// The former name, until its users follow.
+#[doc(hidden)]
+pub use self::{MIN_INITIAL as LEAST_INITIAL, MIN_SAMPLED as LEAST_SAMPLED};
 
 /// A QUIC packet.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,7 +71,7 @@ pub struct Packet {
     pub header: Header,
     /// The packet number.
     pub number: PacketNumber,
-    /// What it carries: one frame at least.
+    /// Its frames, at least one.
     pub frames: Frames,
 }
 
@@ -76,7 +80,7 @@ impl Clone for Packet {
         Self { header: self.header.clone(), number: self.number, frames: self.frames.clone() }
     }
 
-    /// Uses the memory of `self` again.
+    /// Reuses the memory of `self`.
     fn clone_from(&mut self, source: &Self) {
         self.header.clone_from(&source.header);
         self.frames.clone_from(&source.frames);
@@ -85,7 +89,7 @@ impl Clone for Packet {
 }
 
 impl Packet {
-    /// Octets of the packet, tag included.
+    /// Returns the number of octets of the packet, including the tag.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -98,7 +102,7 @@ impl Packet {
 pub struct Datagram {
     /// The ECN field of the IP header that it travels in.
     pub ecn: Ecn,
-    /// Its packets, of which all but the last have long headers.
+    /// Its packets. All but the last have long headers.
     pub packets: Sequence<Packet>,
 }
 
@@ -107,7 +111,7 @@ impl Clone for Datagram {
         Self { ecn: self.ecn, packets: self.packets.clone() }
     }
 
-    /// Uses the memory of `self` again.
+    /// Reuses the memory of `self`.
     fn clone_from(&mut self, source: &Self) {
         self.packets.clone_from(&source.packets);
         self.ecn = source.ecn;
@@ -115,19 +119,19 @@ impl Clone for Datagram {
 }
 
 impl Datagram {
-    /// Octets of the payload of UDP.
+    /// Returns the number of octets of the payload of UDP.
     #[must_use]
     #[inline]
     pub fn udp_payload(&self) -> u64 {
         self.packets.iter().map(Packet::wire_len).sum()
     }
 
-    /// The frames of all packets.
+    /// Returns the frames of all packets.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.packets.iter().flat_map(|packet| packet.frames.iter())
     }
 
-    /// Does it hold an ACK frame?
+    /// Returns `true` if it holds an ACK frame.
     #[must_use]
     #[inline]
     pub fn acknowledges(&self) -> bool {

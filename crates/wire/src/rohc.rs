@@ -2,10 +2,11 @@
 //! Zhushi, Handley, Jamieson and Karp: HACK: Hierarchical ACKs for Efficient Wireless Medium
 //! Utilization, USENIX ATC '14, §3.3.2 and §3.4).
 //!
-//! A [`Compressor`] takes the header of a pure ACK ([`Ack`]) and writes a few octets, from which
-//! the [`Decompressor`] of the peer restores the header. Each has a context for a flow, which holds
-//! the last headers. The compressor uses the shortest format that is unambiguous whichever of the
-//! last [references](RohcConfig::references) the peer has received last.
+//! A [`Compressor`] reduces the header of a pure ACK ([`Ack`]) to a few octets. The
+//! [`Decompressor`] of the peer restores the header from them. Both have a context for each flow,
+//! which holds the last headers. The peer may have received any of the last
+//! [references](RohcConfig::references) last. The compressor uses the shortest format that is
+//! unambiguous for all of them.
 //!
 //! | module | contents |
 //! |---|---|
@@ -20,9 +21,10 @@
 //! | `frame` | several ACKs in one link-layer acknowledgment |
 //! | `octets`, `error` | reading and writing of octets, and errors |
 //!
-//! The decompressor reads what any compressor of RFC 6846 may send of the ACKs that [`Ack`] can
-//! hold, and any decompressor can read what the compressor sends. Not implemented are other headers
-//! than IPv4 with TCP, payload, and feedback, which the unidirectional mode does not need.
+//! The decompressor reads everything that a compressor of RFC 6846 may send for the ACKs that
+//! [`Ack`] can hold. Any decompressor can read the output of the compressor. Not implemented are
+//! headers other than IPv4 with TCP, payload, and feedback, which the unidirectional mode does not
+//! need.
 
 mod ack;
 mod cid;
@@ -45,7 +47,7 @@ mod wlsb;
 pub use ack::Ack;
 pub use cid::Cid;
 pub use compress::Compressor;
-pub use context::MOST_REFERENCES;
+pub use context::MAX_REFERENCES;
 pub use decompress::{Decompressed, Decompressor};
 pub use error::Error;
 pub use frame::{FRAME_HEADER, write_frame};
@@ -72,8 +74,9 @@ pub enum Checksum {
     /// The decompressor computes it. The frame check sequence of the link layer and a CRC of three
     /// or seven bits protect the segment until then.
     ///
-    /// The paper does not say that the checksum is omitted, but its mean of 4.36 octets implies it:
-    /// a CID takes one octet, the shortest base header two, and a checksum two more.
+    /// The paper does not mention it, but its mean of 4.36 octets implies that the checksum is
+    /// omitted: a CID takes one octet, the shortest base header two, and a checksum would take two
+    /// more.
     Elided,
 }
 
@@ -84,8 +87,8 @@ pub struct RohcConfig {
     pub profile: Profile,
     /// Whether each header carries the TCP checksum.
     pub checksum: Checksum,
-    /// Headers any of which may be the last one that the peer has received, 1 to
-    /// [`MOST_REFERENCES`]. A change is sent this many times, and one ACK less may be lost in a
+    /// The number of headers any of which may be the last one that the peer has received: 1 to
+    /// [`MAX_REFERENCES`]. A change is sent this number of times, so one ACK fewer may be lost in a
     /// row.
     pub references: u8,
 }

@@ -1,7 +1,7 @@
 //! A few values in order, such as the frames of one packet.
 
-/// Values in their order. Most sequences have one value, which takes no memory of its own, and
-/// little besides: thousands of packets may be on their way.
+/// Values in their order. Most sequences have one value, which needs no allocation. Their overhead
+/// is small, because thousands of packets may be in flight.
 #[derive(Debug)]
 pub struct Sequence<T> {
     first: Option<T>,
@@ -28,7 +28,7 @@ impl<T: Clone> Clone for Sequence<T> {
         Self { first: self.first.clone(), rest: self.rest.clone() }
     }
 
-    /// Uses the memory of `self` again.
+    /// Reuses the memory of `self`.
     fn clone_from(&mut self, source: &Self) {
         self.first.clone_from(&source.first);
         self.rest.clone_from(&source.rest);
@@ -57,7 +57,7 @@ impl<T> Sequence<T> {
         self.rest.as_deref().map_or(&[], Vec::as_slice)
     }
 
-    /// The first value, which becomes the only one; a default if there is none.
+    /// Returns the first value, which becomes the only one; inserts a default if there is none.
     #[inline]
     pub fn only(&mut self) -> &mut T
     where
@@ -67,31 +67,31 @@ impl<T> Sequence<T> {
         self.first.get_or_insert_default()
     }
 
-    /// The values in their order.
+    /// Returns the values in their order.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.first.iter().chain(self.rest())
     }
 
-    /// The last value.
+    /// Returns the last value.
     #[must_use]
     pub fn last(&self) -> Option<&T> {
         self.rest().last().or(self.first.as_ref())
     }
 
-    /// The last value.
+    /// Returns the last value.
     pub fn last_mut(&mut self) -> Option<&mut T> {
         self.rest.as_mut().and_then(|rest| rest.last_mut()).or(self.first.as_mut())
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest().len()
     }
 
-    /// Is there none?
+    /// Returns `true` if there is none.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {

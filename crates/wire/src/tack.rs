@@ -1,9 +1,9 @@
 //! Packets of the TACK transport as values, and their octets over UDP and IPv4.
 //!
 //! The protocol is that of Li et al., *TACK: Improving Wireless Transport Performance by Taming
-//! Acknowledgments*, SIGCOMM 2020, and of its extended version, IEEE/ACM ToN 2021. Both put it into
-//! TCP options; the format here is a packet format of its own, after RFC 9000, which authenticated
-//! encryption can wrap.
+//! Acknowledgments*, SIGCOMM 2020, and of its extended version, IEEE/ACM ToN 2021. Both encode it
+//! in TCP options. The packet format here is modelled on RFC 9000, so that authenticated encryption
+//! can wrap it.
 //!
 //! ```text
 //!  octets  field
@@ -16,18 +16,18 @@
 //! ```
 //!
 //! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection.
-//! Every packet that an endpoint sends has a PKT.SEQ of its own, larger than that of the packet
-//! before, whatever it carries.
+//! Every packet that an endpoint sends has its own PKT.SEQ, larger than that of the packet before,
+//! whatever it carries.
 //!
-//! What later versions may change and what not:
+//! What later versions may change, and what not:
 //!
 //! * The first seventeen octets of a packet that opens a connection are the same in all versions. A
-//!   packet of version 0 answers one of an unknown version: see [`versions`](version).
-//! * The reserved bits are ignored. Senders set them arbitrarily, so that no box on the way comes
-//!   to rely on their value (RFC 8701, §1).
-//! * The types of frames from [`Extension::FIRST`] on tell their length, so that a receiver that
-//!   does not know them skips them.
-//! * Parameters of the handshake tell their length as well; unknown ones are skipped (RFC 9000,
+//!   server responds to an unknown version with a packet of version 0: see [`versions`](version).
+//! * The reserved bits are ignored. Senders set them arbitrarily, so that no middlebox comes to
+//!   rely on their value (RFC 8701, §1).
+//! * Frames of types from [`Extension::FIRST`] on include their length, so that a receiver can skip
+//!   unknown ones.
+//! * Parameters of the handshake include their length as well; unknown ones are skipped (RFC 9000,
 //!   §7.4.2).
 //!
 //! | module | holds |
@@ -71,32 +71,32 @@ use etherparse::IpNumber;
 
 /// The version of the format.
 pub const VERSION: u8 = 1;
-/// Octets of the header, the time of departure included.
+/// Octets of the header, including the departure time.
 pub const HEADER: u64 = 1 + 8 + 4 + 4;
 /// Octets of the authentication tag: that of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC
 /// 8439, §2.8).
 pub const TAG: u64 = 16;
-/// Octets of the headers of IPv4 and UDP, below a datagram.
+/// Octets of the IPv4 and UDP headers before a datagram.
 pub const BELOW: u64 = IPV4_HEADER + UDP_HEADER;
-/// Octets of a packet without frames, the headers of IPv4 and UDP included.
+/// Octets of a packet without frames, including the IPv4 and UDP headers.
 pub const OVERHEAD: u64 = BELOW + HEADER + TAG;
 
-/// A connection, as the end that is addressed calls it.
+/// A connection ID, chosen by the endpoint that receives packets with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
-/// A packet over UDP and IPv4. The octets of streams are lengths.
+/// A packet over UDP and IPv4. Octets of streams are represented by their lengths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The ECN field of the IP header that it travels in.
     pub ecn: Ecn,
-    /// Whose it is, by the name that its receiver gave.
+    /// The connection ID of the receiver.
     pub connection: ConnectionId,
-    /// Which transmission it is.
+    /// The number of the transmission.
     pub number: PktSeq,
-    /// When it left, by the clock of its sender.
+    /// The departure time, by the clock of the sender.
     pub departed: Timestamp,
-    /// What it carries.
+    /// Its frames.
     pub frames: Frames,
 }
 
@@ -105,7 +105,7 @@ impl Clone for Packet {
         Self { frames: self.frames.clone(), ..*self }
     }
 
-    /// Uses the memory of `self` again.
+    /// Reuses the memory of `self`.
     fn clone_from(&mut self, source: &Self) {
         self.frames.clone_from(&source.frames);
         (self.ecn, self.connection) = (source.ecn, source.connection);
@@ -114,7 +114,7 @@ impl Clone for Packet {
 }
 
 impl Packet {
-    /// Does it acknowledge: does it carry a TACK or an IACK?
+    /// Returns `true` if it carries a TACK or an IACK.
     #[must_use]
     #[inline]
     pub fn acknowledges(&self) -> bool {

@@ -30,7 +30,7 @@ pub struct UserDatagram {
     pub ecn: Ecn,
     /// Its number within its flow, from one.
     pub number: u64,
-    /// When it was sent. It is encoded in whole microseconds, as `gettimeofday` returns it.
+    /// When it was sent, encoded in whole microseconds, as `gettimeofday` returns it.
     pub sent_at: Instant,
     /// Octets of payload, the test header included.
     pub payload: u32,

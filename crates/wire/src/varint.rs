@@ -1,13 +1,13 @@
-//! Integers of variable length (RFC 9000, §16), each encoded in as few octets as it takes.
+//! Integers of variable length (RFC 9000, §16), each encoded in the fewest octets.
 
 /// The largest value that can be encoded.
 pub const LARGEST: u64 = (1 << 62) - 1;
 
-/// Octets that `value` takes.
+/// Returns the number of octets that `value` takes.
 #[must_use]
 #[inline]
 pub const fn len(value: u64) -> u64 {
-    // Without branches, because lists of hundreds of ranges are measured by it.
+    // Without branches, because measuring lists of hundreds of ranges calls it often.
     1 << ((value >= 0x40) as u32 + (value >= 0x4000) as u32 + (value >= 0x4000_0000) as u32)
 }
 
@@ -23,8 +23,8 @@ pub fn append(value: u64, octets: &mut Vec<u8>) {
     }
 }
 
-/// Takes a value off the front of `octets`, however many octets it was encoded in. Returns `None`
-/// if they are too few.
+/// Takes a value off the front of `octets`, in any of its encodings. Returns `None` if octets are
+/// missing.
 pub fn take(octets: &mut &[u8]) -> Option<u64> {
     let first = octets.first()?;
     let length = 1usize << (first >> 6);

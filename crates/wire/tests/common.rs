@@ -1,3 +1,3 @@
-//! What several test files need.
+//! Shared code of the tests.
 
 pub(crate) mod segment;

@@ -34,7 +34,7 @@ fn octets_of(frame: &Frame<'_>) -> Vec<u8> {
     octets
 }
 
-/// The CRC-32 of IEEE 802.3, bit by bit as in its 3.2.9.
+/// Returns the CRC-32 of IEEE 802.3, bit by bit as in its 3.2.9.
 fn fcs(octets: &[u8]) -> [u8; 4] {
     let mut register = u32::MAX;
     for octet in octets {
@@ -46,8 +46,8 @@ fn fcs(octets: &[u8]) -> [u8; 4] {
     (!register).to_le_bytes()
 }
 
-/// The frame is these octets (hexadecimal, in the order of the standard's figures) and their FCS,
-/// and is read from them.
+/// Checks that the frame encodes to these octets (hexadecimal, in the order of the standard's
+/// figures) and their FCS, and decodes from them.
 #[track_caller]
 fn is(frame: &Frame<'_>, hexadecimal: &str) {
     let mut expected: Vec<u8> =
@@ -97,7 +97,7 @@ fn block_acks_look_as_in_9_3_1_7_and_9_3_1_8() {
     );
     let sizes = [Frame::BlockAckRequest(request), Frame::BlockAck(block_ack), Frame::BlockAck(wide)];
     assert_eq!(sizes.map(|frame| octets_of(&frame).len()), [24, 32, 56]);
-    // Between EHT stations 64 and 128 octets, as the Fragment Number says: 8 and 10.
+    // 64 and 128 octets between EHT stations; the Fragment Number is 8 and 10.
     let mut words = [0; 16];
     (words[0], words[7], words[15]) = (1, 2, 1 << 63);
     let of_1024 = octets_of(&Frame::BlockAck(BlockAck { bitmap: BlockBitmap::Of1024(words), ..block_ack }));
@@ -289,8 +289,8 @@ fn radiotap_fields_are_aligned() {
     let eht = Eht { mcs: 13, streams: 2, width: Some(320), guard: Some(1600), training: Some(2), is_ldpc: Some(true) };
     let eht = Header { has_fcs: true, modulation: Some(Modulation::Eht(eht)), ..Header::default() };
     // A list of items from 12 on: U-SIG of 12 octets, which announces a single user at 320 MHz, and
-    // EHT of 44 octets, of which all is zero but the known fields, guard interval and training, and
-    // the user.
+    // EHT of 44 octets. Its fields are zero except the known fields, guard interval and training,
+    // and the user.
     let expected = "00 00 4c 00 02 00 00 10 10 00 00 00 \
                     21 00 0c 00 03 00 02 00 40 00 00 00 c0 00 00 00 \
                     22 00 2c 00 0c 00 00 00 80 04 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 \
@@ -300,7 +300,7 @@ fn radiotap_fields_are_aligned() {
 
 #[test]
 fn radiotap_of_others_is_read_around_what_is_not_known_here() {
-    // As a Linux driver writes it: two presence words (antenna 0 has its own signal), TSFT, flags,
+    // As written by a Linux driver: two presence words (antenna 0 has its own signal), TSFT, flags,
     // rate, channel, signal, antenna.
     let octets = [
         &[0, 0, 35, 0][..],
@@ -322,7 +322,7 @@ fn radiotap_of_others_is_read_around_what_is_not_known_here() {
 
 #[test]
 fn items_of_radiotap_that_are_not_known_here_are_skipped() {
-    // Octets that an item omits are zero: EHT without any user says nothing.
+    // Octets that an item omits are zero: EHT without any user has no rate.
     let octets = [
         &[0, 0, 32, 0, 0, 0, 0, 0x10][..],
         &[27, 0, 5, 0, 1, 2, 3, 4, 5, 0, 0, 0],

@@ -1,4 +1,4 @@
-//! IP packets as octets: what is read of them, beside what typed packets say of themselves.
+//! IP packets as octets, compared with typed packets.
 
 #[path = "properties/ip_packet.rs"]
 mod property;
@@ -47,8 +47,8 @@ fn octets_of(pdu: &impl Pdu, endpoints: Endpoints, dscp: u8, extent: Extent) -> 
     octets
 }
 
-/// The packet with `header` between that of IPv6, to which it leads, and the rest, to which it
-/// leads in turn.
+/// Returns the packet with `header` inserted after the IPv6 header. The next-header fields are
+/// adjusted.
 fn with_extension(kind: u8, mut header: [u8; 8]) -> Vec<u8> {
     header[0] = ACK_V6[6];
     let mut octets = ACK_V6.to_vec();
@@ -71,7 +71,7 @@ fn other_protocols_have_a_flow_too() {
 }
 
 #[test]
-fn the_address_is_asked_for_its_node() {
+fn the_address_is_resolved_to_its_node() {
     let is_known = |address: IpAddr| if address.to_string() == "192.0.2.2" { NodeId(4) } else { NodeId::NOWHERE };
     let to = |octets: &[u8]| IpPacket::parse(octets.to_vec(), is_known).unwrap().destination();
     assert_eq!((to(&ECHO), to(&ACK_V6)), (NodeId(4), NodeId::NOWHERE));
@@ -95,10 +95,11 @@ fn extension_headers_are_passed_over() {
         assert_eq!((with.flow(), with.pure_ack()), (without.flow(), without.pure_ack()), "header {kind}");
         assert_eq!(with.wire_len().get(), 68);
     }
-    // One that is longer than the packet (RFC 8200, §4.6: in units of 8 octets, without the first).
+    // A header that is longer than the packet (RFC 8200, §4.6: in units of 8 octets, without the
+    // first).
     let cut = parsed(&with_extension(60, [0, 9, 1, 4, 0, 0, 0, 0]));
     assert_eq!((cut.wire_len().get(), cut.ack_header()), (68, None));
-    // One that names another, of which nothing is there.
+    // A header that names another one, which is missing.
     let mut octets = with_extension(60, [0; 8]);
     octets[40] = 43;
     assert_eq!(parsed(&octets[..48]).ack_header(), None);
@@ -125,7 +126,7 @@ fn a_packet_without_room_for_its_length_can_be_lengthened() {
 
 #[test]
 fn all_fragments_of_a_packet_are_of_one_flow() {
-    // The first, then one 8 octets behind it, of IPv4 with more to come.
+    // The first fragment, then one 8 octets behind it, of IPv4 with more to come.
     let v4: Vec<FlowKey> = [[0x20, 0], [0x20, 1]]
         .into_iter()
         .map(|offset| {
@@ -138,7 +139,7 @@ fn all_fragments_of_a_packet_are_of_one_flow() {
         })
         .collect();
     assert_eq!(v4[0], v4[1]);
-    // The same of IPv6; what the second begins with is no header.
+    // The same of IPv6. The second does not begin with a header.
     let v6 = [[0, 1], [0, 9]].map(|[high, low]| parsed(&with_extension(44, [0, 0, high, low, 0, 0, 0, 1])));
     assert_eq!((v6[0].flow(), v6[0].ack_header()), (v6[1].flow(), None));
 }
@@ -195,20 +196,20 @@ fn padding_is_cut_off() {
 
 #[test]
 fn octets_that_are_no_packet_are_refused_with_the_reason() {
-    assert_eq!(refused(&[]), "an IP packet has an octet at least, found none");
-    assert_eq!(refused(&[0x75; 60]), "the IP version is 7, expected 4 or 6");
+    assert_eq!(refused(&[]), "found an empty IP packet, expected at least one octet");
+    assert_eq!(refused(&[0x75; 60]), "found IP version 7, expected 4 or 6");
     assert!(refused(&ECHO[..19]).contains("20 byte(s) would be required, but only 19"));
     assert!(refused(&ACK_V6[..39]).contains("40 byte(s) would be required, but only 39"));
     let mut short = ECHO;
     short[2..4].fill(0);
-    assert_eq!(refused(&short), "the IPv4 header has 20 octets and says that the packet has 0");
+    assert_eq!(refused(&short), "found IPv4 total length 0, expected at least the 20 octets of the header");
     let mut jumbo = with_extension(0, [0, 0, 0xc2, 4, 0, 1, 0, 0]);
     jumbo[4..6].fill(0);
     assert!(refused(&jumbo).contains("jumbograms (RFC 2675) are not supported"));
 }
 
-/// What typed packets and their octets both tell: length, flow, ECN, DSCP, and what they
-/// acknowledge, in general and if they are pure.
+/// Properties of both typed packets and their octets: length, flow, ECN, DSCP, and acknowledgment,
+/// in general and if pure.
 type Answers = (Bytes, FlowKey, Ecn, u8, Option<AckHeader>, Option<AckHeader>, bool);
 
 fn answers(packet: &IpPacket) -> Answers {

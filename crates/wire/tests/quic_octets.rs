@@ -88,7 +88,7 @@ fn the_short_header_of_the_rfc() {
     assert!(packet.frames.iter().eq([&Frame::Ping]));
 }
 
-/// These ranges, the highest first.
+/// Returns these ranges, the highest first.
 fn ranges(mut ranges: Vec<Range<u64>>) -> AckRanges {
     AckRanges::new(ranges.remove(0), OlderRanges::new(ranges))
 }
@@ -183,8 +183,8 @@ fn integer() -> impl Strategy<Value = u64> {
     (0..=varint::LARGEST, 0u32..62).prop_map(|(value, shift)| value >> shift)
 }
 
-fn connection_id(least: usize) -> impl Strategy<Value = ConnectionId> {
-    vec(any::<u8>(), least..=20).prop_map(|octets| ConnectionId::new(&octets).unwrap())
+fn connection_id(minimum: usize) -> impl Strategy<Value = ConnectionId> {
+    vec(any::<u8>(), minimum..=20).prop_map(|octets| ConnectionId::new(&octets).unwrap())
 }
 
 fn ack() -> impl Strategy<Value = Ack> {

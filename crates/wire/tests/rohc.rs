@@ -1,8 +1,8 @@
 //! ACKs to a few octets and back.
 //!
-//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` looks longer;
-//! `ACKLAB_SEED` looks elsewhere. A failure prints the seed of its case, which `ACKLAB_CASE` runs
-//! alone.
+//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` runs longer;
+//! `ACKLAB_SEED` changes the seed. A failure prints the seed of its case; `ACKLAB_CASE` runs that
+//! case alone.
 
 #[path = "properties/rohc.rs"]
 mod property;

@@ -8,7 +8,8 @@ use acklab_wire::rohc::{
 };
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
-/// ACKs of a stream, as in the measurements of librohc that are quoted here.
+/// Mean octets per ACK in hundredths, rounded up: of all ACKs, and of the second half, when
+/// contexts and strides are established.
 const ACKS: u32 = 2000;
 const MSS: u32 = 1460;
 
@@ -36,8 +37,8 @@ fn means(sizes: &[u64]) -> [u64; 2] {
     [mean(sizes), mean(&sizes[sizes.len() / 2..])]
 }
 
-/// Octets of each ACK of a stream, which `next` turns into the next ACK. In TCP/HACK an
-/// uncompressed ACK of each flow comes first.
+/// Returns the sizes in octets of the ACKs of a stream. `next` turns an ACK into the next one. In
+/// TCP/HACK an uncompressed ACK of each flow precedes them.
 fn sizes(config: RohcConfig, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
@@ -75,7 +76,7 @@ fn timestamps(every: u32) -> impl FnMut(&mut Ack, u32) {
     }
 }
 
-/// The stream with the IP-IDs that `identify` returns.
+/// Returns the stream with the IP-IDs that `identify` returns.
 fn identified(identify: impl Fn(u16) -> u16) -> impl FnMut(&mut Ack, u32) {
     move |ack, count| {
         advance(ack, 2 * MSS);
@@ -157,9 +158,9 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(1, &mut one_to_four_segments()), [409, 404], "librohc: 980");
     // An octet for each timestamp.
     assert_eq!(means(1, &mut timestamps(1)), [610, 605], "librohc: 611");
-    // Three octets for each timestamp that may not have gone up.
+    // Three octets for each timestamp that may not have increased.
     assert_eq!(means(1, &mut timestamps(4)), [909, 904], "librohc: 910");
-    // The stream of librohc was another one, with SACK in a fifth of the ACKs, too.
+    // The stream of librohc differed: it also had SACK in a fifth of the ACKs.
     assert_eq!(means(1, &mut sack_in_a_fifth), [757, 754], "librohc: 1150");
     // An octet in 50 of each 150 ACKs, and three headers of nine or ten octets at the beginning and
     // the end of a run.

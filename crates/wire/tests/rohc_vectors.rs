@@ -1,6 +1,6 @@
-//! Streams that librohc compressed (`vectors/rohc_tcp.txt`): a decompressor of RFC 6846 returns
-//! every header of a stream from which no more packets are lost in a row than the compressor
-//! repeats changes.
+//! Streams that librohc compressed (`vectors/rohc_tcp.txt`). A decompressor of RFC 6846 returns
+//! every header of a stream if no more consecutive packets are lost than the compressor repeats
+//! changes.
 
 use acklab_wire::rohc::{Ack, Compressor, Decompressor, Octets, RohcConfig};
 
@@ -59,15 +59,15 @@ fn each_header_of_another_compressor_is_decompressed() {
     }
 }
 
-/// acklab repeats changes three times, and librohc did so four times in these streams, except that
-/// it does not repeat changes of DF, and refers to the IP-ID of a header that is not sequential. A
-/// stream in which only these change would take more here with four repetitions.
+/// acklab repeats changes three times; librohc did so four times in these streams. But librohc does
+/// not repeat changes of DF, and refers to the IP-ID of a header that is not sequential. A stream
+/// in which only these change would take more octets here with four repetitions.
 #[test]
 fn no_stream_takes_more_octets_than_by_the_other_compressor() {
     for Stream { name, packets } in streams() {
         let (mut compressor, mut decompressor) =
             (Compressor::new(RohcConfig::standard()), Decompressor::new(RohcConfig::standard()));
-        let (mut ours, mut theirs, mut octets) = (0, 0, Octets::new());
+        let (mut ours, mut reference, mut octets) = (0, 0, Octets::new());
         for packet in &packets {
             let ack = Ack::of_octets(&packet.header).expect("a pure ACK");
             compressor.compress(&ack, &mut octets).expect("a pure ACK");
@@ -75,8 +75,8 @@ fn no_stream_takes_more_octets_than_by_the_other_compressor() {
             decompressor.decompress(&octets, |_, ack| out = Some(*ack)).expect("it has just been compressed");
             assert_eq!(out, Some(ack), "{name}");
             ours += octets.len();
-            theirs += packet.compressed.len();
+            reference += packet.compressed.len();
         }
-        assert!(ours <= theirs, "{name}: {ours} octets, and {theirs} by librohc");
+        assert!(ours <= reference, "{name}: found {ours} octets, expected at most the {reference} of librohc");
     }
 }

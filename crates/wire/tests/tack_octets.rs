@@ -40,8 +40,8 @@ fn octets_of(packet: &Packet, extent: Extent) -> Vec<u8> {
     octets
 }
 
-/// The example of Li et al., §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10 have
-/// arrived.
+/// Returns the example of Li et al., §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10
+/// have arrived.
 fn example() -> Tack {
     Tack {
         next: PktSeq(2),
@@ -56,9 +56,9 @@ fn example() -> Tack {
     }
 }
 
-fn runs(least: u32) -> impl Strategy<Value = Vec<Run>> {
+fn runs(minimum: u32) -> impl Strategy<Value = Vec<Run>> {
     vec((0u32..70_000, 1u32..70_000), 0..20).prop_map(move |runs| {
-        let run = |(index, (skip, length))| Run { skip: least.max(u32::from(index > 0)).max(skip), length };
+        let run = |(index, (skip, length))| Run { skip: minimum.max(u32::from(index > 0)).max(skip), length };
         runs.into_iter().enumerate().map(run).collect()
     })
 }
@@ -182,7 +182,7 @@ fn reserved_bits_are_ignored() {
 }
 
 #[test]
-fn unknown_frames_that_tell_their_length_are_skipped() {
+fn unknown_frames_with_a_length_are_skipped() {
     let unknown = Extension { kind: 0x7f, octets: vec![4, 5, 6] };
     let sent = packet([Frame::Extension(Box::new(unknown)), Frame::Ping]);
     let octets = octets_of(&sent, Extent::Whole);
@@ -279,8 +279,7 @@ proptest! {
     }
 }
 
-/// A real host's packet: the octets of two streams stand behind their frames, over either version
-/// of IP.
+/// A real host's packet: the octets of two streams follow their frames, over either version of IP.
 #[test]
 fn octets_of_streams_go_in_and_come_out() {
     let of = |id, offset, length| Frame::Stream(Stream { id, offset, length, is_end: false });

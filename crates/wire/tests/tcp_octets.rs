@@ -37,7 +37,8 @@ fn decoded(octets: &[u8]) -> Result<Segment, DecodeError> {
     decode(octets, Checksums::Verify).map(|(_, segment)| segment)
 }
 
-/// A packet with valid IPv4 and TCP headers around these options and flags, however wrong they are.
+/// Returns a packet with valid IPv4 and TCP headers around these options and flags, which may be
+/// invalid.
 fn around(options: &[u8], flags: u8) -> Vec<u8> {
     let mut octets = octets_of(&Segment { options: Options::default(), payload: 0, ..data() }, Extent::Headers);
     octets.extend_from_slice(options);
@@ -50,7 +51,7 @@ fn around(options: &[u8], flags: u8) -> Vec<u8> {
 }
 
 proptest! {
-    /// Whatever the payload, another implementation finds its checksum right, and it comes back.
+    /// Another implementation verifies the checksum of any payload, and the payload is restored.
     #[test]
     fn a_payload_is_carried(segment in any_segment(), payload in vec(any::<u8>(), 0..1400)) {
         let mut octets = Vec::new();

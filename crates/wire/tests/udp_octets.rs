@@ -73,7 +73,7 @@ fn the_payload_begins_as_that_of_iperf3() {
 }
 
 #[test]
-fn octets_tell_whole_microseconds() {
+fn octets_carry_whole_microseconds() {
     let finer = UserDatagram { sent_at: Instant::from_nanos(7_000_042_999), ..datagram() };
     assert_eq!(decoded(&octets_of(&finer, Extent::Whole)), Ok(datagram()));
 }
@@ -125,7 +125,7 @@ proptest! {
         let endpoints = Endpoints::of_connection(connection);
         let octets = octets_between(endpoints, &datagram, Extent::Whole);
         prop_assert_eq!(octets.len() as u64, datagram.wire_len().get());
-        prop_assert!(octets[26..28] != [0, 0], "zero would say that there is no checksum");
+        prop_assert!(octets[26..28] != [0, 0], "zero would mean that there is no checksum");
         prop_assert_eq!(decode(&octets, Checksums::Verify), Ok((endpoints, datagram)));
     }
 

@@ -13,14 +13,15 @@ impl MacAddress {
     /// All stations.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// The address of the node with this index: 02:00:00:00:00:01 for index 0, and so on.
+    /// Returns the address of the node with this index: 02:00:00:00:00:01 for index 0, and so on.
     #[must_use]
     pub const fn of_node(index: u32) -> Self {
         let octets = (index as u64 + 1).to_be_bytes();
         Self([LOCAL, octets[3], octets[4], octets[5], octets[6], octets[7]])
     }
 
-    /// The index that [`of_node`](Self::of_node) maps to this address, or `None` if no index does.
+    /// Returns the index that [`of_node`](Self::of_node) maps to this address, or `None` if no
+    /// index does.
     #[must_use]
     pub fn node(self) -> Option<u32> {
         let [first, b, c, d, e, f] = self.0;

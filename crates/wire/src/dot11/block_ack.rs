@@ -24,7 +24,7 @@ pub struct BlockAck {
 pub struct BlockAckRequest {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Receiver address: the station that shall acknowledge.
+    /// Receiver address: the station that is to acknowledge.
     pub receiver: MacAddress,
     /// Transmitter address: the station that requests the Block ACK.
     pub transmitter: MacAddress,
@@ -48,7 +48,7 @@ pub enum BlockBitmap {
 }
 
 impl BlockBitmap {
-    /// The words of the bitmap.
+    /// Returns the words of the bitmap.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         match self {
@@ -59,7 +59,7 @@ impl BlockBitmap {
         }
     }
 
-    /// The smallest bitmap that holds these words. Words after the sixteenth are left out.
+    /// Returns the smallest bitmap that holds these words. Words after the sixteenth are left out.
     #[must_use]
     pub fn holding(words: &[u64]) -> Self {
         match words {
@@ -72,7 +72,7 @@ impl BlockBitmap {
     }
 }
 
-/// The first `N` words, filled up with zeros.
+/// Returns the first `N` words, filled up with zeros.
 fn padded<const N: usize>(words: &[u64]) -> [u64; N] {
     std::array::from_fn(|place| words.get(place).copied().unwrap_or(0))
 }

@@ -112,7 +112,7 @@ fn data(is_qos: bool, flags: u8, duration: u16, mut rest: Rest<'_>) -> Result<Da
         is_sync = low & QOS_SYNC != 0;
         let qos = Qos { tid: low & 0xf, ack_policy: AckPolicy::from_bits(low >> 5), is_amsdu: low & 0x80 != 0 };
         if has(flag::HT_CONTROL) {
-            // Skip the HT Control field (9.2.4.6), of which nothing is used here.
+            // Skip the HT Control field (9.2.4.6), which is not used here.
             rest.take::<4>()?;
         }
         Some(qos)

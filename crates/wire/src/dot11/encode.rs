@@ -8,8 +8,8 @@ use acklab_base::Duration;
 /// The largest duration that a Duration/ID field can announce (Table 9-9).
 const LONGEST: u64 = 32_767;
 
-/// The Duration/ID field that announces `medium_busy` after the frame: in microseconds, rounded up
-/// (9.2.5.1).
+/// Returns the Duration/ID field that announces `medium_busy` after the frame: in microseconds,
+/// rounded up (9.2.5.1).
 #[must_use]
 pub const fn duration_field(medium_busy: Duration) -> u16 {
     let micros = medium_busy.as_nanos().div_ceil(1_000);
@@ -22,7 +22,7 @@ pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
 }
 
 /// Like [`encode`], with the octets that TCP/HACK appends to a response frame between its last
-/// field and its FCS. A receiver that does not know TCP/HACK ignores them.
+/// field and its FCS. Receivers without TCP/HACK ignore them.
 pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
     octets.clear();
     match frame {
@@ -48,8 +48,8 @@ pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
     octets.extend_from_slice(&fcs(octets));
 }
 
-/// The frame check sequence of these octets (9.2.4.8), in the order of transmission: the CRC-32 of
-/// IEEE 802.3, least significant octet first.
+/// Returns the frame check sequence of these octets (9.2.4.8), in the order of transmission: the
+/// CRC-32 of IEEE 802.3, least significant octet first.
 pub(super) fn fcs(octets: &[u8]) -> [u8; 4] {
     crc32fast::hash(octets).to_le_bytes()
 }

@@ -43,7 +43,7 @@ pub struct Beacon<'a> {
 pub struct Rts {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Receiver address: the station that shall respond.
+    /// Receiver address: the station that is to respond.
     pub receiver: MacAddress,
     /// Transmitter address: the station that requests the medium.
     pub transmitter: MacAddress,
@@ -65,16 +65,16 @@ pub struct Data<'a> {
     pub duration: u16,
     /// To or from the distribution system, or neither.
     pub distribution_system: DistributionSystem,
-    /// Is it a retransmission (9.2.4.1.6)?
+    /// `true` in a retransmission (9.2.4.1.6).
     pub is_retry: bool,
-    /// Do more fragments of the same MSDU follow (9.2.4.1.5)?
+    /// `true` if more fragments of the same MSDU follow (9.2.4.1.5).
     pub has_more_fragments: bool,
-    /// Does the sender hold more frames for the receiver (9.2.4.1.8)?
+    /// `true` if the sender has more frames for the receiver (9.2.4.1.8).
     pub has_more_data: bool,
     /// SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4): the sender has moved on although its
-    /// previous frame was not acknowledged. The paper does not say where the bit is. Here it is bit
-    /// 4 of the QoS Control field, or the bit +HTC/Order of a frame without QoS, which has no other
-    /// use there.
+    /// previous frame was not acknowledged. The paper does not specify where the bit is. Here it is
+    /// bit 4 of the QoS Control field, or, in a frame without QoS, the bit +HTC/Order, which has no
+    /// other use there.
     pub is_sync: bool,
     /// Address 1: the station that receives the frame over the air.
     pub receiver: MacAddress,
@@ -116,11 +116,11 @@ pub struct Qos {
     pub tid: u8,
     /// The ACK policy.
     pub ack_policy: AckPolicy,
-    /// Is the body an A-MSDU?
+    /// `true` if the body is an A-MSDU.
     pub is_amsdu: bool,
 }
 
-/// How a QoS data frame shall be acknowledged (Table 9-13).
+/// How a QoS data frame is to be acknowledged (Table 9-13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// By an ACK; in an A-MPDU by a Block ACK.

@@ -7,7 +7,7 @@ pub const IPV4: u16 = etherparse::EtherType::IPV4.0;
 /// The EtherType of IPv6.
 pub const IPV6: u16 = etherparse::EtherType::IPV6.0;
 
-/// The EtherType of an IP packet: that of the version in its first octet.
+/// Returns the EtherType of an IP packet: that of the version in its first octet.
 #[must_use]
 pub fn ether_type(packet: &[u8]) -> u16 {
     if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 }
@@ -42,7 +42,7 @@ pub fn append(ether_type: u16, packet: &[u8], octets: &mut Vec<u8>) {
     octets.extend_from_slice(packet);
 }
 
-/// The EtherType of an MSDU and its packet.
+/// Returns the EtherType of an MSDU and its packet.
 ///
 /// # Errors
 /// If it has no LLC and SNAP headers.
@@ -79,7 +79,7 @@ impl Subframe<'_> {
     }
 }
 
-/// The subframes of the A-MSDU in these octets.
+/// Returns the subframes of the A-MSDU in these octets.
 ///
 /// # Errors
 /// If it ends within a subframe. The iterator yields nothing after an error.

@@ -12,13 +12,13 @@ pub use encode::append;
 pub struct Header {
     /// TSFT: microseconds of the cell's clock when the first bit of the frame arrived.
     pub tsft: Option<u64>,
-    /// Was it sent with the short DSSS preamble?
+    /// `true` if the frame was sent with the short DSSS preamble.
     pub has_short_preamble: bool,
-    /// Do the captured octets end with the FCS?
+    /// `true` if the captured octets end with the FCS.
     pub has_fcs: bool,
-    /// Is the MAC header padded to a multiple of four octets?
+    /// `true` if the MAC header is padded to a multiple of four octets.
     pub is_padded: bool,
-    /// Is the FCS wrong?
+    /// `true` if the FCS is wrong.
     pub is_damaged: bool,
     /// The channel.
     pub channel: Option<Channel>,
@@ -78,7 +78,7 @@ pub struct Ht {
     pub width: Option<u16>,
     /// Nanoseconds, if known: 400 or 800.
     pub guard: Option<u16>,
-    /// Is it coded with LDPC, if known?
+    /// Whether it is coded with LDPC, if known.
     pub is_ldpc: Option<bool>,
     /// Additional STBC streams, if known: 0 to 3.
     pub stbc: Option<u8>,
@@ -97,9 +97,9 @@ pub struct Vht {
     pub width: Option<u16>,
     /// Nanoseconds, if known: 400 or 800.
     pub guard: Option<u16>,
-    /// Is it coded with LDPC?
+    /// `true` if it is coded with LDPC.
     pub is_ldpc: bool,
-    /// Is it sent with STBC, if known?
+    /// Whether it is sent with STBC, if known.
     pub is_stbc: Option<bool>,
 }
 
@@ -116,9 +116,9 @@ pub struct He {
     pub guard: Option<u16>,
     /// Length of the HE-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
-    /// Is it coded with LDPC, if known?
+    /// Whether it is coded with LDPC, if known.
     pub is_ldpc: Option<bool>,
-    /// Is it sent with STBC, if known?
+    /// Whether it is sent with STBC, if known.
     pub is_stbc: Option<bool>,
 }
 
@@ -135,18 +135,18 @@ pub struct Eht {
     pub guard: Option<u16>,
     /// Length of the EHT-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
-    /// Is it coded with LDPC, if known?
+    /// Whether it is coded with LDPC, if known.
     pub is_ldpc: Option<bool>,
 }
 
 /// The A-MPDU that contained a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ampdu {
-    /// A number that all frames of one A-MPDU share, and that differs for the next A-MPDU.
+    /// A number that all frames of one A-MPDU share, and that differs from that of the next A-MPDU.
     pub reference: u32,
-    /// Is it the last frame of the A-MPDU, if known?
+    /// Whether it is the last frame of the A-MPDU, if known.
     pub is_last: Option<bool>,
-    /// Is it the only MPDU, with EOF set in its delimiter, if known (9.7.3)?
+    /// Whether it is the only MPDU, with EOF set in its delimiter, if known (9.7.3).
     pub is_single: Option<bool>,
 }
 
@@ -308,8 +308,7 @@ mod u_sig {
     pub(super) const LEN: usize = 12;
 }
 
-/// The item of EHT: a word that says which fields are known, nine words of fields, and a word for
-/// each user.
+/// The item of EHT: a word of "known" bits, nine words of fields, and a word for each user.
 mod eht {
     /// Known.
     pub(super) const GUARD_KNOWN: u32 = 0x0000_0004;

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_checksum_covers_the_new_number() {
-        // Ones' complement of the sum of the words, as of a segment alone.
+        // Ones' complement of the sum of the words of a segment alone.
         let sum = |octets: &[u8]| {
             let total: u32 = octets.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(two[1])).sum();
             (total & 0xffff) + (total >> 16)

@@ -1,9 +1,9 @@
-//! The hosts between which a packet runs.
+//! The source and the destination host of a packet.
 
 use acklab_base::FlowKey;
 
-/// The source and the destination of a packet with a complete IP header: IPv4 addresses, or hashes
-/// of IPv6 addresses.
+/// Returns the source and the destination of a packet with a complete IP header: IPv4 addresses, or
+/// hashes of IPv6 addresses.
 pub(super) fn of(octets: &[u8]) -> [u64; 2] {
     let address = |at: usize, len: usize| {
         let words = octets.get(at..at + len).unwrap_or_default().chunks_exact(4);

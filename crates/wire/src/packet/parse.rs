@@ -17,10 +17,10 @@ use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// There are no octets.
-    #[error("an IP packet has an octet at least, found none")]
+    #[error("found an empty IP packet, expected at least one octet")]
     Empty,
     /// The version is neither 4 nor 6.
-    #[error("the IP version is {0}, expected 4 or 6")]
+    #[error("found IP version {0}, expected 4 or 6")]
     Version(u8),
     /// The IPv4 header is invalid.
     #[error(transparent)]
@@ -33,7 +33,7 @@ pub enum ParseError {
     Jumbogram,
 }
 
-/// What is kept of the headers.
+/// The fields of the headers that are stored.
 pub(super) struct Parsed {
     /// Octets of the packet, headers included.
     pub(super) wire_len: usize,
@@ -49,7 +49,8 @@ pub(super) struct Parsed {
 /// What an IP packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// The protocol; `None` in a fragment, of which only the first has a header of it.
+    /// The protocol; `None` in a fragment, because only the first one has a header of that
+    /// protocol.
     pub(super) protocol: Option<IpNumber>,
     /// Octets of all IP headers before it.
     pub(super) offset: usize,
@@ -168,7 +169,7 @@ fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) 
 }
 
 impl Payload<'_> {
-    /// The ports of a TCP segment or a UDP datagram, or zeros.
+    /// Returns the ports of a TCP segment or a UDP datagram, or zeros.
     fn ports(&self) -> (u16, u16) {
         let has_ports = !self.is_fragment && matches!(self.protocol, IpNumber::TCP | IpNumber::UDP);
         match *self.octets {
@@ -179,7 +180,7 @@ impl Payload<'_> {
         }
     }
 
-    /// The octets behind the header of TCP or UDP; zero for fragments and other protocols.
+    /// Returns the octets behind the header of TCP or UDP; zero for fragments and other protocols.
     fn behind_headers(&self) -> usize {
         let header = match self.protocol {
             _ if self.is_fragment => return 0,

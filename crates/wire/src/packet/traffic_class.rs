@@ -7,7 +7,7 @@ const ECN: u8 = 0b11;
 /// The position of the IPv4 header checksum (RFC 791, §3.1).
 const CHECKSUM: [usize; 2] = [10, 11];
 
-/// The octet of DSCP and ECN of a packet with a complete IP header.
+/// Returns the octet of DSCP and ECN of a packet with a complete IP header.
 #[inline]
 pub(super) fn of(octets: &[u8]) -> u8 {
     let (first, second) = (octets[0], octets[1]);
@@ -30,8 +30,8 @@ pub(super) fn set_ecn(octets: &mut [u8], ecn: Ecn) {
     }
 }
 
-/// The checksum after a word that it covers has changed: ~(~HC + ~m + m') (RFC 1624, §3, equation
-/// 3).
+/// Returns the checksum after a word that it covers has changed: ~(~HC + ~m + m') (RFC 1624, §3,
+/// equation 3).
 pub(super) const fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = !checksum as u32 + !old as u32 + new as u32;
     let sum = (sum >> 16) + (sum & 0xffff);

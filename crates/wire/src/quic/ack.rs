@@ -9,14 +9,14 @@ use crate::varint;
 pub struct Ack {
     /// The packet numbers that have arrived.
     pub ranges: AckRanges,
-    /// How long the largest of them has waited for this frame, in units of 2^`ack_delay_exponent`
-    /// microseconds.
+    /// ACK Delay: how long the largest of them has waited for this frame, in units of
+    /// 2^`ack_delay_exponent` microseconds.
     pub delay: u64,
-    /// What few frames report, or nothing.
+    /// Optional fields, which few frames have.
     rare: Option<Box<Rare>>,
 }
 
-/// What few frames report.
+/// Fields that few frames have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rare {
     ecn: Option<EcnCounts>,
@@ -26,12 +26,12 @@ struct Rare {
 /// When packets of contiguous numbers have arrived (draft-ietf-quic-receive-ts, §4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimestampRange {
-    /// Delta Largest Acknowledged: the largest of them lies below the largest number that the frame
-    /// acknowledges by this.
+    /// Delta Largest Acknowledged: the distance of the range's largest number below the largest
+    /// number that the frame acknowledges.
     pub below: u64,
     /// The Timestamp Deltas, from the largest number downwards, in units of
-    /// 2^`receive_timestamps_exponent` microseconds: the first of the frame is the time since the
-    /// basis, each other one how much earlier a packet came than the one before it.
+    /// 2^`receive_timestamps_exponent` microseconds. The first delta of the frame is the time since
+    /// the basis. Each other delta is how much earlier a packet arrived than the one before it.
     pub deltas: Vec<u64>,
 }
 
@@ -47,21 +47,21 @@ pub struct EcnCounts {
 }
 
 impl Ack {
-    /// A frame that acknowledges these numbers, and no more.
+    /// Returns a frame that acknowledges these numbers and has no optional fields.
     #[must_use]
     #[inline]
     pub const fn new(ranges: AckRanges, delay: u64) -> Self {
         Self { ranges, delay, rare: None }
     }
 
-    /// The same frame with these counts, if there are any.
+    /// Returns the same frame with these counts, if any.
     #[must_use]
     #[inline]
     pub fn with_ecn(self, counts: Option<EcnCounts>) -> Self {
         if counts == self.ecn().copied() { self } else { self.with(|rare| rare.ecn = counts) }
     }
 
-    /// The same frame with these timestamps, if there are any.
+    /// Returns the same frame with these timestamps, if any.
     #[must_use]
     #[inline]
     pub fn with_timestamps(self, timestamps: Option<Vec<TimestampRange>>) -> Self {
@@ -73,14 +73,14 @@ impl Ack {
         Self { rare: self.rare.filter(|rare| **rare != Rare::default()), ..self }
     }
 
-    /// How the packets of this packet number space were marked on arrival, if that is reported.
+    /// Returns the ECN counts of this packet number space, if the frame reports them.
     #[must_use]
     #[inline]
     pub fn ecn(&self) -> Option<&EcnCounts> {
         self.rare.as_ref()?.ecn.as_ref()
     }
 
-    /// When packets have arrived: the frame is `ACK_RECEIVE_TIMESTAMPS` then
+    /// Returns when packets arrived. A frame with timestamps is `ACK_RECEIVE_TIMESTAMPS`
     /// (draft-ietf-quic-receive-ts, §4).
     #[must_use]
     #[inline]
@@ -88,7 +88,7 @@ impl Ack {
         self.rare.as_ref()?.timestamps.as_deref()
     }
 
-    /// Octets of the frame.
+    /// Returns the number of octets of the frame.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -96,14 +96,14 @@ impl Ack {
         if self.rare.is_none() { 1 + plain } else { plain + self.rare_len() }
     }
 
-    /// Octets of the type and of what few frames report.
+    /// Returns the number of octets of the type and of the optional fields.
     #[inline(never)]
     fn rare_len(&self) -> u64 {
         let ecn = self.ecn().map_or(0, |counts| [counts.ect0, counts.ect1, counts.ce].map(varint::len).iter().sum());
         varint::len(self.kind()) + ecn + self.timestamp_fields().map(varint::len).sum::<u64>()
     }
 
-    /// The type of the frame.
+    /// Returns the type of the frame.
     pub(super) fn kind(&self) -> u64 {
         match (self.timestamps().is_some(), self.ecn().is_some()) {
             (false, false) => kind::ACK,
@@ -113,7 +113,7 @@ impl Ack {
         }
     }
 
-    /// The fields behind those of an ACK frame.
+    /// Returns the fields after those of an ACK frame.
     pub(super) fn timestamp_fields(&self) -> impl Iterator<Item = u64> {
         let ranges = self.timestamps().into_iter().flatten();
         let fields = ranges.flat_map(|TimestampRange { below, deltas }| {
@@ -122,9 +122,9 @@ impl Ack {
         self.timestamps().into_iter().map(|ranges| ranges.len() as u64).chain(fields)
     }
 
-    /// The packets whose arrival it tells, from the last one that came backwards, and when they
-    /// came since the basis of its sender, in the frame's unit. Returns `None` in place of what is
-    /// no packet number, and ends there.
+    /// Returns the packets whose arrival times the frame reports, in the order of their fields, and
+    /// these times since the sender's basis, in the unit of the frame. An invalid packet number
+    /// yields `None`, which ends the iteration.
     pub fn receive_times(&self) -> impl Iterator<Item = Option<(u64, u64)>> {
         let largest = self.ranges.largest();
         let mut at = None;

@@ -4,19 +4,18 @@ use crate::varint;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ranges of packet numbers: one at least, the highest first, none empty, and with a gap between
-/// any two.
+/// Ranges of packet numbers: at least one, highest first, none empty, with a gap between any two.
 ///
-/// From one frame to the next, most of the time only the newest range has grown. The list of those
-/// behind it is made once, its octets are counted once, and frames share it, so that a frame costs
-/// the same however many ranges it has.
+/// From one frame to the next, usually only the newest range has grown. So the list of older ranges
+/// is built and measured once, and frames share it. A frame then costs the same for any number of
+/// ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AckRanges {
     newest: Range<u64>,
     older: Option<OlderRanges>,
 }
 
-/// The ranges behind the newest: one at least.
+/// The ranges behind the newest: at least one.
 #[derive(Clone, Debug)]
 pub struct OlderRanges(Arc<List>);
 
@@ -36,7 +35,7 @@ impl PartialEq for OlderRanges {
 impl Eq for OlderRanges {}
 
 impl OlderRanges {
-    /// A list of these ranges, the highest first. Returns `None` if there are none.
+    /// Returns a list of these ranges, the highest first. Returns `None` if there are none.
     #[must_use]
     pub fn new(ranges: Vec<Range<u64>>) -> Option<Self> {
         let first = ranges.first()?;
@@ -44,7 +43,7 @@ impl OlderRanges {
         Some(Self(Arc::new(List { ranges, octets })))
     }
 
-    /// Are both one list, and not only lists of the same ranges?
+    /// Returns `true` if both share one list. Equal lists that are not shared do not count.
     #[must_use]
     #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -53,14 +52,14 @@ impl OlderRanges {
 }
 
 impl AckRanges {
-    /// These ranges.
+    /// Returns these ranges.
     #[must_use]
     #[inline]
     pub const fn new(newest: Range<u64>, older: Option<OlderRanges>) -> Self {
         Self { newest, older }
     }
 
-    /// The ranges behind the newest.
+    /// Returns the ranges behind the newest.
     #[must_use]
     #[inline]
     pub const fn older(&self) -> Option<&OlderRanges> {
@@ -71,39 +70,39 @@ impl AckRanges {
         self.older.as_ref().map_or(&[], |older| &older.0.ranges)
     }
 
-    /// All ranges, the highest first.
+    /// Returns all ranges, the highest first.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Range<u64>> + Clone {
         std::iter::once(&self.newest).chain(self.list())
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
     pub fn len(&self) -> usize {
         1 + self.list().len()
     }
 
-    /// The largest number.
+    /// Returns the largest number.
     #[must_use]
     #[inline]
     pub const fn largest(&self) -> u64 {
         self.newest.end - 1
     }
 
-    /// The field First ACK Range: the numbers below the largest that are acknowledged with it (RFC
-    /// 9000, §19.3).
+    /// Returns the field First ACK Range: the numbers below the largest that are acknowledged with
+    /// it (RFC 9000, §19.3).
     pub(super) const fn first_field(&self) -> u64 {
         length(&self.newest)
     }
 
-    /// The fields of the ranges behind the first: gap and length of each (§19.3.1).
+    /// Returns the fields of the ranges behind the first: gap and length of each (§19.3.1).
     pub(super) fn fields(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = self.list().first().map(|first| (gap(&self.newest, first), length(first)));
         first.into_iter().chain(fields(self.list()))
     }
 
-    /// Octets of the fields that describe them.
+    /// Returns the number of octets of the fields that describe them.
     #[inline]
     pub(super) fn wire_len(&self) -> u64 {
         let own = varint::len(self.largest()) + varint::len(self.first_field());
@@ -118,12 +117,12 @@ impl From<Range<u64>> for AckRanges {
     }
 }
 
-/// The numbers that are missing between two ranges, less one.
+/// Returns the numbers that are missing between two ranges, less one.
 const fn gap(above: &Range<u64>, below: &Range<u64>) -> u64 {
     above.start - below.end - 1
 }
 
-/// The numbers of a range, less one.
+/// Returns the numbers of a range, less one.
 const fn length(range: &Range<u64>) -> u64 {
     range.end - range.start - 1
 }

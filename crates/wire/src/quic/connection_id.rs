@@ -1,11 +1,11 @@
-//! Connection ids (RFC 9000, §5.1).
+//! Connection IDs (RFC 9000, §5.1).
 
 use std::fmt;
 
-/// The longest connection id of version 1 (§17.2).
+/// The maximum length of a connection ID of version 1 (§17.2).
 pub const LONGEST: usize = 20;
 
-/// A connection, as the end that is addressed calls it: up to 20 octets.
+/// A connection ID, chosen by the endpoint that receives packets with it: up to 20 octets.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId {
     length: u8,
@@ -13,7 +13,7 @@ pub struct ConnectionId {
 }
 
 impl ConnectionId {
-    /// The connection id of these octets. Returns `None` if they are more than 20.
+    /// Returns the connection ID of these octets, or `None` if there are more than 20.
     #[must_use]
     pub fn new(octets: &[u8]) -> Option<Self> {
         let mut id = Self { length: u8::try_from(octets.len()).ok()?, octets: [0; LONGEST] };
@@ -21,7 +21,7 @@ impl ConnectionId {
         Some(id)
     }
 
-    /// The connection id of eight octets with this value.
+    /// Returns the connection ID of eight octets with this value.
     #[must_use]
     pub fn of_word(word: u64) -> Self {
         let mut octets = [0; LONGEST];
@@ -29,14 +29,14 @@ impl ConnectionId {
         Self { length: 8, octets }
     }
 
-    /// Its octets.
+    /// Returns its octets.
     #[must_use]
     #[inline]
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.length)]
     }
 
-    /// Octets that it has.
+    /// Returns the number of its octets.
     #[must_use]
     #[inline]
     pub const fn wire_len(&self) -> u64 {

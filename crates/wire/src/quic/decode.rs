@@ -1,8 +1,8 @@
 //! Octets to packets.
 //!
-//! What decodes is encoded to octets that decode to the same value. They need not be the same
-//! octets: RFC 9000 lets a sender choose how many octets an integer takes and whether a stream
-//! frame has a length.
+//! A decoded value encodes to octets that decode to the same value. They need not be the same
+//! octets: RFC 9000 lets a sender choose the length of an integer and whether a stream frame has a
+//! Length field.
 
 use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
@@ -18,59 +18,59 @@ use crate::udp::header::{self, HeaderError, Received};
 use crate::varint;
 use acklab_base::Ecn;
 
-/// Packets with long headers are shorter, from the packet number on.
+/// The limit of packets with long headers, counted from the packet number.
 const LONGEST: u64 = 1 << (8 * LENGTH_FIELD - 2);
 /// The largest number of streams of a kind (RFC 9000, §4.6).
-const MOST_STREAMS: u64 = 1 << 60;
+const MAX_STREAMS: u64 = 1 << 60;
 
-/// Why octets are no packet.
+/// Why octets are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no UDP datagram in IPv4.
+    /// They are not a UDP datagram in IPv4.
     #[error(transparent)]
     Udp(#[from] HeaderError),
     /// Octets are missing.
-    #[error("the datagram has {length} octets, of which {present} are there: its frames cannot be read")]
+    #[error("found {present} of {length} octets of the datagram, expected all to read its frames")]
     Cut {
         /// Octets of the datagram.
         length: usize,
-        /// Octets that are there.
+        /// Octets that are present.
         present: usize,
     },
     /// The datagram has no octets.
     #[error("the datagram is empty")]
     NoPacket,
-    /// The header is cut short or holds an impossible value.
-    #[error("the header of a packet is cut short or holds an impossible value")]
+    /// The header is incomplete or holds an invalid value.
+    #[error("the header of a packet is truncated or has an invalid value")]
     Header,
     /// The fixed bit is zero.
-    #[error("the first octet is {0:#04x}, where the fixed bit (0x40) is one")]
+    #[error("found first octet {0:#04x}, expected the fixed bit (0x40) to be set")]
     FixedBit(u8),
     /// A long header has another version.
-    #[error("the version is {0:#010x}, expected 1")]
+    #[error("found version {0:#010x}, expected 1")]
     Version(u32),
     /// A 0-RTT or Retry packet.
-    #[error("long header packets of type {0} are not supported, expected Initial (0) or Handshake (2)")]
+    #[error("found a long header packet of type {0}, expected Initial (0) or Handshake (2)")]
     Type(u8),
-    /// The tag of an unprotected packet is zero.
+    /// The tag of an unprotected packet is not zero.
     #[error("the packet is protected")]
     Protected,
-    /// A packet has at least one frame.
+    /// The packet has no frame.
     #[error("the packet has no frame")]
     Empty,
-    /// There is no such frame.
-    #[error("there is no frame of type {0:#x}")]
+    /// The frame type is unknown.
+    #[error("unknown frame type {0:#x}")]
     FrameType(u64),
-    /// A frame is not what its type says.
-    #[error("a frame of type {kind:#x} is cut short or holds an impossible value")]
+    /// The contents of a frame do not match its type.
+    #[error("a frame of type {kind:#x} is truncated or has an invalid value")]
     Frame {
         /// The type of the frame.
         kind: u64,
     },
 }
 
-/// The unprotected datagram in the IPv4 packet that `octets` starts with, and between whom it runs.
-/// Short headers have connection ids of `id_length` octets.
+/// Decodes the unprotected datagram in the IPv4 packet at the start of `octets`, and its endpoints.
+/// Short headers have connection IDs of `id_length` octets.
 ///
 /// # Errors
 /// If the octets are not a whole, well-formed datagram.
@@ -82,8 +82,8 @@ pub fn decode(octets: &[u8], id_length: usize, checksums: Checksums) -> Result<(
     Ok((endpoints, decode_datagram(payload, ecn, id_length)?))
 }
 
-/// The unprotected packets in a datagram, which came with this ECN field. Short headers have
-/// connection ids of `id_length` octets.
+/// Decodes the unprotected packets in a datagram with this ECN field. Short headers have connection
+/// IDs of `id_length` octets.
 ///
 /// # Errors
 /// If they are not well-formed.
@@ -113,7 +113,7 @@ fn decode_packet(datagram: &mut &[u8], id_length: usize) -> Result<Packet, Decod
             return Err(DecodeError::Version(version));
         }
         let long = long_header(first, &mut octets)?;
-        // The encoder has two octets for the length, which larger datagrams would exceed.
+        // The encoder uses two octets for the length, which larger datagrams would exceed.
         let length = varint::take(&mut octets.0).filter(|length| *length < LONGEST).map(|length| length as usize);
         let Some((packet, rest)) = length.and_then(|length| octets.0.split_at_checked(length)) else {
             return Err(DecodeError::Header);
@@ -150,10 +150,10 @@ fn long_header(first: u8, octets: &mut Octets<'_>) -> Result<Long, DecodeError> 
     Ok(Long { kind, destination, source })
 }
 
-/// The frames that `octets` hold.
+/// Decodes the frames in `octets`.
 ///
 /// # Errors
-/// If they are anything else.
+/// If they are not well-formed frames.
 pub fn decode_frames(octets: &[u8]) -> Result<Frames, DecodeError> {
     let (mut octets, mut frames) = (Octets(octets), Frames::default());
     while !octets.0.is_empty() {
@@ -202,14 +202,14 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
         kind::MAX_STREAM_DATA => Frame::MaxStreamData { stream: field()?, limit: field()? },
         kind::MAX_STREAMS_BIDI | kind::MAX_STREAMS_UNI => {
             let limit = field()?;
-            (limit <= MOST_STREAMS)
+            (limit <= MAX_STREAMS)
                 .then_some(Frame::MaxStreams { direction: direction(kind::MAX_STREAMS_BIDI), limit })?
         }
         kind::DATA_BLOCKED => Frame::DataBlocked(field()?),
         kind::STREAM_DATA_BLOCKED => Frame::StreamDataBlocked { stream: field()?, limit: field()? },
         kind::STREAMS_BLOCKED_BIDI | kind::STREAMS_BLOCKED_UNI => {
             let (limit, direction) = (field()?, direction(kind::STREAMS_BLOCKED_BIDI));
-            (limit <= MOST_STREAMS).then_some(Frame::StreamsBlocked { direction, limit })?
+            (limit <= MAX_STREAMS).then_some(Frame::StreamsBlocked { direction, limit })?
         }
         kind::NEW_CONNECTION_ID => Frame::NewConnectionId(Box::new(new_connection_id(octets)?)),
         kind::RETIRE_CONNECTION_ID => Frame::RetireConnectionId(field()?),
@@ -234,7 +234,7 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
     })
 }
 
-/// The run of padding whose first octet was taken.
+/// Returns the run of padding whose first octet was taken.
 fn padding(octets: &mut Octets<'_>) -> Option<Frame> {
     let more = octets.0.iter().take_while(|octet| u64::from(**octet) == kind::PADDING).count();
     octets.take(more)?;
@@ -255,10 +255,10 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     let mut field = || varint::take(&mut octets.0);
     let (largest, delay, count, first) = (field()?, field()?, field()?, field()?);
     let mut lowest = largest.checked_sub(first)?;
-    // A range takes two octets at least, so that a large count alone takes no memory.
-    let most = octets.0.len() / 2 + 1;
+    // A range takes at least two octets, so a large count alone allocates nothing.
+    let maximum = octets.0.len() / 2 + 1;
     let newest = lowest..largest + 1;
-    let mut older = Vec::with_capacity(usize::try_from(count).ok()?.min(most));
+    let mut older = Vec::with_capacity(usize::try_from(count).ok()?.min(maximum));
     for _ in 0..count {
         let (gap, length) = (varint::take(&mut octets.0)?, varint::take(&mut octets.0)?);
         let top = lowest.checked_sub(gap + 2)?;
@@ -270,7 +270,7 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     Some(Ack::new(AckRanges::new(newest, OlderRanges::new(older)), delay).with_ecn(ecn))
 }
 
-/// The fields behind those of an ACK frame (draft-ietf-quic-receive-ts, §4.1).
+/// Reads the fields after those of an ACK frame (draft-ietf-quic-receive-ts, §4.1).
 fn timestamp_ranges(octets: &mut Octets<'_>) -> Option<Vec<TimestampRange>> {
     let count = varint::take(&mut octets.0)?;
     let mut ranges = Vec::new();

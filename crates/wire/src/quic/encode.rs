@@ -10,9 +10,9 @@ use crate::udp::{self, UDP_HEADER};
 use crate::varint;
 use etherparse::IpNumber;
 
-/// Puts the octets of `datagram`, with zeros for those of streams and of the handshake, in place of
-/// those in `octets`, whose memory is used again. [`Extent::Headers`] leaves out the octets of the
-/// last stream or handshake frame and what is behind them, if nothing but the tag is.
+/// Replaces the contents of `octets` with the octets of `datagram`, with zeros for the octets of
+/// streams and of the handshake. The memory is reused. [`Extent::Headers`] omits the octets of the
+/// last stream or handshake frame and those after it, if only the tag follows.
 pub(super) fn encode(
     datagram: &Datagram,
     endpoints: Endpoints,
@@ -85,8 +85,8 @@ pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.extend_from_slice(&all[4 - usize::from(number.length())..]);
 }
 
-/// Appends the octets of `frame`, without those of a stream or of the handshake, which follow it.
-/// `is_last` says that it is the last of its packet.
+/// Appends the octets of `frame`. The octets of a stream or of the handshake are not included; they
+/// follow the frame. `is_last` means that the frame is the last one of its packet.
 pub fn append_frame(frame: &Frame, is_last: bool, octets: &mut Vec<u8>) {
     let mut fields = |fields: &[u64]| fields.iter().for_each(|field| varint::append(*field, octets));
     let bidirectional = |direction: Direction| direction == Direction::Bidirectional;

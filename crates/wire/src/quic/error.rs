@@ -9,7 +9,7 @@ pub enum TransportError {
     FlowControl,
     /// A stream was opened beyond the limit.
     StreamLimit,
-    /// A frame for a stream that is in no state to permit it.
+    /// A frame arrived for a stream whose state does not permit it.
     StreamState,
     /// The final size of a stream changed, or octets lie beyond it.
     FinalSize,
@@ -34,7 +34,7 @@ impl TransportError {
         Self::ProtocolViolation,
     ];
 
-    /// Its code.
+    /// Returns its code.
     #[must_use]
     pub const fn code(self) -> u64 {
         match self {

@@ -13,7 +13,7 @@ pub(super) mod kind {
     pub(crate) const STOP_SENDING: u64 = 0x05;
     pub(crate) const CRYPTO: u64 = 0x06;
     pub(crate) const NEW_TOKEN: u64 = 0x07;
-    /// With three bits: OFF, LEN and FIN.
+    /// The three low bits are OFF, LEN and FIN.
     pub(crate) const STREAM: u64 = 0x08;
     pub(crate) const OFF: u64 = 0x04;
     pub(crate) const LEN: u64 = 0x02;
@@ -51,7 +51,7 @@ pub enum Frame {
     Ping,
     /// ACK, `ACK_ECN` or `ACK_RECEIVE_TIMESTAMPS`.
     Ack(Ack),
-    /// `RESET_STREAM`: no more of a stream will be sent.
+    /// `RESET_STREAM`: the sender ends a stream early.
     ResetStream {
         /// The stream.
         stream: u64,
@@ -60,7 +60,7 @@ pub enum Frame {
         /// The final size of the stream.
         size: u64,
     },
-    /// `STOP_SENDING`: no more of a stream will be read.
+    /// `STOP_SENDING`: the receiver stops reading a stream.
     StopSending {
         /// The stream.
         stream: u64,
@@ -73,34 +73,34 @@ pub enum Frame {
     NewToken(Vec<u8>),
     /// STREAM: octets of a stream.
     Stream(Stream),
-    /// `MAX_DATA`: how much may be sent on all streams together.
+    /// `MAX_DATA`: the limit of all streams together.
     MaxData(u64),
-    /// `MAX_STREAM_DATA`: how much may be sent on a stream.
+    /// `MAX_STREAM_DATA`: the limit of a stream.
     MaxStreamData {
         /// The stream.
         stream: u64,
-        /// Offsets below this may be sent.
+        /// The offset up to which data may be sent.
         limit: u64,
     },
-    /// `MAX_STREAMS`: how many streams may be opened.
+    /// `MAX_STREAMS`: how many streams the peer may open.
     MaxStreams {
-        /// Of which kind.
+        /// Their direction.
         direction: Direction,
-        /// How many, over the whole connection.
+        /// How many, over the lifetime of the connection.
         limit: u64,
     },
-    /// `DATA_BLOCKED`: more could be sent but for this limit of the connection.
+    /// `DATA_BLOCKED`: this limit of the connection blocks sending.
     DataBlocked(u64),
-    /// `STREAM_DATA_BLOCKED`: more could be sent but for this limit of a stream.
+    /// `STREAM_DATA_BLOCKED`: this limit of a stream blocks sending.
     StreamDataBlocked {
         /// The stream.
         stream: u64,
         /// The limit.
         limit: u64,
     },
-    /// `STREAMS_BLOCKED`: a stream would be opened but for this limit.
+    /// `STREAMS_BLOCKED`: this limit blocks the opening of a stream.
     StreamsBlocked {
-        /// Of which kind.
+        /// Their direction.
         direction: Direction,
         /// The limit.
         limit: u64,
@@ -141,25 +141,25 @@ pub struct Stream {
     pub offset: u64,
     /// How many there are.
     pub length: u16,
-    /// Does the stream end behind them?
+    /// `true` if the stream ends with them.
     pub is_end: bool,
 }
 
 impl Stream {
-    /// The offset behind the last octet.
+    /// Returns the offset after the last octet.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset + self.length as u64
     }
 
-    /// Octets of the frame with its Length field.
+    /// Returns the octets of the frame, including its Length field.
     #[must_use]
     #[inline]
     pub const fn wire_len(&self) -> u64 {
         Self::header(self.id, self.offset) + Frame::length_field(self) + self.length as u64
     }
 
-    /// Octets before those of the stream, without the Length field.
+    /// Returns the number of octets before those of the stream, without the Length field.
     #[inline]
     const fn header(id: u64, offset: u64) -> u64 {
         1 + varint::len(id) + if offset == 0 { 0 } else { varint::len(offset) }
@@ -169,20 +169,20 @@ impl Stream {
 /// Kinds of streams (§2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Both ends send.
+    /// Both endpoints send.
     Bidirectional,
-    /// Only the end that opens it sends.
+    /// Only the endpoint that opens it sends.
     Unidirectional,
 }
 
-/// A new connection id for packets to the sender of the frame (§19.15).
+/// A new connection ID for packets to the sender of the frame (§19.15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewConnectionId {
     /// Its sequence number.
     pub sequence: u64,
-    /// Those with smaller sequence numbers are to be retired.
+    /// Connection IDs with smaller sequence numbers are to be retired.
     pub retire_prior_to: u64,
-    /// The connection id, of one octet at least.
+    /// The connection ID, at least one octet.
     pub id: ConnectionId,
     /// The stateless reset token.
     pub reset_token: [u8; 16],
@@ -193,28 +193,31 @@ pub struct NewConnectionId {
 pub struct Close {
     /// The code of the error: a transport error, or the application's.
     pub code: u64,
-    /// The type of the frame that caused a transport error, zero if unknown; `None` if the
+    /// The type of the frame that caused a transport error, or zero if it is unknown; `None` if the
     /// application closes.
     pub frame_type: Option<u64>,
     /// Octets of the reason phrase.
     pub reason: u16,
 }
 
-/// What the sender of data asks of its peer's ACKs (draft-ietf-quic-ack-frequency, §4).
+/// The ACK frequency that the data sender requests from its peer (draft-ietf-quic-ack-frequency,
+/// §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckFrequency {
-    /// Larger with each frame, so that an older one is ignored.
+    /// Increases with each frame. An older frame is ignored.
     pub sequence: u64,
-    /// Acknowledge with more than this many ack-eliciting packets unacknowledged.
+    /// The peer acknowledges when more than this number of ack-eliciting packets are
+    /// unacknowledged.
     pub threshold: u64,
-    /// The longest delay of an acknowledgment, in microseconds.
+    /// The maximum delay of an acknowledgment, in microseconds.
     pub max_ack_delay: u64,
-    /// Report a gap at once if it lies back by this many packets; zero for never.
+    /// The peer reports a gap immediately if it lies back by this number of packets; zero means
+    /// never.
     pub reordering: u64,
 }
 
 impl Frame {
-    /// Octets that it takes, those of a stream and its Length field included.
+    /// Returns the number of octets of the frame, including those of a stream and its Length field.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -249,33 +252,34 @@ impl Frame {
         }
     }
 
-    /// Octets of the Length field of a stream frame, which the last frame of a packet does without.
+    /// Returns the number of octets of the Length field of a stream frame, which the last frame of
+    /// a packet omits.
     #[inline]
     pub(super) const fn length_field(stream: &Stream) -> u64 {
         varint::len(stream.length as u64)
     }
 
-    /// Octets before those of a stream in the last frame of a packet.
+    /// Returns the number of octets before those of a stream in the last frame of a packet.
     #[must_use]
     #[inline]
     pub const fn stream_header(id: u64, offset: u64) -> u64 {
         Stream::header(id, offset)
     }
 
-    /// Octets before those of the handshake.
+    /// Returns the number of octets before those of the handshake.
     #[must_use]
     pub const fn crypto_header(offset: u64, length: u16) -> u64 {
         1 + varint::len(offset) + varint::len(length as u64)
     }
 
-    /// Must a packet with it be acknowledged (§13.2)?
+    /// Returns `true` if a packet with this frame must be acknowledged (§13.2).
     #[must_use]
     #[inline]
     pub const fn is_ack_eliciting(&self) -> bool {
         !matches!(self, Self::Padding(_) | Self::Ack(_) | Self::Close(_))
     }
 
-    /// May a packet of this type carry it (§12.4, table 3)?
+    /// Returns `true` if a packet of this type may carry it (§12.4, table 3).
     #[must_use]
     #[inline]
     pub fn is_permitted_in(&self, packet: PacketType) -> bool {

@@ -7,21 +7,21 @@ use crate::sequence::Sequence;
 pub type Frames = Sequence<Frame>;
 
 impl Frames {
-    /// Octets that they take, those of streams included.
+    /// Returns the number of octets of the frames, including those of streams.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
         self.iter().map(Frame::wire_len).sum::<u64>() - self.spared()
     }
 
-    /// Octets of the Length field that the last one does without.
+    /// Returns the number of octets of the Length field that the last frame omits.
     #[must_use]
     #[inline]
     pub fn spared(&self) -> u64 {
         if let Some(Frame::Stream(stream)) = self.last() { Frame::length_field(stream) } else { 0 }
     }
 
-    /// Octets of streams among them.
+    /// Returns the number of octets of streams among them.
     #[must_use]
     #[inline]
     pub fn payload(&self) -> u32 {
@@ -29,7 +29,7 @@ impl Frames {
         self.iter().map(octets).sum()
     }
 
-    /// Must a packet with them be acknowledged?
+    /// Returns `true` if a packet with these frames must be acknowledged.
     #[must_use]
     #[inline]
     pub fn is_ack_eliciting(&self) -> bool {

@@ -39,15 +39,15 @@ pub enum Header {
 /// A long header of version 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Long {
-    /// Which packet it is.
+    /// The type of packet.
     pub kind: LongKind,
-    /// The receiver's name of the connection.
+    /// The connection ID of the receiver.
     pub destination: ConnectionId,
-    /// The sender's name of the connection.
+    /// The connection ID of the sender.
     pub source: ConnectionId,
 }
 
-/// Which packet has a long header.
+/// The types of packets with long headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LongKind {
     /// Initial.
@@ -62,7 +62,7 @@ pub enum LongKind {
 /// A short header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Short {
-    /// The receiver's name of the connection.
+    /// The connection ID of the receiver.
     pub destination: ConnectionId,
     /// The spin bit (§17.4).
     pub spin: bool,
@@ -77,7 +77,7 @@ impl Default for Header {
 }
 
 impl Header {
-    /// The type of the packet.
+    /// Returns the type of the packet.
     #[must_use]
     #[inline]
     pub fn packet_type(&self) -> PacketType {
@@ -90,7 +90,7 @@ impl Header {
         }
     }
 
-    /// The receiver's name of the connection.
+    /// Returns the connection ID of the receiver.
     #[must_use]
     pub fn destination(&self) -> &ConnectionId {
         match self {
@@ -99,7 +99,7 @@ impl Header {
         }
     }
 
-    /// Octets before the packet number.
+    /// Returns the number of octets before the packet number.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {

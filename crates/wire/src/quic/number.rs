@@ -1,7 +1,7 @@
 //! Packet numbers in headers (RFC 9000, §17.1): the least significant octets of a number that
 //! counts to 2⁶² − 1.
 
-/// A packet number as a header has it: one to four octets.
+/// A packet number as encoded in a header: one to four octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketNumber {
     value: u32,
@@ -15,7 +15,7 @@ impl Default for PacketNumber {
 }
 
 impl PacketNumber {
-    /// The least significant `length` octets of `value`, one to four of them.
+    /// Returns the least significant `length` octets of `value`: one to four.
     #[must_use]
     pub const fn new(value: u32, length: u8) -> Self {
         let length = if length < 1 {
@@ -28,9 +28,9 @@ impl PacketNumber {
         Self { value: value & (u32::MAX >> (32 - 8 * length as u32)), length }
     }
 
-    /// The number `full` in as many octets as its receiver needs, with `acknowledged` as the
-    /// largest number that it has acknowledged (§17.1, appendix A.2): twice as many numbers can be
-    /// told apart as are outstanding.
+    /// Returns `full` in as many octets as its receiver needs, where `acknowledged` is the largest
+    /// number that it has acknowledged. Twice the numbers outstanding are distinguishable (§17.1,
+    /// appendix A.2).
     #[must_use]
     pub fn truncate(full: u64, acknowledged: Option<u64>) -> Self {
         let outstanding = acknowledged.map_or(full + 1, |acknowledged| full.saturating_sub(acknowledged));
@@ -38,8 +38,8 @@ impl PacketNumber {
         Self::new(full as u32, bits.div_ceil(8).min(4) as u8)
     }
 
-    /// The full number that is nearest to the one expected next, with `largest` as the largest that
-    /// has arrived (appendix A.3).
+    /// Returns the full number that is nearest to the next expected one, where `largest` is the
+    /// largest that has arrived (appendix A.3).
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> u64 {
         let expected = largest.map_or(0, |largest| largest + 1);
@@ -54,13 +54,13 @@ impl PacketNumber {
         }
     }
 
-    /// The octets that the header has, as a number.
+    /// Returns the octets of the header as a number.
     #[must_use]
     pub const fn value(self) -> u32 {
         self.value
     }
 
-    /// How many octets it has: one to four.
+    /// Returns how many octets it has: one to four.
     #[must_use]
     #[inline]
     pub const fn length(self) -> u8 {

@@ -17,7 +17,8 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// A segment between `endpoints`, with the IPv4 header of a simulated endpoint.
+    /// Returns an ACK of a segment between `endpoints`, with the IPv4 header of a simulated
+    /// endpoint.
     #[must_use]
     pub fn of(segment: Segment, endpoints: Endpoints) -> Self {
         Self { endpoints, segment, ip: Ipv4Fields::default() }
@@ -34,7 +35,7 @@ impl Ack {
         (segment.is_pure_ack() && ack.headers().is_ok_and(|headers| headers[..] == *octets)).then_some(ack)
     }
 
-    /// The octets of its headers.
+    /// Returns the octets of its headers.
     ///
     /// # Errors
     /// If the options do not fit a header.
@@ -42,15 +43,16 @@ impl Ack {
         headers(&self.segment, self.endpoints, self.ip)
     }
 
-    /// Its headers, before they become octets. A caller had better borrow them from the result: to
-    /// move words that were just written costs more than to compute them.
+    /// Returns its headers as words. Callers should borrow from the result: moving words that were
+    /// just written costs more than computing them.
     #[inline]
     pub(super) fn header_words(&self) -> Result<HeaderWords, EncodeError> {
         HeaderWords::of(&self.segment, &self.endpoints, &self.ip)
     }
 
-    /// The octet of the irregular chain with all ECN bits (RFC 6846, §8.2: `tcp_irregular`): the
-    /// ECN field of IP, the reserved bits of TCP, of which AE is the last, and CWR and ECE.
+    /// Returns the octet of the irregular chain with all ECN bits (RFC 6846, §8.2:
+    /// `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of which AE is the last,
+    /// and CWR and ECE.
     pub(super) const fn ecn_octet(&self) -> u8 {
         self.segment.ecn.bits() << 6 | self.segment.flags.ace()
     }

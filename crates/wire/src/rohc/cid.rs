@@ -14,9 +14,9 @@ impl Cid {
     /// The number of small CIDs.
     pub const SMALL: u8 = 16;
 
-    /// The CID that both ends of TCP/HACK compute (Salameh et al., ATC '14, §3.3.2): the last octet
-    /// of the MD5 hash (RFC 1321) of the five-tuple. The paper does not give the order of its
-    /// fields; here it is that of the headers: protocol, addresses, ports.
+    /// Returns the CID that both ends of TCP/HACK compute (Salameh et al., ATC '14, §3.3.2): the
+    /// last octet of the MD5 hash (RFC 1321) of the five-tuple. The paper does not give the order
+    /// of its fields; here it is that of the headers: protocol, addresses, ports.
     ///
     /// Two connections may have the same CID. The first one keeps it, and the ACKs of the other are
     /// not compressed.
@@ -46,18 +46,18 @@ impl fmt::Debug for Cid {
     }
 }
 
-/// Headers of other flows after which a flow counts as ended: four rounds of as many flows as there
-/// are CIDs. An active flow that is taken for ended costs an IR, and so does each header of a new
-/// flow that waits for an ended one.
+/// A flow counts as ended after this number of headers of other flows: four rounds of as many flows
+/// as there are CIDs. An active flow that is taken for ended costs an IR. So does each header of a
+/// new flow that waits for an ended one.
 const QUIET: u64 = 4 * Cid::SMALL as u64;
 
 /// The assignment of the small CIDs to flows, of which there may be more than CIDs.
 ///
-/// A new flow evicts one that has ended. If none has, new flows evict one another, until one of
+/// A new flow evicts an ended one. If no flow has ended, new flows evict one another until one of
 /// them sends a second header: insertion in the LRU position (Qureshi, Jaleel, Patt, Steely and
-/// Emer: Adaptive Insertion Policies for High Performance Caching, ISCA '07, §4.1). Seventeen flows
-/// that take turns then share one CID among two of them. Eviction of the least recently used flow
-/// always evicts the one whose turn is next, so that every header is an IR.
+/// Emer: Adaptive Insertion Policies for High Performance Caching, ISCA '07, §4.1). If seventeen
+/// flows take turns, two of them share one CID. Evicting the least recently used flow would always
+/// evict the next one in turn, so that every header is an IR.
 #[derive(Clone, Debug)]
 pub(super) struct SmallCids {
     /// Headers that have been compressed.
@@ -67,12 +67,12 @@ pub(super) struct SmallCids {
     /// The CID that new flows share, as long as none of them has sent a second header.
     shared: Option<Cid>,
     /// The last MSN of each CID. A new flow continues from it (RFC 6846, §6.1.1), so that its IR is
-    /// not taken for a duplicate.
+    /// not mistaken for a duplicate.
     last_msns: [u16; Cid::SMALL as usize],
 }
 
 impl SmallCids {
-    /// All CIDs are free, and the first MSN is zero.
+    /// Returns a table in which all CIDs are free, and the first MSN is zero.
     pub(super) const fn new() -> Self {
         let (used, last_msns) = ([None; Cid::SMALL as usize], [u16::MAX; Cid::SMALL as usize]);
         Self { clock: 0, used, shared: None, last_msns }
@@ -85,8 +85,7 @@ impl SmallCids {
         self.shared = self.shared.filter(|shared| *shared != cid);
     }
 
-    /// Assigns a CID to a new flow, which sends a header: one that is free, or that of the flow to
-    /// be evicted.
+    /// Assigns a CID to a new flow, which sends a header: a free one, or that of an evicted flow.
     pub(super) fn assign(&mut self) -> Cid {
         self.clock += 1;
         let last_use = |cid: &Cid| self.used[usize::from(cid.0)];
@@ -112,7 +111,7 @@ impl SmallCids {
         self.shared = self.shared.filter(|shared| *shared != cid);
     }
 
-    /// The last MSN that was sent with this CID.
+    /// Returns the last MSN that was sent with this CID.
     pub(super) fn last_msn(&self, cid: Cid) -> u16 {
         self.last_msns[usize::from(cid.0)]
     }

@@ -16,9 +16,9 @@ use acklab_base::Ecn;
 pub(super) struct Context {
     pub(super) state: State,
     pub(super) table: ItemTable,
-    /// A check has failed since the last header with a CRC of more than three bits (RFC 6846,
-    /// §5.3.2: the state "Static Context"). One failure is enough, because the links here lose
-    /// packets and do not corrupt them.
+    /// `true` if a check has failed since the last header with a CRC of more than three bits (RFC
+    /// 6846, §5.3.2: the state "Static Context"). One failure is enough, because the links here
+    /// lose packets and do not corrupt them.
     pub(super) is_damaged: bool,
 }
 
@@ -32,7 +32,7 @@ impl Context {
         self.is_damaged = false;
     }
 
-    /// The item table, with the items of the last header.
+    /// Returns the item table, with the items of the last header.
     pub(super) fn item_table(&self) -> ItemTable {
         let mut table = self.table;
         table.store(self.state.list, &self.state.ack.segment.options);
@@ -40,8 +40,8 @@ impl Context {
     }
 
     /// Decompresses the header of which [`Format::read`](super::formats::Format::read) returned
-    /// `base` and made `next`, and whose remaining octets are in `reader`. The context is updated
-    /// only if the header is valid and nothing follows it that `accept` refuses.
+    /// `base` and `next`, and whose remaining octets are in `reader`. The context is updated only
+    /// if the header is valid and `accept` accepts the octets that follow it.
     pub(super) fn decompress(
         &mut self,
         base: &Base,

@@ -11,11 +11,11 @@ use super::{Ack, Checksum, Cid, Profile, RohcConfig, ir};
 use crate::Endpoints;
 use std::collections::BTreeMap;
 
-/// Headers of a flow from one IR to the next, as no feedback reports a damaged context: the value
-/// of librohc (`CHANGE_TO_IR_COUNT`).
+/// Headers of a flow between two IRs, because no feedback reports a damaged context: the value of
+/// librohc (`CHANGE_TO_IR_COUNT`).
 const REFRESH: u16 = 1700;
-/// Octets that it costs in each reference to omit the ECN bits of a header and to carry them again:
-/// a `rnd_8` or `co_common` rather than a `rnd_4` each time. To carry them costs one octet in each
+/// The cost, in octets per reference, of omitting the ECN bits of a header and carrying them again:
+/// a `rnd_8` or `co_common` rather than a `rnd_4` each time. Carrying them costs one octet in each
 /// header.
 const ECN_SWITCH: u16 = 10;
 
@@ -24,8 +24,8 @@ const ECN_SWITCH: u16 = 10;
 pub struct Compressor {
     config: RohcConfig,
     cids: BTreeMap<Endpoints, Cid>,
-    /// The CID of the last ACK. The next one is most likely of the same flow, which needs no search
-    /// then.
+    /// The CID of the last ACK. The next ACK is most likely of the same flow, and then needs no
+    /// search.
     recent: Cid,
     contexts: Contexts<Context>,
     /// Decides in [`Profile::Standard`] which flow loses its CID to another.
@@ -66,17 +66,16 @@ impl Context {
         }
     }
 
-    /// Is it the context of the flow between these endpoints?
+    /// Returns `true` if it is the context of the flow between these endpoints.
     fn is_of(&self, endpoints: Endpoints) -> bool {
         self.references.newest().ack.endpoints == endpoints
     }
 
-    /// Shall the next header carry the ECN bits, which are `octet`?
+    /// Returns `true` if the next header shall carry the ECN bits, which are `octet`.
     ///
-    /// Bits that are not zero are carried until that has cost as much as to omit them for a while:
-    /// the rule for the ski rental problem, which costs at most twice as much as the best decision.
-    /// Bits of zero are omitted at once, because congestion is rare, and later if that has not been
-    /// worth it.
+    /// Non-zero bits are carried until that has cost as much as omitting them for a while. This
+    /// rule for the ski rental problem costs at most twice the best decision. Zero bits are omitted
+    /// immediately, because congestion is rare, and later if that did not pay off.
     fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: RohcConfig) -> bool {
         let switch = ECN_SWITCH * u16::from(config.references);
         if is_unchanged {
@@ -90,7 +89,7 @@ impl Context {
         true
     }
 
-    /// The state after `ack`. `ip_id_msn` is the number that a sequential IP-ID is relative to.
+    /// Returns the state after `ack`. A sequential IP-ID is relative to the number `ip_id_msn`.
     fn next(&mut self, ack: &Ack, list: List, (msn, ip_id_msn): (u16, u16), config: RohcConfig) -> State {
         let last = self.references.newest();
         let ecn_used = last.ecn_used;
@@ -106,7 +105,7 @@ impl Context {
 }
 
 impl Compressor {
-    /// A compressor with this configuration.
+    /// Returns a compressor with this configuration.
     #[must_use]
     pub const fn new(config: RohcConfig) -> Self {
         Self {
@@ -123,9 +122,9 @@ impl Compressor {
     /// flow in [`Profile::Hack`]. It has no effect in [`Profile::Standard`], whose decompressor
     /// does not see such packets.
     ///
-    /// The driver calls this when the peer has received the packet, or can be assumed to receive it
-    /// before any ACK that is compressed later. With more than one reference, a peer that has
-    /// missed the packet can still decompress later ACKs.
+    /// The driver calls this when the peer has received the packet, or will receive it before any
+    /// ACK that is compressed later. With more than one reference, a peer that missed the packet
+    /// can still decompress later ACKs.
     pub fn observe(&mut self, ack: &Ack) {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
             return;
@@ -233,26 +232,26 @@ impl Compressor {
         }
     }
 
-    /// The context of a flow that has a CID.
+    /// Returns the context of a flow that has a CID.
     fn context_of(&mut self, endpoints: Endpoints) -> Option<&mut Context> {
         let cid = self.known_cid(endpoints)?;
         self.contexts.get_mut(cid).filter(|context| context.is_of(endpoints))
     }
 
-    /// Would [`compress`](Self::compress) accept this ACK in [`Profile::Hack`]?
+    /// Returns `true` if [`compress`](Self::compress) would accept this ACK in [`Profile::Hack`].
     #[must_use]
     pub fn takes(&mut self, ack: &Ack) -> bool {
         let has_context = self.context_of(ack.endpoints).is_some_and(|context| !context.is_lost);
         has_context && ack.segment.is_pure_ack() && List::of_ack(ack).is_some()
     }
 
-    /// Reuses the numbers from `msn` on. The ACKs with these numbers have not been sent, and will
-    /// not be.
+    /// Reuses the numbers from `msn` on. ACKs with these numbers have not been sent, and will not
+    /// be.
     pub const fn rewind(&mut self, msn: u16) {
         self.msn = msn;
     }
 
-    /// The number of the next ACK.
+    /// Returns the number of the next ACK.
     #[must_use]
     pub const fn next_msn(&self) -> u16 {
         self.msn
@@ -271,13 +270,13 @@ impl Compressor {
         }
     }
 
-    /// The CID that was assigned to a flow, or computed for it.
+    /// Returns the CID that was assigned to a flow, or computed for it.
     fn known_cid(&self, endpoints: Endpoints) -> Option<Cid> {
         let is_recent = self.contexts.get(self.recent).is_some_and(|context| context.is_of(endpoints));
         if is_recent { Some(self.recent) } else { self.cids.get(&endpoints).copied() }
     }
 
-    /// The CID of the flow, which another flow may hold in [`Profile::Hack`]. In
+    /// Returns the CID of the flow. In [`Profile::Hack`] another flow may hold it. In
     /// [`Profile::Standard`] a new flow is assigned a CID, if necessary that of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
         if let Some(cid) = self.known_cid(ack.endpoints) {

@@ -17,19 +17,19 @@ pub(super) struct State {
     /// The behavior of the IP-ID (§6.1.2).
     pub(super) behavior: Behavior,
     /// The control field `ip_id_offset` (§8.2), which each header sets under its own behavior. The
-    /// RFC does not say whether a random IP-ID or an IP-ID of zero sets it. librohc's compressor
-    /// assumes that they do, so a decompressor sets it for them, too; a compressor here relies only
-    /// on sequential ones.
+    /// RFC does not specify whether a random or zero IP-ID sets it. librohc's compressor assumes
+    /// that it does. So a decompressor here sets it for them, too, while a compressor here relies
+    /// on sequential ones only.
     pub(super) ip_id_offset: u16,
-    /// Does each header carry the ECN bits (§6.1.3)?
+    /// `true` if each header carries the ECN bits (§6.1.3).
     pub(super) ecn_used: bool,
     /// The step of ACK numbers (§8.2: `ack_stride`); 0 if it is unknown.
     pub(super) ack_stride: u16,
 }
 
 impl State {
-    /// The state after an uncompressed ACK of TCP/HACK. Both ends derive it from the header alone.
-    /// `msn` is the number before that of the next compressed ACK.
+    /// Returns the state after an uncompressed ACK of TCP/HACK. Both ends derive it from the header
+    /// alone. `msn` is the number before that of the next compressed ACK.
     pub(super) const fn of_uncompressed(ack: Ack, list: List, msn: u16) -> Self {
         let behavior = Behavior::initial(ack.ip.identification);
         let mut state = Self { ack, list, msn, behavior, ip_id_offset: 0, ecn_used: false, ack_stride: 0 };
@@ -52,28 +52,28 @@ impl State {
 }
 
 /// The maximum of [`RohcConfig::references`](super::RohcConfig::references).
-pub const MOST_REFERENCES: usize = 4;
+pub const MAX_REFERENCES: usize = 4;
 
 /// The last headers that were sent, any of which may be the last one that the decompressor
 /// received: the sliding window of W-LSB encoding and of the optimistic approach (RFC 6846, §5.2).
-/// A field is omitted if it has the same value in all of them, and sent as low bits if these are
+/// A field is omitted if it has the same value in all of them. It is sent as low bits if these are
 /// unambiguous for all of them.
 #[derive(Clone, Debug)]
 pub(super) struct References {
-    states: ArrayVec<State, MOST_REFERENCES>,
+    states: ArrayVec<State, MAX_REFERENCES>,
     newest: usize,
     size: usize,
     /// Consecutive headers with timestamps, up to `size`.
     timestamps_run: usize,
     /// Timestamps of which the decompressor holds one in its item table (§6.3.2) while headers have
     /// no timestamps. `None` if it may hold none of them.
-    earlier_timestamps: Option<ArrayVec<Timestamps, MOST_REFERENCES>>,
+    earlier_timestamps: Option<ArrayVec<Timestamps, MAX_REFERENCES>>,
 }
 
 impl References {
-    /// A window of up to `size` headers, which contains `first`.
+    /// Returns a window of up to `size` headers, which contains `first`.
     pub(super) fn new(first: State, size: u8) -> Self {
-        let size = usize::from(size).clamp(1, MOST_REFERENCES);
+        let size = usize::from(size).clamp(1, MAX_REFERENCES);
         let timestamps_run = usize::from(first.ack.segment.options.timestamps.is_some());
         Self { states: [first].into_iter().collect(), newest: 0, size, timestamps_run, earlier_timestamps: None }
     }
@@ -107,20 +107,20 @@ impl References {
         }
     }
 
-    /// The headers of the window, in no particular order.
+    /// Returns the headers of the window, in no particular order.
     #[inline]
     pub(super) fn states(&self) -> impl Iterator<Item = &State> {
         self.states.iter()
     }
 
-    /// Does the predicate hold for all headers of the window?
+    /// Returns `true` if the predicate holds for all headers of the window.
     #[inline]
     pub(super) fn all(&self, predicate: impl FnMut(&State) -> bool) -> bool {
         self.states().all(predicate)
     }
 
-    /// Does the predicate hold for all timestamps that may be in the item table of the
-    /// decompressor, and is there an item for certain?
+    /// Returns `true` if the item table of the decompressor certainly has timestamps, and the
+    /// predicate holds for all values that it may have.
     #[inline]
     pub(super) fn all_timestamps(&self, mut predicate: impl FnMut(Timestamps) -> bool) -> bool {
         self.all(|state| match state.ack.segment.options.timestamps {

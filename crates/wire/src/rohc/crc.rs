@@ -20,8 +20,8 @@ static THREE: Table = table(0x06);
 static SEVEN: Table = table(0x79);
 static EIGHT: Table = table(0xe0);
 
-/// The highest bit of `polynomial` is its lowest power, because the least significant bit of an
-/// octet comes first.
+/// Returns the remainders of all octets. The highest bit of `polynomial` is its lowest power,
+/// because the least significant bit of an octet comes first.
 const fn table(polynomial: u8) -> Table {
     let mut table = [0; 256];
     let mut octet = 0;
@@ -39,7 +39,7 @@ const fn table(polynomial: u8) -> Table {
 }
 
 impl Crc {
-    /// The CRC of `octets`.
+    /// Returns the CRC of `octets`.
     pub(super) fn of(self, octets: &[u8]) -> u8 {
         match self {
             Self::Three => Periodic::new(ALL_THREE).octets(octets).remainder(&THREE),
@@ -48,7 +48,7 @@ impl Crc {
         }
     }
 
-    /// The CRC of uncompressed headers.
+    /// Returns the CRC of uncompressed headers.
     #[inline]
     pub(super) fn of_headers(self, headers: &HeaderWords) -> u8 {
         let sum = |start| Periodic::new(start).words(headers.fixed()).octets(headers.options());
@@ -62,14 +62,13 @@ impl Crc {
         }
     }
 
-    /// The CRC of eight bits of the concatenation of `parts`.
+    /// Returns the CRC of eight bits of the concatenation of `parts`.
     pub(super) fn eight_of_parts(parts: &[&[u8]]) -> u8 {
         parts.iter().fold(0xff, |remainder, octets| over(&EIGHT, remainder, octets))
     }
 }
 
-/// The remainder of `octets` after those that left `remainder`. All bits of the first remainder are
-/// set.
+/// Returns the remainder of `octets` after `remainder`. All bits of the first remainder are set.
 fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
     octets.iter().fold(remainder, |remainder, octet| table[usize::from(octet ^ remainder)])
 }
@@ -78,22 +77,22 @@ fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
 const ALL_THREE: u8 = 0x07;
 const ALL_SEVEN: u8 = 0x7f;
 
-/// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. So does 1 + x +
-/// x³, and so does the polynomial of seven bits, which is (1 + x)(1 + x + x³)².
+/// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. These are 1 + x +
+/// x³ and the polynomial of seven bits, which is (1 + x)(1 + x + x³)².
 ///
-/// The remainder is kept modulo x⁵⁶ + 1, a multiple of both, where eight octets move it by as much
-/// as one: x⁶⁴ = x⁸. In the end, bits that a multiple of 14 positions separates are added.
+/// The remainder is kept modulo x⁵⁶ + 1, a multiple of both. There, eight octets shift it as far as
+/// one octet: x⁶⁴ = x⁸. In the end, bits that are a multiple of 14 positions apart are added.
 #[derive(Clone, Copy)]
 struct Periodic(u64);
 
 impl Periodic {
-    /// No octets yet.
+    /// Starts without octets.
     #[inline]
     const fn new(start: u8) -> Self {
         Self(start as u64)
     }
 
-    /// One octet, or eight of which the first is the lowest.
+    /// Adds one octet, or eight of which the first is the lowest.
     #[inline]
     const fn next(self, octets: u64) -> Self {
         let sum = self.0 ^ octets;
@@ -107,7 +106,7 @@ impl Periodic {
         rest.iter().fold(sum, |sum, octet| sum.next(u64::from(*octet)))
     }
 
-    /// Words in host order, of which the first octet is the highest.
+    /// Adds words in host order, of which the first octet is the highest.
     #[inline]
     fn words(self, words: &[u32]) -> Self {
         let (pairs, rest) = words.as_chunks();

@@ -33,7 +33,7 @@ pub struct Decompressed {
 }
 
 impl Decompressor {
-    /// A decompressor for the output of a compressor with the same configuration.
+    /// Returns a decompressor for the output of a compressor with the same configuration.
     #[must_use]
     pub const fn new(config: RohcConfig) -> Self {
         Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received: Received::new() }
@@ -176,7 +176,7 @@ impl Decompressor {
     }
 }
 
-/// A pure ACK ends with its header.
+/// Checks that no payload follows, because a pure ACK ends with its header.
 fn no_payload(reader: &Reader) -> Result<(), Error> {
     match reader.0.len() {
         0 => Ok(()),

@@ -6,7 +6,7 @@ use super::Cid;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The octets end within a field.
-    #[error("{wanted} octets were expected, where {left} are left")]
+    #[error("found {left} octets, expected {wanted}")]
     Truncated {
         /// Octets of the field.
         wanted: usize,
@@ -20,13 +20,13 @@ pub enum Error {
         octet: u8,
     },
     /// An IR, IR-DYN or IR-CR header of another profile.
-    #[error("profile {found:#04x}, where 0x06 (ROHC-TCP) was expected")]
+    #[error("found profile {found:#04x}, expected 0x06 (ROHC-TCP)")]
     Profile {
         /// The profile found.
         found: u8,
     },
     /// Reserved bits of a field or a chain are set, or the header is not TCP over IPv4.
-    #[error("{what} is {found:#04x}, which is not that of TCP over IPv4 in profile 0x06")]
+    #[error("{what}: found {found:#04x}, expected TCP over IPv4 in profile 0x06")]
     Chain {
         /// The field.
         what: &'static str,
@@ -41,7 +41,7 @@ pub enum Error {
     #[error("the context of {0} is damaged")]
     Damaged(Cid),
     /// The CRC is wrong.
-    #[error("{cid}: CRC {found:#x}, where the decompressed header has {computed:#x}")]
+    #[error("{cid}: found CRC {found:#x}, expected {computed:#x}")]
     Crc {
         /// The context.
         cid: Cid,
@@ -51,7 +51,7 @@ pub enum Error {
         computed: u8,
     },
     /// The TCP checksum is wrong.
-    #[error("{cid}: TCP checksum {found:#06x}, where the decompressed header has {computed:#06x}")]
+    #[error("{cid}: found TCP checksum {found:#06x}, expected {computed:#06x}")]
     Checksum {
         /// The context.
         cid: Cid,
@@ -61,7 +61,7 @@ pub enum Error {
         computed: u16,
     },
     /// The master sequence number is not the next one.
-    #[error("{cid}: the low bits of MSN {expected} were expected, found {found}")]
+    #[error("{cid}: found low bits {found}, expected those of MSN {expected}")]
     Msn {
         /// The context.
         cid: Cid,
@@ -70,7 +70,7 @@ pub enum Error {
         /// The four bits found.
         found: u8,
     },
-    /// An ACK with an earlier number, which was not received before, so that its length is unknown.
+    /// An ACK with an earlier number that was not received before, so its length is unknown.
     #[error("MSN {0} is in the past, and was not received")]
     Late(u16),
     /// The ACK number is scaled, but the stride is unknown.

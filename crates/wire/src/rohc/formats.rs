@@ -23,7 +23,7 @@ pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 
-/// What a base header says beside the fields of the next [`State`].
+/// The fields of a base header that are not in the next [`State`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// Four bits of the MSN.
@@ -39,7 +39,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// A header with these fields, a short CRC and none of the others. Sets PSH in `next`.
+    /// Returns a header with these fields, a short CRC and none of the others. Sets PSH in `next`.
     const fn of(msn: u32, push: u32, crc: u32, next: &mut State) -> Self {
         let flags = &mut next.ack.segment.flags;
         *flags = flags.with(Flags::PSH, push == 1);
@@ -56,7 +56,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The shortest format that can encode `new` relative to all references.
+    /// Returns the shortest format that can encode `new` relative to all references.
     pub(super) fn shortest(new: &State, references: &References, has_list: bool) -> Self {
         let unchanged = Unchanged::of(new, references);
         let shortest = if !unchanged.common {
@@ -71,12 +71,12 @@ impl Format {
             .unwrap_or(Self::CoCommon)
     }
 
-    /// The type of its CRC.
+    /// Returns the type of its CRC.
     pub(super) const fn crc(self) -> Crc {
         if self.is_long() { Crc::Seven } else { Crc::Three }
     }
 
-    /// Can it carry a list of options, and a CRC of seven bits?
+    /// Returns `true` if it can carry a list of options, and a CRC of seven bits.
     const fn is_long(self) -> bool {
         matches!(self, Self::CoCommon | Self::Rnd(rnd::Format::Eight) | Self::Seq(seq::Format::Eight))
     }
@@ -99,8 +99,8 @@ impl Format {
         }
     }
 
-    /// Reads a base header, and applies its fields to the last state, which becomes the `next`. The
-    /// offset of the IP-ID is set, the IP-ID itself is not.
+    /// Reads a base header, and applies its fields to the last state, which becomes `next`. Sets
+    /// the offset of the IP-ID, but not the IP-ID itself.
     pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
             co_common::read(next, reader)
@@ -152,14 +152,14 @@ impl Unchanged {
     }
 }
 
-/// Are the low bits of a field of `new` unambiguous relative to all references?
+/// Returns `true` if the low bits of a field of `new` are unambiguous relative to all references.
 fn reaches(lsb: Lsb, new: &State, references: &References, field: impl Fn(&State) -> u32) -> bool {
     let value = field(new);
     references.all(|old| lsb.reaches(field(old), value))
 }
 
-/// Are the low bits of the IP-ID's offset unambiguous relative to all references, and have all of
-/// them a sequential IP-ID?
+/// Returns `true` if all references have a sequential IP-ID, and the low bits of the IP-ID's offset
+/// are unambiguous relative to all of them.
 fn reaches_ip_id(lsb: Lsb, new: &State, references: &References) -> bool {
     references.all(|old| old.behavior.is_sequential() && lsb.reaches(ip_id_offset(old), ip_id_offset(new)))
 }
@@ -194,7 +194,7 @@ fn set_ack(next: &mut State, lsb: Lsb, code: u32) {
     *ack = lsb.decode(*ack, code);
 }
 
-/// Returns false if the stride is unknown.
+/// Sets the ACK number from its scaled form. Returns `false` if the stride is unknown.
 fn set_scaled_ack(next: &mut State, code: u32) -> bool {
     let decoded = stride::decode(next.ack_stride, next.ack_number(), code);
     next.ack.segment.ack.0 = decoded.unwrap_or(next.ack_number());

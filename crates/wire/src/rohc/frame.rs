@@ -2,10 +2,10 @@
 //! §3.4).
 //!
 //! ```text
-//! +-----------------+-----+--------------------------------+-----+--------------------------------+----
-//! | MSN of the      | CID | base header, list, irregular   | CID | base header, list, irregular   | ...
-//! | first, 8 bits   |     | chain                          |     | chain                          |
-//! +-----------------+-----+--------------------------------+-----+--------------------------------+----
+//! +---------------+-----+------------------------------+-----+------------------------------+----
+//! | MSN of the    | CID | base header, list, irregular | CID | base header, list, irregular | ...
+//! | first, 8 bits |     | chain                        |     | chain                        |
+//! +---------------+-----+------------------------------+-----+------------------------------+----
 //! ```
 //!
 //! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here
@@ -13,9 +13,9 @@
 //! ACKs of all flows of a peer, and those of a frame are consecutive. The length of an ACK follows
 //! from its formats, which depend on the context.
 //!
-//! A client that does not know whether a frame has arrived repeats its ACKs before new ones. If it
-//! has arrived, the context has changed, and the lengths of the repeated ACKs no longer follow from
-//! it. So the decompressor stores the lengths of the ACKs that it has received, by their numbers.
+//! A client without confirmation that a frame has arrived repeats its ACKs before new ones. If the
+//! frame has arrived, the context has changed, and the lengths of the repeated ACKs no longer
+//! follow from it. So the decompressor stores the lengths of the received ACKs by their numbers.
 
 use super::wlsb::Lsb;
 
@@ -24,8 +24,8 @@ pub(super) const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
 /// Octets before the first ACK.
 pub const FRAME_HEADER: usize = 1;
 
-/// Appends a frame with these compressed ACKs to `out`. The octets of all are one after the other.
-/// [`Compressor::compress`] returned the number `first` for the first one, and the following
+/// Appends a frame with these compressed ACKs to `out`. `acks` holds their octets one after the
+/// other. [`Compressor::compress`] returned the number `first` for the first one, and the following
 /// numbers for the others. Appends nothing if there are no ACKs.
 ///
 /// [`Compressor::compress`]: super::Compressor::compress
@@ -50,19 +50,19 @@ impl Received {
         Self { last: u16::MAX, lengths: [0; 256] }
     }
 
-    /// The number with these low bits.
+    /// Returns the number with these low bits.
     pub(super) const fn first(&self, code: u8) -> u16 {
         FIRST_MSN.decode(self.last as u32, code as u32) as u16
     }
 
-    /// The length of the ACK with an earlier number: 0 if it was not received. `None` if the number
-    /// is new.
+    /// Returns the length of the ACK with an earlier number: 0 if it was not received. `None` if
+    /// the number is new.
     pub(super) fn length(&self, msn: u16) -> Option<usize> {
         let is_new = msn.wrapping_sub(self.last).cast_signed() > 0;
         (!is_new).then(|| usize::from(self.lengths[usize::from(msn & 0xff)]))
     }
 
-    /// Notes the ACK with a new number. The skipped ones are not received any more.
+    /// Records the ACK with a new number. Skipped ACKs cannot be received any more.
     pub(super) fn note(&mut self, msn: u16, length: usize) {
         while self.last != msn {
             self.last = self.last.wrapping_add(1);

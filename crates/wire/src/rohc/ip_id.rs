@@ -16,7 +16,7 @@ pub(super) enum Behavior {
 /// The largest increment of a sequential IP-ID: the value of librohc (`IPID_MAX_DELTA`).
 const MAX_INCREMENT: u16 = 20;
 /// Consecutive packets of another behavior that the compressor sends under the current one, the
-/// first with its IP-ID in full. A single jump costs less than two changes of the behavior.
+/// first with its full IP-ID. A single jump costs less than two changes of the behavior.
 const TOLERATED_MISFITS: u8 = 2;
 
 impl Behavior {
@@ -26,13 +26,13 @@ impl Behavior {
         Self::ALL[(bits & 0b11) as usize]
     }
 
-    /// The behavior assumed for the first packet of a flow. Both ends of TCP/HACK derive it from an
-    /// uncompressed ACK.
+    /// Returns the behavior assumed for the first packet of a flow. Both ends of TCP/HACK derive it
+    /// from an uncompressed ACK.
     pub(super) const fn initial(identification: u16) -> Self {
         if identification == 0 { Self::Zero } else { Self::Sequential }
     }
 
-    /// Do the formats `seq_*` apply, rather than `rnd_*` (RFC 6846, §8.2)?
+    /// Returns `true` if the formats `seq_*` apply, rather than `rnd_*` (RFC 6846, §8.2).
     pub(super) const fn is_sequential(self) -> bool {
         matches!(self, Self::Sequential | Self::SequentialSwapped)
     }
@@ -42,17 +42,17 @@ impl Behavior {
         if matches!(self, Self::SequentialSwapped) { identification.swap_bytes() } else { identification }
     }
 
-    /// The offset of the IP-ID from the MSN (RFC 6846, §8.2: `ip_id_lsb`).
+    /// Returns the offset of the IP-ID from the MSN (RFC 6846, §8.2: `ip_id_lsb`).
     pub(super) const fn offset(self, identification: u16, msn: u16) -> u16 {
         self.swap(identification).wrapping_sub(msn)
     }
 
-    /// The IP-ID with this offset from the MSN.
+    /// Returns the IP-ID with this offset from the MSN.
     pub(super) const fn identification(self, offset: u16, msn: u16) -> u16 {
         self.swap(offset.wrapping_add(msn))
     }
 
-    /// The behavior that fits two consecutive IP-IDs.
+    /// Returns the behavior that fits two consecutive IP-IDs.
     fn of_step(last: u16, next: u16) -> Self {
         let increments = |behavior: Self| {
             let step = behavior.swap(next).wrapping_sub(behavior.swap(last));

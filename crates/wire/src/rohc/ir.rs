@@ -78,7 +78,7 @@ pub(super) struct Established {
     pub(super) checksum: u16,
 }
 
-/// The part of an IR, IR-DYN or IR-CR header behind the packet type: its profile and its CRC of
+/// The part of an IR, IR-DYN or IR-CR header after the packet type: its profile and its CRC of
 /// eight bits.
 pub(super) struct Check {
     at: usize,

@@ -50,7 +50,7 @@ pub(super) fn read<'a>(
     if found == computed { Ok(established) } else { Err(Error::Crc { cid, found, computed }) }
 }
 
-/// The CID of a base context. The reserved bits before it must be zero.
+/// Returns the CID of a base context. The reserved bits before it must be zero.
 fn small_cid(octet: u8) -> Result<Cid, Error> {
     if octet < Cid::SMALL { Ok(Cid(octet)) } else { Err(Error::Chain { what: "the base CID", found: octet }) }
 }

@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
 pub(super) struct Fields<const N: usize>(pub(super) [u32; N]);
 
 impl<const N: usize> Fields<N> {
-    /// The number of octets.
+    /// Returns the number of octets.
     pub(super) const fn octets(&self) -> usize {
         let (mut bits, mut field) = (0, 0);
         while field < N {

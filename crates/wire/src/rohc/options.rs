@@ -27,10 +27,10 @@ pub(super) mod index {
     pub(in super::super) const NOP: u8 = 0;
     pub(in super::super) const TIMESTAMPS: u8 = 4;
     pub(in super::super) const SACK: u8 = 6;
-    /// The first of nine indices that a compressor assigns to other options as it likes. The
-    /// compressor here assigns 7 and 8 to the generic options of a header in their order: AccECN,
-    /// and experiments. The indices of EOL, MSS, window scale and SACK-permitted (1, 2, 3 and 5)
-    /// occur in no pure ACK of acklab's.
+    /// The first of nine indices that a compressor assigns freely to other options. The compressor
+    /// here assigns 7 and 8 to the generic options of a header in their order: AccECN, and
+    /// experiments. The indices of EOL, MSS, window scale and SACK-permitted (1, 2, 3 and 5) occur
+    /// in no pure ACK of acklab's.
     pub(in super::super) const GENERIC: u8 = 7;
     /// The number of indices.
     pub(in super::super) const COUNT: u8 = 16;

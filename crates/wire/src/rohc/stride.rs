@@ -2,8 +2,8 @@
 
 use super::formats::ACK_SCALED;
 
-/// Consecutive advances by a step after which it is sent. To send it costs five to seven octets
-/// more than an ACK number, and saves one octet of each later ACK.
+/// Consecutive equal advances after which the step is sent. Sending it costs five to seven octets
+/// more than an ACK number, and saves one octet in each later ACK.
 const CONFIDENCE: u8 = 4;
 /// The largest advance in steps that the four bits of a scaled ACK number can encode.
 const REACH: u32 = 12;
@@ -36,18 +36,19 @@ impl StrideEstimator {
         if is_better { self.step } else { current }
     }
 
-    /// The stride to send in an IR, where it costs two octets, if two advances agree.
+    /// Returns the stride to send in an IR, where it costs two octets, if two advances agree.
     pub(super) const fn guess(&self) -> u16 {
         if self.run < 2 { 0 } else { self.step }
     }
 
-    /// The decompressor has lost the stride, which is sent again after enough advances.
+    /// Resets the estimate after the decompressor has lost the stride. It is retransmitted after
+    /// enough advances.
     pub(super) fn forget(&mut self) {
         self.run = 0;
     }
 }
 
-/// Euclid's.
+/// Euclid's algorithm.
 fn common_divisor(mut a: u16, mut b: u16) -> u16 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -60,13 +61,13 @@ pub(super) const fn scaled(stride: u16, ack: u32) -> (u32, u32) {
     (ack / stride as u32, ack % stride as u32)
 }
 
-/// Are the low bits of the scaled `ack` unambiguous relative to `reference`?
+/// Returns `true` if the low bits of the scaled `ack` are unambiguous relative to `reference`.
 pub(super) const fn reaches(stride: u16, reference: u32, ack: u32) -> bool {
     let ((from, residue), (to, left)) = (scaled(stride, reference), scaled(stride, ack));
     residue == left && ACK_SCALED.reaches(from, to)
 }
 
-/// The ACK number with these scaled low bits, or `None` if the stride is unknown.
+/// Returns the ACK number with these scaled low bits, or `None` if the stride is unknown.
 pub(super) const fn decode(stride: u16, reference: u32, code: u32) -> Option<u32> {
     if stride == 0 {
         return None;

@@ -45,13 +45,13 @@ impl Ends {
         Self { compressor, decompressor, octets: Octets::new() }
     }
 
-    /// The octets of `ack`, and its number.
+    /// Returns the octets of `ack`, and its number.
     fn compressed(&mut self, ack: &Ack) -> (u16, Vec<u8>) {
         let msn = self.compressor.compress(ack, &mut self.octets).unwrap();
         (msn, self.octets.to_vec())
     }
 
-    /// What comes out.
+    /// Returns the decompressed ACKs.
     fn received(&mut self, octets: &[u8]) -> Result<Vec<Ack>, Error> {
         let mut acks = Vec::new();
         self.decompressor.decompress(octets, |_, ack| acks.push(*ack)).map(|_| acks)
@@ -62,7 +62,7 @@ impl Ends {
         self.decompressor.observe(ack);
     }
 
-    /// `ack` goes through, and comes out as it was; its octets.
+    /// Checks that `ack` is restored after compression, and returns its octets.
     fn through(&mut self, ack: &Ack) -> Vec<u8> {
         let octets = self.compressed(ack).1;
         assert_eq!(self.received(&octets), Ok(vec![*ack]));
@@ -226,7 +226,7 @@ fn too_many_lost_are_found_by_the_check_and_mended_by_seven_bits() {
 }
 
 #[test]
-fn a_packet_that_comes_twice_is_told_by_its_number() {
+fn a_duplicate_packet_is_recognised_by_its_number() {
     let mut ends = Ends::new(once());
     let first = ends.through(&ack(0));
     assert_eq!(ends.received(&first), Ok(vec![]));
@@ -249,7 +249,7 @@ fn ecn_bits_take_an_octet_while_they_change() {
     assert_eq!(sizes(12, &marked), [6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 5, 5]);
     // Bits of zero are omitted at once.
     assert_eq!(sizes(3, &unmarked), [8, 7, 5]);
-    // The next mark comes too soon after that, so the bits are carried for one header longer.
+    // The next mark arrives too soon after that, so the bits are carried for one header longer.
     assert_eq!((sizes(1, &marked), sizes(4, &unmarked)), (vec![8], vec![6, 6, 7, 5]));
 }
 

@@ -20,13 +20,13 @@ impl Lsb {
         u32::MAX >> (32 - bits)
     }
 
-    /// Are the low bits of `value` unambiguous relative to `reference`?
+    /// Returns `true` if the low bits of `value` are unambiguous relative to `reference`.
     pub(super) const fn reaches(self, reference: u32, value: u32) -> bool {
         let above = value.wrapping_sub(reference).wrapping_add(self.offset.cast_unsigned());
         above & Self::mask(self.width) < 1 << self.bits
     }
 
-    /// The low bits of `value`.
+    /// Returns the low bits of `value`.
     pub(super) const fn code(self, value: u32) -> u32 {
         value & Self::mask(self.bits)
     }
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!([96, 97, 112, 113].map(reached), [false, true, true, false]);
         let timestamp = Lsb::new(7, -1, 32);
         assert_eq!([100, 101, 228, 229].map(|value| timestamp.reaches(100, value)), [false, true, true, false]);
-        assert_eq!(timestamp.decode(100, 100), 228, "an offset of −1 cannot say that nothing has changed");
+        assert_eq!(timestamp.decode(100, 100), 228, "with an offset of −1, no code stands for an unchanged value");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Octets to packets.
 //!
-//! The decoder is strict: what it takes, [`encode`](super::encode) gives back octet by octet, but
-//! for reserved bits and for the octets of streams and of the handshake.
+//! The decoder is strict: [`encode`](super::encode) restores the decoded octets exactly, except
+//! reserved bits and the octets of streams and of the handshake.
 
 use super::frame::kind;
 use super::{
@@ -17,47 +17,47 @@ use acklab_base::Ecn;
 /// The largest offset of a stream (RFC 9000, §4.5).
 pub const LARGEST_OFFSET: u64 = (1 << 62) - 1;
 
-/// Why octets are no packet.
+/// Why octets are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no UDP datagram in IPv4.
+    /// They are not a UDP datagram in IPv4.
     #[error(transparent)]
     Udp(#[from] HeaderError),
     /// Octets are missing.
-    #[error("the datagram has {length} octets, of which {present} are there: its frames cannot be read")]
+    #[error("found {present} of {length} octets of the datagram, expected all to read its frames")]
     Cut {
         /// Octets of the datagram.
         length: usize,
-        /// Octets that are there.
+        /// Octets that are present.
         present: usize,
     },
-    /// Header and tag have no room.
-    #[error("the datagram has {present} octets, where header and tag take 33")]
+    /// The datagram is too short for header and tag.
+    #[error("found {present} octets of the datagram, expected at least 33 for header and tag")]
     TooShort {
         /// Octets of the datagram.
         present: usize,
     },
     /// Another version: see [`version::answer`].
-    #[error("the version is {0}, expected 1")]
+    #[error("found version {0}, expected 1")]
     Version(u8),
-    /// The tag of an unprotected packet is zero.
+    /// The tag of an unprotected packet is not zero.
     #[error("the packet is protected")]
     Protected,
-    /// A packet has at least one frame.
+    /// The packet has no frame.
     #[error("the packet has no frame")]
     Empty,
-    /// There is no such frame.
-    #[error("there is no frame of type {0:#04x}")]
+    /// The frame type is unknown.
+    #[error("unknown frame type {0:#04x}")]
     Type(u8),
-    /// A frame is not what its type says.
-    #[error("a frame of type {kind:#04x} is cut short or holds an impossible value")]
+    /// The contents of a frame do not match its type.
+    #[error("a frame of type {kind:#04x} is truncated or has an invalid value")]
     Malformed {
         /// The type of the frame.
         kind: u8,
     },
 }
 
-/// The unprotected packet in the IPv4 packet that `octets` starts with, and between whom it runs.
+/// Decodes the unprotected packet in the IPv4 packet at the start of `octets`, and its endpoints.
 ///
 /// # Errors
 /// If the octets are not a whole, well-formed packet.
@@ -69,11 +69,11 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet)
     Ok((endpoints, decode_datagram(payload, ecn, |_, _| ())?))
 }
 
-/// The unprotected packet that a UDP datagram is, which came with this ECN field. `take` is given
-/// each frame that carries octets of a stream or of the handshake, and these octets.
+/// Decodes the unprotected packet in a UDP datagram with this ECN field. Calls `take` with each
+/// frame that carries octets of a stream or of the handshake, and with these octets.
 ///
 /// # Errors
-/// If it is not a well-formed packet; `take` may have been called before.
+/// If it is not a well-formed packet. `take` may already have been called.
 pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Frame, &[u8])) -> Result<Packet, DecodeError> {
     let too_short = DecodeError::TooShort { present: datagram.len() };
     let Some((rest, tag)) = datagram.split_last_chunk::<{ TAG as usize }>() else { return Err(too_short) };
@@ -99,20 +99,20 @@ pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Frame, &[u8]
     Ok(Packet { ecn, connection, number, departed, frames })
 }
 
-/// The frames that `octets` hold.
+/// Decodes the frames in `octets`.
 ///
 /// # Errors
-/// If they are anything else.
+/// If they are not well-formed frames.
 pub fn decode_frames(octets: &[u8], take: impl FnMut(&Frame, &[u8])) -> Result<Frames, DecodeError> {
     let mut frames = Frames::default();
     decode_frames_into(octets, &mut frames, take)?;
     Ok(frames)
 }
 
-/// The same, appended to `frames`, which need not be moved then.
+/// Like [`decode_frames`], but appends to `frames`, so that they need not be moved.
 ///
 /// # Errors
-/// If they are anything else.
+/// If they are not well-formed frames.
 #[inline]
 pub fn decode_frames_into(
     octets: &[u8],
@@ -180,14 +180,14 @@ impl Octets<'_> {
         })
     }
 
-    /// The run of padding whose first octet was taken.
+    /// Returns the run of padding whose first octet was taken.
     fn padding(&mut self) -> Option<Frame> {
         let more = self.0.iter().take_while(|octet| **octet == kind::PADDING).count();
         self.take(more)?;
         Some(Frame::Padding(u16::try_from(more + 1).ok()?))
     }
 
-    /// An empty frame says nothing unless the stream ends with it.
+    /// Reads a frame. An empty one is valid only if the stream ends with it.
     fn stream(&mut self, is_end: bool, take: &mut impl FnMut(&Frame, &[u8])) -> Option<Frame> {
         let stream = Stream { id: self.varint()?, offset: self.word()?, length: self.quarter()?, is_end };
         if stream.end() > LARGEST_OFFSET || (stream.length == 0 && !is_end) {
@@ -218,17 +218,17 @@ impl Octets<'_> {
         Some(Tack { next, acked, lost, unlisted, late, echo, delay, delivered, interval })
     }
 
-    /// Runs, of which the first skips at least `least` numbers and the others one. All lie within
-    /// half the space of numbers.
-    fn list(&mut self, least: u32) -> Option<Vec<Run>> {
+    /// Decodes runs. The first skips at least `least` numbers, and the others at least one. All lie
+    /// within half the number space.
+    fn list(&mut self, minimum: u32) -> Option<Vec<Run>> {
         let count = self.varint()? as usize;
-        // A run takes two octets at least, so that a large count alone takes no memory.
+        // A run takes at least two octets, so a large count alone allocates nothing.
         let mut list = Vec::with_capacity(count.min(self.0.len() / 2));
         let mut reach = 0u32;
         for index in 0..count {
             let run = Run { skip: self.varint()?, length: self.varint()? };
             reach = reach.checked_add(run.skip)?.checked_add(run.length)?;
-            if run.length == 0 || (run.skip < least.max(u32::from(index > 0))) || reach > i32::MAX as u32 {
+            if run.length == 0 || (run.skip < minimum.max(u32::from(index > 0))) || reach > i32::MAX as u32 {
                 return None;
             }
             list.push(run);

@@ -8,9 +8,9 @@ use crate::pdu::Pdu as _;
 use crate::udp::{self, UDP_HEADER};
 use etherparse::IpNumber;
 
-/// Put the octets of `packet`, unprotected and with zeros for the octets of streams and of the
-/// handshake, in place of those in `octets`, whose memory is used again. [`Extent::Headers`] leaves
-/// out the octets of the last stream frame and what is behind them, if nothing but the tag is.
+/// Replaces the contents of `octets` with the octets of `packet`, unprotected and with zeros for
+/// the octets of streams and of the handshake. The memory is reused. [`Extent::Headers`] omits the
+/// octets of the last stream frame and those after it, if only the tag follows.
 pub(super) fn encode(
     packet: &Packet,
     endpoints: Endpoints,
@@ -40,7 +40,7 @@ pub(super) fn encode(
     ipv4::encode(&carried, endpoints, fields, extent, octets)
 }
 
-/// The same with the octets of streams, which `carried` holds in the order of the frames.
+/// Like [`encode`], with the octets of streams, which `carried` holds in the order of the frames.
 pub(super) fn encode_with(
     packet: &Packet,
     mut carried: &[u8],
@@ -68,8 +68,8 @@ pub(super) fn encode_with(
     udp::octets::encode_payload(&datagram, packet.ecn, endpoints, fields, octets)
 }
 
-/// Append the header of `packet`, up to its frames. What a protection leaves readable are its first
-/// nine octets.
+/// Appends the header of `packet`, up to its frames. Protection leaves its first nine octets
+/// readable.
 pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.reserve(HEADER as usize);
     let is_answer = packet.frames.iter().any(|frame| matches!(frame, Frame::Versions(_)));
@@ -79,7 +79,8 @@ pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.extend_from_slice(&packet.departed.0.to_be_bytes());
 }
 
-/// Append the octets of `frame`, without those of a stream or of the handshake, which follow it.
+/// Appends the octets of `frame`. The octets of a stream or of the handshake are not included; they
+/// follow the frame.
 pub fn append_frame(frame: &Frame, octets: &mut Vec<u8>) {
     match frame {
         Frame::Padding(count) => octets.resize(octets.len() + usize::from(*count), kind::PADDING),

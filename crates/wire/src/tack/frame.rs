@@ -1,4 +1,4 @@
-//! What a packet carries.
+//! The frames of a packet.
 
 use super::{ConnectionId, Parameters, PktSeq, Timestamp, varint};
 use std::ops::Range;
@@ -29,100 +29,98 @@ pub(super) mod kind {
     pub(crate) const LARGEST: u8 = STOP;
 }
 
-/// A frame. Which of them must arrive, and what then leaves again, is the transport's affair.
+/// A frame. The transport decides which frames must arrive, and how it retransmits them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// Octets of padding, at least one.
     Padding(u16),
-    /// Asks for a TACK at once.
+    /// Requests an immediate TACK.
     Ping,
     /// Octets of a stream.
     Stream(Stream),
-    /// A TACK: what has arrived, and how.
+    /// A TACK: which packets have arrived, and how.
     Tack(Box<Tack>),
     /// A loss-event-driven IACK.
     Loss(Loss),
-    /// How packets have arrived by their ECN field, beside a TACK.
+    /// Counts of arrived packets by ECN field, sent with a TACK.
     EcnCounts(EcnCounts),
-    /// How far the receiver of a stream lets it be sent; in a packet of its own, a window-driven
-    /// IACK.
+    /// The flow control limit of a stream. In a packet of its own, it is a window-driven IACK.
     Window {
         /// The stream.
         stream: u32,
-        /// Offsets below this may be sent.
+        /// The offset up to which data may be sent.
         limit: u64,
     },
-    /// The window of a stream is used up, and there is more to send: asks for its window.
+    /// Requests the window of a stream: it is used up, and there is more to send.
     Blocked {
         /// The stream.
         stream: u32,
     },
-    /// What the sender of data tells their receiver, so that both go by the same: an RTTmin-driven
-    /// IACK.
+    /// An RTTmin-driven IACK: measurements of the data sender, which both endpoints use.
     Sync(Sync),
-    /// The sender has drawn its conclusions about everything below: what has not arrived of it is
-    /// not waited for any more.
+    /// The sender has completed loss detection for all numbers below. The receiver no longer
+    /// expects those that have not arrived.
     Forget {
         /// The lowest number that is still outstanding.
         below: PktSeq,
     },
-    /// No more of a stream will be sent, though not all of it has been.
+    /// The sender ends a stream early.
     Reset {
         /// The stream.
         stream: u32,
-        /// Octets of it that were ever sent.
+        /// The final size of the stream: octets that were ever sent.
         size: u64,
-        /// Why.
+        /// The reason.
         code: u32,
     },
-    /// The connection is over.
+    /// The connection is closed.
     Close {
-        /// Why: zero if both ends have said all.
+        /// The reason: zero if both endpoints have finished.
         code: u32,
     },
     /// Opens a connection.
     Open {
-        /// What packets to this end are to be addressed to.
+        /// The connection ID for packets to this endpoint.
         source: ConnectionId,
-        /// What this end offers.
+        /// The parameters of this endpoint.
         parameters: Box<Parameters>,
     },
     /// Accepts a connection.
     Accept {
-        /// What packets to this end are to be addressed to.
+        /// The connection ID for packets to this endpoint.
         source: ConnectionId,
-        /// What this end offers.
+        /// The parameters of this endpoint.
         parameters: Box<Parameters>,
-        /// The time of departure of what opened it.
+        /// The departure time of the packet that opened it.
         echo: Timestamp,
-        /// Microseconds from its arrival to this.
+        /// Microseconds from the arrival of that packet to this one.
         delay: u32,
     },
     /// How many streams the peer may open in all (RFC 9000, §19.11).
     Streams {
-        /// The most streams.
+        /// The maximum number of streams.
         limit: u32,
     },
     /// Octets of the cryptographic handshake, by their offset (RFC 9000, §19.6).
     Crypto(Crypto),
-    /// What a server gives a client that has to show that it receives at its address, and what the
-    /// client gives back with its next Open (RFC 9000, §8.1.2).
+    /// An address validation token. A server sends it, and the client returns it in its next Open
+    /// (RFC 9000, §8.1.2).
     Token(Box<[u8]>),
-    /// Asks the peer for a [`Response`](Self::Response), to see whether the path carries packets
-    /// both ways (RFC 9000, §19.17).
+    /// Requests a [`Response`](Self::Response), which shows that the path carries packets in both
+    /// directions (RFC 9000, §19.17).
     Challenge(u64),
     /// Returns the value of a [`Challenge`](Self::Challenge) (RFC 9000, §19.18).
     Response(u64),
-    /// Nobody reads a stream any more: asks its sender to reset it (RFC 9000, §19.5).
+    /// The receiver stops reading a stream, and requests a reset from its sender (RFC 9000, §19.5).
     Stop {
         /// The stream.
         stream: u32,
-        /// Why.
+        /// The reason.
         code: u32,
     },
-    /// A frame of a type that this version does not know and skips.
+    /// A frame of a type that is unknown to this version, and skipped.
     Extension(Box<Extension>),
-    /// The versions that a server knows: all that a packet of version 0 carries.
+    /// The versions that a server supports: the only frame of a packet of version 0.
     Versions(Box<[u8]>),
 }
 
@@ -136,19 +134,19 @@ pub struct Crypto {
 }
 
 impl Crypto {
-    /// Octets before those of the handshake.
+    /// Returns the number of octets before those of the handshake.
     #[must_use]
     pub const fn header(offset: u32) -> u64 {
         1 + varint::len(offset) + 2
     }
 }
 
-/// A frame that tells its length.
+/// A frame that includes its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
     /// Its type: at least [`FIRST`](Self::FIRST).
     pub kind: u8,
-    /// What it carries.
+    /// Its contents.
     pub octets: Vec<u8>,
 }
 
@@ -166,28 +164,28 @@ pub struct Stream {
     pub offset: u64,
     /// How many there are.
     pub length: u16,
-    /// Does the stream end behind them?
+    /// `true` if the stream ends with them.
     pub is_end: bool,
 }
 
 impl Stream {
-    /// The offset behind the last octet.
+    /// Returns the offset after the last octet.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.length as u64)
     }
 }
 
-/// Some numbers in a row, after others that are not among them.
+/// Consecutive numbers, after a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// How many numbers are passed over before.
+    /// How many numbers are skipped before them.
     pub skip: u32,
     /// How many there are: at least one.
     pub length: u32,
 }
 
-/// The ranges of numbers that `runs` from `next` on stand for.
+/// Returns the ranges of numbers that `runs` represent, starting at `next`.
 pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clone {
     runs.iter().scan(next, |reached, run| {
         let start = *reached + u64::from(run.skip);
@@ -199,43 +197,43 @@ pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clo
 /// A TACK (Li et al., SIGCOMM 2020, §5; ToN 2021, §VI).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tack {
-    /// Each number below has arrived, or need not arrive any more.
+    /// All numbers below have arrived, or are not expected any more.
     pub next: PktSeq,
-    /// Acked list: runs of numbers that have arrived, from `next` on. Each skips at least one
-    /// number.
+    /// Acked list: runs of received numbers, from `next` on. Each skips at least one number.
     pub acked: Vec<Run>,
-    /// Unacked list: runs of numbers that are lost, from `next` on. Each but the first skips at
-    /// least one number.
+    /// Unacked list: runs of lost numbers, from `next` on. Each but the first skips at least one
+    /// number.
     pub lost: Vec<Run>,
-    /// Packets that have arrived beyond `next` and that the acked list has no room for.
+    /// Packets received beyond `next` for which the acked list has no room.
     pub unlisted: u32,
-    /// Packets that were reported lost and have arrived after all, since the connection began.
+    /// Packets that were reported lost and arrived later, since the connection began.
     pub late: u32,
-    /// The time of departure of the packet that is timed.
+    /// The departure time of the packet that is timed.
     pub echo: Timestamp,
     /// Δt*: microseconds from the arrival of that packet to this TACK.
     pub delay: u32,
-    /// Octets of streams that arrived in the interval that the delivery rate is measured over; zero
-    /// if there is no measurement yet.
+    /// Octets of streams that arrived in the interval of the delivery rate; zero before the first
+    /// measurement.
     pub delivered: u32,
     /// That interval, in microseconds.
     pub interval: u32,
 }
 
-/// A loss-event-driven IACK (Li et al., SIGCOMM 2020, §5.1): what lies between the two is lost.
+/// A loss-event-driven IACK (Li et al., SIGCOMM 2020, §5.1): the numbers between `after` and
+/// `before` are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The second-largest number that has arrived.
     pub after: PktSeq,
     /// The largest.
     pub before: PktSeq,
-    /// How many numbers in a row have arrived from `before` on: at least one. The paper's IACK
+    /// How many consecutive numbers have arrived from `before` on: at least one. The paper's IACK
     /// leaves them to the TACK, which has no room for thousands of runs.
     pub arrived: u32,
 }
 
-/// Packets that have to be acknowledged, by the codepoint that they arrived with, since the
-/// connection began (RFC 9000, §19.3.2).
+/// Ack-eliciting packets by the ECN codepoint with which they arrived, since the connection began
+/// (RFC 9000, §19.3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounts {
     /// ECT(0).
@@ -244,21 +242,21 @@ pub struct EcnCounts {
     pub ce: u32,
 }
 
-/// What the sender of data measures and the receiver goes by.
+/// Measurements of the data sender that the receiver uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sync {
     /// RTTmin, in microseconds.
     pub rtt_min: u32,
-    /// ρ′, the share of packets lost on the way from the receiver, in 65536ths.
+    /// ρ′, the share of packets that are lost on the path from the receiver, in 65536ths.
     pub ack_loss: u16,
-    /// L: full-sized packets a TACK, where byte counting governs.
+    /// L: full-sized packets per TACK, if byte counting applies.
     pub packets: u32,
-    /// β: TACKs in an RTTmin, where time governs.
+    /// β: TACKs per RTTmin, if time applies.
     pub beta: u32,
 }
 
 impl Tack {
-    /// Octets of the frame.
+    /// Returns the number of octets of the frame.
     #[must_use]
     pub fn wire_len(&self) -> u64 {
         let fields =
@@ -272,7 +270,7 @@ fn list_len(list: &[Run]) -> u64 {
 }
 
 impl Run {
-    /// Octets that it takes in a list.
+    /// Returns the number of octets of a run in a list.
     #[must_use]
     pub const fn wire_len(&self) -> u64 {
         varint::len(self.skip) + varint::len(self.length)
@@ -280,7 +278,7 @@ impl Run {
 }
 
 impl Frame {
-    /// Octets that it takes, those of a stream included.
+    /// Returns the number of octets of the frame, including those of a stream.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -312,21 +310,21 @@ impl Frame {
         }
     }
 
-    /// Octets before those of a stream: type, stream, offset, length.
+    /// Returns the number of octets before those of a stream: type, stream, offset, length.
     #[must_use]
     #[inline]
     pub const fn stream_header(id: u32) -> u64 {
         1 + varint::len(id) + 8 + 2
     }
 
-    /// Does it acknowledge: is it a TACK or one of the receiver's IACKs?
+    /// Returns `true` for a TACK and for the receiver's IACKs.
     #[must_use]
     #[inline]
     pub const fn acknowledges(&self) -> bool {
         matches!(self, Self::Tack(_) | Self::Loss(_) | Self::Window { .. } | Self::Accept { .. })
     }
 
-    /// Must a packet with it be acknowledged?
+    /// Returns `true` if a packet with this frame must be acknowledged.
     #[must_use]
     #[inline]
     pub const fn is_ack_eliciting(&self) -> bool {

@@ -2,26 +2,25 @@
 
 use std::fmt;
 
-/// A PKT.SEQ as packets carry it: the number of a transmission, modulo 2³². Retransmitted data
-/// leave under a new number (Li et al., SIGCOMM 2020, §5.1).
+/// A PKT.SEQ as packets carry it: the number of a transmission, modulo 2³². Retransmitted data have
+/// a new number (Li et al., SIGCOMM 2020, §5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PktSeq(pub u32);
 
 impl PktSeq {
-    /// The number as a packet carries it.
+    /// Returns the number as a packet carries it.
     #[must_use]
     pub const fn of(number: u64) -> Self {
         Self(number as u32)
     }
 
-    /// The full number that this stands for: the one nearest to `near`, as RFC 9000, appendix A.3,
-    /// recovers it.
+    /// Returns the full number: the candidate nearest to `near`, as in RFC 9000, appendix A.3.
     #[must_use]
     pub const fn near(self, near: u64) -> u64 {
         let distance = self.0.wrapping_sub(near as u32).cast_signed() as i64;
         match near.checked_add_signed(distance) {
             Some(number) => number,
-            // Below zero there is no number: it is ahead by more than half the space.
+            // Numbers below zero do not exist, so it is ahead by more than half the space.
             None => near.saturating_add_signed(distance + (1 << 32)),
         }
     }

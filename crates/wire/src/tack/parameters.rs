@@ -1,7 +1,7 @@
-//! What an end offers in the handshake.
+//! The handshake parameters of an endpoint.
 //!
-//! Parameters are an identifier, a length and a value each, as those of RFC 9000, §18, in the order
-//! of their identifiers. Those that this version does not know are kept and have no effect.
+//! Each parameter is an identifier, a length and a value, as in RFC 9000, §18, in the order of the
+//! identifiers. Unknown parameters are kept and have no effect.
 
 use super::varint;
 use crate::octets::Octets;
@@ -14,23 +14,22 @@ mod id {
     pub(super) const IDLE: u32 = 0x04;
 }
 
-/// Those that an end must tell.
+/// The mandatory parameters.
 const KNOWN: [u32; 4] = [id::WINDOW, id::STREAMS, id::PAYLOAD, id::IDLE];
 
-/// What an end offers in the handshake.
+/// The handshake parameters of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
-    /// How much of each stream it takes before it says more.
+    /// The initial flow control window of each stream.
     pub window: u64,
-    /// How many streams the peer may open before it says more.
+    /// How many streams the peer may open initially.
     pub streams: u32,
-    /// The largest UDP payload that it takes, in octets (`max_udp_payload_size` of RFC 9000,
-    /// §18.2).
+    /// The maximum UDP payload that the endpoint accepts, in octets (`max_udp_payload_size` of RFC
+    /// 9000, §18.2).
     pub payload: u16,
-    /// The connection ends after this many milliseconds of silence; zero if never
-    /// (`max_idle_timeout` there).
+    /// The idle timeout in milliseconds; zero disables it (`max_idle_timeout` there).
     pub idle: u32,
-    /// Others by their identifiers, which ascend.
+    /// Other parameters by identifier, in ascending order.
     pub others: Vec<(u32, Vec<u8>)>,
 }
 
@@ -53,7 +52,7 @@ impl Parameters {
         known.iter().sum::<u64>() + self.others.iter().map(other).sum::<u64>()
     }
 
-    /// Octets that they take.
+    /// Returns the number of octets of the parameters.
     pub(super) fn wire_len(&self) -> u64 {
         let content = self.content_len();
         wide::len(content) + content
@@ -73,16 +72,16 @@ impl Parameters {
         others.for_each(|(id, value)| append_other(*id, value, octets));
     }
 
-    /// Those that `octets` begin with. Returns `None` if one is malformed, comes twice, or is
-    /// missing that must be told.
+    /// Takes the parameters from the front of `octets`. Returns `None` if one is malformed, occurs
+    /// twice, or is mandatory and missing.
     pub(super) fn take(octets: &mut &[u8]) -> Option<Self> {
         let length = varint::take(octets)? as usize;
         let (own, rest) = octets.split_at_checked(length)?;
         *octets = rest;
-        let (mut own, mut parameters, mut known, mut least) = (own, Self::default(), KNOWN.iter(), 0);
+        let (mut own, mut parameters, mut known, mut minimum) = (own, Self::default(), KNOWN.iter(), 0);
         while !own.is_empty() {
-            let id = varint::take(&mut own).filter(|id| *id >= least)?;
-            least = id.checked_add(1)?;
+            let id = varint::take(&mut own).filter(|id| *id >= minimum)?;
+            minimum = id.checked_add(1)?;
             let length = varint::take(&mut own)? as usize;
             let mut cursor = Octets(own);
             let mut value = cursor.take(length)?;
@@ -133,9 +132,9 @@ mod tests {
 
     #[test]
     fn each_comes_once_and_in_order() {
-        let least = [12, 1, 1, 5, 2, 1, 6, 3, 1, 7, 4, 1, 8];
+        let minimum = [12, 1, 1, 5, 2, 1, 6, 3, 1, 7, 4, 1, 8];
         let expected = Parameters { window: 5, streams: 6, payload: 7, idle: 8, others: Vec::new() };
-        assert_eq!(taken(&least), Some(expected));
+        assert_eq!(taken(&minimum), Some(expected));
         assert_eq!(taken(&[9, 1, 1, 5, 2, 1, 6, 3, 1, 7]), None, "one is missing");
         assert_eq!(taken(&[15, 1, 1, 5, 1, 1, 5, 2, 1, 6, 3, 1, 7, 4, 1, 8]), None, "one comes twice");
         assert_eq!(taken(&[12, 2, 1, 6, 1, 1, 5, 3, 1, 7, 4, 1, 8]), None, "not in order");

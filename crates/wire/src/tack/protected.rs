@@ -1,7 +1,7 @@
 //! The form of protected packets.
 //!
 //! TLS 1.3 protects the packets of a connection between real hosts with three sets of keys, one
-//! after the other (RFC 9001, §4). The first octet tells which:
+//! after the other (RFC 9001, §4). The first octet identifies the keys:
 //!
 //! ```text
 //!  bits  field
@@ -12,22 +12,22 @@
 //! ```
 //!
 //! A packet of the level [`Session`](Level::Session) has the form of an
-//! [unprotected packet](super). Those of the other levels have a length behind the connection id,
-//! in 2 octets, which counts all octets after it, so that further packets follow in the same
-//! datagram. A packet that opens a connection is alone in its datagram: it has no length, and its
-//! first seventeen octets are neither masked nor enciphered, because a server of another version
-//! repeats them.
+//! [unprotected packet](super). Packets of the other levels have a length after the connection ID,
+//! in 2 octets. It counts all octets after it, so that further packets can follow in the same
+//! datagram. A packet that opens a connection is alone in its datagram and has no length. Its first
+//! seventeen octets are neither masked nor encrypted, because a server of another version repeats
+//! them.
 
 use super::{ConnectionId, HEADER, TAG, VERSION, version};
 
-/// Octets of the length of packets that others may follow.
+/// Octets of the length field of packets that others may follow.
 pub const LENGTH: usize = 2;
-/// Where the octets begin that are enciphered, in a packet of the level
-/// [`Session`](Level::Session): behind PKT.SEQ.
+/// Where the encrypted octets begin in a packet of the level [`Session`](Level::Session): after
+/// PKT.SEQ.
 pub const SEALED_AT: u64 = 1 + 8 + 4;
-/// The octets of a packet from which its mask is made (RFC 9001, §5.4.2) begin behind PKT.SEQ.
+/// Octets of the sample for the header protection mask (RFC 9001, §5.4.2). It begins after PKT.SEQ.
 pub const SAMPLE: usize = 16;
-/// The bit of the first octet that tells the key phase.
+/// The key phase bit of the first octet.
 pub const PHASE: u8 = 0b10;
 /// The bits of the first octet that are masked.
 pub const MASKED: u8 = 0b11;
@@ -35,20 +35,20 @@ pub const MASKED: u8 = 0b11;
 /// Which keys protect a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Those of the connection, which both ends have authenticated.
+    /// The keys of the connection, which both endpoints have authenticated.
     Session = 0,
-    /// Those that follow from what everybody sees. They reveal corruption and nothing else.
+    /// Keys that follow from public values. They reveal corruption and nothing else.
     Initial = 1,
-    /// Those of the handshake, before the ends are authenticated.
+    /// The keys of the handshake, before the endpoints are authenticated.
     Handshake = 2,
 }
 
-/// The readable head of a protected packet.
+/// The readable header fields of a protected packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Which keys protect it.
+    /// The keys that protect it.
     pub level: Level,
-    /// Whose it is, by the name that its receiver gave; zero if it opens a connection.
+    /// The connection ID of the receiver; zero if the packet opens a connection.
     pub connection: ConnectionId,
     /// Where PKT.SEQ begins.
     pub number_at: usize,
@@ -56,15 +56,15 @@ pub struct Head {
     pub end: usize,
 }
 
-/// The first octet of a packet, before it is masked.
+/// Returns the first octet of a packet, before it is masked.
 #[must_use]
 pub const fn first_octet(level: Level, phase: bool, number: u32) -> u8 {
     let reserved = version::first_octet(VERSION, super::PktSeq(number)) & 1;
     VERSION << 4 | (level as u8) << 2 | (phase as u8) << 1 | reserved
 }
 
-/// The head of the protected packet that `datagram` begins with. Returns `None` if there is none of
-/// this version.
+/// Returns the readable header fields of the protected packet at the start of `datagram`. Returns
+/// `None` if there is no packet of this version.
 #[must_use]
 pub fn head(datagram: &[u8]) -> Option<Head> {
     let (&first, rest) = datagram.split_first()?;
@@ -82,9 +82,9 @@ pub fn head(datagram: &[u8]) -> Option<Head> {
         let length = usize::from(u16::from_be_bytes(*rest.get(8..)?.first_chunk()?));
         (9 + LENGTH, 9 + LENGTH + length)
     };
-    // PKT.SEQ, time of departure, one frame and the tag.
-    let least = number_at + (HEADER as usize - 9) + 1 + TAG as usize;
-    (least <= end && end <= datagram.len()).then_some(Head { level, connection, number_at, end })
+    // PKT.SEQ, departure time, one frame and the tag.
+    let minimum = number_at + (HEADER as usize - 9) + 1 + TAG as usize;
+    (minimum <= end && end <= datagram.len()).then_some(Head { level, connection, number_at, end })
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_tell_keys_connection_and_end() {
+    fn heads_identify_keys_connection_and_end() {
         let mut session = vec![first_octet(Level::Session, true, 5)];
         session.extend([0, 0, 0, 0, 0, 0, 0, 7]);
         session.resize(34, 0xff);

@@ -1,22 +1,22 @@
-//! Integers of variable length ([`crate::varint`]), up to 32 bits of value, each in as few octets
-//! as it takes.
+//! Integers of variable length ([`crate::varint`]), up to 32 bits of value, each in the fewest
+//! octets.
 
 use crate::varint;
 
-/// Octets that `value` takes.
+/// Returns the number of octets that `value` takes.
 #[must_use]
 #[inline]
 pub const fn len(value: u32) -> u64 {
     varint::len(value as u64)
 }
 
-/// Append `value`.
+/// Appends `value`.
 pub fn append(value: u32, octets: &mut Vec<u8>) {
     varint::append(value.into(), octets);
 }
 
-/// Take a value off the front of `octets`. Returns `None` if they are too few, the value has more
-/// than 32 bits, or fewer octets would have held it.
+/// Takes a value off the front of `octets`. Returns `None` if octets are missing, the value has
+/// more than 32 bits, or it is not in the shortest encoding.
 pub fn take(octets: &mut &[u8]) -> Option<u32> {
     let mut rest = *octets;
     let value = u32::try_from(varint::take(&mut rest)?).ok()?;

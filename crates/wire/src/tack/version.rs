@@ -1,44 +1,47 @@
-//! Version negotiation (RFC 9000, §6): the answer to a packet of an unknown version that opens a
+//! Version negotiation (RFC 9000, §6): the response to a packet of an unknown version that opens a
 //! connection.
 //!
-//! The answer is a packet of version 0 that carries the versions that the server knows, an octet
-//! each. It repeats PKT.SEQ and time of departure of the packet that it answers, which stand at the
-//! same place in all versions, so that somebody who has not seen that packet cannot forge one. A
-//! client that gets an answer gives up, for it knows one version.
+//! The response is a packet of version 0 with the versions that the server supports, an octet each.
+//! It repeats PKT.SEQ and departure time of the packet that it responds to, which have the same
+//! position in all versions. So an off-path attacker cannot forge one. A client that receives a
+//! response fails, because it supports one version only.
 
 use super::{ConnectionId, Frame, HEADER, Packet, PktSeq, Timestamp, VERSION};
 use crate::octets::Octets;
 use acklab_base::Ecn;
 
-/// Packets of this version answer those of an unknown one.
+/// The version of packets that respond to an unknown version.
 pub const NEGOTIATION: u8 = 0;
-/// The least octets of a datagram that opens a connection. A smaller one gets no answer (RFC 9000,
-/// §6, §14.1).
-pub const LEAST_OPEN: usize = 1200;
-/// An address that nobody has confirmed gets at most this multiple of the octets that came from it
-/// (RFC 9000, §8.1).
+/// The minimum size in octets of a datagram that opens a connection. Smaller ones get no response
+/// (RFC 9000, §6, §14.1).
+pub const MIN_OPEN: usize = 1200;
+/// The former name, until its users follow.
+#[doc(hidden)]
+pub use self::MIN_OPEN as LEAST_OPEN;
+/// An unvalidated address is sent at most this multiple of the octets received from it (RFC 9000,
+/// §8.1).
 pub const AMPLIFICATION: u64 = 3;
 
-/// The version of the packet that starts with this octet. The other bits are reserved.
+/// Returns the version of the packet that starts with this octet. The other bits are reserved.
 #[must_use]
 pub const fn of(first: u8) -> u8 {
     first >> 4
 }
 
-/// The first octet of a packet of this version and number. The reserved bits are arbitrary, and
-/// follow from the number.
+/// Returns the first octet of a packet of this version and number. The reserved bits are arbitrary,
+/// and derived from the number.
 #[must_use]
 pub const fn first_octet(version: u8, number: PktSeq) -> u8 {
     // Fibonacci hashing: the highest bits of a multiple of 2³² over the golden ratio.
     version << 4 | (number.0.wrapping_mul(0x9e37_79b9) >> 28) as u8
 }
 
-/// What a server answers to a datagram that it cannot read. Returns `None` if that does not open a
-/// connection, is of a version that the server knows, or is too small, so that its sender would get
-/// more than it sent.
+/// Returns a server's response to a datagram of an unknown version. Returns `None` if the datagram
+/// does not open a connection, has a supported version, or is so small that the response would be
+/// larger.
 #[must_use]
 pub fn answer(datagram: &[u8]) -> Option<Packet> {
-    let head = datagram.first_chunk::<{ HEADER as usize }>().filter(|_| datagram.len() >= LEAST_OPEN)?;
+    let head = datagram.first_chunk::<{ HEADER as usize }>().filter(|_| datagram.len() >= MIN_OPEN)?;
     if matches!(of(head[0]), NEGOTIATION | VERSION) {
         return None;
     }
@@ -55,7 +58,7 @@ mod tests {
 
     #[test]
     fn an_unknown_version_is_answered_with_those_that_are_known() {
-        let mut datagram = vec![0; LEAST_OPEN];
+        let mut datagram = vec![0; MIN_OPEN];
         datagram[..17].copy_from_slice(&[0x7a, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
         let answered = answer(&datagram).unwrap();
         assert_eq!((answered.number, answered.departed), (PktSeq(0x0102_0304), Timestamp(0x0506_0708)));

@@ -1,7 +1,7 @@
 //! A segment as the octets of an IPv4 packet (RFC 791, RFC 9293), and back.
 //!
-//! Only the length of the payload of a [`Segment`](super::Segment) is known, so it is encoded as
-//! zeros, unless [`encode_with`] is given its octets. They do not change a checksum, so that the
+//! Only the length of the payload of a [`Segment`](super::Segment) is stored, so it is encoded as
+//! zeros, unless [`encode_with`] is given its octets. Zeros do not change a checksum, so that the
 //! headers alone ([`Extent::Headers`](crate::ipv4::Extent::Headers)) have the checksums of the
 //! whole packet.
 //!

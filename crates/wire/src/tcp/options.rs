@@ -30,18 +30,18 @@ pub struct Options {
 /// lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckRate {
-    /// On a SYN: the sender of the segment understands requests.
+    /// On a SYN: the sender of the segment supports requests.
     Supported,
-    /// On data: an ACK for this many full-sized segments from now on, at most [`MOST`](Self::MOST);
-    /// with 0, for this segment at once.
+    /// On data: requests an ACK per this number of full-sized segments, at most [`MAX`](Self::MAX);
+    /// 0 requests an immediate ACK of this segment.
     Every(u8),
 }
 
 impl AckRate {
-    /// The most that the seven bits of the field R can say.
-    pub const MOST: u8 = 127;
+    /// The maximum of R, a field of seven bits.
+    pub const MAX: u8 = 127;
 
-    /// Octets on the wire, without padding.
+    /// Returns the number of octets on the wire, without padding.
     #[must_use]
     pub const fn wire_len(self) -> u64 {
         match self {
@@ -84,7 +84,7 @@ impl AccurateEcn {
     /// The modulus of a counter.
     pub const MODULUS: u64 = 1 << 24;
 
-    /// An option with the first three of `counters`, modulo 2²⁴.
+    /// Returns an option with the first three of `counters`, modulo 2²⁴.
     #[must_use]
     pub fn new(order: FieldOrder, counters: &[u64]) -> Self {
         let mut fields = [0; Self::MAX];
@@ -93,31 +93,31 @@ impl AccurateEcn {
         Self { order, fields, len: len as u8 }
     }
 
-    /// The order of the counters.
+    /// Returns the order of the counters.
     #[must_use]
     pub const fn order(&self) -> FieldOrder {
         self.order
     }
 
-    /// The counters in the option.
+    /// Returns the counters in the option.
     #[must_use]
     pub fn fields(&self) -> &[u32] {
         &self.fields[..usize::from(self.len)]
     }
 
-    /// The counter of octets marked CE, if present.
+    /// Returns the counter of octets marked CE, if present.
     #[must_use]
     pub fn marked(&self) -> Option<u32> {
         self.fields().get(1).copied()
     }
 
-    /// Octets on the wire, without padding.
+    /// Returns the number of octets on the wire, without padding.
     #[must_use]
     pub const fn len(&self) -> u64 {
         2 + 3 * self.len as u64
     }
 
-    /// Is there no counter in the option?
+    /// Returns `true` if the option has no counter.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -141,7 +141,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The most blocks that fit 40 octets of options.
+    /// The maximum number of blocks in 40 octets of options.
     pub const MAX: usize = 4;
 
     /// Appends `block`. Returns false if there is no room.
@@ -157,13 +157,13 @@ impl SackBlocks {
         self.len = len.min(usize::from(self.len)) as u8;
     }
 
-    /// The blocks, in the order of the option.
+    /// Returns the blocks, in the order of the option.
     #[must_use]
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Is there no block?
+    /// Returns `true` if there is no block.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -190,11 +190,11 @@ impl FromIterator<SackBlock> for SackBlocks {
 }
 
 impl Options {
-    /// The most octets of options that the data offset allows.
+    /// The maximum number of octets of options that the data offset allows.
     pub const ROOM: u64 = 40;
 
-    /// Octets on the wire, padded to a multiple of four: with the padding between options that
-    /// stacks use, or without it if the options do not fit otherwise.
+    /// Returns the number of octets on the wire, padded to a multiple of four. Stacks pad between
+    /// options; that padding is omitted if the options do not fit otherwise.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -204,7 +204,7 @@ impl Options {
         self.wire_len_of_many()
     }
 
-    /// The common case: no option besides timestamps.
+    /// Returns `true` in the common case: no option besides timestamps.
     #[inline]
     pub(crate) const fn has_nothing_but_timestamps(&self) -> bool {
         self.sack.is_empty()
@@ -224,9 +224,9 @@ impl Options {
         if dense <= Self::ROOM { dense } else { aligned }
     }
 
-    /// The length as stacks lay options out: two NOPs before each of timestamps and SACK,
-    /// SACK-permitted in place of the NOPs of the timestamps on a SYN, ACK Ratio after one NOP
-    /// before the SACK, TARR and AccECN after as many NOPs as align them.
+    /// Returns the length as stacks lay options out. Two NOPs precede timestamps and SACK; on a
+    /// SYN, SACK-permitted replaces the NOPs of the timestamps. ACK Ratio follows one NOP before
+    /// the SACK. TARR and AccECN follow as many NOPs as align them.
     pub(super) fn aligned_len(&self) -> u64 {
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
@@ -244,7 +244,7 @@ impl Options {
         timestamps + sack + mss + scale + permitted + congestion_control + ratio + rate + accurate_ecn
     }
 
-    /// The length without padding between the options.
+    /// Returns the length without padding between the options.
     fn dense_len(&self) -> u64 {
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.as_slice().len() as u64 };

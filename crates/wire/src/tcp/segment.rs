@@ -40,25 +40,25 @@ impl Flags {
     /// Accurate ECN.
     pub const AE: Self = Self(0x100);
 
-    /// Are all flags of `other` set?
+    /// Returns `true` if all flags of `other` are set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Is at least one flag of `other` set?
+    /// Returns `true` if at least one flag of `other` is set.
     #[must_use]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// These flags, with those of `others` set or cleared.
+    /// Returns these flags, with those of `others` set or cleared.
     #[must_use]
     pub const fn with(self, others: Self, is_set: bool) -> Self {
         Self(if is_set { self.0 | others.0 } else { self.0 & !others.0 })
     }
 
-    /// The nine bits as they stand in the header.
+    /// Returns the nine bits as they stand in the header.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0
@@ -70,8 +70,8 @@ impl Flags {
         ((self.0 >> 6) & 0b111) as u8
     }
 
-    /// The flags AE, CWR and ECE of an ACE field with this value, of which the low three bits
-    /// count.
+    /// Returns the flags AE, CWR and ECE of an ACE field with this value, of which the low three
+    /// bits count.
     #[must_use]
     pub const fn from_ace(ace: u8) -> Self {
         Self(((ace & 0b111) as u16) << 6)
@@ -111,7 +111,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// A TCP segment over IPv4. Only the length of the payload is kept, because simulated endpoints
+/// A TCP segment over IPv4. Only the length of the payload is stored, because simulated endpoints
 /// exchange counts of octets.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
@@ -132,7 +132,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The length of the segment in sequence space: its payload, and one each for SYN and FIN.
+    /// Returns the length of the segment in sequence space: its payload, and one each for SYN and
+    /// FIN.
     #[must_use]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.payload)
@@ -140,14 +141,14 @@ impl Segment {
             + u64::from(self.flags.contains(Flags::FIN))
     }
 
-    /// The length of the IPv4 packet, headers included.
+    /// Returns the length of the IPv4 packet, headers included.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> Bytes {
         Bytes(IPV4_HEADER + TCP_HEADER + self.options.wire_len() + u64::from(self.payload))
     }
 
-    /// The acknowledgment in its header, if ACK is set and SYN is not.
+    /// Returns the acknowledgment in its header, if ACK is set and SYN is not.
     #[must_use]
     pub fn ack_header(&self) -> Option<AckHeader> {
         if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
@@ -168,7 +169,7 @@ impl Segment {
         })
     }
 
-    /// What it says of its direction, if SYN is set.
+    /// Returns the parameters of its direction, if SYN is set.
     #[must_use]
     pub fn opening(&self) -> Option<Opening> {
         let Options { mss, window_scale, .. } = self.options;
@@ -181,7 +182,7 @@ impl Segment {
         self.ack_header().filter(|header| header.is_pure)
     }
 
-    /// Is it a pure ACK: without payload, and without SYN, FIN, RST and URG?
+    /// Returns `true` for a pure ACK: without payload, and without SYN, FIN, RST and URG.
     #[must_use]
     #[inline]
     pub fn is_pure_ack(&self) -> bool {
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_tells_its_clocks_and_its_blocks_and_that_it_says_more() {
+    fn an_ack_reports_its_clocks_its_blocks_and_other_content() {
         let mut segment = ack();
         let block = |start, end| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
         segment.options.sack = [block(4000, 5000), block(6000, 7000)].into_iter().collect();

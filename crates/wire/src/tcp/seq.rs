@@ -7,20 +7,21 @@ use std::fmt;
 pub struct SeqNumber(pub u32);
 
 impl SeqNumber {
-    /// The number of the octet `offset` octets after the one numbered `initial`.
+    /// Returns the number of the octet `offset` octets after the one numbered `initial`.
     #[must_use]
     pub const fn at(initial: Self, offset: u64) -> Self {
         Self(initial.0.wrapping_add(offset as u32))
     }
 
-    /// The stream offset from `initial` that corresponds to this number: the one nearest to `near`.
+    /// Returns the stream offset from `initial` that corresponds to this number: the one nearest to
+    /// `near`.
     #[must_use]
     pub const fn offset_near(self, initial: Self, near: u64) -> u64 {
         let distance = self.0.wrapping_sub(initial.0).wrapping_sub(near as u32).cast_signed();
         near.saturating_add_signed(distance as i64)
     }
 
-    /// Is this number after `other`, by less than half of the sequence space?
+    /// Returns `true` if this number is after `other`, by less than half of the sequence space.
     #[must_use]
     pub const fn is_after(self, other: Self) -> bool {
         self.0.wrapping_sub(other.0).cast_signed() > 0

@@ -1,4 +1,4 @@
-//! The UDP header (RFC 768) around whatever a datagram carries.
+//! The UDP header (RFC 768) before any payload.
 
 use super::UDP_HEADER;
 use crate::Endpoints;
@@ -7,24 +7,24 @@ use acklab_base::Ecn;
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
 use std::net::SocketAddrV4;
 
-/// Why octets are no UDP datagram in IPv4.
+/// Why octets are not a UDP datagram in IPv4.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// They are no IPv4 packet that carries UDP.
+    /// They are not an IPv4 packet that carries UDP.
     #[error(transparent)]
     Ipv4(#[from] ipv4::DecodeError),
-    /// The UDP header is not all there.
-    #[error("the packet carries {present} octets, where the UDP header takes 8")]
+    /// The UDP header is incomplete.
+    #[error("found {present} octets, expected at least the 8 of a UDP header")]
     TooShort {
         /// Octets after the IPv4 header.
         present: usize,
     },
-    /// The length that UDP says is not that which IPv4 says.
-    #[error("UDP says {udp} octets, IPv4 {ip}")]
+    /// The lengths of UDP and IPv4 differ.
+    #[error("found UDP length {udp}, expected {ip} as in the IPv4 header")]
     Length {
         /// The length field of UDP.
         udp: usize,
-        /// What IPv4 leaves for it.
+        /// The length of the IPv4 payload.
         ip: usize,
     },
     /// The checksum of the datagram is wrong.
@@ -32,18 +32,18 @@ pub enum HeaderError {
     Checksum,
 }
 
-/// A datagram as it came.
+/// A received datagram.
 pub(crate) struct Received<'a> {
     pub(crate) endpoints: Endpoints,
     pub(crate) ecn: Ecn,
-    /// What is there of its payload.
+    /// The part of its payload that is present.
     pub(crate) payload: &'a [u8],
-    /// Octets of the payload, whether or not all are there.
+    /// Octets of the payload, including missing ones.
     pub(crate) length: usize,
 }
 
-/// The header of a datagram of `length` octets in all, whose payload is `payload` with zeros behind
-/// it.
+/// Returns the header of a datagram of `length` octets. Its payload is `payload`, followed by
+/// zeros.
 pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; UDP_HEADER as usize] {
     let mut header = UdpHeader {
         source_port: endpoints.source.port(),
@@ -51,9 +51,9 @@ pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; 
         length,
         checksum: 0,
     };
-    // The header takes whole words of the sum, so that both parts may be summed apart.
+    // The header consists of whole words, so both parts may be summed separately.
     let sum = ipv4::sum(&header.to_bytes()) + ipv4::sum(payload);
-    // RFC 768: a sum of zero is sent as all ones, for zero says that there is none.
+    // RFC 768: a sum of zero is sent as all ones, because zero means that there is no checksum.
     header.checksum = match ipv4::checksum_of(IpNumber::UDP, endpoints, sum, length) {
         0 => u16::MAX,
         sum => sum,
@@ -61,7 +61,7 @@ pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; 
     header.to_bytes()
 }
 
-/// The datagram in the IPv4 packet that `octets` starts with.
+/// Reads the datagram in the IPv4 packet at the start of `octets`.
 pub(crate) fn read(octets: &[u8], checksums: Checksums) -> Result<Received<'_>, HeaderError> {
     let (ip, carried, length) = ipv4::read(octets, IpNumber::UDP, checksums)?;
     let (Ok(udp), Some(payload)) = (UdpHeaderSlice::from_slice(carried), carried.get(UDP_HEADER as usize..)) else {
@@ -76,7 +76,7 @@ pub(crate) fn read(octets: &[u8], checksums: Checksums) -> Result<Received<'_>, 
     };
     if checksums == Checksums::Verify {
         ipv4::check_complete(&ip, carried, length)?;
-        // RFC 768: zero says that the sender took none.
+        // RFC 768: zero means that the sender computed no checksum.
         if udp.checksum() != 0 && ipv4::checksum(IpNumber::UDP, endpoints, carried, udp.length()) != 0 {
             return Err(HeaderError::Checksum);
         }

@@ -1,8 +1,8 @@
 //! A user datagram as the octets of an IPv4 packet, and back.
 //!
-//! The test header stands at the start of the payload, big-endian: seconds (32 bits), microseconds
-//! (32 bits), number (64 bits). The rest of the payload is octets of zero, which add nothing to a
-//! checksum, so [`Extent::Headers`] keeps the three headers alone.
+//! The test header is at the start of the payload, big-endian: seconds (32 bits), microseconds (32
+//! bits), number (64 bits). The rest of the payload is zeros, which do not change a checksum. So
+//! [`Extent::Headers`] needs the three headers only.
 
 use super::header::{self, HeaderError, Received};
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
@@ -23,7 +23,7 @@ pub enum EncodeError {
     #[error(transparent)]
     TooLong(#[from] TooLong),
     /// The payload is shorter than the test header.
-    #[error("a payload of {octets} octets has no room for the 16 of the test header")]
+    #[error("found a payload of {octets} octets, expected at least the 16 of the test header")]
     TooShort {
         /// Octets of payload.
         octets: u32,
@@ -33,17 +33,17 @@ pub enum EncodeError {
 /// Why octets could not be decoded as a datagram of test traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no UDP datagram in IPv4.
+    /// They are not a UDP datagram in IPv4.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// The test header is not all there.
-    #[error("the payload has {present} octets, where the test header takes 16")]
+    /// The test header is incomplete.
+    #[error("found {present} octets of payload, expected at least the 16 of the test header")]
     TooShort {
         /// Octets after the UDP header.
         present: usize,
     },
-    /// The test header says a time that is none.
-    #[error("the test header says {0} microseconds beyond a second")]
+    /// The time of the test header is invalid.
+    #[error("found {0} microseconds in the test header, expected less than a second")]
     Microseconds(u32),
 }
 
@@ -51,8 +51,8 @@ pub enum DecodeError {
 /// `endpoints`.
 ///
 /// # Errors
-/// If the datagram does not fit a packet, or the test header does not fit its payload. `octets` is
-/// empty then.
+/// If the datagram does not fit in a packet, or the test header does not fit in its payload.
+/// `octets` is empty then.
 pub(super) fn encode(
     datagram: &UserDatagram,
     endpoints: Endpoints,
@@ -81,7 +81,7 @@ pub(super) fn encode(
 /// between `endpoints`.
 ///
 /// # Errors
-/// If it does not fit a packet. `octets` is empty then.
+/// If it does not fit in a packet. `octets` is empty then.
 pub fn encode_payload(
     payload: &[u8],
     ecn: Ecn,
@@ -101,11 +101,11 @@ pub fn encode_payload(
 }
 
 /// Replaces the contents of `octets` with the IP packet that carries `payload` in a user datagram
-/// between these sockets. The packet is one of IPv6 if either has an address of IPv6; an address of
-/// IPv4 is then mapped (RFC 4291, §2.5.5.2).
+/// between these sockets. The packet is IPv6 if either address is; an IPv4 address is then mapped
+/// (RFC 4291, §2.5.5.2).
 ///
 /// # Errors
-/// If it does not fit a packet. `octets` is empty then.
+/// If it does not fit in a packet. `octets` is empty then.
 pub fn encode_between(
     [source, destination]: [SocketAddr; 2],
     ecn: Ecn,
@@ -140,7 +140,7 @@ pub fn encode_between(
 }
 
 impl UserDatagram {
-    /// The header of test traffic at the start of its payload.
+    /// Returns the header of test traffic at the start of its payload.
     #[must_use]
     pub fn test_header(&self) -> [u8; TEST_HEADER as usize] {
         let nanos = self.sent_at.as_nanos();
@@ -153,7 +153,7 @@ impl UserDatagram {
         octets
     }
 
-    /// The number of the datagram in a header of test traffic.
+    /// Returns the number of the datagram in a header of test traffic.
     #[must_use]
     pub fn number_in(header: &[u8; TEST_HEADER as usize]) -> u64 {
         header.last_chunk().map_or(0, |number| u64::from_be_bytes(*number))

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// A full segment.
+/// Returns a full segment.
 pub(crate) fn data() -> Segment {
     Segment {
         ecn: Ecn::Ect0,
@@ -21,14 +21,14 @@ pub(crate) fn data() -> Segment {
     }
 }
 
-/// A pure ACK.
+/// Returns a pure ACK.
 pub(crate) fn ack() -> Segment {
     Segment { ecn: Ecn::NotEct, flags: Flags::ACK, payload: 0, ..data() }
 }
 
-fn sack_blocks(most: usize) -> impl Strategy<Value = SackBlocks> {
+fn sack_blocks(maximum: usize) -> impl Strategy<Value = SackBlocks> {
     let block = any::<(u32, u32)>().prop_map(|(start, end)| SackBlock { start: SeqNumber(start), end: SeqNumber(end) });
-    vec(block, 0..=most).prop_map(SackBlocks::from_iter)
+    vec(block, 0..=maximum).prop_map(SackBlocks::from_iter)
 }
 
 fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
@@ -38,7 +38,7 @@ fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
     })
 }
 
-/// The options of a segment with or without SYN: those that may stand there, as many as fit.
+/// Options of a segment with or without SYN: those that are permitted there, as many as fit.
 fn options(syn: bool) -> BoxedStrategy<Options> {
     let timestamps = option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }));
     if syn {
@@ -54,12 +54,12 @@ fn options(syn: bool) -> BoxedStrategy<Options> {
             })
             .boxed()
     } else {
-        (timestamps, any::<Option<u8>>(), option::of(0..=AckRate::MOST), option::of(accurate_ecn()))
+        (timestamps, any::<Option<u8>>(), option::of(0..=AckRate::MAX), option::of(accurate_ecn()))
             .prop_flat_map(|(timestamps, ack_ratio, ack_rate, accurate_ecn)| {
                 let ack_rate = ack_rate.map(AckRate::Every);
                 let others = [timestamps.is_some(), ack_ratio.is_some(), ack_rate.is_some(), accurate_ecn.is_some()];
-                let most = 4 - others.iter().filter(|is_there| **is_there).count();
-                let sack = sack_blocks(most);
+                let maximum = 4 - others.iter().filter(|is_there| **is_there).count();
+                let sack = sack_blocks(maximum);
                 sack.prop_map(move |sack| Options {
                     timestamps,
                     sack,

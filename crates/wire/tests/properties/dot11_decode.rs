@@ -1,11 +1,10 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `dot11_decode` share
-//! it.
+//! Properties of any octets. The tests of this crate and the fuzz target `dot11_decode` share them.
 
 use acklab_wire::dot11::msdu::{self, Subframe};
 use acklab_wire::dot11::{Data, Frame, decode, decode_without_fcs, encode, radiotap};
 
-/// To decode never panics, and what decodes is encoded to octets that decode to the same: a
-/// radiotap header, the frame behind it or in its place, and what that carries.
+/// Decoding never panics, and a decoded value encodes to octets that decode to the same value: a
+/// radiotap header, the frame behind it or in its place, and its contents.
 ///
 /// # Panics
 /// If it does not hold.
@@ -19,7 +18,7 @@ pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
 }
 
 fn frame(octets: &[u8]) {
-    // Octets at random have no FCS that is right, so the decoder is fuzzed behind it.
+    // Random octets have no valid FCS, so the decoder is fuzzed behind it.
     let _ = decode(octets);
     let Ok(frame) = decode_without_fcs(octets) else { return };
     let mut again = Vec::new();

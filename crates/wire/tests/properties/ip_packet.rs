@@ -1,11 +1,11 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `ip_packet` share it.
+//! Properties of any octets. The tests of this crate and the fuzz target `ip_packet` share them.
 
 use acklab_base::{Datagram, Ecn, NodeId};
 use acklab_wire::ipv4::Checksums;
 use acklab_wire::{IpPacket, rohc, tcp};
 use std::net::IpAddr;
 
-/// Any node will do, as long as addresses tell it apart.
+/// Returns any node, as long as different addresses have different nodes.
 fn node(address: IpAddr) -> NodeId {
     NodeId(match address {
         IpAddr::V4(address) => address.to_bits(),
@@ -13,7 +13,7 @@ fn node(address: IpAddr) -> NodeId {
     })
 }
 
-/// To parse never panics, and what is parsed agrees with its octets, also once it is marked.
+/// Parsing never panics, and the result agrees with its octets, also once it is marked.
 ///
 /// # Panics
 /// If it does not hold.
@@ -30,7 +30,7 @@ pub(crate) fn what_parses_agrees_with_its_octets(octets: &[u8]) {
     marks_change_nothing_else(&packet);
 }
 
-/// Whatever decodes to a segment has the flow of its endpoints and says what the segment says.
+/// A packet that decodes to a segment has the flow of its endpoints and the fields of the segment.
 fn agrees_with_the_decoder(packet: &IpPacket) {
     let Ok((endpoints, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return };
     assert_eq!(packet.flow(), endpoints.flow_key(6));
@@ -50,7 +50,7 @@ fn agrees_with_the_decoder(packet: &IpPacket) {
     }
 }
 
-/// Octets of both headers of a segment in IPv4.
+/// Returns the number of octets of both headers of a segment in IPv4.
 fn header_len(packet: &IpPacket) -> u32 {
     let octets = packet.octets();
     let ip = usize::from(octets[0] & 0x0f) * 4;
@@ -63,8 +63,7 @@ fn marks_change_nothing_else(packet: &IpPacket) {
         marked.set_ecn(ecn);
         assert_eq!((marked.ecn(), marked.dscp()), (ecn, packet.dscp()));
         assert_eq!(IpPacket::parse(marked.octets().to_vec(), node), Ok(marked.clone()));
-        // The one's complement sum of an IPv4 header is what it was: zero if the checksum was
-        // right.
+        // The one's complement sum of an IPv4 header is unchanged: zero if the checksum was right.
         assert_eq!(sum(&marked), sum(packet));
         let changed =
             marked.octets().iter().zip(packet.octets()).enumerate().filter(|(_, (after, before))| after != before);
@@ -73,7 +72,7 @@ fn marks_change_nothing_else(packet: &IpPacket) {
     }
 }
 
-/// The sum of the header, its checksum included (RFC 1071); none for IPv6.
+/// Returns the sum of the header, its checksum included (RFC 1071); none for IPv6.
 fn sum(packet: &IpPacket) -> Option<u16> {
     let octets = packet.octets();
     let header = (octets[0] >> 4 == 4).then(|| &octets[..usize::from(octets[0] & 0x0f) * 4])?;

@@ -1,12 +1,11 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `quic_decode` share
-//! it.
+//! Properties of any octets. The tests of this crate and the fuzz target `quic_decode` share them.
 
 use acklab_base::Ecn;
 use acklab_wire::quic::decode::{decode_datagram, decode_frames};
 use acklab_wire::quic::encode::{append_frame, append_header};
 use acklab_wire::quic::{Frame, Frames, TAG};
 
-/// To decode never panics, and what decodes is encoded to octets of the length that it says, which
+/// Decoding never panics. A decoded value encodes to octets of the length that it reports, which
 /// decode to the same value. `octets` are a datagram, and the frames of a packet.
 ///
 /// # Panics

@@ -5,7 +5,7 @@ use acklab_base::Ecn;
 use acklab_wire::Endpoints;
 use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::rohc::{
-    Ack, Checksum, Compressor, Decompressed, Decompressor, Error, MOST_REFERENCES, Octets, Profile, RohcConfig,
+    Ack, Checksum, Compressor, Decompressed, Decompressor, Error, MAX_REFERENCES, Octets, Profile, RohcConfig,
     write_frame,
 };
 use acklab_wire::tcp::{
@@ -45,8 +45,7 @@ impl Choices<'_> {
     }
 }
 
-/// Turns `ack` into the next ACK of its flow: mostly what a TCP receiver would send, sometimes
-/// anything.
+/// Turns `ack` into the next ACK of its flow: usually that of a TCP receiver, sometimes any.
 fn advance(ack: &mut Ack, ids: u8, choices: &mut Choices) {
     let mss = if choices.rarely(16) { 1 + u32::from(choices.u16()) } else { 1448 };
     let segment = &mut ack.segment;
@@ -174,15 +173,15 @@ fn flows(choices: &mut Choices) -> Vec<Flow> {
     (0..u32::from(count)).map(flow).collect()
 }
 
-/// The decompressor restores any ACKs of any flows to the octet, if fewer are lost in a row than
-/// the configuration allows. Neither end panics on any octets in place of a compressed ACK. Returns
-/// the number of ACKs, and their octets when compressed.
+/// Checks that the decompressor restores any ACKs of any flows exactly, if fewer are lost in a row
+/// than the configuration allows. Neither end may panic on any octets in place of a compressed ACK.
+/// Returns the number of ACKs, and their octets when compressed.
 ///
 /// # Panics
 /// If the property does not hold.
 pub(crate) fn acks_come_out_as_they_went_in(octets: &[u8]) -> (u64, u64) {
     let mut choices = Choices(octets);
-    let references = 1 + choices.below(MOST_REFERENCES as u8);
+    let references = 1 + choices.below(MAX_REFERENCES as u8);
     let checksum = if choices.rarely(2) { Checksum::Carried } else { Checksum::Elided };
     if choices.rarely(2) {
         packets(RohcConfig { profile: Profile::Standard, checksum, references }, &mut choices)
@@ -247,7 +246,7 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
 /// (Salameh et al., §3.4). The driver keeps the numbers within that.
 const MAX_UNCONFIRMED: u32 = 128;
 
-/// A client that keeps its compressed ACKs until it knows that a frame with them has arrived, or
+/// Runs a client that keeps its compressed ACKs until a frame with them is confirmed, or
 /// discards them and continues with uncompressed ones.
 fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
@@ -282,7 +281,8 @@ fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
                     None => uncompressed(&flow.ack, &mut compressor, &mut decompressor),
                 }
             }
-            // A link-layer acknowledgment arrives with all of them, and the client may learn of it.
+            // A link-layer acknowledgment arrives with all of them, and the client may receive the
+            // confirmation.
             5 | 6 => {
                 frame.clear();
                 let Some((first, ..)) = kept.front() else { continue };
@@ -319,8 +319,7 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
     decompressor.observe(ack);
 }
 
-/// A decompressor with or without contexts accepts any octets or refuses them with a message,
-/// without a panic.
+/// A decompressor with or without contexts accepts any octets or returns an error, without a panic.
 ///
 /// # Panics
 /// If the property does not hold.

@@ -1,12 +1,11 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `tack_decode` share
-//! it.
+//! Properties of any octets. The tests of this crate and the fuzz target `tack_decode` share them.
 
 use acklab_base::Ecn;
 use acklab_wire::tack::decode::{decode_datagram, decode_frames};
 use acklab_wire::tack::encode::{append_frame, append_header};
 use acklab_wire::tack::{Frame, TAG, version};
 
-/// To decode never panics, and what decodes is encoded to the same octets, but for reserved bits.
+/// Decoding never panics, and a decoded value encodes to the same octets, except reserved bits.
 /// `octets` are a datagram, and frames without header and tag.
 ///
 /// # Panics

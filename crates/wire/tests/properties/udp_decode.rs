@@ -1,11 +1,10 @@
-//! What must hold for any octets. The tests of this crate and the fuzz target `udp_decode` share
-//! it.
+//! Properties of any octets. The tests of this crate and the fuzz target `udp_decode` share them.
 
 use acklab_wire::Pdu;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
 use acklab_wire::udp::decode;
 
-/// To decode never panics, and what decodes is encoded to octets that decode to the same.
+/// Decoding never panics, and a decoded value encodes to octets that decode to the same value.
 ///
 /// # Panics
 /// If it does not hold.

@@ -71,7 +71,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Up to eight octets as a little-endian number.
+/// Returns up to eight octets as a little-endian number.
 fn number(octets: &[u8]) -> u64 {
     octets.iter().rev().fold(0, |number, octet| number << 8 | u64::from(*octet))
 }
@@ -102,7 +102,7 @@ fn read(field: u32, octets: &[u8], header: &mut Header) {
     }
 }
 
-/// The list of items to the end of the header.
+/// Reads the list of items up to the end of the header.
 fn items(fields: &mut Fields<'_>, header: &mut Header) -> Result<(), DecodeError> {
     let mut width = None;
     while fields.at.next_multiple_of(tlv::ALIGNMENT) < fields.octets.len() {
@@ -121,7 +121,7 @@ fn items(fields: &mut Fields<'_>, header: &mut Header) -> Result<(), DecodeError
     Ok(())
 }
 
-/// The word at this place; octets that an item omits at its end are zero.
+/// Returns the word at this place; octets that an item omits at its end are zero.
 fn word_of(item: &[u8], place: usize) -> u32 {
     let at = item.len().min(place);
     number(&item[at..item.len().min(place + 4)]) as u32

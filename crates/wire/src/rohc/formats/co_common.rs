@@ -24,7 +24,8 @@ const WORD: Lsb = Lsb::new(16, 16_383, 32);
 /// `optional_ip_id_lsb` with its short form.
 const ID: Lsb = Lsb::new(8, 3, 16);
 
-/// The indicator of `variable_length_32_enc`: which octets of a sequence or ACK number follow.
+/// Returns the indicator of `variable_length_32_enc`: which octets of a sequence or ACK number
+/// follow.
 fn indicator(new: &State, references: &References, field: fn(&State) -> u32) -> u32 {
     let value = field(new);
     if references.all(|old| field(old) == value) {
@@ -80,7 +81,7 @@ impl Optional {
     }
 }
 
-/// The length of the header of `new`, without a list.
+/// Returns the length of the header of `new`, without a list.
 pub(super) fn octets(new: &State, references: &References) -> usize {
     let optional = Optional::of(new, references);
     let number = |indicator: u32| [0, 1, 2, 4][indicator as usize];

@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// The shortest format that can encode `new`, if there is one.
+    /// Returns the shortest format that can encode `new`, if there is one.
     pub(super) fn shortest(new: &State, references: &References, unchanged: Unchanged, has_list: bool) -> Option<Self> {
         let seq = |lsb| reaches(lsb, new, references, State::seq);
         let ack = |lsb| reaches(lsb, new, references, State::ack_number);

@@ -1,4 +1,4 @@
-//! Every base header, its octets worked out by hand from RFC 6846, §8.2.
+//! Every base header, with octets derived by hand from RFC 6846, §8.2.
 
 use super::Format;
 use crate::Endpoints;
@@ -11,7 +11,7 @@ use crate::rohc::options::List;
 use crate::tcp::{Flags, Options, Segment, SeqNumber};
 use acklab_base::Ecn;
 
-/// ACK number 0x12345678, number 0x10 of its flow, with an identification 5 beyond that.
+/// ACK number 0x12345678, MSN 0x10, with an IP-ID that is larger by 5.
 fn last(behavior: Behavior) -> State {
     let segment = Segment {
         ecn: Ecn::NotEct,
@@ -31,7 +31,7 @@ fn last(behavior: Behavior) -> State {
     state
 }
 
-/// The next header of the flow, with the next identification where it is a sequence.
+/// Returns the next header of the flow, with the next IP-ID if it is sequential.
 fn next(behavior: Behavior, change: impl FnOnce(&mut State)) -> State {
     let mut next = State { msn: 0x11, ..last(behavior) };
     if behavior.is_sequential() {
@@ -42,8 +42,8 @@ fn next(behavior: Behavior, change: impl FnOnce(&mut State)) -> State {
     next
 }
 
-/// The octets of the shortest base header with a check of all ones, that it is read back, and which
-/// it is.
+/// Returns the shortest base header with a CRC of all ones, and its octets, after checking that
+/// they are read back.
 fn shortest(behavior: Behavior, list: bool, change: impl FnOnce(&mut State)) -> (Format, Vec<u8>) {
     against(last(behavior), list, next(behavior, change))
 }
@@ -145,7 +145,7 @@ fn rnd_8_brings_a_list_ttl_and_ecn() {
 #[test]
 fn seq_1_has_the_sequence_number() {
     let found = shortest(Behavior::Sequential, false, |next| next.ack.segment.seq.0 = 0x0a0b_1c0d);
-    // 1010 0101 | 0x1c0d | 0001 0 111: the identification stays 5 beyond the number.
+    // 1010 0101 | 0x1c0d | 0001 0 111: the IP-ID stays 5 above the MSN.
     assert_eq!(found, (seq(super::seq::Format::One), vec![0xa5, 0x1c, 0x0d, 0x17]));
 }
 

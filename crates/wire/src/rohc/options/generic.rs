@@ -63,7 +63,7 @@ impl Value {
 }
 
 impl Generic {
-    /// The option in these octets, which begin with its kind and length.
+    /// Returns the option in these octets, which begin with its kind and length.
     pub(super) fn of(octets: &[u8]) -> Option<Self> {
         let [kind, _, contents @ ..] = octets else { return None };
         Some(Self { value: Value::decode(*kind, contents)?, is_static: false })
@@ -104,7 +104,7 @@ impl Generic {
         }
     }
 
-    /// Takes over the value of the option from a header that has it.
+    /// Updates the value of the option from a header that has it.
     pub(super) fn update(&mut self, options: &Options) {
         match &mut self.value {
             Value::AccurateEcn(option) => *option = options.accurate_ecn.unwrap_or(*option),
@@ -112,7 +112,7 @@ impl Generic {
         }
     }
 
-    /// Is this an option of these octets' kind and length?
+    /// Returns `true` for an option of the same kind and length.
     pub(super) fn is_like(&self, octets: &[u8]) -> bool {
         octets.first() == Some(&self.value.kind()) && octets.len() == KIND_AND_LENGTH + self.value.contents_len()
     }

@@ -5,8 +5,8 @@ use crate::rohc::Ack;
 use crate::tcp::octets::{KIND_ACCURATE_ECN, KIND_EXPERIMENT};
 use etherparse::tcp_option::{KIND_NOOP, KIND_SELECTIVE_ACK, KIND_TIMESTAMP};
 
-/// The largest number of items, which the field `m` of a list has four bits for (RFC 6846, §6.3.3).
-pub(super) const MOST: usize = 15;
+/// The maximum number of items: the field `m` of a list has four bits (RFC 6846, §6.3.3).
+pub(super) const MAX_ITEMS: usize = 15;
 
 /// The largest number of generic options in an ACK: AccECN and ACK Ratio.
 const GENERIC: usize = 2;
@@ -56,20 +56,20 @@ pub(in crate::rohc) struct List {
 }
 
 impl List {
-    /// The options of an ACK. Returns `None` if one of them has no index, or if they do not fit a
-    /// header.
+    /// Returns the options of an ACK. Returns `None` if one of them has no index, or if they do not
+    /// fit a header.
     #[inline]
     pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
         Self::common(ack).or_else(|| Self::of(ack.header_words().ok()?.options()))
     }
 
-    /// The same, where the octets of the options are at hand.
+    /// Returns the same, from encoded options.
     #[inline]
     pub(in crate::rohc) fn of_ack_with(ack: &Ack, options: &[u8]) -> Option<Self> {
         Self::common(ack).or_else(|| Self::of(options))
     }
 
-    /// The options of an ACK in the common case: none, or timestamps alone.
+    /// Returns the options of an ACK in the common case: none, or timestamps alone.
     #[inline]
     fn common(ack: &Ack) -> Option<Self> {
         let options = &ack.segment.options;
@@ -83,7 +83,7 @@ impl List {
         Self { indices: nop | nop << 4 | timestamps << 8, len: 3, generic: [[0; 2]; GENERIC] }
     };
 
-    /// These options. Returns `None` if one of them has no index.
+    /// Returns these options. Returns `None` if one of them has no index.
     #[inline]
     pub(in crate::rohc) fn of(options: &[u8]) -> Option<Self> {
         let mut list = Self::default();
@@ -97,14 +97,14 @@ impl List {
         Some(list)
     }
 
-    /// Is there a generic option in this list of a compressor?
+    /// Returns `true` if this list of a compressor has a generic option.
     pub(super) fn has_generic(self) -> bool {
         self.generic != [[0; 2]; GENERIC]
     }
 
     /// Appends an index. Returns `None` if the list is full.
     pub(super) fn push(&mut self, index: u8) -> Option<()> {
-        if usize::from(self.len) == MOST {
+        if usize::from(self.len) == MAX_ITEMS {
             return None;
         }
         self.indices |= u64::from(index) << (4 * self.len);
@@ -112,7 +112,7 @@ impl List {
         Some(())
     }
 
-    /// The number of options.
+    /// Returns the number of options.
     pub(in crate::rohc) const fn len(self) -> u8 {
         self.len
     }

@@ -11,7 +11,7 @@
 //! ```
 
 use super::generic::Generic;
-use super::layout::{Item, List, MOST, items};
+use super::layout::{Item, List, MAX_ITEMS, items};
 use super::table::ItemTable;
 use super::{index, sack, timestamps};
 use crate::rohc::Error;
@@ -39,20 +39,21 @@ pub(in crate::rohc) struct Received {
 }
 
 impl Received {
-    /// A list that was omitted, because its structure is unchanged.
+    /// Returns a list that was omitted, because its structure is unchanged.
     pub(in crate::rohc) const fn unchanged(list: List) -> Self {
         Self { list, present: 0 }
     }
 
-    /// The indices whose items were not in the list.
+    /// Returns the indices whose items were not in the list.
     pub(super) fn absent(&self) -> impl Iterator<Item = u8> + '_ {
         let is_absent = |position: u32| self.present >> position & 1 == 0;
         (0..).zip(self.list.indices()).filter(move |(position, _)| is_absent(*position)).map(|(_, index)| index)
     }
 }
 
-/// Does the list contain the item of `index`, if it is sent with `references`? It omits timestamps
-/// that low bits in the irregular chain can encode relative to the item table of the decompressor.
+/// Returns `true` if the list contains the item of `index` when it is sent with `references`. It
+/// omits timestamps if low bits in the irregular chain can encode them relative to the item table
+/// of the decompressor.
 pub(super) fn contains(index: u8, new: &State, references: Option<&References>) -> bool {
     let (index::TIMESTAMPS, Some(new), Some(references)) = (index, new.ack.segment.options.timestamps, references)
     else {
@@ -63,8 +64,8 @@ pub(super) fn contains(index: u8, new: &State, references: Option<&References>) 
     })
 }
 
-/// Can the list be omitted, because its structure is unchanged and the irregular chain can encode
-/// the timestamps?
+/// Returns `true` if the list can be omitted, because its structure is unchanged and the irregular
+/// chain can encode the timestamps.
 pub(in crate::rohc) fn is_unchanged(new: &State, references: &References) -> bool {
     references.all(|state| state.list == new.list)
         && (new.ack.segment.options.timestamps.is_none() || !contains(index::TIMESTAMPS, new, Some(references)))
@@ -72,7 +73,7 @@ pub(in crate::rohc) fn is_unchanged(new: &State, references: &References) -> boo
 
 /// Writes the list. It contains all items in a dynamic chain, which has no references.
 pub(in crate::rohc) fn write_list(options: &[u8], new: &State, references: Option<&References>, out: &mut Octets) {
-    let indices: ArrayVec<u8, MOST> = new.list.indices().collect();
+    let indices: ArrayVec<u8, MAX_ITEMS> = new.list.indices().collect();
     let is_wide = indices.iter().any(|&index| index > 7);
     out.push(indices.len() as u8 | if is_wide { WIDE } else { 0 });
     let flagged = |&index: &u8| index | if contains(index, new, references) { PRESENT } else { 0 };
@@ -115,7 +116,7 @@ pub(in crate::rohc) fn read_list(
 
 /// Reads the indices, each with its flag X. Reserved bits and padding must be zero; otherwise the
 /// header must be discarded.
-fn read_indices(reader: &mut Reader) -> Result<ArrayVec<(u8, bool), MOST>, Error> {
+fn read_indices(reader: &mut Reader) -> Result<ArrayVec<(u8, bool), MAX_ITEMS>, Error> {
     let reserved = |found| Err(Error::Options { what: "reserved bits", found });
     let first = reader.u8()?;
     if first & RESERVED != 0 {

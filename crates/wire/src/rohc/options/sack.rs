@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(refused(&[5]), "number of SACK blocks 0x05 in the list of TCP options");
         assert_eq!(refused(&[0]), "number of SACK blocks 0x00 in the list of TCP options");
         assert_eq!(refused(&[1, 0xe0]), "edge of a SACK block 0xe0 in the list of TCP options");
-        assert_eq!(refused(&[1, 0, 1]), "1 octets were expected, where 0 are left");
+        assert_eq!(refused(&[1, 0, 1]), "found 0 octets, expected 1");
     }
 
     proptest! {

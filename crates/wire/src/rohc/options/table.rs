@@ -6,8 +6,8 @@ use super::layout::{List, items};
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
-/// The last item of each index. Those of the options in the last header are in that header, and are
-/// stored here when a list is received.
+/// The last item of each index. Items of the last header are in that header, and are stored here
+/// when a list is received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rohc) struct ItemTable {
     timestamps: Option<Timestamps>,
@@ -72,13 +72,13 @@ impl ItemTable {
         Ok(())
     }
 
-    /// The generic option of `index`.
+    /// Returns the generic option of `index`.
     pub(super) fn generic(&self, index: u8) -> Result<Generic, Error> {
         let slot = index.checked_sub(index::GENERIC).and_then(|slot| self.generic.get(usize::from(slot)));
         slot.copied().flatten().ok_or(Error::Options { what: "unknown item", found: index })
     }
 
-    /// Are these the options of `list`, in its order?
+    /// Returns `true` if these are the options of `list`, in its order.
     pub(in crate::rohc) fn is_layout_of(&self, list: List, options: &[u8]) -> bool {
         if list.len() == 0 {
             return options.is_empty();

@@ -11,7 +11,8 @@ const TWO: Lsb = Lsb::new(14, -1, 32);
 const THREE: Lsb = Lsb::new(21, 0x0004_0000, 32);
 const FOUR: Lsb = Lsb::new(29, 0x0400_0000, 32);
 
-/// Can the irregular chain encode this timestamp? If not, a list must contain it in full.
+/// Returns `true` if the irregular chain can encode this timestamp. If not, a list must contain it
+/// in full.
 pub(super) fn is_near(reference: u32, value: u32) -> bool {
     FOUR.reaches(reference, value)
 }

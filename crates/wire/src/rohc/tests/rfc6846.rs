@@ -1,18 +1,18 @@
-//! Rules of RFC 6846 for a decompressor, which streams of the compressor here do not test.
+//! Rules of RFC 6846 for a decompressor that the output of the compressor here does not exercise.
 
 use super::{Ends, ack, advanced, checksum, once, repair};
 use crate::rohc::crc::Crc;
 use crate::rohc::*;
 use crate::tcp::{AccurateEcn, FieldOrder, Flags, Timestamps};
 
-/// An IR that is followed by the first header, and its end.
+/// Returns both ends after the IR of the first header, and its octets.
 fn established(first: &Ack) -> (Ends, Vec<u8>) {
     let mut ends = Ends::new(once());
     let octets = ends.through(first);
     (ends, octets)
 }
 
-/// `rnd_8` of `ack` with this number, and the list and what follows it.
+/// Returns `rnd_8` of `ack` with this number, the list, and the octets after it.
 fn rnd_8(ack: &Ack, msn: u8, list: &[u8], irregular: &[u8]) -> Vec<u8> {
     let crc = Crc::Seven.of(&ack.headers().unwrap());
     let push = u8::from(ack.segment.flags.contains(Flags::PSH));
@@ -148,7 +148,8 @@ fn reserved_bits_and_padding_must_be_zero() {
     assert_eq!(ends.received(&octets), Err(Error::Chain { what: "the padding of the DSCP", found: 0x05 }));
 }
 
-/// An IR-CR of `ack` with this CID and number, which replicates the context of flow 0 with CID 0.
+/// Returns an IR-CR of `ack` with this CID and number, which replicates the context of flow 0 with
+/// CID 0.
 fn ir_cr(ack: &Ack, cid: u8, fields: &[u8]) -> Vec<u8> {
     let crc = Crc::Seven.of(&ack.headers().unwrap());
     let mut octets = [&[0xe0 | cid, 0xfc, 6, 0, 0x80 | crc, 0], fields].concat();

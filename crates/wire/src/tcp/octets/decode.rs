@@ -28,7 +28,7 @@ pub enum DecodeError {
         kind: u8,
     },
     /// An option is longer than the header.
-    #[error("TCP option {kind} says that it is {len} octets long, where {room} are left")]
+    #[error("TCP option {kind}: found length {len}, expected at most {room}")]
     OptionTooLong {
         /// The kind of option.
         kind: u8,
@@ -38,7 +38,7 @@ pub enum DecodeError {
         room: usize,
     },
     /// An option has an invalid length.
-    #[error("TCP option {kind} says that it is {len} octets long, which that option cannot be")]
+    #[error("TCP option {kind}: length {len} is invalid")]
     OptionLength {
         /// The kind of option.
         kind: u8,
@@ -69,15 +69,15 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Segment
     Ok((endpoints, whole_segment(&tcp, Ecn::from_bits(ip.ecn().value()), length)?))
 }
 
-/// The payload of `segment`, which was decoded from the packet at the start of `octets`, as far as
-/// it is present.
+/// Returns the present part of the payload of `segment`, which was decoded from the packet at the
+/// start of `octets`.
 #[must_use]
 pub fn payload_of<'a>(octets: &'a [u8], segment: &Segment) -> &'a [u8] {
     let Ok((_, carried, length)) = ipv4::read(octets, IpNumber::TCP, Checksums::Ignore) else { return &[] };
     carried.get(length.saturating_sub(segment.payload as usize)..).unwrap_or_default()
 }
 
-/// Decodes the segment of `length` octets that begins with `octets`, behind an IP header with this
+/// Decodes the segment of `length` octets at the start of `octets`, behind an IP header with this
 /// ECN field. The checksum is ignored.
 ///
 /// # Errors
@@ -91,7 +91,7 @@ fn whole_segment(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, length: usize) -> Result<Se
     Ok(segment_of(tcp, ecn, options, length))
 }
 
-/// The segment of `length` octets with this header.
+/// Returns the segment of `length` octets with this header.
 pub(crate) fn segment_of(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, options: Options, length: usize) -> Segment {
     Segment {
         ecn,
@@ -104,7 +104,7 @@ pub(crate) fn segment_of(tcp: &TcpHeaderSlice<'_>, ecn: Ecn, options: Options, l
     }
 }
 
-/// The flags, which follow the data offset and three reserved bits (RFC 9293, §3.1).
+/// Returns the flags, which follow the data offset and three reserved bits (RFC 9293, §3.1).
 pub(crate) fn flags_of(tcp: &TcpHeaderSlice<'_>) -> Flags {
     Flags::from_bits(u16::from_be_bytes([tcp.slice()[12], tcp.slice()[13]]))
 }

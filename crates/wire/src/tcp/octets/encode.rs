@@ -12,10 +12,10 @@ const TCP_OCTETS: usize = TCP_HEADER as usize;
 
 /// Octets of both headers without options, and with the maximum of options.
 const FIXED: usize = IP_OCTETS + TCP_OCTETS;
-const MOST: usize = FIXED + Options::ROOM as usize;
+const MAX_HEADERS: usize = FIXED + Options::ROOM as usize;
 
 /// The octets of an IPv4 and a TCP header.
-pub type Headers = ArrayVec<u8, MOST>;
+pub type Headers = ArrayVec<u8, MAX_HEADERS>;
 
 /// Why a segment could not be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum EncodeError {
     #[error(transparent)]
     TooLong(#[from] TooLong),
     /// The options are too long for the four bits of the data offset.
-    #[error("the options take {octets} octets, and a TCP header has room for 40")]
+    #[error("found {octets} octets of TCP options, expected at most 40")]
     OptionsTooLong {
         /// Octets of the options.
         octets: u64,
@@ -59,21 +59,21 @@ pub fn encode_with(
 }
 
 /// An IPv4 and a TCP header, as words in host order and the octets of the options. Both ends of a
-/// compressed ACK check its headers, which need not become octets for that.
+/// compressed ACK check its headers without converting them to octets.
 pub(crate) struct HeaderWords {
     fixed: [u32; FIXED / 4],
     options: Layout,
 }
 
 impl HeaderWords {
-    /// The headers of `segment`, with the lengths and checksums of the whole packet.
+    /// Returns the headers of `segment`, with the lengths and checksums of the whole packet.
     #[inline]
     pub(crate) fn of(segment: &Segment, endpoints: &Endpoints, fields: &Ipv4Fields) -> Result<Self, EncodeError> {
         Self::over(segment, 0, endpoints, fields)
     }
 
-    /// The headers before a payload with this [sum](ipv4::sum()). They have a multiple of four
-    /// octets, so that sums add up.
+    /// Returns the headers before a payload with this [sum](ipv4::sum()). They have a multiple of
+    /// four octets, so that sums add up.
     #[inline]
     fn over(segment: &Segment, payload: u64, endpoints: &Endpoints, fields: &Ipv4Fields) -> Result<Self, EncodeError> {
         let options = Layout::of(&segment.options)
@@ -92,19 +92,19 @@ impl HeaderWords {
         Ok(Self { fixed, options })
     }
 
-    /// All words but those of the options.
+    /// Returns all words but those of the options.
     #[inline]
     pub(crate) const fn fixed(&self) -> &[u32; FIXED / 4] {
         &self.fixed
     }
 
-    /// The octets of the options.
+    /// Returns the octets of the options.
     #[inline]
     pub(crate) fn options(&self) -> &[u8] {
         &self.options.padded()[..self.options.len()]
     }
 
-    /// The checksum of the TCP header.
+    /// Returns the checksum of the TCP header.
     #[inline]
     pub(crate) const fn tcp_checksum(&self) -> u16 {
         (self.fixed[FIXED / 4 - 1] >> 16) as u16
@@ -112,7 +112,7 @@ impl HeaderWords {
 
     fn octets(&self) -> Headers {
         // Copy arrays of constant size, which is fast.
-        let mut octets = [0; MOST];
+        let mut octets = [0; MAX_HEADERS];
         octets[..FIXED].copy_from_slice(&ipv4::octets_of::<_, FIXED>(self.fixed));
         octets[FIXED..].copy_from_slice(self.options.padded());
         let mut headers = Headers::from(octets);
@@ -121,8 +121,8 @@ impl HeaderWords {
     }
 }
 
-/// The words of a TCP header before `options` octets of options, with a checksum of zero (RFC 9293,
-/// §3.1).
+/// Returns the words of a TCP header before `options` octets of options, with a checksum of zero
+/// (RFC 9293, §3.1).
 fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u32; TCP_OCTETS / 4] {
     let words = (TCP_OCTETS as u8 + options) / 4;
     [

@@ -103,7 +103,7 @@ impl Layout {
             let [high, low] = ACK_RATE;
             layout.put(nops(padding as usize))?.put(&[KIND_OTHER_EXPERIMENT, option.wire_len() as u8, high, low])?;
             if let AckRate::Every(segments) = option {
-                layout.put(&[segments.min(AckRate::MOST) << ACK_RATE_SHIFT])?;
+                layout.put(&[segments.min(AckRate::MAX) << ACK_RATE_SHIFT])?;
             }
         }
         if let Some(option) = options.accurate_ecn {
@@ -118,7 +118,7 @@ impl Layout {
             let padding = layout.len.next_multiple_of(4) - layout.len;
             layout.put(&[KIND_NOOP; 3][..padding])?;
         }
-        debug_assert_eq!(layout.len as u64, options.wire_len(), "a segment must be as long as it says");
+        debug_assert_eq!(layout.len as u64, options.wire_len(), "the layout has the length that `wire_len` returns");
         Some(())
     }
 
@@ -129,17 +129,17 @@ impl Layout {
         Some(self)
     }
 
-    /// The length of the options in octets.
+    /// Returns the length of the options in octets.
     pub(super) const fn len(&self) -> usize {
         self.len
     }
 
-    /// The [sum](ipv4::sum) for the checksum.
+    /// Returns the [sum](ipv4::sum) for the checksum.
     pub(super) fn sum(&self) -> u64 {
         if self.len == 0 { 0 } else { ipv4::sum(&self.octets[..self.len]) }
     }
 
-    /// The options, followed by zeros.
+    /// Returns the options, followed by zeros.
     pub(super) const fn padded(&self) -> &[u8; ROOM] {
         &self.octets
     }
@@ -148,10 +148,10 @@ impl Layout {
 /// Decodes the options of a header with `flags`.
 ///
 /// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK
-/// Congestion Control Permitted count on a SYN only, SACK and ACK Ratio only without it (RFC 9293,
-/// §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2), AccECN not on a SYN
-/// without ACK (RFC 9768, §3.2.3.2.1). TARR announces itself on a SYN, and requests are on other
-/// segments. If an option is repeated, the last one counts.
+/// Congestion Control Permitted are valid on a SYN only. SACK and ACK Ratio are valid only without
+/// SYN (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2). AccECN is
+/// not valid on a SYN without ACK (RFC 9768, §3.2.3.2.1). TARR announces itself on a SYN; requests
+/// are on other segments. The last instance of a repeated option counts.
 pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     for option in each(octets) {
@@ -171,8 +171,8 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     })
 }
 
-/// Is there an option other than timestamps, SACK and those of the kinds `besides`, or one that
-/// cannot be decoded?
+/// Returns `true` if there is an option other than timestamps, SACK and the kinds `besides`, or one
+/// that cannot be decoded.
 pub(crate) fn has_others(octets: &[u8], besides: &[u8]) -> bool {
     each(octets).any(|option| match option {
         Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _)) => false,
@@ -217,8 +217,8 @@ pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
             options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
         }
-        // RFC 9768, §3.2.3: if the length is none of those defined, use the complete fields that it
-        // covers.
+        // RFC 9768, §3.2.3: if the length is not one of those defined, use the complete fields that
+        // it covers.
         (kind, _) if KIND_ACCURATE_ECN.contains(&kind) => {
             let order = if kind == KIND_ACCURATE_ECN[0] { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
             let counters =
@@ -395,13 +395,13 @@ mod tests {
     #[test]
     fn wrong_lengths_are_named() {
         let refused = |octets: &[u8]| read(octets, Flags::SYN).unwrap_err().to_string();
-        assert_eq!(refused(&[1, 8, 10, 0, 0]), "TCP option 8 says that it is 10 octets long, where 4 are left");
+        assert_eq!(refused(&[1, 8, 10, 0, 0]), "TCP option 8: found length 10, expected at most 4");
         assert_eq!(refused(&[2]), "TCP option 2 is cut off before its length");
-        assert_eq!(refused(&[34, 0]), "TCP option 34 says that it is 0 octets long, which that option cannot be");
+        assert_eq!(refused(&[34, 0]), "TCP option 34: length 0 is invalid");
         for octets in
             [&[2u8, 3, 0] as &[u8], &[3, 2], &[4, 3, 0], &[8, 9, 0, 0, 0, 0, 0, 0, 0], &[5, 2], &[5, 6, 0, 0, 0, 0]]
         {
-            assert!(refused(octets).ends_with("which that option cannot be"), "{octets:?}");
+            assert!(refused(octets).ends_with("is invalid"), "{octets:?}");
         }
     }
 }
