@@ -18,7 +18,8 @@ pub enum Use {
     Control,
     /// SIFS, DIFS and AIFS.
     Interframe,
-    /// Backoff slots while an EDCAF has something to send, timeouts, and the part of EIFS beyond AIFS.
+    /// Backoff slots while an EDCAF has something to send, timeouts, and the part of EIFS beyond
+    /// AIFS.
     Backoff,
     /// Transmissions lost as another overlapped at the receiver.
     Collision,

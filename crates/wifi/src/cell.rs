@@ -1,7 +1,8 @@
 //! A cell as a machine: one access point, its stations, and the medium between them.
 //!
-//! The cell holds the state of all stations. It computes who wins the next contention and advances to that instant: a frame exchange
-//! costs three wake-ups, at its start, at the end of its PPDU and at the end of the response frame.
+//! The cell holds the state of all stations. It computes who wins the next contention and advances
+//! to that instant: a frame exchange costs three wake-ups, at its start, at the end of its PPDU and
+//! at the end of the response frame.
 //!
 //! | module | holds the verbs |
 //! |---|---|
@@ -148,7 +149,8 @@ impl<D: Packet> Machine for Cell<D> {
         self.release_overdue(now);
         self.release_thinned(now);
         self.send_due_beacon(now);
-        // An EDCAF without anything to send may release frames at the recipient. An idle access point forwards these at once.
+        // An EDCAF without anything to send may release frames at the recipient. An idle access
+        // point forwards these at once.
         while self.medium.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }

@@ -28,14 +28,16 @@ pub struct CellConfig {
     /// The band, if the standard supports several. Default: 5GHz; 6GHz for 802.11be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// Channel width, at most 40MHz at 2.4 GHz, and 160MHz at 5 GHz. Default: 20MHz; 40MHz for 802.11n, 80MHz for 802.11ac and 802.11ax,
-    /// 320MHz for 802.11be, or the widest of the band if that is narrower.
+    /// Channel width, at most 40MHz at 2.4 GHz, and 160MHz at 5 GHz. Default: 20MHz; 40MHz for
+    /// 802.11n, 80MHz for 802.11ac and 802.11ax, 320MHz for 802.11be, or the widest of the band if
+    /// that is narrower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<Width>,
     /// Guard interval of data PPDUs. Default: 400ns for 802.11n and 802.11ac, 800ns else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard_interval: Option<Guard>,
-    /// What an HE or EHT PPDU is longer by so that its receivers can decode it in time (27.3.13, 36.3.14).
+    /// What an HE or EHT PPDU is longer by so that its receivers can decode it in time (27.3.13,
+    /// 36.3.14).
     #[serde(default)]
     pub packet_extension: PacketExtension,
     /// The most spatial streams, from 802.11n on.
@@ -45,13 +47,15 @@ pub struct CellConfig {
     /// DSSS with the short preamble (clause 16.2.2.3).
     #[serde(default)]
     pub short_preamble: bool,
-    /// At 2.4 GHz, slots of 20 µs for OFDM too, as with stations that support no others (clause 18.4.5).
+    /// At 2.4 GHz, slots of 20 µs for OFDM too, as with stations that support no others (clause
+    /// 18.4.5).
     #[serde(default)]
     pub long_slot: bool,
     /// What is sent before OFDM frames so that stations with DSSS only defer (clause 10.27).
     #[serde(default)]
     pub protection: Protection,
-    /// The rates of ACK, Block ACK, CTS and RTS. Default: the mandatory ones, 1 and 2 Mbps for 802.11b and 6, 12 and 24 Mbps else.
+    /// The rates of ACK, Block ACK, CTS and RTS. Default: the mandatory ones, 1 and 2 Mbps for
+    /// 802.11b and 6, 12 and 24 Mbps else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basic_rates: Option<Vec<Rate>>,
     /// RTS and CTS are sent before PSDUs of more octets than this. Default: never.
@@ -61,8 +65,9 @@ pub struct CellConfig {
     /// The retry limits.
     #[serde(default)]
     pub retries: Retries,
-    /// A packet that has waited longer is dropped, sent already or not (dot11EDCATableMSDULifetime, whose default of 500 TU counts from
-    /// the MAC; here the queue is also that of the layers above). Default: never.
+    /// A packet that has waited longer is dropped, sent already or not (dot11EDCATableMSDULifetime,
+    /// whose default of 500 TU counts from the MAC; here the queue is also that of the layers
+    /// above). Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,
@@ -72,15 +77,17 @@ pub struct CellConfig {
     /// Aggregates of 802.11n and later.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// How much later than SIFS response frames begin, as from a NIC that is too slow. Initiators wait as much longer.
+    /// How much later than SIFS response frames begin, as from a NIC that is too slow. Initiators
+    /// wait as much longer.
     #[serde(default)]
     pub late_answers: Duration,
-    /// Whether duration fields cover `late_answers`. Otherwise they announce response frames at SIFS, and bystanders resume their backoffs
-    /// earlier.
+    /// Whether duration fields cover `late_answers`. Otherwise they announce response frames at
+    /// SIFS, and bystanders resume their backoffs earlier.
     #[serde(default = "yes")]
     pub announces_late_answers: bool,
-    /// How much later than aCCATime nodes that do not say otherwise sense that the medium is busy, as a radio in software might. A node
-    /// whose backoff ends before it senses a PPDU transmits, and both collide.
+    /// How much later than aCCATime nodes that do not say otherwise sense that the medium is busy,
+    /// as a radio in software might. A node whose backoff ends before it senses a PPDU transmits,
+    /// and both collide.
     #[serde(default)]
     pub late_sensing: Duration,
     /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
@@ -89,7 +96,8 @@ pub struct CellConfig {
     /// The EDCA parameters that `access` of cell, AP and station override.
     #[serde(default)]
     pub edca: EdcaSet,
-    /// Which nodes that sense overlapping PPDUs of a collision defer for EIFS. Default: `none`; `always` with `dialect = "ns2"`.
+    /// Which nodes that sense overlapping PPDUs of a collision defer for EIFS. Default: `none`;
+    /// `always` with `dialect = "ns2"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eifs_after_collision: Option<EifsAfterCollision>,
     /// The channel access parameters of all nodes that do not set their own.
@@ -112,7 +120,8 @@ pub struct CellConfig {
     pub station: Vec<Station>,
 }
 
-/// How an EDCAF requests the medium, when the MPDUs of an aggregate are passed up, and which queue follows a failure.
+/// How an EDCAF requests the medium, when the MPDUs of an aggregate are passed up, and which queue
+/// follows a failure.
 ///
 /// | a frame | `standard` | `ns3` |
 /// |---|---|---|
@@ -122,8 +131,9 @@ pub struct CellConfig {
 /// | of an aggregate has ended | passed up when the PPDU ends | passed up at once (`PhyEntity::EndOfMpdu`) |
 /// | was not acknowledged | its queue waits for the other queues of the EDCAF, as in mac80211 (`ieee80211_schedule_txq`) | its queue is served first |
 ///
-/// `ns2` is DCF as ns-2 has it: backoffs of 0 to CW − 1 slots before every frame, EIFS and then DIFS after each collision, timeouts after the
-/// whole response frame, durations rounded behind RTS, frames of 34 octets more than their packets.
+/// `ns2` is DCF as ns-2 has it: backoffs of 0 to CW − 1 slots before every frame, EIFS and then
+/// DIFS after each collision, timeouts after the whole response frame, durations rounded behind
+/// RTS, frames of 34 octets more than their packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -136,18 +146,20 @@ pub enum Dialect {
     Ns2,
 }
 
-/// Which nodes defer for EIFS after PPDUs that began so close to each other that neither sender sensed the other (10.3.2.3.7). EIFS
-/// follows a PPDU that a node began to receive and could not decode. Whether it begins to receive one of several that overlap depends
-/// on its receiver. The senders of the collision do not defer, as they did not receive.
+/// Which nodes defer for EIFS after PPDUs that began so close to each other that neither sender
+/// sensed the other (10.3.2.3.7). EIFS follows a PPDU that a node began to receive and could not
+/// decode. Whether it begins to receive one of several that overlap depends on its receiver. The
+/// senders of the collision do not defer, as they did not receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EifsAfterCollision {
-    /// No node detects a preamble, so all defer for DIFS or AIFS: ns-3 with preambles of equal power.
+    /// No node detects a preamble, so all defer for DIFS or AIFS: ns-3 with preambles of equal
+    /// power.
     None,
     /// All nodes defer for EIFS: ns-2.
     Always,
-    /// A node defers for EIFS if a PPDU is 4 dB stronger than noise and all others together, ns-3's `ThresholdPreambleDetectionModel`.
-    /// As `none` where the channel model has no powers.
+    /// A node defers for EIFS if a PPDU is 4 dB stronger than noise and all others together, ns-3's
+    /// `ThresholdPreambleDetectionModel`. As `none` where the channel model has no powers.
     PreambleDetection,
 }
 
@@ -172,20 +184,22 @@ pub struct Retries {
     pub short: u8,
     /// Transmissions of a frame after RTS (dot11LongRetryLimit).
     pub long: u8,
-    /// Transmissions of a frame within aggregates, as 30 in ath9k (`ATH_MAX_SW_RETRIES`). Default: as many as its lifetime allows.
+    /// Transmissions of a frame within aggregates, as 30 in ath9k (`ATH_MAX_SW_RETRIES`). Default:
+    /// as many as its lifetime allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregated: Option<u8>,
-    /// Transmissions of a Block ACK request, after which data are sent without a Block ACK. Default: `short`; no limit with `dialect =
-    /// "ns3"`.
+    /// Transmissions of a Block ACK request, after which data are sent without a Block ACK.
+    /// Default: `short`; no limit with `dialect = "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u8>,
-    /// How long after its first transmission a frame under a Block ACK agreement, which has no other limit, may be sent again
-    /// (dot11MaxTransmitMSDULifetime, 512 TU); 0s for no limit.
+    /// How long after its first transmission a frame under a Block ACK agreement, which has no
+    /// other limit, may be sent again (dot11MaxTransmitMSDULifetime, 512 TU); 0s for no limit.
     pub lifetime: Duration,
 }
 
 impl Default for Retries {
-    /// The default values of the MIB (Annex C; of `long` in 802.11-2016, which 802.11-2020 has no longer).
+    /// The default values of the MIB (Annex C; of `long` in 802.11-2016, which 802.11-2020 has no
+    /// longer).
     fn default() -> Self {
         Self { short: 7, long: 4, aggregated: None, requests: None, lifetime: Duration::from_micros(512 * 1024) }
     }
@@ -235,7 +249,8 @@ impl CellConfig {
         self.aggregation.window.unwrap_or(self.most_window())
     }
 
-    /// The largest window that the standard has. A standard without Block ACKs sends nothing under it.
+    /// The largest window that the standard has. A standard without Block ACKs sends nothing under
+    /// it.
     #[must_use]
     pub fn most_window(&self) -> u16 {
         self.standard.generation().aggregation.as_ref().map_or(SMALLEST_BITMAP, |limits| limits.window)

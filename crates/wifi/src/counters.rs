@@ -23,9 +23,11 @@ pub struct Counters {
     pub rts_unanswered: u64,
     /// Block ACK requests sent.
     pub requests: u64,
-    /// Frames of this node as an initiator that overlapped with another at their receiver and were lost.
+    /// Frames of this node as an initiator that overlapped with another at their receiver and were
+    /// lost.
     pub collisions: u64,
-    /// Internal collisions: backoffs that ended together with that of a higher category of the node (10.23.2.4).
+    /// Internal collisions: backoffs that ended together with that of a higher category of the node
+    /// (10.23.2.4).
     pub internal_collisions: u64,
     /// ACKs and Block ACKs sent.
     pub link_acks: u64,

@@ -23,13 +23,15 @@ const DELIMITER: u64 = 4;
 /// Addresses and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
 
-/// A compressed Block ACK for a window of `window` frames (9.3.1.8.2): 32 octets for 64, 56 for 256, 152 for 1024.
+/// A compressed Block ACK for a window of `window` frames (9.3.1.8.2): 32 octets for 64, 56 for
+/// 256, 152 for 1024.
 pub(crate) const fn block_ack(window: u16) -> Bytes {
     Bytes(24 + bitmap_octets(window) as u64)
 }
 
-/// Octets of the bitmap of a Block ACK for a window of `window` frames: the smallest of the sizes that the Fragment Number subfield can
-/// announce (9.3.1.8.2; 64 and 128 octets since 802.11be-2024).
+/// Octets of the bitmap of a Block ACK for a window of `window` frames: the smallest of the sizes
+/// that the Fragment Number subfield can announce (9.3.1.8.2; 64 and 128 octets since
+/// 802.11be-2024).
 pub(crate) const fn bitmap_octets(window: u16) -> usize {
     match window {
         0..=64 => 8,
@@ -50,7 +52,8 @@ pub(crate) const fn ns2_mpdu(packet: Bytes) -> Bytes {
     Bytes(NS2_DATA + packet.0)
 }
 
-/// A packet as one of several in an A-MSDU; all but the last are padded to a multiple of four (9.3.2.2.2).
+/// A packet as one of several in an A-MSDU; all but the last are padded to a multiple of four
+/// (9.3.2.2.2).
 pub(crate) const fn a_msdu_subframe(packet: Bytes) -> Bytes {
     Bytes(SUBFRAME_HEADER + LLC + packet.0)
 }

@@ -1,9 +1,9 @@
-//! TCP/HACK: TCP's ACKs inside the acknowledgements of the link (Salameh, Zhushi, Handley, Jamieson and Karp: HACK: Hierarchical
-//! ACKs for Efficient Wireless Medium Utilization, USENIX ATC '14).
+//! TCP/HACK: TCP's ACKs inside the acknowledgements of the link (Salameh, Zhushi, Handley, Jamieson
+//! and Karp: HACK: Hierarchical ACKs for Efficient Wireless Medium Utilization, USENIX ATC '14).
 //!
-//! Two nodes that exchange frames of a traffic class have an [`End`] for each direction: the state of the node that sends ACKs and of
-//! the node that receives them. The sender is split as in the paper (§3.3.1): the driver knows TCP, the NIC appends opaque octets
-//! within SIFS.
+//! Two nodes that exchange frames of a traffic class have an [`End`] for each direction: the state
+//! of the node that sends ACKs and of the node that receives them. The sender is split as in the
+//! paper (§3.3.1): the driver knows TCP, the NIC appends opaque octets within SIFS.
 //!
 //! | module | holds |
 //! |---|---|
@@ -48,15 +48,16 @@ impl<D: Packet> End<D> {
         }
     }
 
-    /// A packet has arrived in a data frame. An uncompressed ACK establishes or refreshes the context of its flow.
+    /// A packet has arrived in a data frame. An uncompressed ACK establishes or refreshes the
+    /// context of its flow.
     pub(crate) fn receives_plain(&mut self, packet: &D) {
         if let Some(ack) = packet.ack() {
             self.decompressor.observe(&ack);
         }
     }
 
-    /// The frame leaves the transmit window: its sender knows that the packets have arrived, or has given the frame up and will never
-    /// know.
+    /// The frame leaves the transmit window: its sender knows that the packets have arrived, or has
+    /// given the frame up and will never know.
     pub(crate) fn leaves_window(&mut self, frame: &Mpdu<D>) {
         for ack in frame.packets.as_slice().iter().filter_map(Packet::ack) {
             if frame.is_given_up {

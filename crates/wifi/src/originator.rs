@@ -38,7 +38,8 @@ pub(crate) struct Originator<D> {
     pub(crate) frames: VecDeque<Mpdu<D>>,
     /// The sequence numbers in the PPDU that is being sent.
     pub(crate) sent: Vec<u64>,
-    /// A Block ACK is missing, or the recipient's window must be moved: a Block ACK request is sent before anything else.
+    /// A Block ACK is missing, or the recipient's window must be moved: a Block ACK request is sent
+    /// before anything else.
     pub(crate) must_request: bool,
     /// The recipient's window is to be moved past a frame that was given up.
     pub(crate) has_gap: bool,
@@ -117,7 +118,8 @@ impl<D> Originator<D> {
         unsettled > self.sent.len()
     }
 
-    /// Moves the window past settled frames, and calls `leaves` for each. Returns the number of their packets and their octets.
+    /// Moves the window past settled frames, and calls `leaves` for each. Returns the number of
+    /// their packets and their octets.
     pub(crate) fn advance(&mut self, mut leaves: impl FnMut(&Mpdu<D>)) -> (u64, Bytes) {
         let (mut packets, mut bytes) = (0, Bytes::ZERO);
         while let Some(frame) = self.frames.pop_front_if(|frame| frame.is_settled) {

@@ -9,8 +9,9 @@ pub trait Packet: Datagram + Clone {
     /// The content of its headers, if it is a pure TCP ACK over IPv4.
     fn ack(&self) -> Option<Ack>;
 
-    /// Returns the packet that the peer builds from the decompressed `ack`. What no header holds, such as a simulation's annotations, is
-    /// taken from `self`, the packet that was compressed. `spare` is a packet that is no longer needed; its memory may be used again.
+    /// Returns the packet that the peer builds from the decompressed `ack`. What no header holds,
+    /// such as a simulation's annotations, is taken from `self`, the packet that was compressed.
+    /// `spare` is a packet that is no longer needed; its memory may be used again.
     #[must_use]
     fn with_ack(&self, ack: &Ack, spare: Option<Self>) -> Self;
 }

@@ -57,7 +57,8 @@ pub enum Frame<D> {
     BlockAck {
         /// Sequence number of the first, 12 bits.
         start: u16,
-        /// The frames received, the first in the lowest bit of the first word. It has as many words as the frame: 1, 4, 8 or 16.
+        /// The frames received, the first in the lowest bit of the first word. It has as many words
+        /// as the frame: 1, 4, 8 or 16.
         bitmap: Vec<u64>,
         /// Traffic identifier.
         tid: u8,

@@ -37,23 +37,26 @@ pub enum RateConfig {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(example = "54Mbps")]
         rate: Option<Rate>,
-        /// The MCS of one stream: 0 to 7 in 802.11n, to 9 in 802.11ac, to 11 in 802.11ax, to 13 in 802.11be.
+        /// The MCS of one stream: 0 to 7 in 802.11n, to 9 in 802.11ac, to 11 in 802.11ax, to 13 in
+        /// 802.11be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mcs: Option<u8>,
-        /// Spatial streams; without this, of an MCS as many as both ends have, and of a rate as few as have it.
+        /// Spatial streams; without this, of an MCS as many as both ends have, and of a rate as few
+        /// as have it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         streams: Option<u8>,
     },
-    /// The mode of the highest expected goodput at the peer's signal-to-noise ratio, which its response frames report without error:
-    /// the envelope over all fixed modes.
+    /// The mode of the highest expected goodput at the peer's signal-to-noise ratio, which its
+    /// response frames report without error: the envelope over all fixed modes.
     Ideal {
-        /// Instead of the highest goodput, the fastest mode whose bit error rate stays below this: ns-3's `IdealWifiManager`, which
-        /// takes 1e-6.
+        /// Instead of the highest goodput, the fastest mode whose bit error rate stays below this:
+        /// ns-3's `IdealWifiManager`, which takes 1e-6.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 0.5))]
         bit_errors: Option<f64>,
     },
-    /// That of Linux, which keeps statistics of success and probes faster rates (`rc80211_minstrel_ht.c`).
+    /// That of Linux, which keeps statistics of success and probes faster rates
+    /// (`rc80211_minstrel_ht.c`).
     MinstrelHt {},
 }
 
@@ -76,9 +79,10 @@ pub enum RateControl {
 }
 
 impl RateControl {
-    /// The rate control of this configuration between two ends with these capabilities. The ideal one compares modes by `exchange` and
-    /// `success`, the probability that an MPDU is received by mode, signal-to-noise ratio in dB, and octets. `stream` is the random
-    /// order in which Minstrel-HT probes.
+    /// The rate control of this configuration between two ends with these capabilities. The ideal
+    /// one compares modes by `exchange` and `success`, the probability that an MPDU is received by
+    /// mode, signal-to-noise ratio in dB, and octets. `stream` is the random order in which
+    /// Minstrel-HT probes.
     ///
     /// # Errors
     /// If the standard does not define the configured mode, or none at all.
@@ -110,8 +114,8 @@ impl RateControl {
         }
     }
 
-    /// The mode of the next PPDU. `attempt`: failed transmissions of its first frame, of which Minstrel-HT counts the consecutive ones
-    /// without any response frame.
+    /// The mode of the next PPDU. `attempt`: failed transmissions of its first frame, of which
+    /// Minstrel-HT counts the consecutive ones without any response frame.
     pub fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
@@ -120,8 +124,8 @@ impl RateControl {
         }
     }
 
-    /// Returns `true` if RTS and CTS are sent before the PPDU whose mode was chosen last. Minstrel-HT asks for them at all fallback rates
-    /// (`minstrel_ht_set_rate`).
+    /// Returns `true` if RTS and CTS are sent before the PPDU whose mode was chosen last.
+    /// Minstrel-HT asks for them at all fallback rates (`minstrel_ht_set_rate`).
     #[must_use]
     pub const fn wants_rts(&self) -> bool {
         match self {
@@ -130,8 +134,9 @@ impl RateControl {
         }
     }
 
-    /// Returns `true` if the mode that was chosen last is a probe of Minstrel-HT (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`). A driver sends such a frame outside
-    /// of aggregates (ath9k's `ath_lookup_rate`).
+    /// Returns `true` if the mode that was chosen last is a probe of Minstrel-HT
+    /// (`IEEE80211_TX_CTL_RATE_CTRL_PROBE`). A driver sends such a frame outside of aggregates
+    /// (ath9k's `ath_lookup_rate`).
     #[must_use]
     pub const fn is_probe(&self) -> bool {
         match self {
@@ -140,7 +145,8 @@ impl RateControl {
         }
     }
 
-    /// Reports a PPDU: of `attempted` MPDUs, `delivered` were acknowledged; none without a response frame to it or to its RTS.
+    /// Reports a PPDU: of `attempted` MPDUs, `delivered` were acknowledged; none without a response
+    /// frame to it or to its RTS.
     pub fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
         match self {
             Self::Fixed(_) | Self::Ideal(_) => {}

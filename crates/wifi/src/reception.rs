@@ -140,7 +140,8 @@ impl Reception {
         self.schedule.next_presence_change(now)
     }
 
-    /// The signal-to-noise ratio of each stream in dB. Returns `None` if the channel model has none.
+    /// The signal-to-noise ratio of each stream in dB. Returns `None` if the channel model has
+    /// none.
     #[must_use]
     pub fn snr_db(&self, now: Instant, from: usize, to: usize, mode: Mode) -> Option<f64> {
         let Model::Snr(air) = &self.model else { return None };
@@ -173,7 +174,8 @@ impl Reception {
 
     /// How a PPDU in `mode` arrives that meets `others` in the air.
     ///
-    /// Without capture it is lost if its receiver hears any of them. With capture all count, heard or not, by their power.
+    /// Without capture it is lost if its receiver hears any of them. With capture all count, heard
+    /// or not, by their power.
     #[must_use]
     pub fn link_beside(
         &self,
@@ -208,14 +210,17 @@ impl Reception {
         self.link(now, from, to, mode, kind)
     }
 
-    /// Returns `true` if there are powers, so that nodes at different places sense a collision differently.
+    /// Returns `true` if there are powers, so that nodes at different places sense a collision
+    /// differently.
     #[must_use]
     pub const fn has_powers(&self) -> bool {
         matches!(self.model, Model::Snr(_))
     }
 
-    /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins together with these: it is 4 dB stronger than noise and all of
-    /// them (ns-3's `ThresholdPreambleDetectionModel`). Without powers all are equally strong, and no preamble is detected.
+    /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins together with
+    /// these: it is 4 dB stronger than noise and all of them (ns-3's
+    /// `ThresholdPreambleDetectionModel`). Without powers all are equally strong, and no preamble
+    /// is detected.
     #[must_use]
     pub fn detects_preamble(&self, now: Instant, from: usize, at: usize, mode: Mode, others: &[Interferer]) -> bool {
         const THRESHOLD_DB: f64 = 4.0;
@@ -238,8 +243,8 @@ impl Reception {
         link.header() * link.success(octets)
     }
 
-    /// The probability that a frame of `octets` is received at this signal-to-noise ratio of one stream, which only some channel
-    /// models use.
+    /// The probability that a frame of `octets` is received at this signal-to-noise ratio of one
+    /// stream, which only some channel models use.
     #[must_use]
     pub fn success_at(&self, mode: Mode, snr_db: f64, octets: Bytes) -> f64 {
         match &self.model {

@@ -1,4 +1,5 @@
-//! The recipient of a Block ACK agreement: the reorder buffer passes packets up in the order of their sequence numbers (10.25.6.6).
+//! The recipient of a Block ACK agreement: the reorder buffer passes packets up in the order of
+//! their sequence numbers (10.25.6.6).
 
 use crate::payload::Payload;
 use std::collections::BTreeMap;

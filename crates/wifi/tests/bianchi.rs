@@ -1,4 +1,5 @@
-//! Stations that always upload, against a fixed point of the literature and against a naive simulator.
+//! Stations that always upload, against a fixed point of the literature and against a naive
+//! simulator.
 
 use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
 use crate::common::fixed_point::{Model, Times};
@@ -211,7 +212,8 @@ impl Seen {
     }
 }
 
-/// Do two shares agree within four standard errors? Those that collide do so in twos and threes, which is as if there were fewer.
+/// Do two shares agree within four standard errors? Those that collide do so in twos and threes,
+/// which is as if there were fewer.
 fn agree(one: (f64, f64), other: (f64, f64)) -> bool {
     const TOGETHER: f64 = 2.5;
     let share = (one.0 * one.1 + other.0 * other.1) / (one.1 + other.1);
@@ -248,7 +250,8 @@ fn compare_case(case: &Case, n: u32, periods: u64) {
     let frames = |seen: &Seen| (seen.given_up, seen.sent * (1.0 - seen.collision));
     assert!(agree(frames(&cell), frames(&referee)), "{name}: {cell:?}, {referee:?}");
     assert!((theory.exchanges / referee.exchanges - 1.0).abs() < 0.02, "{name}: {referee:?}, {theory:?}");
-    // The fixed point holds stations to be independent, which few are not: who has just won draws from a small window.
+    // The fixed point holds stations to be independent, which few are not: who has just won draws
+    // from a small window.
     let tolerance = match n {
         1..=3 => 0.12,
         4..=9 => 0.04,

@@ -47,7 +47,8 @@ const fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// Wakes `cell` until `end`. What it delivers goes to `arrives`, which may send something back at once.
+/// Wakes `cell` until `end`. What it delivers goes to `arrives`, which may send something back at
+/// once.
 fn run(cell: &mut Cell<Packet>, end: Instant, mut arrives: impl FnMut(Instant, Packet) -> Option<(usize, Packet)>) {
     while let Some(now) = cell.deadline().filter(|now| *now < end) {
         cell.wake(now);
@@ -63,7 +64,8 @@ fn is_data(ppdu: &Ppdu<Packet>) -> bool {
     matches!(ppdu.frame, Frame::Data(_))
 }
 
-/// Microseconds from the end of the response frame before each frame of the station to that frame, over rounds in which it replies at once.
+/// Microseconds from the end of the response frame before each frame of the station to that frame,
+/// over rounds in which it replies at once.
 fn reply_gaps(standard: &str, dialect: &str) -> Vec<u64> {
     let mut cell = quiet(standard, dialect);
     for round in 1..=ROUNDS {
@@ -105,7 +107,8 @@ fn on_an_idle_medium_dcf_waits_for_difs_from_the_arrival_only_in_ns3() {
     assert!(idle_wait("802.11n", "ns3") < SLOT);
 }
 
-/// Slots from the end of AIFS to a frame that comes within the first of them, while the backoff of the exchange before runs.
+/// Slots from the end of AIFS to a frame that comes within the first of them, while the backoff of
+/// the exchange before runs.
 fn slots_behind_post_backoff(dialect: &str, seed: u64) -> u64 {
     const AIFS: Duration = Duration::from_micros(DIFS + SLOT);
     let mut cell = quiet_with("802.11n", dialect, Seed(seed));

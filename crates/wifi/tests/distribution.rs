@@ -50,7 +50,8 @@ fn a_packet_leaves_where_its_destination_is_attached() {
 #[test]
 fn a_packet_without_a_route_is_counted_and_reported_as_dropped() {
     let mut cell = cell();
-    // To a node that is not attached, to one that no address belongs to, and to the one where it is already.
+    // To a node that is not attached, to one that no address belongs to, and to the one where it is
+    // already.
     for to in [5, NodeId::NOWHERE.index(), 1] {
         cell.accept(Instant::ZERO, (1, packet_to(to, Category::BestEffort)));
         assert_eq!((cell.take_drop().map(place_of), cell.take_drop()), (Some(7), None));

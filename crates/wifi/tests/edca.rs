@@ -1,4 +1,5 @@
-//! Categories that contend with each other, against the naive simulator and a fixed point of the literature.
+//! Categories that contend with each other, against the naive simulator and a fixed point of the
+//! literature.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -31,7 +32,8 @@ fn settings(access: Value) -> Value {
 
 fn contender(node: usize, category: Category) -> Contender {
     let (aifsn, cw_min, cw_max) = match category {
-        // Up to 63 and not to 1023: a few large backoffs would decide how much is left beside voice.
+        // Up to 63 and not to 1023: a few large backoffs would decide how much is left beside
+        // voice.
         Category::Background => (7, 15, 63),
         Category::BestEffort => (3, 15, 63),
         Category::Video => (2, 7, 15),

@@ -1,4 +1,5 @@
-//! One exchange over typed packets and over octets: what carries them decides the same, at the same times.
+//! One exchange over typed packets and over octets: what carries them decides the same, at the same
+//! times.
 
 use crate::common::disciplines;
 use crate::common::duplex::{self, Duplex};

@@ -78,7 +78,8 @@ fn flow() -> impl Strategy<Value = Flow> {
     })
 }
 
-/// Some flows, with a few segments each at the end, so far apart that what is held has been released and nobody meets another.
+/// Some flows, with a few segments each at the end, so far apart that what is held has been
+/// released and nobody meets another.
 fn flows() -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow(), 1..6).prop_map(|mut flows| {
         for (flow, place) in flows.iter_mut().zip(1..) {
@@ -113,7 +114,8 @@ fn sum(cell: &Cell<Typed>, of: fn(&Counters) -> u64) -> u64 {
     cell.hack_counters().iter().map(of).sum()
 }
 
-/// No ACK is made up, changed, overtaken or, but for those that were sent once more knowingly, delivered twice.
+/// No ACK is made up, changed, overtaken or, but for those that were sent once more knowingly,
+/// delivered twice.
 fn acks_arrive_as_they_were_sent(cell: &Cell<Typed>, flows: &[Flow], acks: &[Acks]) -> Result<(), TestCaseError> {
     let mut twice = 0;
     for acks in acks {

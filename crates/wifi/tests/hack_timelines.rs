@@ -27,7 +27,8 @@ fn with(mut cell: Value, key: &str, value: Value) -> Value {
     cell
 }
 
-/// One octet begins a frame. An ACK takes four, and the fourth of a flow ten, as it carries the stride; later ones take three.
+/// One octet begins a frame. An ACK takes four, and the fourth of a flow ten, as it carries the
+/// stride; later ones take three.
 #[test]
 fn figure_2_acks_of_one_batch_go_with_the_response_to_the_next() {
     shows(
@@ -117,8 +118,9 @@ fn figure_5b_what_a_lost_ack_carried_goes_with_that_of_the_repetition() {
     assert_eq!(timeline.acks.data.len(), 5, "a repetition does not go up");
 }
 
-/// Of the second batch segment 6 is lost, and the third batch altogether: the request starts at 6, and the station does not know that its
-/// Block ACK for 5 and 7 was received. (Frames of a batch are lost one by one where each goes up as it ends, as in ns-3.)
+/// Of the second batch segment 6 is lost, and the third batch altogether: the request starts at 6,
+/// and the station does not know that its Block ACK for 5 and 7 was received. (Frames of a batch
+/// are lost one by one where each goes up as it ends, as in ns-3.)
 #[test]
 fn figure_6_a_request_tells_nothing_and_duplicates_are_known_by_their_numbers() {
     let cell = with(n_cell(3), "dialect", json!("ns3"));
@@ -229,8 +231,9 @@ fn sync_behind_a_frame_that_was_given_up() {
     );
 }
 
-/// The Block ACK for a3, a5 and a6 does not come before they are too old, while a4 is known to have arrived. Their peer has all of
-/// them: had the station gone on from a4, the last it knows of, it would not be understood.
+/// The Block ACK for a3, a5 and a6 does not come before they are too old, while a4 is known to have
+/// arrived. Their peer has all of them: had the station gone on from a4, the last it knows of, it
+/// would not be understood.
 #[test]
 fn acks_that_were_given_up_are_no_context() {
     let cell = with(with(n_cell(3), "dialect", json!("ns3")), "lifetime", json!("20ms"));
@@ -292,7 +295,8 @@ fn the_race_of_a_last_batch_is_lost_without_harm() {
     assert_eq!(timeline.counters[1].missed, 1);
 }
 
-/// At 6 Mbps, a Block ACK of 32 octets ends 10 symbols before the AIFS of 43 µs behind it does: room for 31 octets.
+/// At 6 Mbps, a Block ACK of 32 octets ends 10 symbols before the AIFS of 43 µs behind it does:
+/// room for 31 octets.
 #[test]
 fn an_response_is_cut_at_aifs_or_goes_beyond_it() {
     let of = |hack: Value| {

@@ -49,13 +49,15 @@ fn hidden_stations_collide_and_rts_with_cts_keeps_them_apart() {
             seen.packets_per_second, seen.unanswered, seen.data_unanswered, seen.collision
         );
     }
-    // A frame of 2 ms is open to the other for all its length, where a slot of 9 µs is when both hear each other.
+    // A frame of 2 ms is open to the other for all its length, where a slot of 9 µs is when both
+    // hear each other.
     assert!(hidden.unanswered > 3.0 * seen.unanswered);
     assert!(hidden.packets_per_second < 0.7 * seen.packets_per_second);
     // RTS is a fortieth as long; what follows it is safe, as both hear the access point's CTS.
     assert!(hidden_reserved.packets_per_second > 1.3 * hidden.packets_per_second);
     assert!(hidden_reserved.packets_per_second > 0.8 * reserved.packets_per_second);
     assert!(hidden_reserved.collision < 0.2 * hidden.collision);
-    // Who begins its RTS in the SIFS ahead of that CTS does not hear it, and may repeat the RTS while data are on the air.
+    // Who begins its RTS in the SIFS ahead of that CTS does not hear it, and may repeat the RTS
+    // while data are on the air.
     assert!(reserved.data_unanswered == 0.0 && hidden_reserved.data_unanswered < 0.02);
 }

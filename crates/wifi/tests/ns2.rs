@@ -1,5 +1,6 @@
-//! The dialect of ns-2: each of its rules in the smallest cell that shows it. Times are of 802.11b with the long preamble and control
-//! frames at 1 Mbps: DIFS 50 µs, slot 20 µs, ACK 304 µs, EIFS 10 + 304 + 50 = 364 µs.
+//! The dialect of ns-2: each of its rules in the smallest cell that shows it. Times are of 802.11b
+//! with the long preamble and control frames at 1 Mbps: DIFS 50 µs, slot 20 µs, ACK 304 µs, EIFS 10
+//! + 304 + 50 = 364 µs.
 
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -53,7 +54,8 @@ fn gap(from: &Ppdu<Packet>, to: &Ppdu<Packet>) -> u64 {
     to.at.since(from.at + from.duration).as_nanos()
 }
 
-/// `BackoffTimer::start` draws `random() % cw`: with CWmin 1 there is no backoff, and with 2 it is 0 or 1 slot.
+/// `BackoffTimer::start` draws `random() % cw`: with CWmin 1 there is no backoff, and with 2 it is
+/// 0 or 1 slot.
 #[test]
 fn backoffs_are_below_the_window() {
     let slots = |cw: u16| {
@@ -78,7 +80,8 @@ fn the_first_frame_backs_off() {
     assert!(seen.iter().any(|at| *at > DIFS + 5 * 20), "{seen:?}");
 }
 
-/// 34 octets around a packet, and frames that are not rounded to microseconds: 1534 octets at 11 Mbps take 1115.64 µs.
+/// 34 octets around a packet, and frames that are not rounded to microseconds: 1534 octets at 11
+/// Mbps take 1115.64 µs.
 #[test]
 fn frames_have_no_llc_and_take_what_their_bits_take() {
     let log = log(&ns2(1, json!({})), &[Source::upload(1, 1_500)], 1, 1);
@@ -94,9 +97,9 @@ fn duration_fields_are_whole_microseconds() {
     assert_eq!(log[0].reserved.as_nanos() - 363, gap(&log[0], &log[3]) + 304_000);
 }
 
-/// After collisions of frames of equal length everybody receives an error at their end, senders too (`recv`: `tx_active_`), and
-/// goes on EIFS and then DIFS later. Of unequal ones, the sender of the longer has sent all the time, and goes on DIFS after its
-/// timeout of SIFS, ACK and 4 µs.
+/// After collisions of frames of equal length everybody receives an error at their end, senders too
+/// (`recv`: `tx_active_`), and goes on EIFS and then DIFS later. Of unequal ones, the sender of the
+/// longer has sent all the time, and goes on DIFS after its timeout of SIFS, ACK and 4 µs.
 #[test]
 fn after_a_collision_eifs_and_then_difs() {
     let earliest = |second: u64| {
@@ -151,7 +154,8 @@ fn giving_up_resets_the_window_of_mimd() {
     }
     let counters = &cell.counters()[0];
     let mean = counters.backoff_slots as f64 / counters.backoffs as f64;
-    // Six failures widen the window to 63, …, 1023 and 1023, the seventh resets it to 31; draws are below it. Kept, it would be 1023.
+    // Six failures widen the window to 63, …, 1023 and 1023, the seventh resets it to 31; draws are
+    // below it. Kept, it would be 1023.
     let expected = (63.0 + 127.0 + 255.0 + 511.0 + 1023.0 + 1023.0 + 31.0 - 7.0) / 14.0;
     assert!((mean - expected).abs() < 0.1 * expected, "{mean} slots, expected {expected}");
 }

@@ -60,8 +60,9 @@ fn a_symbol_holds_the_bits_of_the_tables() {
     assert_eq!(of(he, Width::Mhz80, 12)[9..], [6533, 7350, 8166]);
 }
 
-/// Rates of EHT for one stream at 800 ns, as the tables of 36.5 and data sheets print them, in units of 100 kbps. The closed form of each
-/// is subcarriers times bits times coding rate, rounded down to whole bits, over 13.6 µs.
+/// Rates of EHT for one stream at 800 ns, as the tables of 36.5 and data sheets print them, in
+/// units of 100 kbps. The closed form of each is subcarriers times bits times coding rate, rounded
+/// down to whole bits, over 13.6 µs.
 #[test]
 fn rates_of_eht_are_those_of_the_tables() {
     let of = |width| {
@@ -76,7 +77,8 @@ fn rates_of_eht_are_those_of_the_tables() {
     );
     let last_two = |width| of(width)[12..].to_vec();
     assert_eq!((last_two(Width::Mhz40), last_two(Width::Mhz160)), (vec![3097, 3441], vec![12971, 14412]));
-    // The peak of two streams, and what the longer guard intervals leave of 2882.4 Mbps: 13.6/14.4 and 13.6/16.
+    // The peak of two streams, and what the longer guard intervals leave of 2882.4 Mbps: 13.6/14.4
+    // and 13.6/16.
     assert_eq!(eht(13, 2, Width::Mhz320, Guard::Ns800).data_rate(), 5_764_705_882);
     let longer = [Guard::Ns1600, Guard::Ns3200].map(|guard| eht(13, 1, Width::Mhz320, guard).data_rate());
     assert_eq!(longer, [2_722_222_222, 2_450_000_000]);
@@ -126,21 +128,26 @@ fn data_frames_take_as_long_as_worked_out_by_hand() {
     assert_eq!(micros(ht(7, 2, Width::Mhz20, Guard::Ns800), 1536), 136.0);
     // The short interval: 24 · 3.6 = 86.4, at the next multiple of 4 µs.
     assert_eq!(micros(ht(7, 2, Width::Mhz20, Guard::Ns400), 1536), 128.0);
-    // Two encoders, of six tail bits each, above 300 Mbps: HT40 MCS 21 holds 1296 bits, 159 octets in one symbol and no more.
+    // Two encoders, of six tail bits each, above 300 Mbps: HT40 MCS 21 holds 1296 bits, 159 octets
+    // in one symbol and no more.
     let two_encoders = ht(5, 3, Width::Mhz40, Guard::Ns800);
     assert_eq!((micros(two_encoders, 158), micros(two_encoders, 159)), (52.0, 56.0));
     // And one up to 300 Mbps: HT40 MCS 15 holds 1080 bits, 132 octets.
     let one_encoder = ht(7, 2, Width::Mhz40, Guard::Ns800);
     assert_eq!((micros(one_encoder, 132), micros(one_encoder, 133)), (44.0, 48.0));
-    // VHT80 MCS 9, two streams, short interval: (16 + 8·10000 + 12)/3120 is 25.6, 26 · 3.6 = 93.6, so 96 behind a preamble of 44.
+    // VHT80 MCS 9, two streams, short interval: (16 + 8·10000 + 12)/3120 is 25.6, 26 · 3.6 = 93.6,
+    // so 96 behind a preamble of 44.
     assert_eq!(micros(vht(9, 2, Width::Mhz80, Guard::Ns400), 10_000), 140.0);
-    // HE80 MCS 11, two streams: LDPC has no tail, (16 + 80000)/16333 is 4.9, 5 · 13.6 = 68 behind 36 + 2 · 7.2.
+    // HE80 MCS 11, two streams: LDPC has no tail, (16 + 80000)/16333 is 4.9, 5 · 13.6 = 68 behind
+    // 36 + 2 · 7.2.
     assert_eq!(micros(he(11, 2, Width::Mhz80, Guard::Ns800), 10_000), 118.4);
-    // HE20 MCS 0: (16 + 112 + 6)/117 are two symbols behind 36 + 7.2; 1024-QAM has no tail: 1755 bits are 217 octets.
+    // HE20 MCS 0: (16 + 112 + 6)/117 are two symbols behind 36 + 7.2; 1024-QAM has no tail: 1755
+    // bits are 217 octets.
     assert_eq!(micros(he(0, 1, Width::Mhz20, Guard::Ns800), 14), 70.4);
     let of_1024 = he(10, 1, Width::Mhz20, Guard::Ns800);
     assert_eq!((micros(of_1024, 217), micros(of_1024, 218)), (56.8, 70.4));
-    // EHT320 MCS 13: (16 + 8·4898)/39200 is one symbol behind 44 + 7.2, and an octet more makes two.
+    // EHT320 MCS 13: (16 + 8·4898)/39200 is one symbol behind 44 + 7.2, and an octet more makes
+    // two.
     let widest = eht(13, 1, Width::Mhz320, Guard::Ns800);
     assert_eq!((micros(widest, 4_898), micros(widest, 4_899)), (64.8, 78.4));
 }
@@ -194,7 +201,8 @@ fn modes_that_a_standard_lacks_are_not_defined() {
     assert_eq!(defined().len(), 8 + 8 + ht + vht + he + eht);
 }
 
-/// Six encoders, for five cannot share 11232 coded bits: 16 + 36 bits beside the PSDU, so 9360 bits hold 1163 octets.
+/// Six encoders, for five cannot share 11232 coded bits: 16 + 36 bits beside the PSDU, so 9360 bits
+/// hold 1163 octets.
 #[test]
 fn vht_of_160_mhz_with_four_streams_has_a_sixth_encoder_at_mcs_7() {
     let mode = vht(7, 4, Width::Mhz160, Guard::Ns800);
@@ -221,7 +229,8 @@ fn a_response_is_as_fast_as_the_frame_allows() {
     let dsss = ControlRates::new(Standard::B, false, Some(&[Rate::from_mbps(1), all.0, all.1])).unwrap();
     assert_eq!(answers(&dsss, &[0, 1, 2, 3].map(|index| Mode::dsss(index, false))), [10, 10, 55, 110]);
 
-    // Below every basic rate, responses use the highest mandatory rate that is not above the frame's.
+    // Below every basic rate, responses use the highest mandatory rate that is not above the
+    // frame's.
     let only_24 = ControlRates::new(Standard::A, false, Some(&[Rate::from_mbps(24)])).unwrap();
     assert_eq!(answers(&only_24, &legacy), [60, 60, 120, 120, 240, 240, 240, 240]);
     assert_eq!((only_24.lowest(), only_24.lowest_mandatory()), (Mode::ofdm(4), Mode::ofdm(0)));

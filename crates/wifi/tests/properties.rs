@@ -166,7 +166,8 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     for (index, flow) in flows.iter().enumerate() {
         prop_assert_eq!(arrived[index] + run.dropped[index], flow.packets.len() as u64, "flow {} of {:?}", index, run);
     }
-    // Those between two stations are offered twice: the second time, if they have arrived at the access point.
+    // Those between two stations are offered twice: the second time, if they have arrived at the
+    // access point.
     let sum = |of: fn(&Counters) -> u64| run.counters.iter().map(of).sum::<u64>();
     let lost = sum(|counters| counters.dropped + counters.given_up + counters.expired);
     prop_assert_eq!(lost, run.dropped.iter().sum::<u64>());
@@ -188,7 +189,8 @@ fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What the cell may lose: data frames, control frames, and pairs of stations that do not hear each other.
+/// What the cell may lose: data frames, control frames, and pairs of stations that do not hear each
+/// other.
 fn losses() -> impl Strategy<Value = Value> {
     let hidden = prop::collection::vec((1..=STATIONS, 1..STATIONS), 0..3);
     (0.0..0.5, 0.0..0.3, hidden).prop_map(|(data, control, hidden)| {
@@ -204,8 +206,9 @@ fn losses() -> impl Strategy<Value = Value> {
 /// A cell with losses: it falls silent, and each packet arrives once or is dropped.
 fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> Result<(), TestCaseError> {
     settings["reception"] = losses;
-    // Two stations that do not hear each other and whose PPDUs are longer than their contention windows collide every time. Aggregates have
-    // no retry limit, so that only their lifetime ends this.
+    // Two stations that do not hear each other and whose PPDUs are longer than their contention
+    // windows collide every time. Aggregates have no retry limit, so that only their lifetime ends
+    // this.
     if settings["lifetime"].is_null() {
         settings["lifetime"] = json!("500ms");
     }
@@ -278,7 +281,8 @@ fn flow_of(octets: &mut Octets<'_>) -> Flow {
     Flow { from, to: (from + step) % (STATIONS + 1), category, packets }
 }
 
-/// Checks a cell whose settings, losses and arrivals the octets choose. The fuzz target `wifi_cell` shares it.
+/// Checks a cell whose settings, losses and arrivals the octets choose. The fuzz target `wifi_cell`
+/// shares it.
 ///
 /// # Panics
 /// If a property does not hold.

@@ -1,4 +1,5 @@
-//! Reception as a cell asks for it: models of the channel, who hears whom, capture, fades and absences.
+//! Reception as a cell asks for it: models of the channel, who hears whom, capture, fades and
+//! absences.
 
 #![expect(clippy::float_cmp, reason = "certainty is exact, and so is a rate that was given")]
 
@@ -124,7 +125,8 @@ fn pairs_that_are_told_do_not_hear_each_other() {
     assert_eq!(beside(3, 2), Link::LOST);
 }
 
-/// The access point is 20 m from station 2 and reached by station 1, at 1 m from it, 39 dB stronger.
+/// The access point is 20 m from station 2 and reached by station 1, at 1 m from it, 39 dB
+/// stronger.
 #[test]
 fn the_stronger_frame_survives_where_capture_is_on() {
     let place = Place::Points { points: vec![[1.0, 0.0], [20.0, 0.0], [1.0, 0.0]] };

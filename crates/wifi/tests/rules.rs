@@ -1,4 +1,5 @@
-//! Rules of the MAC, each in the smallest cell that shows it: queues after failures, retry limits, lifetimes, NAV, EIFS, named sets.
+//! Rules of the MAC, each in the smallest cell that shows it: queues after failures, retry limits,
+//! lifetimes, NAV, EIFS, named sets.
 
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -36,7 +37,8 @@ fn quiet(config: &CellConfig, sources: &[Source]) -> Cell<Packet> {
     cell
 }
 
-/// Wakes `cell` until `end` or until it has nothing to do. Returns the last instant at which it had.
+/// Wakes `cell` until `end` or until it has nothing to do. Returns the last instant at which it
+/// had.
 fn play(cell: &mut Cell<Packet>, end: Instant) -> Instant {
     let mut last = Instant::ZERO;
     while let Some(now) = cell.deadline().filter(|now| *now < end) {
@@ -64,8 +66,9 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     run(&config, &sources, 2.0, 3).octets[1] as f64
 }
 
-/// Ten packets are in the queue when a PPDU takes them all, and twenty more come while it is on the air. By the rule of 2014 the queue is
-/// empty then, and ten of them find room; else the ten on the air still count. The limit holds for one station, or for all.
+/// Ten packets are in the queue when a PPDU takes them all, and twenty more come while it is on the
+/// air. By the rule of 2014 the queue is empty then, and ten of them find room; else the ten on the
+/// air still count. The limit holds for one station, or for all.
 #[test]
 fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
     for queues in ["per-station", "shared"] {
@@ -83,8 +86,8 @@ fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
     }
 }
 
-/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A FIFO for all stations does so after the
-/// tries of one frame.
+/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A
+/// FIFO for all stations does so after the tries of one frame.
 #[test]
 fn a_silent_station_leaves_the_others_their_share() {
     for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"] {
@@ -101,7 +104,8 @@ fn a_silent_station_leaves_the_others_their_share() {
     assert!(second_of_two(&settings, true) < 0.1 * second_of_two(&settings, false));
 }
 
-/// The limit is of each MSDU (10.3.4.4): what other queues send between its transmissions changes nothing.
+/// The limit is of each MSDU (10.3.4.4): what other queues send between its transmissions changes
+/// nothing.
 #[test]
 fn a_frame_is_given_up_after_seven_transmissions_whatever_is_sent_between_them() {
     let sources = [Source::download(1, PACKET), Source::download(2, PACKET)];
@@ -123,8 +127,8 @@ fn a_frame_is_given_up_after_seven_transmissions_whatever_is_sent_between_them()
     assert!(between.count() > 3, "the other station was served in the meantime");
 }
 
-/// dot11MaxTransmitMSDULifetime: 512 TU after a frame was first sent, it is given up; and Block ACK requests have a limit, so that
-/// nothing is sent to a peer that is gone for good.
+/// dot11MaxTransmitMSDULifetime: 512 TU after a frame was first sent, it is given up; and Block ACK
+/// requests have a limit, so that nothing is sent to a peer that is gone for good.
 #[test]
 fn transmissions_to_an_absent_peer_end() {
     let sources = [Source::download(1, PACKET)];
@@ -133,7 +137,8 @@ fn transmissions_to_an_absent_peer_end() {
     enter(&mut cell, at(10), &sources[0], 0, 100);
     let last = play(&mut cell, at(60_000_000));
     assert_eq!(cell.counters()[0].expired, 100);
-    // Three aggregates, of 42, 42 and 16 frames, one after the other, and the requests and backoffs after each.
+    // Three aggregates, of 42, 42 and 16 frames, one after the other, and the requests and backoffs
+    // after each.
     assert!((at(3 * 524_288)..at(3 * 524_288 + 200_000)).contains(&last), "{last:?}");
 
     let unlimited = with(
@@ -146,7 +151,8 @@ fn transmissions_to_an_absent_peer_end() {
     assert_eq!(cell.counters()[0].expired, 0);
 }
 
-/// What no Block ACK request could report while the peer was gone does not hold up what is sent when it is back.
+/// What no Block ACK request could report while the peer was gone does not hold up what is sent
+/// when it is back.
 #[test]
 fn a_gap_does_not_outlast_an_absence() {
     let sources = [Source::download(1, PACKET)];
@@ -171,7 +177,8 @@ fn a_gap_does_not_outlast_an_absence() {
     assert_eq!(step(&mut cell, at(5_000_000)), 6, "the recipient does not wait for what was given up");
 }
 
-/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also where the failures are of aggregates and requests: 31, 63, …, 1023, 15.
+/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also where the failures are of aggregates
+/// and requests: 31, 63, …, 1023, 15.
 #[test]
 fn the_contention_window_is_reset_at_the_limit_of_retries() {
     let sources = [Source::download(1, PACKET)];
@@ -183,7 +190,8 @@ fn the_contention_window_is_reset_at_the_limit_of_retries() {
     assert!((mean / expected - 1.0).abs() < 0.1, "{mean} slots, expected {expected}");
 }
 
-/// 10.22.2.11.1 of 802.11-2016: an internal collision counts for the retry limit of the frame that would have been sent.
+/// 10.22.2.11.1 of 802.11-2016: an internal collision counts for the retry limit of the frame that
+/// would have been sent.
 #[test]
 fn internal_collisions_count_as_retries() {
     let low = Source::upload(1, PACKET).with(Category::BestEffort);
@@ -201,7 +209,8 @@ fn internal_collisions_count_as_retries() {
     assert_eq!(given_up_at_one, collisions);
 }
 
-/// A frame that a Block ACK has acknowledged is not sent again, even if it was not in the PPDU to which that responds.
+/// A frame that a Block ACK has acknowledged is not sent again, even if it was not in the PPDU to
+/// which that responds.
 #[test]
 fn a_block_ack_settles_the_whole_window() {
     let mut smaller = 0;
@@ -246,7 +255,8 @@ fn a_block_ack_settles_the_whole_window() {
     assert!(smaller > 0, "no Block ACK has acknowledged more than its PPDU carried");
 }
 
-/// The spacings of two PPDUs that collide, in microseconds, and which of two stations is the second to begin.
+/// The spacings of two PPDUs that collide, in microseconds, and which of two stations is the second
+/// to begin.
 fn spacings_of_collisions(settings: Value) -> Vec<(u64, usize)> {
     let sources: Vec<Source> = (1..=2).map(|station| Source::upload(station, PACKET)).collect();
     let config = cell_of(2, with(&settings, json!({"standard": "802.11a"})));
@@ -270,7 +280,8 @@ fn spacings_of_collisions(settings: Value) -> Vec<(u64, usize)> {
     spacings
 }
 
-/// A slot takes 9 us: who senses the medium a slot late transmits although another has begun in the slot before.
+/// A slot takes 9 us: who senses the medium a slot late transmits although another has begun in the
+/// slot before.
 #[test]
 fn late_sensing_lets_adjacent_slots_collide() {
     let late = |by: &str| spacings_of_collisions(json!({"late_sensing": by}));
@@ -279,7 +290,8 @@ fn late_sensing_lets_adjacent_slots_collide() {
     assert_eq!(late("18us"), [(0, 0), (9, 1), (9, 2), (18, 1), (18, 2)]);
 }
 
-/// Only the station that senses late begins within the other's PPDU, whether it or the other differs from the cell.
+/// Only the station that senses late begins within the other's PPDU, whether it or the other
+/// differs from the cell.
 #[test]
 fn a_node_may_sense_later_than_others() {
     let stations =
@@ -292,8 +304,9 @@ fn a_node_may_sense_later_than_others() {
     assert_eq!(first, [(0, 0), (9, 1)]);
 }
 
-/// Microseconds from the end of data that the access point has sent to another station to the earliest PPDU of a bystander, and how many
-/// response frames collide. Response frames take 28 us and begin `late` microseconds later than SIFS.
+/// Microseconds from the end of data that the access point has sent to another station to the
+/// earliest PPDU of a bystander, and how many response frames collide. Response frames take 28 us
+/// and begin `late` microseconds later than SIFS.
 fn earliest_bystander(late: u64, is_announced: bool) -> (u64, usize) {
     let sources = [Source::download(1, PACKET), Source::upload(2, PACKET)];
     let settings = json!({
@@ -313,9 +326,10 @@ fn earliest_bystander(late: u64, is_announced: bool) -> (u64, usize) {
     (gaps.min().expect("the station sends after the access point"), log.iter().filter(is_lost).count())
 }
 
-/// Bystanders count DIFS, 34 us, from the end of what duration fields announce, and at least one slot of 9 us: with none left they would
-/// have sent together with the data. A response frame that is 37 us late begins 53 us after the data and stops them; one that is 100 us
-/// late finds them on the air.
+/// Bystanders count DIFS, 34 us, from the end of what duration fields announce, and at least one
+/// slot of 9 us: with none left they would have sent together with the data. A response frame that
+/// is 37 us late begins 53 us after the data and stops them; one that is 100 us late finds them on
+/// the air.
 #[test]
 fn late_responses_that_are_not_announced_collide_if_they_come_after_difs() {
     let one_slot = 34 + 9;
@@ -334,8 +348,9 @@ fn exchanges(stations: u32, settings: &Value) -> f64 {
     run(&cell_of(stations, settings.clone()), &sources, 20.0, 5).packets_per_second(PACKET)
 }
 
-/// By how much fewer exchanges there are if all bystanders of a collision defer for EIFS: SIFS and an ACK longer than DIFS, once a
-/// collision. With `none`, the cell is ns-3's with preambles of equal power.
+/// By how much fewer exchanges there are if all bystanders of a collision defer for EIFS: SIFS and
+/// an ACK longer than DIFS, once a collision. With `none`, the cell is ns-3's with preambles of
+/// equal power.
 #[test]
 fn eifs_after_collisions_costs_its_length_once_a_collision() {
     for (standard, stations, eifs) in [("802.11a", 10, 16 + 44), ("802.11b", 10, 10 + 304)] {
@@ -354,8 +369,8 @@ fn eifs_after_collisions_costs_its_length_once_a_collision() {
     }
 }
 
-/// Microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of one of them, and to the earliest of station 3, a
-/// bystander.
+/// Microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of one of
+/// them, and to the earliest of station 3, a bystander.
 fn earliest_after_collision(config: &CellConfig) -> [u64; 2] {
     let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
     let mut cell = quiet(config, &sources);
@@ -389,7 +404,8 @@ const SENDERS: u64 = 16 + 9 + 20 + 34;
 /// DIFS, and with EIFS SIFS and an ACK at 6 Mbps more.
 const BYSTANDER: [u64; 2] = [34, 34 + 60];
 
-/// The senders of a collision were transmitting, so they count AIFS from their timeouts, while all others wait for EIFS.
+/// The senders of a collision were transmitting, so they count AIFS from their timeouts, while all
+/// others wait for EIFS.
 #[test]
 fn the_senders_of_a_collision_do_not_defer_for_eifs() {
     for (rule, bystander) in [("none", BYSTANDER[0]), ("always", BYSTANDER[1])] {
@@ -398,9 +414,10 @@ fn the_senders_of_a_collision_do_not_defer_for_eifs() {
     }
 }
 
-/// ns-3's `ThresholdPreambleDetectionModel`: a preamble is detected if it is 4 dB stronger than all else. A bystander beside one of the
-/// senders detects it and defers for EIFS; one that is as far from both does not, nor one for which they differ by 3 dB. With 35 dB a
-/// decade, 4 dB are a ratio of distances of 1.30.
+/// ns-3's `ThresholdPreambleDetectionModel`: a preamble is detected if it is 4 dB stronger than all
+/// else. A bystander beside one of the senders detects it and defers for EIFS; one that is as far
+/// from both does not, nor one for which they differ by 3 dB. With 35 dB a decade, 4 dB are a ratio
+/// of distances of 1.30.
 #[test]
 fn a_bystander_defers_for_eifs_if_it_detects_a_preamble() {
     // Both senders are as far from the access point, so it decodes neither.

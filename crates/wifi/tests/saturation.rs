@@ -1,4 +1,5 @@
-//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff, PPDU, SIFS, response frame.
+//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff,
+//! PPDU, SIFS, response frame.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -21,7 +22,8 @@ const SLOT: u64 = 9 * US;
 /// AIFS of best effort at 5 GHz.
 const AIFS: u64 = 43 * US;
 
-/// The times between the beginnings of data PPDUs, and the packets in each, of one station that uploads without ever backing off.
+/// The times between the beginnings of data PPDUs, and the packets in each, of one station that
+/// uploads without ever backing off.
 fn cycles(mut settings: Value, size: u64) -> Vec<(u64, usize)> {
     settings["access"] = json!({"best_effort": {"cw_min": 0}});
     let config = cell_of(1, settings);
@@ -52,7 +54,8 @@ fn capacity_of(settings: &Value, source: Source, cw_min: u16) -> Cycle {
     cell.cycle(from, to, category, size).unwrap_or_else(|| panic!("no queue for {source:?}"))
 }
 
-/// All cycles of this cell take `expected` and carry so many packets, and its capacity follows from that.
+/// All cycles of this cell take `expected` and carry so many packets, and its capacity follows from
+/// that.
 #[track_caller]
 fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     let capacity = capacity_of(&settings, Source::upload(1, size), 0);
@@ -65,7 +68,8 @@ fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     );
 }
 
-/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and the window, and its PPDU within `time`.
+/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and the window, and its
+/// PPDU within `time`.
 fn frames(mpdu: u64, octets: u64, window: u64, time: u64, duration: impl Fn(u64) -> u64) -> u64 {
     let fits = |count: &u64| a_mpdu(mpdu, *count) <= octets && duration(a_mpdu(mpdu, *count)) <= time;
     (1..=window).take_while(fits).last().unwrap_or(1)
@@ -258,7 +262,8 @@ fn dsss_goes_ahead_of_ofdm_where_old_stations_listen() {
     takes(of("rts-cts"), PACKET, plain + dsss(20, false, 20) + 10 * US + dsss(20, false, 14) + 10 * US, 1);
 }
 
-/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning to the last response frame's end.
+/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning
+/// to the last response frame's end.
 fn burst(limit: u64, most_frames: u64, ahead: u64, duration: impl Fn(u64) -> u64) -> (u64, u64) {
     let mpdu = PACKET + QOS_MPDU;
     let (mut spent, mut packets) = (0, 0);

@@ -25,8 +25,9 @@ impl Category {
     /// All, lowest priority first.
     pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
 
-    /// The category of packets with this differentiated services codepoint (RFC 8325, §4.3): EF and VOICE-ADMIT are voice; AF3x, AF4x,
-    /// CS4 and CS5 are video; CS1 and LE (RFC 8622) are background; all others are best effort.
+    /// The category of packets with this differentiated services codepoint (RFC 8325, §4.3): EF and
+    /// VOICE-ADMIT are voice; AF3x, AF4x, CS4 and CS5 are video; CS1 and LE (RFC 8622) are
+    /// background; all others are best effort.
     #[must_use]
     #[inline]
     pub const fn of_dscp(dscp: u8) -> Self {
@@ -40,7 +41,8 @@ impl Category {
         }
     }
 
-    /// The codepoint that stands for this category alone: EF (RFC 3246), AF41 (RFC 2597), DF (RFC 2474) and CS1 (RFC 4594).
+    /// The codepoint that stands for this category alone: EF (RFC 3246), AF41 (RFC 2597), DF (RFC
+    /// 2474) and CS1 (RFC 4594).
     #[must_use]
     pub const fn dscp(self) -> u8 {
         match self {

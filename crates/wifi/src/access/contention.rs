@@ -1,9 +1,10 @@
 //! Backoffs that freeze and resume, without an event per slot.
 //!
-//! EDCAFs with the same view of the medium, the same AIFS and the same time of sensing form a *lane*: while the medium is idle they count the same slots, so one
-//! counter serves them all. An EDCAF that draws a backoff of `s` slots is due when its lane has counted `s` more, whatever happens to
-//! the medium in between; the EDCAF with the smallest count transmits next. A busy period costs a subtraction per lane, a contention
-//! O(log n) in the number of waiting EDCAFs.
+//! EDCAFs with the same view of the medium, the same AIFS and the same time of sensing form a
+//! *lane*: while the medium is idle they count the same slots, so one counter serves them all. An
+//! EDCAF that draws a backoff of `s` slots is due when its lane has counted `s` more, whatever
+//! happens to the medium in between; the EDCAF with the smallest count transmits next. A busy
+//! period costs a subtraction per lane, a contention O(log n) in the number of waiting EDCAFs.
 
 use super::Parameters;
 use acklab_base::{Duration, Instant};
@@ -24,7 +25,8 @@ struct Lane {
     view: usize,
     aifsn: u8,
     aifs: Duration,
-    /// aCCATime, or longer: transmissions that begin within it of each other are not sensed by each other's senders.
+    /// aCCATime, or longer: transmissions that begin within it of each other are not sensed by each
+    /// other's senders.
     cca: Duration,
     /// Slots counted in all idle periods that are over.
     counted: u64,
@@ -34,8 +36,9 @@ struct Lane {
     waiting: BinaryHeap<Reverse<(u64, EdcafId)>>,
 }
 
-/// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It counts apart from the lane until the medium
-/// is next busy: its transmission had no response, and it waits for the timeout where others wait for EIFS; or the dialect demands it.
+/// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It counts
+/// apart from the lane until the medium is next busy: its transmission had no response, and it
+/// waits for the timeout where others wait for EIFS; or the dialect demands it.
 #[derive(Clone, Copy, Debug)]
 struct DetachedBackoff {
     edcaf: EdcafId,
@@ -44,14 +47,17 @@ struct DetachedBackoff {
     slots: u64,
 }
 
-/// How the reception of a transmission ends at a view of the medium: what PHY-RXEND.indication says (8.3.5.13).
+/// How the reception of a transmission ends at a view of the medium: what PHY-RXEND.indication says
+/// (8.3.5.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RxEnd {
-    /// The nodes there have decoded it, or one of them has sent it. An earlier error no longer counts (10.3.2.3.7).
+    /// The nodes there have decoded it, or one of them has sent it. An earlier error no longer
+    /// counts (10.3.2.3.7).
     Correct,
     /// They have not detected its preamble: it was energy alone.
     Undetected,
-    /// They could not decode it, and defer for EIFS once the medium is idle: longer than AIFS by this time.
+    /// They could not decode it, and defer for EIFS once the medium is idle: longer than AIFS by
+    /// this time.
     Erroneous(Duration),
 }
 
@@ -61,7 +67,8 @@ struct View {
     /// Transmissions sensed now.
     heard: u32,
     idle_from: Instant,
-    /// When the last reception with an error ended within this busy period, and how much longer than AIFS nodes here defer because of it.
+    /// When the last reception with an error ended within this busy period, and how much longer
+    /// than AIFS nodes here defer because of it.
     erroneous: Option<(Instant, Duration)>,
     /// The network allocation vector: the medium is reserved until then (10.3.2.4).
     nav: Instant,
@@ -76,14 +83,16 @@ struct View {
 #[derive(Clone, Debug)]
 pub(crate) struct Contention {
     slot: Duration,
-    /// A lane counts one slot at the end of AIFS itself. EDCA does (10.23.2.4), DCF does not (10.3.4.3).
+    /// A lane counts one slot at the end of AIFS itself. EDCA does (10.23.2.4), DCF does not
+    /// (10.3.4.3).
     counts_at_aifs: bool,
     lanes: Vec<Lane>,
     views: Vec<View>,
     detached: Vec<DetachedBackoff>,
     /// Views whose NAV may be reset, with the instants.
     nav_resets: Vec<(Instant, usize)>,
-    /// EDCAFs that will transmit although the medium has just become busy, as they cannot have sensed that yet; and when.
+    /// EDCAFs that will transmit although the medium has just become busy, as they cannot have
+    /// sensed that yet; and when.
     committed: Vec<(Instant, EdcafId)>,
 }
 
@@ -138,7 +147,8 @@ impl Contention {
         view.heard > 0 || now < view.nav
     }
 
-    /// The count from which a backoff that begins now starts: a slot that has begun is not counted again.
+    /// The count from which a backoff that begins now starts: a slot that has begun is not counted
+    /// again.
     pub(crate) fn count(&self, lane: LaneId, now: Instant) -> u64 {
         let lane = &self.lanes[lane.0 as usize];
         let running = lane.start.map_or(0, |start| now.since(start).as_nanos().div_ceil(self.slot.as_nanos()));
@@ -171,12 +181,14 @@ impl Contention {
         self.lanes[lane.0 as usize].waiting.push(Reverse((count, edcaf)));
     }
 
-    /// The EDCAF stops waiting for a response frame at `timeout`, and transmits AIFS and `slots` after that (10.23.2.4 c).
+    /// The EDCAF stops waiting for a response frame at `timeout`, and transmits AIFS and `slots`
+    /// after that (10.23.2.4 c).
     pub(crate) fn wait_after_timeout(&mut self, edcaf: EdcafId, lane: LaneId, timeout: Instant, slots: u64) {
         self.wait_from(edcaf, lane, timeout + self.lanes[lane.0 as usize].aifs, slots);
     }
 
-    /// The EDCAF counts its first slot at `start`, apart from its lane, until the medium is next busy.
+    /// The EDCAF counts its first slot at `start`, apart from its lane, until the medium is next
+    /// busy.
     pub(crate) fn wait_from(&mut self, edcaf: EdcafId, lane: LaneId, start: Instant, slots: u64) {
         self.detached.push(DetachedBackoff { edcaf, lane, start, slots });
     }
@@ -288,7 +300,8 @@ impl Contention {
         (view.heard == 0).then(|| view.idle_from.max(view.nav))
     }
 
-    /// Sets the NAV at `view` for an exchange of `holder`, unless it ends later. `reset`: when it is reset if no PPDU begins before.
+    /// Sets the NAV at `view` for an exchange of `holder`, unless it ends later. `reset`: when it
+    /// is reset if no PPDU begins before.
     pub(crate) fn reserve(&mut self, view: usize, until: Instant, holder: usize, reset: Option<Instant>) {
         let sensed = &mut self.views[view];
         if until <= sensed.nav {
@@ -298,7 +311,8 @@ impl Contention {
         self.nav_resets.extend(reset.map(|at| (at, view)));
     }
 
-    /// Returns `true` if the NAV at `view` forbids a CTS to `initiator`. It does not if that one has set it (10.3.2.9, 10.23.2.4).
+    /// Returns `true` if the NAV at `view` forbids a CTS to `initiator`. It does not if that one
+    /// has set it (10.3.2.9, 10.23.2.4).
     pub(crate) fn forbids_cts(&self, view: usize, now: Instant, initiator: usize) -> bool {
         let view = &self.views[view];
         now < view.nav && view.nav_holder != Some(initiator)
@@ -320,8 +334,9 @@ impl Contention {
         }
     }
 
-    /// A transmission is no longer sensed at `view`. EIFS begins when the medium is idle after a reception with an error, whatever was
-    /// sensed in between, unless a frame has been received correctly since (10.3.2.3.7).
+    /// A transmission is no longer sensed at `view`. EIFS begins when the medium is idle after a
+    /// reception with an error, whatever was sensed in between, unless a frame has been received
+    /// correctly since (10.3.2.3.7).
     pub(crate) fn idle(&mut self, view: usize, now: Instant, end: RxEnd) {
         let sensed = &mut self.views[view];
         sensed.heard -= 1;
@@ -337,7 +352,8 @@ impl Contention {
         let extra = sensed.erroneous.take().map_or(Duration::ZERO, |(_, extra)| extra);
         sensed.idle_from = now;
         let from = sensed.nav.max(now + extra);
-        // Those who count apart have sent within this busy period, so they did not receive what the others could not decode.
+        // Those who count apart have sent within this busy period, so they did not receive what the
+        // others could not decode.
         let of_senders = sensed.nav.max(now);
         for id in &sensed.lanes {
             let lane = &mut self.lanes[id.0 as usize];

@@ -5,8 +5,8 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A set of EDCA parameters. They differ in TXOP limits, and `hostapd` in what an access point uses itself. CWmin and CWmax are of
-/// OFDM, as all PHYs with QoS here are.
+/// A set of EDCA parameters. They differ in TXOP limits, and `hostapd` in what an access point uses
+/// itself. CWmin and CWmax are of OFDM, as all PHYs with QoS here are.
 ///
 /// | | background | best effort | video | voice |
 /// |---|---|---|---|---|
@@ -18,18 +18,21 @@ use serde::{Deserialize, Serialize};
 /// | access point of `hostapd` | 0 | CWmax 63; 0 | AIFSN 1; 3.0 | AIFSN 1; 1.5 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EdcaSet {
-    /// ns-3's (`WifiMac::ConfigureDcf`): the limits of 802.11-2016 for video and voice, none for the others.
+    /// ns-3's (`WifiMac::ConfigureDcf`): the limits of 802.11-2016 for video and voice, none for
+    /// the others.
     #[default]
     #[serde(rename = "ns3")]
     Ns3,
-    /// Table 8-105 of 802.11-2012, as in WMM and in mac80211's stations (`ieee80211_set_wmm_default`).
+    /// Table 8-105 of 802.11-2012, as in WMM and in mac80211's stations
+    /// (`ieee80211_set_wmm_default`).
     #[serde(rename = "802.11-2012")]
     Ieee2012,
     /// Table 9-137 of 802.11-2016 and Table 9-155 of 802.11-2020.
     #[serde(rename = "802.11-2016")]
     Ieee2016,
-    /// The access point uses the transmit queue parameters of hostapd's defaults (`hostapd_config_defaults`: `tx_queue`), the stations
-    /// what it announces (`wmm_ac_params`), which is the set of 802.11-2012.
+    /// The access point uses the transmit queue parameters of hostapd's defaults
+    /// (`hostapd_config_defaults`: `tx_queue`), the stations what it announces (`wmm_ac_params`),
+    /// which is the set of 802.11-2012.
     #[serde(rename = "hostapd")]
     Hostapd,
 }
@@ -81,7 +84,8 @@ mod tests {
         Category::ALL.map(|category| set.parameters(category, is_access_point).txop_limit.as_nanos() / 1_000)
     }
 
-    /// In units of 32 µs, 802.11 and WMM have 94 and 47, 79, 128 and 65; hostapd's queues are in units of 100 µs.
+    /// In units of 32 µs, 802.11 and WMM have 94 and 47, 79, 128 and 65; hostapd's queues are in
+    /// units of 100 µs.
     #[test]
     fn txop_limits_are_those_of_the_tables() {
         assert_eq!(limits(EdcaSet::Ieee2012, true), [0, 0, 94 * 32, 47 * 32]);

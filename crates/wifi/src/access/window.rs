@@ -14,7 +14,8 @@ pub enum Control {
     /// Doubled on failure, back to CWmin on success (10.3.3).
     #[default]
     Standard,
-    /// Doubled on failure, halved on success: CWmin follows the contention (Kim et al., VTC 2006, Figure 9).
+    /// Doubled on failure, halved on success: CWmin follows the contention (Kim et al., VTC 2006,
+    /// Figure 9).
     Mimd,
 }
 
@@ -60,8 +61,8 @@ impl Window {
         self.now = doubled(self.now, self.most);
     }
 
-    /// A frame was given up (10.3.3: the window returns to CWmin when a retry counter reaches its limit). `resets_mimd`: it does so under
-    /// [`Control::Mimd`] as well.
+    /// A frame was given up (10.3.3: the window returns to CWmin when a retry counter reaches its
+    /// limit). `resets_mimd`: it does so under [`Control::Mimd`] as well.
     pub const fn give_up(&mut self, resets_mimd: bool) {
         if resets_mimd || matches!(self.control, Control::Standard) {
             self.now = self.least;

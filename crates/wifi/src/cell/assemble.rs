@@ -11,7 +11,8 @@ use crate::phy::Mode;
 use acklab_base::{Bytes, Duration, Instant};
 
 impl<D: Packet> Cell<D> {
-    /// The next PPDU of `id`. Returns `None` if there is nothing to send, or if no exchange fits into `left`.
+    /// The next PPDU of `id`. Returns `None` if there is nothing to send, or if no exchange fits
+    /// into `left`.
     pub(super) fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
         let txq = &mut self.backlog.txqs[id];
         let mode = txq.rate.choose(now, txq.attempt);
@@ -37,7 +38,8 @@ impl<D: Packet> Cell<D> {
         Some(Data { wants_rts: wants_rts || is_long, has_more, is_sync, ..data })
     }
 
-    /// Octets of an aggregate in this mode whose exchange, with protection and Block ACK, takes at most `left`.
+    /// Octets of an aggregate in this mode whose exchange, with protection and Block ACK, takes at
+    /// most `left`.
     pub(super) fn octets_within(&self, mode: Mode, wants_rts: bool, left: Option<Duration>) -> Bytes {
         let response = self.rules.response_time(Response::BlockAck, self.response_mode(mode));
         let extension = self.rules.timing.extension(mode) + self.rules.timing.packet_extension(mode);
@@ -61,7 +63,8 @@ impl<D: Packet> Cell<D> {
         Some(data)
     }
 
-    /// Frames to retransmit first, then new ones, within the window (10.25.6.5), `most` octets and the limit of frames.
+    /// Frames to retransmit first, then new ones, within the window (10.25.6.5), `most` octets and
+    /// the limit of frames.
     fn assemble_aggregate(&mut self, now: Instant, id: TxqId, mode: Mode, most: Bytes, is_first: bool) -> Option<Data> {
         let window = u64::from(self.rules.window);
         // A probe of the rate control is sent as a single frame.
@@ -104,7 +107,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Assigns the next sequence number to the packet at the head of the queue, or to several in an A-MSDU.
+    /// Assigns the next sequence number to the packet at the head of the queue, or to several in an
+    /// A-MSDU.
     pub(super) fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
         self.drop_expired(now, id);
         let (arrived, first) = self.take(now, id)?;

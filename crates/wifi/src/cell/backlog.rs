@@ -13,7 +13,8 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::{self, Buffer, Verdict};
 use std::ops::Range;
 
-/// A frame queue for one peer and category: mac80211's txq, and both ends of its Block ACK agreement.
+/// A frame queue for one peer and category: mac80211's txq, and both ends of its Block ACK
+/// agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TxqId(pub(super) u32);
 
@@ -59,7 +60,8 @@ pub(super) struct Occupancy {
     pub(super) bytes: Bytes,
 }
 
-/// The enhanced distributed channel access function (EDCAF) of one node and category (10.23.2.2); without QoS, the node's DCF.
+/// The enhanced distributed channel access function (EDCAF) of one node and category (10.23.2.2);
+/// without QoS, the node's DCF.
 #[derive(Clone, Debug)]
 pub(super) struct Edcaf {
     pub(super) node: usize,
@@ -183,7 +185,8 @@ impl<D: Datagram> Backlog<D> {
         edcaf.note_length(now, window);
     }
 
-    /// Adds the queue to the ready queues of its EDCAF, if it has something to send and is not among them.
+    /// Adds the queue to the ready queues of its EDCAF, if it has something to send and is not
+    /// among them.
     #[inline]
     pub(super) fn make_ready(&mut self, id: TxqId, at_front: bool) {
         let txq = &self.txqs[id];
@@ -203,7 +206,8 @@ impl<D: Datagram> Backlog<D> {
         }
     }
 
-    /// Adds a queue whose exchange has failed to the ready queues of its EDCAF: first, or after all others.
+    /// Adds a queue whose exchange has failed to the ready queues of its EDCAF: first, or after all
+    /// others.
     pub(super) fn make_ready_after_failure(&mut self, now: Instant, id: TxqId, at_front: bool) {
         if at_front {
             return self.make_ready(id, true);

@@ -1,6 +1,7 @@
 //! The access point sends beacons (11.1.2).
 //!
-//! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after the beacon fell due. It elicits no response.
+//! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after the
+//! beacon fell due. It elicits no response.
 
 use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
 use super::rules::Response;
@@ -16,8 +17,9 @@ pub(super) struct Beacons {
     due: Instant,
 }
 
-/// Octets of a beacon with the elements that every access point sends: header 24, timestamp, interval and capabilities 12, SSID of 8
-/// octets 10, rates 10, DS parameters 3, TIM 6, country 8, ERP 3, and FCS 4 (9.3.3.2).
+/// Octets of a beacon with the elements that every access point sends: header 24, timestamp,
+/// interval and capabilities 12, SSID of 8 octets 10, rates 10, DS parameters 3, TIM 6, country 8,
+/// ERP 3, and FCS 4 (9.3.3.2).
 const OCTETS: Bytes = Bytes(80);
 
 impl Beacons {
@@ -31,7 +33,8 @@ impl Beacons {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Sends a beacon that is due if the medium has been idle for PIFS. Otherwise tries again when PIFS is over.
+    /// Sends a beacon that is due if the medium has been idle for PIFS. Otherwise tries again when
+    /// PIFS is over.
     pub(super) fn send_due_beacon(&mut self, now: Instant) {
         let Some(beacons) = &mut self.timers.beacons else { return };
         if beacons.due > now {

@@ -1,4 +1,5 @@
-//! The capacity of a cell: the mean cycle of one saturated sender, alone on the medium and without errors.
+//! The capacity of a cell: the mean cycle of one saturated sender, alone on the medium and without
+//! errors.
 
 use super::rules::Response;
 use super::{ACCESS_POINT, Cell, TxqId};
@@ -8,12 +9,14 @@ use crate::packet::Packet;
 use crate::phy::Mode;
 use acklab_base::{Bytes, Duration};
 
-/// A mean cycle of channel access: AIFS, backoff, and the frame exchanges of a transmission opportunity.
+/// A mean cycle of channel access: AIFS, backoff, and the frame exchanges of a transmission
+/// opportunity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// Octets of the packets that it delivers.
     pub octets: Bytes,
-    /// Its duration. For packets that the access point relays, the time of these octets on both hops.
+    /// Its duration. For packets that the access point relays, the time of these octets on both
+    /// hops.
     pub time: Duration,
 }
 
@@ -26,8 +29,9 @@ impl Cycle {
 }
 
 impl<D: Packet> Cell<D> {
-    /// The mean cycle of `from` if it always has packets of `packet` octets for `to`. Rate control that adapts counts as its fastest mode.
-    /// Returns `None` if [`carry`](Self::carry) was not called for this direction and category.
+    /// The mean cycle of `from` if it always has packets of `packet` octets for `to`. Rate control
+    /// that adapts counts as its fastest mode. Returns `None` if [`carry`](Self::carry) was not
+    /// called for this direction and category.
     #[must_use]
     pub fn cycle(&self, from: usize, to: usize, category: Category, packet: Bytes) -> Option<Cycle> {
         let category = if self.rules.has_qos { category } else { Category::BestEffort };
@@ -48,7 +52,8 @@ impl<D: Packet> Cell<D> {
         let sifs = self.rules.timing.sifs;
         let limit = Some(parameters.txop_limit).filter(|limit| !limit.is_zero());
         let (mut packets, mut used) = (0, Duration::ZERO);
-        // The transmission opportunity continues SIFS after an exchange while another one fits (10.23.2.9).
+        // The transmission opportunity continues SIFS after an exchange while another one fits
+        // (10.23.2.9).
         loop {
             let ahead = if packets == 0 { Duration::ZERO } else { sifs };
             let left =
@@ -73,7 +78,8 @@ impl<D: Packet> Cell<D> {
         self.rules.timing.slot * (self.rules.backoffs(window) - 1) / 2
     }
 
-    /// The longest exchange that takes at most `left`. The first one may exceed it with a single frame.
+    /// The longest exchange that takes at most `left`. The first one may exceed it with a single
+    /// frame.
     fn full_exchange(&self, mode: Mode, packet: Bytes, left: Option<Duration>, is_first: bool) -> Option<FullExchange> {
         let rules = &self.rules;
         let (packets_of_mpdu, mpdu) = self.full_mpdu(packet);

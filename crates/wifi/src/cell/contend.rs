@@ -32,14 +32,15 @@ impl<D: Packet> Cell<D> {
         if let Some(txq) = self.backlog.edcafs[id].ready.first()
             && self.backlog.txqs[txq].originator.is_empty()
         {
-            // The discipline may drop all waiting packets. The EDCAF notices when it has won and has nothing to transmit.
+            // The discipline may drop all waiting packets. The EDCAF notices when it has won and
+            // has nothing to transmit.
             let _ = self.next_mpdu(now, txq);
         }
     }
 
-    /// The transmission opportunity is over, whether the last exchange succeeded or not. The EDCAF draws the backoff before its next
-    /// opportunity, and counts it down even if it has nothing to send (10.3.4.3). `timeout` is the instant at which it knows that no response
-    /// frame comes.
+    /// The transmission opportunity is over, whether the last exchange succeeded or not. The EDCAF
+    /// draws the backoff before its next opportunity, and counts it down even if it has nothing to
+    /// send (10.3.4.3). `timeout` is the instant at which it knows that no response frame comes.
     pub(super) fn end_txop(&mut self, now: Instant, id: EdcafId, timeout: Option<Instant>) {
         let slots = self.draw_backoff(now, id);
         let edcaf = &self.backlog.edcafs[id];
@@ -84,8 +85,9 @@ impl<D: Packet> Cell<D> {
         self.contenders.put_back(winners);
     }
 
-    /// A higher category of the same node wins. This EDCAF backs off as after a failure on the air, and the retry counters of the EDCAF
-    /// and of its next frame increase by one (10.22.2.11.1 of 802.11-2016).
+    /// A higher category of the same node wins. This EDCAF backs off as after a failure on the air,
+    /// and the retry counters of the EDCAF and of its next frame increase by one (10.22.2.11.1 of
+    /// 802.11-2016).
     fn collide_internally(&mut self, now: Instant, id: EdcafId) {
         let node = self.backlog.edcafs[id].node;
         if let Some(counters) = self.measurement.of(now, node) {

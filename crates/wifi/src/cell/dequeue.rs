@@ -50,8 +50,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Gives up frames with a sequence number that have exceeded a lifetime. Later frames are younger, so the search ends at the first frame
-    /// within its lifetime.
+    /// Gives up frames with a sequence number that have exceeded a lifetime. Later frames are
+    /// younger, so the search ends at the first frame within its lifetime.
     pub(super) fn expire(&mut self, now: Instant, id: TxqId) {
         let (lifetime, transmit_lifetime) = (self.rules.lifetime, self.rules.transmit_lifetime);
         let has_expired = |frame: &Mpdu<D>| {

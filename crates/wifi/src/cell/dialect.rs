@@ -1,7 +1,9 @@
-//! The rules of channel access on which implementations differ, as data: one field per rule, one value per behaviour, with its source.
+//! The rules of channel access on which implementations differ, as data: one field per rule, one
+//! value per behaviour, with its source.
 //!
-//! The machine evaluates these rules and never asks which implementation it imitates. A [`Dialect`] selects a complete set of values. ns-3's functions are those of
-//! 3.37, ns-2's those of 2.35's `mac/mac-802_11.cc` unless another file is named.
+//! The machine evaluates these rules and never asks which implementation it imitates. A [`Dialect`]
+//! selects a complete set of values. ns-3's functions are those of 3.37, ns-2's those of 2.35's
+//! `mac/mac-802_11.cc` unless another file is named.
 
 use crate::config::{Dialect, EifsAfterCollision};
 
@@ -20,9 +22,11 @@ pub(super) struct DialectRules {
     pub(super) mimd_limit: MimdLimit,
     pub(super) durations: Durations,
     pub(super) encapsulation: Encapsulation,
-    /// The queue of a failed exchange is served first. Otherwise it waits for the other queues of its EDCAF.
+    /// The queue of a failed exchange is served first. Otherwise it waits for the other queues of
+    /// its EDCAF.
     pub(super) serves_failed_first: bool,
-    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end of the PPDU.
+    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end
+    /// of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
     /// Block ACK requests have a limit of transmissions by default.
     pub(super) limits_requests: bool,
@@ -31,11 +35,13 @@ pub(super) struct DialectRules {
 /// How an idle EDCAF requests the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessRequest {
-    /// It backs off if the medium is busy, and transmits at the next slot if it was idle for DIFS or AIFS (10.3.4.2).
+    /// It backs off if the medium is busy, and transmits at the next slot if it was idle for DIFS
+    /// or AIFS (10.3.4.2).
     Standard,
     /// ns-3's `ChannelAccessManager`.
     Ns3,
-    /// It always backs off, on an idle medium DIFS after the frame has arrived (`Mac802_11::send` with `bugFix_timer_`).
+    /// It always backs off, on an idle medium DIFS after the frame has arrived (`Mac802_11::send`
+    /// with `bugFix_timer_`).
     AlwaysBacksOff,
 }
 
@@ -64,7 +70,8 @@ pub(super) enum BackoffRange {
 pub(super) enum Dequeue {
     /// When its EDCAF has won the medium.
     WhenSent,
-    /// As soon as the MAC has nothing else to send (`tx_resume` calls `callback_`, `queue.cc`, `Queue::resume`).
+    /// As soon as the MAC has nothing else to send (`tx_resume` calls `callback_`, `queue.cc`,
+    /// `Queue::resume`).
     WhenFree,
 }
 
@@ -73,7 +80,8 @@ pub(super) enum Dequeue {
 pub(super) enum ResponseTimeout {
     /// Until the frame should have begun: SIFS, a slot and the preamble (10.3.2.9).
     Start,
-    /// Until the frame should have ended, and twice `DSSS_MaxPropagationDelay` (`check_pktTx`, `check_pktRTS`).
+    /// Until the frame should have ended, and twice `DSSS_MaxPropagationDelay` (`check_pktTx`,
+    /// `check_pktRTS`).
     End,
 }
 
@@ -91,8 +99,8 @@ pub(super) enum EifsEnd {
 pub(super) enum CollidingSenders {
     /// No sender defers, because each was transmitting.
     NeverDefer,
-    /// A sender defers if its own frame ends no later than another: it receives the rest of the other frame as an error (`recv`: `tx_active_`;
-    /// `recv_timer`).
+    /// A sender defers if its own frame ends no later than another: it receives the rest of the
+    /// other frame as an error (`recv`: `tx_active_`; `recv_timer`).
     DeferIfOutlasted,
 }
 
@@ -110,8 +118,9 @@ pub(super) enum MimdLimit {
 pub(super) enum Durations {
     /// DSSS frames take whole microseconds (16.3.4), and duration fields cover them.
     WholeFrames,
-    /// DSSS frames take what their bits take, and duration fields are rounded to microseconds (`txtime`; `mac-802_11.h`, `usec`): the NAV
-    /// of bystanders ends up to 0.5 µs before or after the exchange.
+    /// DSSS frames take what their bits take, and duration fields are rounded to microseconds
+    /// (`txtime`; `mac-802_11.h`, `usec`): the NAV of bystanders ends up to 0.5 µs before or after
+    /// the exchange.
     WholeFields,
 }
 

@@ -58,8 +58,8 @@ impl<D: Packet> Cell<D> {
         exits[destination.index()] = Some(node as u32);
     }
 
-    /// Creates the queues from one node to another in a category before the first packet needs them. Without QoS, all packets are
-    /// best effort.
+    /// Creates the queues from one node to another in a category before the first packet needs
+    /// them. Without QoS, all packets are best effort.
     ///
     /// # Errors
     /// If the standard does not define the sender's mode.

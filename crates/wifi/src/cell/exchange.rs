@@ -29,7 +29,8 @@ pub(super) struct Exchange {
     pub(super) number: u64,
     /// It overlapped with another PPDU that its receiver hears.
     pub(super) has_collided: bool,
-    /// It overlapped with a PPDU that began before either preamble could be detected: no bystander receives it or defers for EIFS.
+    /// It overlapped with a PPDU that began before either preamble could be detected: no bystander
+    /// receives it or defers for EIFS.
     pub(super) is_undetected: bool,
     /// It overlapped with a PPDU that its sender hears and that ends no earlier.
     pub(super) is_outlasted: bool,

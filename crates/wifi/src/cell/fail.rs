@@ -23,7 +23,8 @@ impl<D: Packet> Cell<D> {
         let is_at_limit = self.count_retry(id, is_behind_rts);
         let txq = &mut self.backlog.txqs[id];
         txq.attempt += 1;
-        // Another queue is served after as many failures of a PPDU, of any kind, as a frame has transmissions.
+        // Another queue is served after as many failures of a PPDU, of any kind, as a frame has
+        // transmissions.
         let are_tries_over = is_at_limit || txq.attempt >= u32::from(self.rules.retries.short);
         if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
             txq.originator.miss_response(exchange.data.response == Response::Ack);
@@ -62,7 +63,8 @@ impl<D: Packet> Cell<D> {
         self.end_txop(now, edcaf_id, timeout);
     }
 
-    /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the limit (10.3.3).
+    /// Doubles the contention window of an EDCAF, or resets it if its retry counter reaches the
+    /// limit (10.3.3).
     pub(super) fn widen_window(&mut self, id: EdcafId, is_behind_rts: bool) {
         let retries = self.rules.retries;
         let resets_mimd = self.rules.dialect.mimd_limit == MimdLimit::Resets;
@@ -80,7 +82,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Counts a failure of the first frame of a queue. Returns whether the frame has reached its retry limit (10.3.4.4).
+    /// Counts a failure of the first frame of a queue. Returns whether the frame has reached its
+    /// retry limit (10.3.4.4).
     pub(super) fn count_retry(&mut self, id: TxqId, is_behind_rts: bool) -> bool {
         let retries = self.rules.retries;
         let txq = &mut self.backlog.txqs[id];
@@ -90,7 +93,8 @@ impl<D: Packet> Cell<D> {
         *counter >= limit
     }
 
-    /// The Block ACK is missing: the originator does not know which frames of the aggregate have arrived.
+    /// The Block ACK is missing: the originator does not know which frames of the aggregate have
+    /// arrived.
     fn aggregate_fails(&mut self, now: Instant, exchange: &Exchange) {
         let id = exchange.txq;
         if exchange.kind == FrameKind::Rts {
@@ -114,15 +118,17 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The originator has nothing left to send, and no request has reached the recipient. The recipient then releases frames behind a gap, as the
-    /// reorder timer of mac80211 does after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`). The timer has no other effect here.
+    /// The originator has nothing left to send, and no request has reached the recipient. The
+    /// recipient then releases frames behind a gap, as the reorder timer of mac80211 does after 100
+    /// ms (`HT_RX_REORDER_BUF_TIMEOUT`). The timer has no other effect here.
     pub(super) fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
         let originator = &mut self.backlog.txqs[id].originator;
         (originator.must_request, originator.has_gap) = (false, false);
         self.move_window(now, id);
     }
 
-    /// The first frame has reached its retry limit: it is given up, and the next one starts with fresh counters (10.3.4.4).
+    /// The first frame has reached its retry limit: it is given up, and the next one starts with
+    /// fresh counters (10.3.4.4).
     pub(super) fn give_up_single_frame(&mut self, now: Instant, id: TxqId, index: usize) {
         let txq = &mut self.backlog.txqs[id];
         (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
@@ -147,8 +153,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The frame at `index` of the window is not retransmitted. Returns the number of its packets that the peer has not received, counted inside
-    /// the window of measurement.
+    /// The frame at `index` of the window is not retransmitted. Returns the number of its packets
+    /// that the peer has not received, counted inside the window of measurement.
     pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) -> u64 {
         let is_measured = self.measurement.is_on(now);
         let has_agreement = self.rules.max_aggregate.is_some();
@@ -157,11 +163,13 @@ impl<D: Packet> Cell<D> {
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         (frame.is_settled, frame.is_given_up) = (true, true);
         if frame.is_received {
-            // Only its response frame was lost. The recipient holds the frame back while it waits for an earlier one.
+            // Only its response frame was lost. The recipient holds the frame back while it waits
+            // for an earlier one.
             originator.must_request |= originator.has_gap;
             return 0;
         }
-        // The recipient waits for the frame until a Block ACK request moves its window (10.25.6.6.3).
+        // The recipient waits for the frame until a Block ACK request moves its window
+        // (10.25.6.6.3).
         originator.must_request |= has_agreement;
         originator.has_gap |= has_agreement;
         if !is_measured {

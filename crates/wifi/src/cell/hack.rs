@@ -30,7 +30,8 @@ impl HoldLimits {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Once two nodes have queues to each other in a category, their response frames can carry TCP ACKs.
+    /// Once two nodes have queues to each other in a category, their response frames can carry TCP
+    /// ACKs.
     pub(super) fn pair_for_hack(&mut self, id: TxqId) {
         let Some(config) = self.config.hack else { return };
         let category = |id: TxqId| self.backlog.edcafs[self.backlog.txqs[id].edcaf].category;
@@ -48,7 +49,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The TCP/HACK state of a queue, and the counters of its sender inside the window of measurement.
+    /// The TCP/HACK state of a queue, and the counters of its sender inside the window of
+    /// measurement.
     fn end(&mut self, now: Instant, id: TxqId) -> Option<(&mut End<D>, Option<&mut Counters>)> {
         let txq = &mut self.backlog.txqs[id];
         let end = txq.hack.as_deref_mut()?;
@@ -86,8 +88,9 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Takes TCP ACKs out of the queue and compresses them, if they arrived in time and no frame with an ACK of their flow is
-    /// unacknowledged. Returns whether later ACKs of one of these flows stay in the queue.
+    /// Takes TCP ACKs out of the queue and compresses them, if they arrived in time and no frame
+    /// with an ACK of their flow is unacknowledged. Returns whether later ACKs of one of these
+    /// flows stay in the queue.
     fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) -> bool {
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return false };
@@ -147,7 +150,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Enqueues the held ACKs that no response frame has carried, before later ACKs of their flows. Returns their number.
+    /// Enqueues the held ACKs that no response frame has carried, before later ACKs of their flows.
+    /// Returns their number.
     fn release(&mut self, now: Instant, id: TxqId) -> u64 {
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return 0 };
@@ -169,7 +173,8 @@ impl<D: Packet> Cell<D> {
         count
     }
 
-    /// A packet is put into a data frame. An uncompressed ACK supersedes compressed ones of its flow.
+    /// A packet is put into a data frame. An uncompressed ACK supersedes compressed ones of its
+    /// flow.
     #[inline]
     pub(super) fn note_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
         if self.config.hack.is_some() && packet.is_pure_ack() {
@@ -189,7 +194,8 @@ impl<D: Packet> Cell<D> {
         released.into_iter().for_each(|packet| self.enqueue(now, id, packet));
     }
 
-    /// Appends the held ACKs to the response frame of `exchange`, which is sent in `mode`. Returns their octets.
+    /// Appends the held ACKs to the response frame of `exchange`, which is sent in `mode`. Returns
+    /// their octets.
     pub(super) fn append_acks(&mut self, now: Instant, exchange: &Exchange, mode: Mode) -> Bytes {
         let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return Bytes::ZERO };
         let single = match (exchange.kind, exchange.response) {

@@ -64,8 +64,8 @@ impl<D> Measurement<D> {
         if self.window.contains(&now) { Some(&mut self.hack[node]) } else { None }
     }
 
-    /// Accounts for the time between the last transmission and that of `node`, which begins now: idle until an EDCAF waited, then interframe
-    /// space, then backoff.
+    /// Accounts for the time between the last transmission and that of `node`, which begins now:
+    /// idle until an EDCAF waited, then interframe space, then backoff.
     pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration, since: Instant) {
         let waits_from = self.airtime.booked().max(since);
         let space_ends = self.airtime.booked() + space;

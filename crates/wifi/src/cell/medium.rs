@@ -68,7 +68,8 @@ impl Medium {
         0..if self.has_one_view { 1 } else { self.nodes }
     }
 
-    /// Returns `true` if `view` senses the transmissions of `node`. A node senses its own transmission.
+    /// Returns `true` if `view` senses the transmissions of `node`. A node senses its own
+    /// transmission.
     fn reaches(&self, node: usize, view: usize) -> bool {
         self.has_one_view || view == node || self.reception.hears(view, node)
     }
@@ -129,7 +130,8 @@ impl Medium {
         exchange
     }
 
-    /// The PPDU of `exchange` has ended. Nodes that could decode it set their NAV for `reserved`; those that could not defer for EIFS.
+    /// The PPDU of `exchange` has ended. Nodes that could decode it set their NAV for `reserved`;
+    /// those that could not defer for EIFS.
     pub(super) fn go_off_air(
         &mut self,
         now: Instant,
@@ -156,7 +158,8 @@ impl Medium {
             if !is_participant {
                 self.contention.reserve(view, until, holder, reset);
             } else if rules.has_late_responses() && until > now {
-                // The two nodes of the exchange expect the response frame, so their own EDCAFs do not start within its space.
+                // The two nodes of the exchange expect the response frame, so their own EDCAFs do
+                // not start within its space.
                 self.contention.reserve(view, now + rules.response_space, holder, None);
             }
             let end = if view == exchange.sender {
@@ -168,7 +171,8 @@ impl Medium {
         }
     }
 
-    /// Returns `true` if bystanders decode a PPDU that its receiver does not decode: the receiver is absent and no other PPDU overlaps.
+    /// Returns `true` if bystanders decode a PPDU that its receiver does not decode: the receiver
+    /// is absent and no other PPDU overlaps.
     fn is_read_by_others(&self, now: Instant, exchange: &Exchange) -> bool {
         !exchange.has_collided && exchange.receiver.is_some_and(|receiver| self.reception.is_absent(now, receiver))
     }
@@ -179,7 +183,8 @@ impl Medium {
             return true;
         }
         let overlaps = self.overlaps.with(exchange.number);
-        // The senders of the collision were transmitting, but under some dialects receive what follows the end of their own frames.
+        // The senders of the collision were transmitting, but under some dialects receive what
+        // follows the end of their own frames.
         let receives_rest = rules.dialect.colliding_senders == CollidingSenders::DeferIfOutlasted
             && !self.exchanges.iter().any(|other| other.sender == view && other.ends > now);
         let has_sent = !receives_rest && overlaps.iter().any(|other| other.from == view);
@@ -192,8 +197,9 @@ impl Medium {
         }
     }
 
-    /// Returns `true` if the receiver of an RTS withholds the CTS because its NAV is set (10.3.2.9). If all nodes share one view, a NAV that is
-    /// set belongs to an earlier exchange of the initiator.
+    /// Returns `true` if the receiver of an RTS withholds the CTS because its NAV is set
+    /// (10.3.2.9). If all nodes share one view, a NAV that is set belongs to an earlier exchange of
+    /// the initiator.
     pub(super) fn withholds_cts(&self, now: Instant, exchange: &Exchange) -> bool {
         let receiver = exchange.receiver.filter(|_| exchange.kind == FrameKind::Rts && !self.has_one_view);
         receiver.is_some_and(|receiver| self.contention.forbids_cts(receiver, now, exchange.sender))
@@ -220,7 +226,8 @@ impl Medium {
         self.draw(success)
     }
 
-    /// Draws whether an event of this probability happens. A certain outcome takes no random number.
+    /// Draws whether an event of this probability happens. A certain outcome takes no random
+    /// number.
     pub(super) fn draw(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 /// The PPDUs that overlap with each PPDU on the air, in the order in which they began.
 ///
-/// In a collision of n PPDUs there are n² of them, so each PPDU has a list of its own: one list for all would be searched n times.
+/// In a collision of n PPDUs there are n² of them, so each PPDU has a list of its own: one list for
+/// all would be searched n times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlaps {
     of: BTreeMap<u64, Vec<Interferer>>,

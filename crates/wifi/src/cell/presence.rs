@@ -6,7 +6,8 @@ use crate::reception::Presence;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// Returns `true` if the queue may be served. An absent node sends nothing, and nothing is sent to a node that has announced its absence.
+    /// Returns `true` if the queue may be served. An absent node sends nothing, and nothing is sent
+    /// to a node that has announced its absence.
     pub(super) fn may_send(&self, now: Instant, id: TxqId) -> bool {
         if self.timers.presence.is_none() {
             return true;

@@ -48,8 +48,8 @@ impl Ready {
         }
     }
 
-    /// Adds a queue. `oldest` is the instant at which its first packet was enqueued. With `at_front` it is served next, because its last exchange
-    /// failed.
+    /// Adds a queue. `oldest` is the instant at which its first packet was enqueued. With
+    /// `at_front` it is served next, because its last exchange failed.
     pub(super) fn put(&mut self, txq: TxqId, oldest: Instant, at_front: bool) {
         match self {
             Self::RoundRobin(line) if at_front => line.push_front(txq),

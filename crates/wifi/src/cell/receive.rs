@@ -46,7 +46,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Returns `true` if the receiver decodes the PPDU. One MPDU of an aggregate is enough; the receiver passes up those that it decodes.
+    /// Returns `true` if the receiver decodes the PPDU. One MPDU of an aggregate is enough; the
+    /// receiver passes up those that it decodes.
     fn is_read(&mut self, now: Instant, exchange: &mut Exchange) -> bool {
         let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
         match exchange.kind {
@@ -101,7 +102,8 @@ impl<D: Packet> Cell<D> {
         self.relay(now);
     }
 
-    /// An MPDU ends while its aggregate goes on. ns-3 passes it up at once (`PhyEntity::EndOfMpdu`).
+    /// An MPDU ends while its aggregate goes on. ns-3 passes it up at once
+    /// (`PhyEntity::EndOfMpdu`).
     pub(super) fn mpdu_ends(&mut self, now: Instant, index: usize) {
         let mut exchange = self.medium.exchanges[index];
         if let Some(receiver) = exchange.receiver {
@@ -112,7 +114,8 @@ impl<D: Packet> Cell<D> {
         self.medium.exchanges[index] = exchange;
     }
 
-    /// Computes when the next MPDU ends: with the symbol that carries its last bit. The last MPDU ends with the PPDU.
+    /// Computes when the next MPDU ends: with the symbol that carries its last bit. The last MPDU
+    /// ends with the PPDU.
     pub(super) fn schedule_next_mpdu(&self, exchange: &mut Exchange) {
         let originator = &self.backlog.txqs[exchange.txq].originator;
         let arrived = &mut exchange.arrived;
@@ -150,7 +153,8 @@ impl<D: Packet> Cell<D> {
     /// The PPDU of `next` follows the PPDU at `index`, which has ended, after one space.
     pub(super) fn follow(&mut self, index: usize, next: Exchange, space: Phase) {
         if self.medium.has_one_view {
-            // No node can begin within the space, as SIFS is shorter than any AIFS. Other PPDUs on the air are already known.
+            // No node can begin within the space, as SIFS is shorter than any AIFS. Other PPDUs on
+            // the air are already known.
             self.medium.exchanges[index].phase = space;
             self.medium.exchanges[index] = self.go_on_air(next);
         } else {

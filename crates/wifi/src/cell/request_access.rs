@@ -29,7 +29,8 @@ impl<D: Packet> Cell<D> {
         self.update_deadline();
     }
 
-    /// An EDCAF that finds the medium busy backs off; one that finds it idle for AIFS or DIFS does not (10.3.4.2).
+    /// An EDCAF that finds the medium busy backs off; one that finds it idle for AIFS or DIFS does
+    /// not (10.3.4.2).
     fn request_by_standard(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane) = (edcaf.node, edcaf.lane);
@@ -44,8 +45,9 @@ impl<D: Packet> Cell<D> {
         self.medium.contention.wait(id, lane, count);
     }
 
-    /// The same in ns-2's `Mac802_11::send`: the EDCAF draws a new backoff unless the last one still runs. On an idle medium the backoff begins
-    /// DIFS later, and its slots are not aligned with those of other nodes.
+    /// The same in ns-2's `Mac802_11::send`: the EDCAF draws a new backoff unless the last one
+    /// still runs. On an idle medium the backoff begins DIFS later, and its slots are not aligned
+    /// with those of other nodes.
     fn request_with_backoff(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane, aifsn) = (edcaf.node, edcaf.lane, edcaf.parameters.aifsn);
@@ -77,8 +79,9 @@ impl<D: Packet> Cell<D> {
                 self.medium.contention.wait_from(id, lane, now + self.rules.timing.aifs(aifsn), 0);
             }
             Some(boundary) if self.rules.has_qos => {
-                // With slots left, `UpdateBackoff` has moved the start of the backoff to this boundary. As it lies after the end of
-                // AIFS, ns-3 treats it as a new request and aligns it to the next boundary.
+                // With slots left, `UpdateBackoff` has moved the start of the backoff to this
+                // boundary. As it lies after the end of AIFS, ns-3 treats it as a new request and
+                // aligns it to the next boundary.
                 let start = if left == 0 { boundary } else { boundary + self.rules.timing.slot };
                 self.medium.contention.wait_from(id, lane, start, left);
             }

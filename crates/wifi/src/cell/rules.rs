@@ -26,7 +26,8 @@ pub(super) struct Rules {
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
-    /// The time after its first transmission in which a frame under a Block ACK agreement may be retransmitted.
+    /// The time after its first transmission in which a frame under a Block ACK agreement may be
+    /// retransmitted.
     pub(super) transmit_lifetime: Option<Duration>,
     /// The limit of transmissions of a Block ACK request. `None` if there is no limit.
     pub(super) max_requests: Option<u8>,
@@ -38,7 +39,8 @@ pub(super) struct Rules {
     pub(super) a_msdu: Bytes,
     pub(super) window: u16,
     pub(super) after_missed: AfterMissed,
-    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end of the PPDU.
+    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end
+    /// of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
     pub(super) eifs_after_collision: EifsAfterCollision,
     /// The time from the end of a frame to the start of its response: at least SIFS.
@@ -167,8 +169,8 @@ impl Rules {
         self.response_space > self.timing.sifs
     }
 
-    /// The end of the reception of a PPDU at a node. `is_correct` tells whether the node has decoded it, `is_detected` whether it has detected its
-    /// preamble.
+    /// The end of the reception of a PPDU at a node. `is_correct` tells whether the node has
+    /// decoded it, `is_detected` whether it has detected its preamble.
     pub(super) fn rx_end(&self, is_correct: bool, is_detected: bool) -> RxEnd {
         match (is_correct, is_detected) {
             (true, _) => RxEnd::Correct,
@@ -177,7 +179,8 @@ impl Rules {
         }
     }
 
-    /// The time beyond AIFS for which a node defers after a frame that it could not decode: EIFS (10.3.2.3.7).
+    /// The time beyond AIFS for which a node defers after a frame that it could not decode: EIFS
+    /// (10.3.2.3.7).
     pub(super) fn eifs_extra(&self) -> Duration {
         let extra = self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK);
         match self.dialect.eifs_end {
@@ -186,7 +189,8 @@ impl Rules {
         }
     }
 
-    /// Returns `true` if the nodes begin to receive a PPDU that they cannot decode. For nodes that share one view of the medium.
+    /// Returns `true` if the nodes begin to receive a PPDU that they cannot decode. For nodes that
+    /// share one view of the medium.
     pub(super) fn detects(&self, exchange: &Exchange) -> bool {
         !exchange.is_undetected || self.eifs_after_collision == EifsAfterCollision::Always
     }
@@ -198,12 +202,14 @@ impl Rules {
             && self.detects(exchange)
     }
 
-    /// NAVTimeout (10.3.2.4): a node that has received an RTS resets its NAV if no PPDU begins within this time after the end of the RTS.
+    /// NAVTimeout (10.3.2.4): a node that has received an RTS resets its NAV if no PPDU begins
+    /// within this time after the end of the RTS.
     pub(super) fn nav_timeout(&self, cts: Mode) -> Duration {
         self.timing.sifs * 2 + self.response_time(Response::Cts, cts) + cts.preamble() + self.timing.slot * 2
     }
 
-    /// The time after the end of its frame for which an initiator waits for a response frame in this mode.
+    /// The time after the end of its frame for which an initiator waits for a response frame in
+    /// this mode.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
         match self.dialect.timeout {
             dialect::ResponseTimeout::Start => {
@@ -239,8 +245,9 @@ impl Rules {
         }
     }
 
-    /// Returns `true` if duration fields are rounded or do not cover late response frames, so that the NAV of bystanders may end before or
-    /// after the exchange. Bystanders and the two nodes of the exchange then count slots from different instants.
+    /// Returns `true` if duration fields are rounded or do not cover late response frames, so that
+    /// the NAV of bystanders may end before or after the exchange. Bystanders and the two nodes of
+    /// the exchange then count slots from different instants.
     pub(super) fn nav_is_inexact(&self) -> bool {
         let is_rounded = self.dialect.durations == Durations::WholeFields && self.rts_threshold.is_some();
         is_rounded || self.announced_space != self.response_space

@@ -57,7 +57,8 @@ impl<D: Packet> Cell<D> {
         self.next_or_end(now, index, &exchange);
     }
 
-    /// Gives the rate control the peer's signal-to-noise ratio, as if the response frame carried it (ns-3's `SnrTag`).
+    /// Gives the rate control the peer's signal-to-noise ratio, as if the response frame carried it
+    /// (ns-3's `SnrTag`).
     fn update_snr(&mut self, now: Instant, exchange: &Exchange) {
         let one_stream = Mode { streams: 1, ..exchange.data.mode };
         let (initiator, peer) = (exchange.receiver.unwrap_or(super::ACCESS_POINT), exchange.sender);
@@ -66,7 +67,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Acknowledges what the peer has received, and counts a failure for each frame just sent that it has not.
+    /// Acknowledges what the peer has received, and counts a failure for each frame just sent that
+    /// it has not.
     fn settle(&mut self, now: Instant, id: TxqId, exchange: &Exchange) {
         let was_data = exchange.kind == FrameKind::Data;
         let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
@@ -117,7 +119,8 @@ impl<D: Packet> Cell<D> {
         self.backlog.let_go(now, id, packets, bytes, &self.measurement.window);
     }
 
-    /// A Block ACK request has arrived: the recipient no longer waits for frames before its starting sequence number (10.25.6.6.3).
+    /// A Block ACK request has arrived: the recipient no longer waits for frames before its
+    /// starting sequence number (10.25.6.6.3).
     pub(super) fn move_window(&mut self, now: Instant, id: TxqId) {
         let txq = &mut self.backlog.txqs[id];
         let start = txq.originator.start;
@@ -125,7 +128,8 @@ impl<D: Packet> Cell<D> {
         self.relay(now);
     }
 
-    /// Within its transmission opportunity the EDCAF continues after SIFS; else the exchange is over.
+    /// Within its transmission opportunity the EDCAF continues after SIFS; else the exchange is
+    /// over.
     fn next_or_end(&mut self, now: Instant, index: usize, exchange: &Exchange) {
         self.backlog.make_ready(exchange.txq, false);
         let begins = now + self.rules.timing.sifs;

@@ -56,7 +56,8 @@ impl<D: Packet> Cell<D> {
     /// A cell that carries no flows yet.
     ///
     /// # Errors
-    /// If the standard does not define a configured mode, or if the configuration of reception is faulty.
+    /// If the standard does not define a configured mode, or if the configuration of reception is
+    /// faulty.
     pub fn new(config: &CellConfig, seed: Seed) -> Result<Self, Error> {
         let nodes = 1 + config.station_names().len();
         let rules = Rules::new(config).ok_or(Error::BasicRate)?;
@@ -186,7 +187,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The exchange for which the ideal rate control compares modes: full frames of best effort without competition.
+    /// The exchange for which the ideal rate control compares modes: full frames of best effort
+    /// without competition.
     fn typical_exchange(&self) -> rate::Exchange {
         const ETHERNET: Bytes = Bytes(1500);
         let frame = self.rules.mpdu(ETHERNET);

@@ -32,7 +32,8 @@ impl<D: Datagram> Thinners<D> {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Passes `packet`, if there is one, through the thinner of its node, and what leaves that now into the cell.
+    /// Passes `packet`, if there is one, through the thinner of its node, and what leaves that now
+    /// into the cell.
     #[inline(never)]
     pub(super) fn thin(&mut self, now: Instant, node: usize, packet: Option<D>) {
         let Some(mut thinner) = self.thinners.0.get_mut(node).and_then(Option::take) else { return };

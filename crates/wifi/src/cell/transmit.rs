@@ -28,8 +28,9 @@ impl<D: Packet> Cell<D> {
         true
     }
 
-    /// The exchange that the EDCAF starts at `begins`. Returns `None` if it has nothing to send, or nothing that ends before
-    /// `txop_ends`. The first exchange of a transmission opportunity may exceed the limit (10.23.2.9).
+    /// The exchange that the EDCAF starts at `begins`. Returns `None` if it has nothing to send, or
+    /// nothing that ends before `txop_ends`. The first exchange of a transmission opportunity may
+    /// exceed the limit (10.23.2.9).
     pub(super) fn next_exchange(
         &mut self,
         now: Instant,
@@ -41,7 +42,8 @@ impl<D: Packet> Cell<D> {
         loop {
             let txq = self.backlog.edcafs[edcaf].ready.take()?;
             self.backlog.txqs[txq].is_ready = false;
-            // Expired frames leave a gap. The peer's window must move past it before anything else is sent.
+            // Expired frames leave a gap. The peer's window must move past it before anything else
+            // is sent.
             self.expire(now, txq);
             if !self.may_send(now, txq) {
                 self.backlog.txqs[txq].is_paused = true;
@@ -67,7 +69,8 @@ impl<D: Packet> Cell<D> {
                 return None;
             }
             if self.backlog.txqs[txq].originator.has_gap && !self.backlog.has_more(txq) {
-                // No request has reached the recipient, and what was left to send was dropped in the queue.
+                // No request has reached the recipient, and what was left to send was dropped in
+                // the queue.
                 self.release_reorder_buffer(now, txq);
             }
         }
@@ -132,7 +135,8 @@ impl<D: Packet> Cell<D> {
         exchange.ends.since(exchange.begins) + self.duration_field(exchange)
     }
 
-    /// The time after its end for which the PPDU on the air reserves the medium: its duration field (9.2.5).
+    /// The time after its end for which the PPDU on the air reserves the medium: its duration field
+    /// (9.2.5).
     pub(super) fn duration_field(&self, exchange: &Exchange) -> Duration {
         let (sifs, space) = (self.rules.timing.sifs, self.rules.announced_space);
         let data = exchange.data;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Octets of an A-MPDU; 0B for no aggregation. Default: 65535B with 802.11n, 1048575B with 802.11ac, 6500631B with 802.11ax,
-    /// 15523200B with 802.11be.
+    /// Octets of an A-MPDU; 0B for no aggregation. Default: 65535B with 802.11n, 1048575B with
+    /// 802.11ac, 6500631B with 802.11ax, 15523200B with 802.11be.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "65535B")]
     pub max_bytes: Option<Bytes>,
@@ -19,15 +19,17 @@ pub struct Aggregation {
     pub max_frames: Option<u16>,
     /// Airtime of a PPDU (aPPDUMaxTime, 19.4.4 and 21.4.4).
     pub max_time: Duration,
-    /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU. At most 7935B with 802.11n, 11424B after it.
+    /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU. At most 7935B with 802.11n,
+    /// 11424B after it.
     #[schemars(example = "3839B")]
     pub a_msdu: Bytes,
-    /// The window of a Block ACK in frames: at most 64, 256 with 802.11ax, 1024 with 802.11be. Default: that, as in mac80211
-    /// (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`, `_EHT`).
+    /// The window of a Block ACK in frames: at most 64, 256 with 802.11ax, 1024 with 802.11be.
+    /// Default: that, as in mac80211 (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`, `_EHT`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 64)]
     pub window: Option<u16>,
-    /// When the receiver passes up the MPDUs of an aggregate. Default: `with-ppdu`; `each` with `dialect = "ns3"`.
+    /// When the receiver passes up the MPDUs of an aggregate. Default: `with-ppdu`; `each` with
+    /// `dialect = "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// What follows a missing Block ACK.
@@ -48,7 +50,8 @@ impl Default for Aggregation {
     }
 }
 
-/// When the receiver passes up the MPDUs of an aggregate, which the standard leaves to the implementation.
+/// When the receiver passes up the MPDUs of an aggregate, which the standard leaves to the
+/// implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {

@@ -41,7 +41,8 @@ pub struct AccessPoint {
     /// Its node.
     #[schemars(example = &"ap")]
     pub name: String,
-    /// The queue of each category. What counts towards its limit is said by the cell's `queue_counts`.
+    /// The queue of each category. What counts towards its limit is said by the cell's
+    /// `queue_counts`.
     #[serde(default)]
     pub queue: queue::QueueConfig,
     /// Holds pure ACKs back before they are queued.
@@ -77,10 +78,12 @@ pub enum Queues {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueCounts {
-    /// All that are not acknowledged or given up, those on the air included (ns-3.37, whose `WifiMacQueue` keeps frames in flight).
+    /// All that are not acknowledged or given up, those on the air included (ns-3.37, whose
+    /// `WifiMacQueue` keeps frames in flight).
     #[default]
     Unacknowledged,
-    /// Those that were never sent: a packet leaves the queue with its first frame (ns-3 of 2014, `EdcaTxopN::NotifyAccessGranted`).
+    /// Those that were never sent: a packet leaves the queue with its first frame (ns-3 of 2014,
+    /// `EdcaTxopN::NotifyAccessGranted`).
     Unsent,
 }
 

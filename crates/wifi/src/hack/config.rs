@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 pub struct HackConfig {
     /// When ACKs are held for a response frame.
     pub variant: Variant,
-    /// The longest that an ACK is held: the timer of `timer`. With `more-data` it ends the wait if the peer announces more data and
-    /// sends none, which the paper leaves to TCP's timeout. Default: the least that Linux's retransmission timer adds to a round trip
-    /// (`TCP_RTO_MIN`).
+    /// The longest that an ACK is held: the timer of `timer`. With `more-data` it ends the wait if
+    /// the peer announces more data and sends none, which the paper leaves to TCP's timeout.
+    /// Default: the least that Linux's retransmission timer adds to a round trip (`TCP_RTO_MIN`).
     pub hold_limit: Duration,
     /// Whether TCP's checksum is sent with each ACK.
     pub checksum: Checksum,
-    /// From an ACK's arrival at the driver until the NIC has its descriptor. Even with zero, an ACK is too late for the response to
-    /// the PPDU that elicited it.
+    /// From an ACK's arrival at the driver until the NIC has its descriptor. Even with zero, an ACK
+    /// is too late for the response to the PPDU that elicited it.
     pub delay: Duration,
-    /// Limits what a response frame carries to what fits into AIFS, during which all nodes that heard the PPDU defer; the other ACKs
-    /// are carried by the next response.
+    /// Limits what a response frame carries to what fits into AIFS, during which all nodes that
+    /// heard the PPDU defer; the other ACKs are carried by the next response.
     pub split: bool,
 }
 
@@ -44,7 +44,8 @@ pub enum Variant {
     /// From a PPDU with the bit MORE DATA until one without it.
     #[default]
     MoreData,
-    /// Never: those that still wait for the medium when a PPDU arrives are appended to its response.
+    /// Never: those that still wait for the medium when a PPDU arrives are appended to its
+    /// response.
     Opportunistic,
     /// Always, for at most `hold_limit`.
     Timer,

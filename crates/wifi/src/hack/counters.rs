@@ -19,11 +19,13 @@ pub struct Counters {
     pub plain_bytes: u64,
     /// ACKs whose hold limit expired and that were then sent uncompressed.
     pub released: u64,
-    /// Response frames to a PPDU without MORE DATA for which ACKs were too late; these were then sent uncompressed.
+    /// Response frames to a PPDU without MORE DATA for which ACKs were too late; these were then
+    /// sent uncompressed.
     pub missed: u64,
     /// ACKs that may not have arrived, dropped as a later uncompressed ACK superseded them.
     pub cleared: u64,
-    /// ACKs of other flows that were cleared, may not have arrived, and were sent again uncompressed.
+    /// ACKs of other flows that were cleared, may not have arrived, and were sent again
+    /// uncompressed.
     pub reissued: u64,
     /// Compressed ACKs received.
     pub decompressed: u64,

@@ -1,13 +1,15 @@
-//! The driver of a node that sends ACKs to a peer. It decides which ACKs are held for a response frame, how long they are retained, and
-//! when they are sent uncompressed ("plain").
+//! The driver of a node that sends ACKs to a peer. It decides which ACKs are held for a response
+//! frame, how long they are retained, and when they are sent uncompressed ("plain").
 //!
-//! A compressed ACK is retained until the peer must have it (§3.4). The next PPDU confirms the last response frame if it carries new
-//! data and is not marked SYNC; SYNC means that its sender goes on although a response was missing. After a [Block ACK
-//! request](Driver::request_received) or a retransmission the state is unknown: the next response repeats the same ACKs, and the peer
+//! A compressed ACK is retained until the peer must have it (§3.4). The next PPDU confirms the last
+//! response frame if it carries new data and is not marked SYNC; SYNC means that its sender goes on
+//! although a response was missing. After a [Block ACK request](Driver::request_received) or a
+//! retransmission the state is unknown: the next response repeats the same ACKs, and the peer
 //! recognizes them by their master sequence numbers (MSN).
 //!
-//! A plain ACK supersedes retained ACKs of its flow whose delivery is unconfirmed: they are cleared. The paper has one flow. ACKs of
-//! other flows among the cleared ones are deferred, and sent plain if the next PPDU does not confirm the response that carried them.
+//! A plain ACK supersedes retained ACKs of its flow whose delivery is unconfirmed: they are
+//! cleared. The paper has one flow. ACKs of other flows among the cleared ones are deferred, and
+//! sent plain if the next PPDU does not confirm the response that carried them.
 
 use super::config::{HackConfig, Variant};
 use super::nic::Nic;
@@ -17,8 +19,8 @@ use acklab_wire::Endpoints;
 use acklab_wire::rohc::{Ack, Compressor, Octets};
 use std::collections::VecDeque;
 
-/// MSNs that may be unconfirmed at a time. A response frame carries eight bits of its first MSN, which the peer resolves within 128
-/// on either side of the last (§3.4).
+/// MSNs that may be unconfirmed at a time. A response frame carries eight bits of its first MSN,
+/// which the peer resolves within 128 on either side of the last (§3.4).
 const MAX_UNCONFIRMED: u16 = 128;
 
 /// One direction of ACKs between two nodes.
@@ -119,8 +121,9 @@ impl<D: Packet> Driver<D> {
         self.retained.get(self.transmitted).map(|retained| retained.since)
     }
 
-    /// How many more ACKs can be compressed before the peer must have confirmed some. While cleared MSNs are unconfirmed, limits
-    /// the others to half of the remaining space: if all were cleared, none could be compressed any more.
+    /// How many more ACKs can be compressed before the peer must have confirmed some. While cleared
+    /// MSNs are unconfirmed, limits the others to half of the remaining space: if all were cleared,
+    /// none could be compressed any more.
     pub(crate) fn msns_left(&self) -> u16 {
         let retained = self.retained.len() as u16;
         let cleared = self.compressor.next_msn().wrapping_sub(self.first_unconfirmed) - retained;
@@ -133,7 +136,8 @@ impl<D: Packet> Driver<D> {
         packet.ack().is_some_and(|ack| self.compressor.takes(&ack))
     }
 
-    /// Compresses an ACK that arrived at `since` and hands it to the NIC. Returns the packet if that is not possible.
+    /// Compresses an ACK that arrived at `since` and hands it to the NIC. Returns the packet if
+    /// that is not possible.
     pub(crate) fn compress(&mut self, since: Instant, packet: D) -> Result<(), D> {
         if self.msns_left() == 0 {
             return Err(packet);
@@ -147,8 +151,8 @@ impl<D: Packet> Driver<D> {
         Ok(())
     }
 
-    /// A PPDU has arrived. It confirms the ACKs of the last response frame, unless it is a retransmission or marked SYNC; then
-    /// returns the deferred ACKs, which must be sent plain.
+    /// A PPDU has arrived. It confirms the ACKs of the last response frame, unless it is a
+    /// retransmission or marked SYNC; then returns the deferred ACKs, which must be sent plain.
     pub(crate) fn ppdu_received(&mut self, ppdu: ReceivedPpdu) -> Vec<D> {
         let is_new = match (self.last_response.single, ppdu.single) {
             (Some(before), Some(now)) => now > before,
@@ -165,12 +169,14 @@ impl<D: Packet> Driver<D> {
         self.request_received()
     }
 
-    /// A Block ACK request has arrived, which confirms nothing. Returns the deferred ACKs, which must be sent plain.
+    /// A Block ACK request has arrived, which confirms nothing. Returns the deferred ACKs, which
+    /// must be sent plain.
     pub(crate) fn request_received(&mut self) -> Vec<D> {
         self.deferred.drain(..).map(|(_, packet)| packet).collect()
     }
 
-    /// Appends at most `most` octets of what the NIC has to the response to a PPDU that `began` then.
+    /// Appends at most `most` octets of what the NIC has to the response to a PPDU that `began`
+    /// then.
     pub(crate) fn append_to_response(
         &mut self,
         began: Instant,
@@ -191,7 +197,8 @@ impl<D: Packet> Driver<D> {
         self.is_latched = has_more;
     }
 
-    /// Releases the ACKs that no response frame has carried, in their order. They must be sent plain.
+    /// Releases the ACKs that no response frame has carried, in their order. They must be sent
+    /// plain.
     pub(crate) fn release(&mut self) -> Vec<D> {
         if let Some(first) = self.retained.get(self.transmitted) {
             self.compressor.rewind(first.msn);
@@ -205,9 +212,10 @@ impl<D: Packet> Driver<D> {
         released.collect()
     }
 
-    /// A plain ACK of `flow` is sent and supersedes the retained ACKs of its flow. Clears those, all before them, and later ones of the
-    /// flows concerned, which were compressed against the cleared ones. Returns how many are cleared, and the ACKs that must be sent
-    /// plain as no response frame has carried them.
+    /// A plain ACK of `flow` is sent and supersedes the retained ACKs of its flow. Clears those,
+    /// all before them, and later ones of the flows concerned, which were compressed against the
+    /// cleared ones. Returns how many are cleared, and the ACKs that must be sent plain as no
+    /// response frame has carried them.
     pub(crate) fn overtakes(&mut self, flow: FlowKey) -> (usize, Vec<D>) {
         self.deferred.retain(|(_, packet)| packet.flow() != flow);
         let last_of = |flow| self.retained.iter().rposition(|retained| retained.packet.flow() == flow);
@@ -246,8 +254,8 @@ impl<D: Packet> Driver<D> {
         self.compressor.discard(endpoints);
     }
 
-    /// Returns the packet that the peer builds from `ack`, which it decompressed under this MSN, or `None` if no ACK is retained under
-    /// it.
+    /// Returns the packet that the peer builds from `ack`, which it decompressed under this MSN, or
+    /// `None` if no ACK is retained under it.
     pub(crate) fn rebuild(&mut self, msn: u16, ack: &Ack) -> Option<D> {
         let spare = self.spare.pop();
         self.retained(msn).map(|retained| retained.with_ack(ack, spare))

@@ -1,4 +1,5 @@
-//! The NIC's part of TCP/HACK: octets to append to the next response frame, each from an instant on. It knows nothing of TCP.
+//! The NIC's part of TCP/HACK: octets to append to the next response frame, each from an instant
+//! on. It knows nothing of TCP.
 
 use acklab_base::{Bytes, Instant};
 use acklab_wire::rohc::{self, FRAME_HEADER};
@@ -14,7 +15,8 @@ pub(crate) struct Nic {
 /// One compressed ACK.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
-    /// Its master sequence number, one more than that of the one before. The peer learns that of the first ACK in a response frame.
+    /// Its master sequence number, one more than that of the one before. The peer learns that of
+    /// the first ACK in a response frame.
     msn: u16,
     size: u16,
     /// When the NIC has it.
@@ -40,8 +42,9 @@ impl Nic {
         self.table.truncate(place);
     }
 
-    /// Appends at most `most` octets of ACKs to a response frame. The ACKs were ready when the eliciting PPDU `began`. Returns the
-    /// number of ACKs, and the octets of those after the first `known`.
+    /// Appends at most `most` octets of ACKs to a response frame. The ACKs were ready when the
+    /// eliciting PPDU `began`. Returns the number of ACKs, and the octets of those after the first
+    /// `known`.
     pub(crate) fn append(
         &mut self,
         began: Instant,

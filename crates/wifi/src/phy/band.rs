@@ -40,7 +40,8 @@ impl Band {
         }
     }
 
-    /// The widest channel of the band, whatever the generation: 40 MHz at 2.4 GHz (27.1.1), 320 MHz only at 6 GHz (36.1.1).
+    /// The widest channel of the band, whatever the generation: 40 MHz at 2.4 GHz (27.1.1), 320 MHz
+    /// only at 6 GHz (36.1.1).
     #[must_use]
     pub const fn widest(self) -> Width {
         match self {
@@ -50,8 +51,9 @@ impl Band {
         }
     }
 
-    /// The centre frequency in GHz of a channel of 20 MHz in the middle of the 2.4 GHz band, channel 6, and at the lower end of the
-    /// others: channel 36 at 5 GHz and channel 1 at 6 GHz (Annex E).
+    /// The centre frequency in GHz of a channel of 20 MHz in the middle of the 2.4 GHz band,
+    /// channel 6, and at the lower end of the others: channel 36 at 5 GHz and channel 1 at 6 GHz
+    /// (Annex E).
     #[must_use]
     pub const fn centre_ghz(self) -> f64 {
         match self {

@@ -3,7 +3,8 @@
 use super::{Mode, Standard};
 use acklab_base::Rate;
 
-/// The modes in which a cell sends ACK, Block ACK, CTS, RTS and Block ACK request frames: its basic rates, lowest first.
+/// The modes in which a cell sends ACK, Block ACK, CTS, RTS and Block ACK request frames: its basic
+/// rates, lowest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlRates {
     /// Each with its rate in bits per second.
@@ -13,7 +14,8 @@ pub struct ControlRates {
 }
 
 impl ControlRates {
-    /// Of these basic rates, or of the default ones of the standard. Returns `None` if one of them is no rate of the standard.
+    /// Of these basic rates, or of the default ones of the standard. Returns `None` if one of them
+    /// is no rate of the standard.
     #[must_use]
     pub fn new(standard: Standard, is_short_preamble: bool, basic: Option<&[Rate]>) -> Option<Self> {
         let control = &standard.generation().control;
@@ -32,8 +34,9 @@ impl ControlRates {
         (!modes.is_empty()).then_some(Self { modes, mandatory: of(control.mandatory) })
     }
 
-    /// The mode of the response to a frame in `mode`: the highest basic rate not above its rate, or, from HT on, its non-HT reference
-    /// rate (10.6.6.5.2). If all are above, the highest mandatory rate that is not.
+    /// The mode of the response to a frame in `mode`: the highest basic rate not above its rate,
+    /// or, from HT on, its non-HT reference rate (10.6.6.5.2). If all are above, the highest
+    /// mandatory rate that is not.
     #[must_use]
     pub fn response_to(&self, mode: Mode) -> Mode {
         let most = mode.reference_rate();

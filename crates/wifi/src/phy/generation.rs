@@ -1,8 +1,9 @@
 //! The generations of 802.11.
 //!
-//! A generation is a file with its [`Generation`] and the [`Phy`] of each PPDU format that it adds, and an entry in the list below, from
-//! which the macro generates [`Standard`], [`Format`] and everything that enumerates them. Whoever needs to know how generations differ
-//! asks these descriptions.
+//! A generation is a file with its [`Generation`] and the [`Phy`] of each PPDU format that it adds,
+//! and an entry in the list below, from which the macro generates [`Standard`], [`Format`] and
+//! everything that enumerates them. Whoever needs to know how generations differ asks these
+//! descriptions.
 
 mod a;
 mod ac;
@@ -42,9 +43,11 @@ pub struct Generation {
     pub signal_extension: Duration,
     /// aCWmin.
     pub cw_min: u16,
-    /// The least power in dBm at which a node must sense a channel of 20 MHz busy. It grows in proportion to the width.
+    /// The least power in dBm at which a node must sense a channel of 20 MHz busy. It grows in
+    /// proportion to the width.
     pub carrier_sense_dbm: f64,
-    /// Its aggregates. A generation without them has no QoS either: no access categories and no Block ACKs.
+    /// Its aggregates. A generation without them has no QoS either: no access categories and no
+    /// Block ACKs.
     pub aggregation: Option<Limits>,
 }
 
@@ -75,7 +78,8 @@ pub struct Limits {
 pub struct Phy {
     /// Its name in messages.
     pub name: &'static str,
-    /// A mode is named by its MCS, streams, width and guard interval. Otherwise it is named by its rate alone.
+    /// A mode is named by its MCS, streams, width and guard interval. Otherwise it is named by its
+    /// rate alone.
     pub has_mcs: bool,
     /// By MCS, or by index of the rate, slowest first.
     pub codings: &'static [Coding],
@@ -87,21 +91,24 @@ pub struct Phy {
     pub streams: u8,
     /// A symbol without its guard interval, in nanoseconds.
     pub symbol: u64,
-    /// From the first preamble bit to the first of the PSDU without the long training fields of the format, in nanoseconds.
+    /// From the first preamble bit to the first of the PSDU without the long training fields of the
+    /// format, in nanoseconds.
     pub preamble: u64,
     /// The guard intervals, each with one long training field in nanoseconds.
     pub training: &'static [(Guard, u64)],
-    /// The signal fields, without which the whole PPDU is lost: their modulation, coded at rate 1/2 if at all, and their bits.
+    /// The signal fields, without which the whole PPDU is lost: their modulation, coded at rate 1/2
+    /// if at all, and their bits.
     pub signal: (Modulation, u32),
-    /// The widest channel and the number of MCS, from the lowest on, with which PPDUs are coded with BCC. Others are coded with LDPC. What
-    /// may be coded either way is taken to be BCC.
+    /// The widest channel and the number of MCS, from the lowest on, with which PPDUs are coded
+    /// with BCC. Others are coded with LDPC. What may be coded either way is taken to be BCC.
     pub convolutional: (Width, u8),
     /// Data bits of a symbol for each BCC encoder; none for a single encoder.
     pub bits_per_encoder: Option<u64>,
     /// Width, streams and MCS with another number of encoders.
     pub other_encoders: &'static [(Width, u8, u8, u64)],
-    /// It leaves out combinations of MCS, streams and width in which a symbol would hold a fraction of a bit, or in which bits could
-    /// not be dealt evenly to several encoders. Otherwise fractions are rounded down.
+    /// It leaves out combinations of MCS, streams and width in which a symbol would hold a fraction
+    /// of a bit, or in which bits could not be dealt evenly to several encoders. Otherwise
+    /// fractions are rounded down.
     pub has_whole_bits: bool,
     /// Even a single frame is sent within an A-MPDU.
     pub is_always_a_mpdu: bool,
@@ -199,7 +206,8 @@ generations! {
         /// HE for a single user (27.3.4).
         He(HE),
     }
-    /// 802.11be for a single user on a single link: extremely high throughput, 20 to 320 MHz, up to four streams here.
+    /// 802.11be for a single user on a single link: extremely high throughput, 20 to 320 MHz, up to
+    /// four streams here.
     "802.11be" => Be(be) {
         /// EHT MU for a single user (36.3.4).
         Eht(EHT),
@@ -247,7 +255,8 @@ impl Phy {
     }
 }
 
-/// A table of MCS that continues another: each generation with MCS adds two constellations or coding rates to the one before it.
+/// A table of MCS that continues another: each generation with MCS adds two constellations or
+/// coding rates to the one before it.
 const fn continued<const LOWER: usize, const ALL: usize>(lower: [Coding; LOWER], more: &[Coding]) -> [Coding; ALL] {
     let mut all = [lower[0]; ALL];
     let mut index = 0;

@@ -100,7 +100,8 @@ impl fmt::Display for Guard {
     }
 }
 
-/// The parameters of a PPDU that determine its duration (those of the TXVECTOR that this model uses).
+/// The parameters of a PPDU that determine its duration (those of the TXVECTOR that this model
+/// uses).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mode {
     /// The format of the PPDU.
@@ -176,7 +177,8 @@ impl Mode {
             && (!phy.has_whole_bits || self.divides_evenly())
     }
 
-    /// Returns `true` if a symbol holds a whole number of bits, which can be dealt evenly to the encoders.
+    /// Returns `true` if a symbol holds a whole number of bits, which can be dealt evenly to the
+    /// encoders.
     fn divides_evenly(self) -> bool {
         let (_, numerator, denominator) = self.modulation();
         let (coded, encoders) = (self.coded_bits_per_symbol(), self.encoders(self.bits_per_symbol()));
@@ -196,7 +198,8 @@ impl Mode {
         }
     }
 
-    /// Returns `true` if it is coded with LDPC, which has no tail bits. What may be coded either way is taken to be convolutional.
+    /// Returns `true` if it is coded with LDPC, which has no tail bits. What may be coded either
+    /// way is taken to be convolutional.
     #[must_use]
     pub fn is_ldpc(self) -> bool {
         let (widest, mcs) = self.phy().convolutional;
@@ -229,7 +232,8 @@ impl Mode {
         Rate::from_bits_per_second(self.data_rate())
     }
 
-    /// The rate of OFDM with the same modulation and coding, in 10.6.11 the non-HT reference rate; of DSSS its own.
+    /// The rate of OFDM with the same modulation and coding, in 10.6.11 the non-HT reference rate;
+    /// of DSSS its own.
     #[must_use]
     pub fn reference_rate(self) -> u64 {
         if !self.phy().has_mcs {

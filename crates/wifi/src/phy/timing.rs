@@ -15,7 +15,8 @@ pub struct Timing {
     pub sifs: Duration,
     /// After each OFDM PPDU at 2.4 GHz, without transmission (18.3.2.4).
     pub signal_extension: Duration,
-    /// aCCATime: how long a PPDU must have lasted to be sensed. Senders that begin within it of each other collide.
+    /// aCCATime: how long a PPDU must have lasted to be sensed. Senders that begin within it of
+    /// each other collide.
     pub cca: Duration,
     /// At the end of each HE and EHT PPDU (27.3.13, 36.3.14).
     pub packet_extension: Duration,
@@ -24,7 +25,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Those of the standard and the band. At 2.4 GHz the slot is 20 µs unless all stations support the short one (18.4.5).
+    /// Those of the standard and the band. At 2.4 GHz the slot is 20 µs unless all stations support
+    /// the short one (18.4.5).
     #[must_use]
     pub const fn new(standard: Standard, band: Band, is_short_slot: bool) -> Self {
         let generation = standard.generation();
@@ -45,14 +47,15 @@ impl Timing {
         self.sifs + self.slot * u64::from(slots)
     }
 
-    /// How much longer EIFS is than DIFS or AIFS: SIFS and an ACK at the lowest mandatory rate (10.3.2.3.7).
+    /// How much longer EIFS is than DIFS or AIFS: SIFS and an ACK at the lowest mandatory rate
+    /// (10.3.2.3.7).
     #[must_use]
     pub fn eifs_extra(self, lowest: Mode, ack: Bytes) -> Duration {
         self.sifs + self.duration(lowest, ack)
     }
 
-    /// How long after the end of a frame its sender waits for the start of the response: SIFS, a slot and aRxPHYStartDelay, the time
-    /// to recognize a PPDU (10.3.2.9).
+    /// How long after the end of a frame its sender waits for the start of the response: SIFS, a
+    /// slot and aRxPHYStartDelay, the time to recognize a PPDU (10.3.2.9).
     #[must_use]
     pub fn response_timeout(self, response: Mode) -> Duration {
         self.sifs + self.slot + response.preamble()

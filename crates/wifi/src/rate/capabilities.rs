@@ -18,8 +18,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// All modes that the standard defines at this width and guard interval, slowest first; of those with the same rate, the one with the
-    /// fewest streams first.
+    /// All modes that the standard defines at this width and guard interval, slowest first; of
+    /// those with the same rate, the one with the fewest streams first.
     #[must_use]
     pub fn modes(self) -> Vec<Mode> {
         let mut modes = self.modes_with(self.width, self.guard);

@@ -31,7 +31,8 @@ pub(super) fn named(
 fn by_rate(capabilities: Capabilities, rate: Rate, streams: Option<u8>) -> Result<Mode, Refusal> {
     let modes: Vec<Mode> =
         capabilities.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams)).collect();
-    // The tables of clauses 19 to 27 print rates to 100 kbps: 144.4 Mbps is 144 444 444 bits per second.
+    // The tables of clauses 19 to 27 print rates to 100 kbps: 144.4 Mbps is 144 444 444 bits per
+    // second.
     let tenths = |bits: u64| (bits + 50_000) / 100_000;
     let found = modes.iter().find(|mode| tenths(mode.data_rate()) == tenths(rate.bits_per_second()));
     found.copied().ok_or_else(|| {

@@ -13,7 +13,8 @@ pub struct Exchange {
     pub most: Bytes,
     /// The longest PPDU.
     pub longest: Duration,
-    /// The duration of the exchange without the PPDU: mean backoff, interframe spaces, response frame.
+    /// The duration of the exchange without the PPDU: mean backoff, interframe spaces, response
+    /// frame.
     pub overhead: Duration,
 }
 
@@ -29,22 +30,25 @@ impl Exchange {
 /// The best mode by signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct Ideal {
-    /// The ratio in dB from which each mode is the best: the first from minus infinity, the others ascending.
+    /// The ratio in dB from which each mode is the best: the first from minus infinity, the others
+    /// ascending.
     steps: Vec<(f64, Mode)>,
     current: Mode,
 }
 
-/// All changes of the best mode lie between these ratios: DSSS needs more than the lower, the highest MCS of four streams less than
-/// the higher.
+/// All changes of the best mode lie between these ratios: DSSS needs more than the lower, the
+/// highest MCS of four streams less than the higher.
 const RANGE_DB: (f64, f64) = (-20.0, 80.0);
-/// Steps at which the best mode is looked up. A mode that is the best for less than this may be missed.
+/// Steps at which the best mode is looked up. A mode that is the best for less than this may be
+/// missed.
 const GRID_DB: f64 = 0.25;
 /// The precision to which a change between two steps is located.
 const PRECISION_DB: f64 = 0.01;
 
 impl Ideal {
-    /// The mode of the highest expected goodput: the envelope over all fixed modes, as TCP/HACK's Figure 11 has it.
-    /// `success` is the probability that an MPDU is received, by mode, signal-to-noise ratio in dB, and octets.
+    /// The mode of the highest expected goodput: the envelope over all fixed modes, as TCP/HACK's
+    /// Figure 11 has it. `success` is the probability that an MPDU is received, by mode,
+    /// signal-to-noise ratio in dB, and octets.
     ///
     /// # Errors
     /// If the standard defines no mode here.
@@ -66,8 +70,8 @@ impl Ideal {
         })
     }
 
-    /// The fastest mode whose bit error rate is below `target`, as ns-3's `IdealWifiManager` has it (`BerThreshold`); without any, the
-    /// slowest.
+    /// The fastest mode whose bit error rate is below `target`, as ns-3's `IdealWifiManager` has it
+    /// (`BerThreshold`); without any, the slowest.
     ///
     /// # Errors
     /// If the standard defines no mode here, or if `target` is no bit error rate.
@@ -81,7 +85,8 @@ impl Ideal {
             return Err(Refusal::BitErrorRate(target));
         }
         let bits = frame.0 as f64 * 8.0;
-        // 1 − success^(1/bits): the rate of independent bit errors at which a frame succeeds with this probability.
+        // 1 − success^(1/bits): the rate of independent bit errors at which a frame succeeds with
+        // this probability.
         let bit_errors = |mode, snr_db| -libm::expm1(libm::log(success(mode, snr_db, frame)) / bits);
         Self::new(capabilities, |modes, snr_db| {
             let good = modes.iter().rev().find(|mode| bit_errors(**mode, snr_db) < target);

@@ -1,7 +1,8 @@
-//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18), whose symbols are named beside the code that
-//! follows them.
+//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18),
+//! whose symbols are named beside the code that follows them.
 //!
-//! It keeps statistics of success at each rate, sends at the rate of the highest throughput, and probes others periodically.
+//! It keeps statistics of success at each rate, sends at the rate of the highest throughput, and
+//! probes others periodically.
 //!
 //! | module | holds |
 //! |---|---|
@@ -30,8 +31,8 @@ use table::Table;
 
 /// The interval between two selections: HZ / 20 (`update_interval`).
 const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
-/// A rate is downgraded before the interval ends if it had more attempts than this and fewer than a quarter succeeded
-/// (`minstrel_ht_tx_status`).
+/// A rate is downgraded before the interval ends if it had more attempts than this and fewer than a
+/// quarter succeeded (`minstrel_ht_tx_status`).
 const SUDDEN_DEATH: u32 = 30;
 
 /// The state of one transmitter for one receiver.
@@ -68,8 +69,9 @@ impl MinstrelHt {
         Ok(Self { table, selection, chain, sampler, updated: Instant::ZERO, probe: None, place: 0, unanswered: 0 })
     }
 
-    /// The chain advances while no response frame arrives, as hardware retransmits an aggregate at the next rate of its chain. A
-    /// response frame ends it; frames that it does not acknowledge are sent with a new chain.
+    /// The chain advances while no response frame arrives, as hardware retransmits an aggregate at
+    /// the next rate of its chain. A response frame ends it; frames that it does not acknowledge
+    /// are sent with a new chain.
     pub(super) fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         let failures = attempt.min(self.unanswered);
         if failures == 0 {
@@ -114,7 +116,8 @@ impl MinstrelHt {
         }
     }
 
-    /// Downgrades the two best rates within an interval if they hardly work, as spatial streams may fail suddenly.
+    /// Downgrades the two best rates within an interval if they hardly work, as spatial streams may
+    /// fail suddenly.
     fn replace_the_dead(&mut self) -> bool {
         let mut has_died = false;
         for place in 0..2 {

@@ -7,7 +7,8 @@ use super::schedule::{Absence, Fade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which frames are received. Nodes are given by number: 0 is the access point, stations count from 1.
+/// Which frames are received. Nodes are given by number: 0 is the access point, stations count from
+/// 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceptionConfig {
@@ -33,7 +34,8 @@ pub enum Channel {
     Perfect,
     /// A frame is lost with a fixed probability, whatever its length and rate.
     Fixed {
-        /// Probability that a data frame is lost, 0 to 1; in an aggregate, for each MPDU independently.
+        /// Probability that a data frame is lost, 0 to 1; in an aggregate, for each MPDU
+        /// independently.
         #[schemars(range(min = 0.0, max = 1.0))]
         frame_error_rate: f64,
         /// The same for a control frame: RTS, CTS, ACK, Block ACK and its request.
@@ -41,7 +43,8 @@ pub enum Channel {
         #[schemars(range(min = 0.0, max = 1.0))]
         control_error_rate: f64,
     },
-    /// A frame is lost with a probability that depends on its signal-to-noise ratio, rate and length.
+    /// A frame is lost with a probability that depends on its signal-to-noise ratio, rate and
+    /// length.
     Snr(Snr),
 }
 
@@ -54,12 +57,13 @@ pub struct Snr {
     /// The path loss.
     #[serde(default)]
     pub path_loss: PathLoss,
-    /// Carrier frequency in GHz; by default 2.437 or 5.18, which are channels 6 and 36 (15.4.4.3, 17.3.8.4.3).
+    /// Carrier frequency in GHz; by default 2.437 or 5.18, which are channels 6 and 36 (15.4.4.3,
+    /// 17.3.8.4.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = 5.18)]
     pub frequency: Option<f64>,
-    /// Power of the access point in dBm, antenna included, on all streams together; 20 by default (TGax Simulation Scenarios, doc.
-    /// 11-14/0980).
+    /// Power of the access point in dBm, antenna included, on all streams together; 20 by default
+    /// (TGax Simulation Scenarios, doc. 11-14/0980).
     #[serde(default = "access_point_power")]
     pub access_point_power: f64,
     /// Power of a station in dBm; 15 by default (the same).
@@ -71,8 +75,9 @@ pub struct Snr {
     /// How several streams share the signal.
     #[serde(default)]
     pub streams: Streams,
-    /// The least power in dBm at which a node senses another; by default −82 dBm in 20 MHz, and as much more as the channel is
-    /// wider (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3), of 802.11b −76 dBm (16.3.8.5).
+    /// The least power in dBm at which a node senses another; by default −82 dBm in 20 MHz, and as
+    /// much more as the channel is wider (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3), of 802.11b −76 dBm
+    /// (16.3.8.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carrier_sense: Option<f64>,
     /// Which frame survives a collision. Default: none.
@@ -110,15 +115,18 @@ impl Snr {
     }
 }
 
-/// How the signal-to-noise ratio of one antenna becomes that of several streams, each with an antenna at either end.
+/// How the signal-to-noise ratio of one antenna becomes that of several streams, each with an
+/// antenna at either end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// Each stream has that of one antenna: n streams share the power, and n antennas collect n times as much. The best that a channel
-    /// can do, with a matrix of orthogonal columns; as in ns-3.
+    /// Each stream has that of one antenna: n streams share the power, and n antennas collect n
+    /// times as much. The best that a channel can do, with a matrix of orthogonal columns; as in
+    /// ns-3.
     #[default]
     Orthogonal,
-    /// Each of n streams has an n-th of it: the energy of the other antennas is spent on separating the streams.
+    /// Each of n streams has an n-th of it: the energy of the other antennas is spent on separating
+    /// the streams.
     SharedPower,
 }
 

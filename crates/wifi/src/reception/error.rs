@@ -7,7 +7,8 @@
 //! | LDPC codes of HE and EHT | their own simulation with one bit a symbol, by the mutual information of a bit |
 //! | CCK | union bound over the code words |
 //!
-//! It is computed once for each modulation and coding over a grid of SNR; between its points, the logarithm is interpolated.
+//! It is computed once for each modulation and coding over a grid of SNR; between its points, the
+//! logarithm is interpolated.
 
 mod constellation;
 mod convolutional;
@@ -138,9 +139,11 @@ impl ErrorTable {
         Self { curves: codings.into_iter().map(|coding| (coding, curve(coding))).collect() }
     }
 
-    /// The expected number of errors in an octet, each of which loses the frame; infinite for a mode that the standard does not send.
+    /// The expected number of errors in an octet, each of which loses the frame; infinite for a
+    /// mode that the standard does not send.
     ///
-    /// `snr_db` is that of each stream, over the width of the channel (of DSSS, [`DSSS_NOISE_BANDWIDTH_HZ`]).
+    /// `snr_db` is that of each stream, over the width of the channel (of DSSS,
+    /// [`DSSS_NOISE_BANDWIDTH_HZ`]).
     #[must_use]
     pub fn errors_per_octet(&self, mode: Mode, snr_db: f64) -> f64 {
         self.errors_of(Coding::of(mode), snr_db)
@@ -156,8 +159,8 @@ impl ErrorTable {
         libm::exp(-self.errors_per_octet(mode, snr_db) * octets as f64)
     }
 
-    /// The probability that the signal fields are decoded, without which the whole PPDU is lost. They are sent at the lowest rate of
-    /// OFDM, at 1 Mbps, or after the short preamble at 2 Mbps.
+    /// The probability that the signal fields are decoded, without which the whole PPDU is lost.
+    /// They are sent at the lowest rate of OFDM, at 1 Mbps, or after the short preamble at 2 Mbps.
     #[must_use]
     pub fn header_success(&self, mode: Mode, snr_db: f64) -> f64 {
         let (modulation, bits) = mode.format.phy().signal;
@@ -166,7 +169,8 @@ impl ErrorTable {
     }
 }
 
-/// Errors in an octet after the Viterbi decoder, if each bit is equivalent to one of BPSK at this SNR.
+/// Errors in an octet after the Viterbi decoder, if each bit is equivalent to one of BPSK at this
+/// SNR.
 fn coded_errors(spectrum: &Spectrum, bit_snr: f64) -> f64 {
     let events = spectrum.paths.iter().zip(spectrum.free_distance..);
     let tail = |distance: usize| gaussian_tail(f64::sqrt(2.0 * distance as f64 * bit_snr));

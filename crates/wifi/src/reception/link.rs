@@ -8,7 +8,8 @@ pub struct Link {
     header: f64,
     fixed_success: f64,
     errors_per_octet: f64,
-    /// The last octets and their probability of success: most frames of an aggregate are as long as the one before.
+    /// The last octets and their probability of success: most frames of an aggregate are as long as
+    /// the one before.
     last: (u64, f64),
 }
 
@@ -31,7 +32,8 @@ impl Link {
         self.header
     }
 
-    /// The probability that a frame of `octets` is received, given that the signal fields are decoded.
+    /// The probability that a frame of `octets` is received, given that the signal fields are
+    /// decoded.
     pub fn success(&mut self, octets: Bytes) -> f64 {
         if octets.0 != self.last.0 {
             let success = self.fixed_success * libm::exp(-self.errors_per_octet * octets.0 as f64);

@@ -7,19 +7,20 @@ use serde::{Deserialize, Serialize};
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 /// Boltzmann's constant in joules a kelvin (exact by the definition of the kelvin).
 const BOLTZMANN: f64 = 1.380_649e-23;
-/// The temperature to which noise figures refer, in kelvin; with it, noise is −174 dBm/Hz (Friis, "Noise figures of radio receivers",
-/// Proc. IRE 32(7), 1944).
+/// The temperature to which noise figures refer, in kelvin; with it, noise is −174 dBm/Hz (Friis,
+/// "Noise figures of radio receivers", Proc. IRE 32(7), 1944).
 const TEMPERATURE: f64 = 290.0;
 
 /// Free space up to a distance, and a power of the distance beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathLoss {
-    /// The exponent beyond the reference distance: 2 in free space, 3.5 indoors beyond the breakpoint of TGn's models (doc.
-    /// 11-03/0940r4, Table 1). 3 is the default of ns-3.
+    /// The exponent beyond the reference distance: 2 in free space, 3.5 indoors beyond the
+    /// breakpoint of TGn's models (doc. 11-03/0940r4, Table 1). 3 is the default of ns-3.
     #[schemars(range(min = 0.0))]
     pub exponent: f64,
-    /// The reference distance in metres; the breakpoint of TGn's models lies at 5 m (A to C), 10 m (D), 20 m (E), 30 m (F).
+    /// The reference distance in metres; the breakpoint of TGn's models lies at 5 m (A to C), 10 m
+    /// (D), 20 m (E), 30 m (F).
     #[schemars(range(min = 0.001))]
     pub reference_distance: f64,
     /// Loss at the reference distance in dB, instead of free space's.
@@ -64,8 +65,8 @@ mod tests {
         assert!((got - expected).abs() < 1e-3, "{got}, expected {expected}");
     }
 
-    /// The reference loss of ns-3's log-distance model, which says that it is Friis at 1 m and 5.15 GHz (46.6777 dB). That one takes
-    /// 3·10⁸ m/s for the speed of light, which makes 0.006 dB.
+    /// The reference loss of ns-3's log-distance model, which says that it is Friis at 1 m and 5.15
+    /// GHz (46.6777 dB). That one takes 3·10⁸ m/s for the speed of light, which makes 0.006 dB.
     #[test]
     fn a_metre_of_5_ghz_costs_46_7_db() {
         let loss = PathLoss::default();

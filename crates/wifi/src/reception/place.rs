@@ -28,8 +28,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// The points of the access point and of the stations, in order. An additional station moves none of the others. Stations without
-    /// a point of their own are at the access point.
+    /// The points of the access point and of the stations, in order. An additional station moves
+    /// none of the others. Stations without a point of their own are at the access point.
     #[must_use]
     pub fn points(&self, stations: usize, seed: Seed, cell: &str) -> Vec<[f64; 2]> {
         let mut stream = seed.stream(&format!("wifi/{cell}/place"));

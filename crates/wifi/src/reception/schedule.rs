@@ -35,8 +35,8 @@ pub struct Absence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.1s")]
     pub until: Option<Duration>,
-    /// It announces the absence, as a station does by entering power save (11.2.3.2). Then the access point keeps its frames; otherwise
-    /// it sends them in vain.
+    /// It announces the absence, as a station does by entering power save (11.2.3.2). Then the
+    /// access point keeps its frames; otherwise it sends them in vain.
     #[serde(default)]
     pub announced: bool,
 }
@@ -56,12 +56,14 @@ pub enum Presence {
 /// A quantity of each node that changes at known instants.
 #[derive(Clone, Debug, Default)]
 struct Steps<T> {
-    /// By node: the values from each instant on, in order. Before the first, and for other nodes, the default.
+    /// By node: the values from each instant on, in order. Before the first, and for other nodes,
+    /// the default.
     nodes: Vec<Vec<(Instant, T)>>,
 }
 
 impl<T: Copy + Default + PartialEq> Steps<T> {
-    /// Of spans, each of which contributes to the value while it lasts; `sum` combines the contributions.
+    /// Of spans, each of which contributes to the value while it lasts; `sum` combines the
+    /// contributions.
     fn new<P: Copy>(spans: &[(usize, Span, P)], sum: impl Fn(&mut dyn Iterator<Item = P>) -> T) -> Self {
         let nodes = spans.iter().map(|(node, ..)| node + 1).max().unwrap_or(0);
         let mut steps = Self { nodes: vec![Vec::new(); nodes] };
@@ -121,7 +123,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of these fades and absences, in any order. Overlapping absences are announced if one of them is.
+    /// Of these fades and absences, in any order. Overlapping absences are announced if one of them
+    /// is.
     #[must_use]
     pub fn new(fades: &[Fade], absences: &[Absence]) -> Self {
         let fades: Vec<_> = fades.iter().map(|fade| (fade.node, Span::new(fade.from, fade.until), fade.loss)).collect();

@@ -1,4 +1,5 @@
-//! Every queue discipline with every setting of it, read from its schema: a new one is tested without a word here.
+//! Every queue discipline with every setting of it, read from its schema: a new one is tested
+//! without a word here.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -23,7 +24,8 @@ pub fn all() -> Vec<QueueConfig> {
         .collect()
 }
 
-/// A discipline with what it requires, with each value of each other setting, and with each pair of values of two settings.
+/// A discipline with what it requires, with each value of each other setting, and with each pair of
+/// values of two settings.
 fn settings(discipline: &Value, defs: &Value) -> Vec<Value> {
     let required = discipline["required"].as_array().cloned().unwrap_or_default();
     let (mut bases, mut optional) = (vec![Map::new()], Vec::new());
@@ -60,7 +62,8 @@ fn values(schema: &Value, defs: &Value) -> Vec<Value> {
             "Limit" => LIMITS.map(Value::from).to_vec(),
             "Duration" => vec![DURATION.into()],
             "Bytes" => vec!["300B".into()],
-            // The MAC decides when packets leave, so that a queue with a rate of its own is refused.
+            // The MAC decides when packets leave, so that a queue with a rate of its own is
+            // refused.
             "Rate" => Vec::new(),
             _ => values(&defs[name], defs),
         };

@@ -1,4 +1,5 @@
-//! How long things take on the air, from the tables of the standard as they are printed: nothing here asks the crate.
+//! How long things take on the air, from the tables of the standard as they are printed: nothing
+//! here asks the crate.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -14,7 +15,8 @@ const N_DBPS_80: [u64; 12] = [117, 234, 351, 468, 702, 936, 1_053, 1_170, 1_404,
 /// Data bits of a symbol of OFDM, 6 to 54 Mbps (Table 17-4).
 const N_DBPS_OFDM: [u64; 8] = [24, 36, 48, 72, 96, 144, 192, 216];
 
-/// HR/DSSS with the long preamble of 144 bits and the header of 48, or the short one of 72 bits and 48 at twice the rate.
+/// HR/DSSS with the long preamble of 144 bits and the header of 48, or the short one of 72 bits and
+/// 48 at twice the rate.
 pub fn dsss(tenths_of_mbps: u64, is_short: bool, octets: u64) -> u64 {
     let preamble = if is_short { 72 + 24 } else { 144 + 48 };
     (preamble + (octets * 80).div_ceil(tenths_of_mbps)) * US
@@ -25,7 +27,8 @@ pub fn ofdm(rate: usize, octets: u64) -> u64 {
     (20 + 4 * (16 + 6 + 8 * octets).div_ceil(N_DBPS_OFDM[rate])) * US
 }
 
-/// HT-mixed: 32 µs and 4 for each training field; symbols of 4 µs, or of 3.6 up to a whole multiple of 4.
+/// HT-mixed: 32 µs and 4 for each training field; symbols of 4 µs, or of 3.6 up to a whole multiple
+/// of 4.
 pub fn ht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octets: u64) -> u64 {
     let bits = streams * if megahertz == 20 { N_DBPS_20[mcs] } else { N_DBPS_40[mcs] };
     // The second encoder comes above 300 Mbps, which are 1200 bits in 4 µs.
@@ -61,8 +64,9 @@ pub fn is_in_vht(mcs: usize, streams: u64, megahertz: u64) -> bool {
     }
 }
 
-/// HE for a single user: legacy and signal fields 32 µs, HE-STF 4, then HE-LTFs of 6.4 µs, or of 12.8 with the guard interval of 3.2,
-/// and symbols of 12.8, each with a guard interval. BCC with its tail at 20 MHz, LDPC above.
+/// HE for a single user: legacy and signal fields 32 µs, HE-STF 4, then HE-LTFs of 6.4 µs, or of
+/// 12.8 with the guard interval of 3.2, and symbols of 12.8, each with a guard interval. BCC with
+/// its tail at 20 MHz, LDPC above.
 pub fn he(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> u64 {
     let (bits, tail) = match megahertz {
         20 => (streams * N_DBPS_80[mcs], 6),
@@ -76,8 +80,9 @@ pub fn he(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> 
     36 * US + training(streams) * field + symbols * (12_800 + guard)
 }
 
-/// EHT for a single user: legacy and signal fields 40 µs, EHT-STF 4, then EHT-LTFs and symbols as those of HE. At each width twice the
-/// subcarriers of the one before, but 980 at 80 MHz. BCC with its tail at 20 MHz up to MCS 9, else LDPC.
+/// EHT for a single user: legacy and signal fields 40 µs, EHT-STF 4, then EHT-LTFs and symbols as
+/// those of HE. At each width twice the subcarriers of the one before, but 980 at 80 MHz. BCC with
+/// its tail at 20 MHz up to MCS 9, else LDPC.
 pub fn eht(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> u64 {
     let subcarriers = match megahertz {
         20 => 234,
@@ -117,7 +122,8 @@ fn symbols_of_four(symbols: u64, has_short_guard: bool) -> u64 {
     nanos.div_ceil(4 * US) * 4 * US
 }
 
-/// The response frame to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index of OFDM.
+/// The response frame to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index
+/// of OFDM.
 pub fn answer_rate(mcs: usize) -> usize {
     match mcs {
         0 => 0,

@@ -1,4 +1,5 @@
-//! TCP exchanges, data one way and ACKs the other, over whatever carries packets between nodes, in either form of packet.
+//! TCP exchanges, data one way and ACKs the other, over whatever carries packets between nodes, in
+//! either form of packet.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -89,7 +90,8 @@ impl Receiver {
         let clock = |at: Instant| (at.as_nanos() / 1_000_000) as u32;
         let timestamps = flow.has_timestamps.then(|| Timestamps { value: clock(now), echo: clock(now) / 2 });
         let echo = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
-        // Now and then an ACK carries PSH or another window: filters must not treat it like the others.
+        // Now and then an ACK carries PSH or another window: filters must not treat it like the
+        // others.
         let push = if self.acks.is_multiple_of(17) { Flags::PSH } else { Flags::NONE };
         Some(Segment {
             ecn: Ecn::NotEct,

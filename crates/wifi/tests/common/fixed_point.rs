@@ -1,17 +1,21 @@
-//! Bianchi's fixed point of saturated contention (IEEE JSAC 18(3), 2000), as the rules of this decade need it.
+//! Bianchi's fixed point of saturated contention (IEEE JSAC 18(3), 2000), as the rules of this
+//! decade need it.
 //!
-//! A station transmits at a slot boundary with probability τ, and collides with probability p = 1 − (1 − τ)ⁿ⁻¹. What differs between
-//! the variants is which boundaries there are and how many a frame uses:
+//! A station transmits at a slot boundary with probability τ, and collides with probability p = 1 −
+//! (1 − τ)ⁿ⁻¹. What differs between the variants is which boundaries there are and how many a frame
+//! uses:
 //!
-//! * EDCA counts a slot for each busy period, as Bianchi assumes: every boundary is open to everybody (10.23.2.4).
-//! * DCF counts whole idle slots only, so that the boundary at the end of DIFS is open to no one but those who have just sent. Foh and
-//!   Tantra (IEEE Commun. Lett. 9(4), 2005), and Tinnirello, Bianchi and Xiao (IEEE TVT 59(3), 2010): a sender that draws zero after a
-//!   success sends once more, without a contender.
+//! * EDCA counts a slot for each busy period, as Bianchi assumes: every boundary is open to
+//!   everybody (10.23.2.4).
+//! * DCF counts whole idle slots only, so that the boundary at the end of DIFS is open to no one
+//!   but those who have just sent. Foh and Tantra (IEEE Commun. Lett. 9(4), 2005), and Tinnirello,
+//!   Bianchi and Xiao (IEEE TVT 59(3), 2010): a sender that draws zero after a success sends once
+//!   more, without a contender.
 //! * A frame is given up after so many failures (Wu et al., INFOCOM 2002).
-//! * After an aggregate that was not answered, Block ACK requests follow until one is; then the data go again, from CWmin: a
-//!   transmission is one of data with probability 1 − p.
-//! * Colliders count from the end of their timeout, others from the end of the busy period: for the first slots after a collision they
-//!   are not there.
+//! * After an aggregate that was not answered, Block ACK requests follow until one is; then the
+//!   data go again, from CWmin: a transmission is one of data with probability 1 − p.
+//! * Colliders count from the end of their timeout, others from the end of the busy period: for the
+//!   first slots after a collision they are not there.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -71,7 +75,8 @@ impl Model {
         1.0 - (1.0 - tau).powi(self.stations as i32 - 1)
     }
 
-    /// Boundaries that pass before the colliders' own: until their timeout, or until one of the others sends.
+    /// Boundaries that pass before the colliders' own: until their timeout, or until one of the
+    /// others sends.
     fn absent(&self, tau: f64) -> f64 {
         let others = self.stations as i32 - 1;
         let (mut mean, mut weight) = (0.0, 0.0);
@@ -128,7 +133,8 @@ impl Model {
         Point { collision: (n * tau - single) / sent, exchanges: single * runs * is_data / time }
     }
 
-    /// How long a collision takes if each of those in it sends data with this probability, else a request.
+    /// How long a collision takes if each of those in it sends data with this probability, else a
+    /// request.
     fn mixed_collision(&self, tau: f64, is_data: f64) -> f64 {
         let n = self.stations as i32;
         let exactly = |tau: f64, count: i32| match count {

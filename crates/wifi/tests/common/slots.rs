@@ -1,5 +1,6 @@
-//! A naive simulator of contention, which walks from one transmission to the next with every backoff in a list: the referee between
-//! the cell and the closed forms. It shares nothing with the cell but the rules of 802.11.
+//! A naive simulator of contention, which walks from one transmission to the next with every
+//! backoff in a list: the referee between the cell and the closed forms. It shares nothing with the
+//! cell but the rules of 802.11.
 //!
 //! Everybody hears everybody, and everybody always has something to send.
 
@@ -10,7 +11,8 @@
 pub struct Medium {
     pub slot: u64,
     pub sifs: u64,
-    /// Does a backoff count a slot at the end of AIFS itself (EDCA, 10.23.2.4), or only once a whole slot has passed (DCF, 10.3.4.3)?
+    /// Does a backoff count a slot at the end of AIFS itself (EDCA, 10.23.2.4), or only once a
+    /// whole slot has passed (DCF, 10.3.4.3)?
     pub counts_at_aifs: bool,
     /// How long it takes to sense that another has begun.
     pub sensing: u64,

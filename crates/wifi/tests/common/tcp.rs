@@ -68,7 +68,8 @@ pub fn ack(connection: u32, to: usize, number: usize, segments: usize, timestamp
     Typed { number, ..Typed::new(Endpoints::of_connection(connection).reverse(), to, 0, segment) }
 }
 
-/// Drives a cell with these flows until it falls silent. Gives it back with what became of the ACKs of each flow.
+/// Drives a cell with these flows until it falls silent. Gives it back with what became of the ACKs
+/// of each flow.
 ///
 /// # Panics
 /// If it does not fall silent, or is none.

@@ -1,6 +1,8 @@
 //! What happens in a cell of one station, as lines that can be read.
 //!
-//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before theirs), `more` and `sync` where its//! frames say so, the octets that a response frame is longer, and the ACKs that are delivered when it ends.
+//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before
+//! theirs), `more` and `sync` where its//! frames say so, the octets that a response frame is
+//! longer, and the ACKs that are delivered when it ends.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -14,7 +16,8 @@ use serde_json::{Value, json};
 /// Where the segments in question join. One comes before them, whose ACK begins the context.
 pub const START: Duration = Duration::from_millis(10);
 
-/// What was on the air after the first segment, what came of it, and the counts of the access point and the station.
+/// What was on the air after the first segment, what came of it, and the counts of the access point
+/// and the station.
 pub struct Timeline {
     pub lines: Vec<String>,
     pub air: Vec<Ppdu<Typed>>,
@@ -22,8 +25,8 @@ pub struct Timeline {
     pub counters: Vec<Counters>,
 }
 
-/// `segments` after the first one from the access point, or to it, over `cell`. Nobody can read the PPDUs at these places of the
-/// lines: their receiver is away.
+/// `segments` after the first one from the access point, or to it, over `cell`. Nobody can read the
+/// PPDUs at these places of the lines: their receiver is away.
 pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> Timeline {
     let (from, to) = if is_upload { (1, 0) } else { (0, 1) };
     let mut flow = Flow::new(from, to, vec![Instant::ZERO]);

@@ -121,7 +121,8 @@ fn a_longer_aifs_counts_fewer_slots() {
     let (short, long) = (lane(&mut contention, 0, 2), lane(&mut contention, 0, 7));
     backs_off(&mut contention, 1, short, 0, 9);
     backs_off(&mut contention, 2, long, 0, 9);
-    // Six slots behind the short AIFS, one behind the long one, each counted with the slot in which the transmission begins.
+    // Six slots behind the short AIFS, one behind the long one, each counted with the slot in which
+    // the transmission begins.
     transmission(&mut contention, 0, AIFS + 6 * SLOT, 1_000);
     assert_eq!(next(&mut contention), (1_000 + AIFS + 2 * SLOT, vec![1]));
     assert_eq!(next(&mut contention), (1_000 + AIFS + 5 * SLOT + 7 * SLOT, vec![2]));
@@ -305,7 +306,8 @@ fn a_nav_forbids_a_cts_to_all_but_its_holder() {
     assert_eq!([forbids(399, 2), forbids(399, 3), forbids(400, 3)], [false, true, false]);
 }
 
-/// The error of a transmission that ends first counts when the medium is idle, unless a frame is received correctly since.
+/// The error of a transmission that ends first counts when the medium is idle, unless a frame is
+/// received correctly since.
 #[test]
 fn eifs_begins_when_the_medium_is_idle_after_an_error() {
     for (last, extra) in [(RxEnd::Undetected, 60), (RxEnd::Correct, 0), (erroneous(40), 40)] {

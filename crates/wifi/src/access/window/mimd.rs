@@ -1,5 +1,6 @@
-//! Multiplicative increase, multiplicative decrease: a success halves the window, so that it settles where failures and successes
-//! balance (Kim et al., VTC 2006, §III, after their reference 15).
+//! Multiplicative increase, multiplicative decrease: a success halves the window, so that it
+//! settles where failures and successes balance (Kim et al., VTC 2006, §III, after their reference
+//! 15).
 
 /// The window before the last of the windows 2ⁿ − 1, down to `least`.
 pub(super) const fn after_success(now: u16, least: u16) -> u16 {

@@ -180,7 +180,8 @@ fn acks_that_no_response_carried_are_released_and_their_msns_reused() {
     assert!(!ends.driver.holds_any_of(key(A)) && ends.driver.held_since().is_none());
     assert_eq!(ends.driver.retained(0), Some(&ack(A, 1)), "its outcome is open");
 
-    // Both contexts have moved on in vain, and begin anew with plain ACKs; the numbers have not moved.
+    // Both contexts have moved on in vain, and begin anew with plain ACKs; the numbers have not
+    // moved.
     assert!(!ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
     ends.goes_plain(ack(A, 3));
     assert!(ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
@@ -317,7 +318,8 @@ fn a_response_is_cut_where_its_room_ends() {
     assert_eq!(ends.arrives(&octets), (vec![ack(A, 3)], 0));
 }
 
-/// §3.3.1: an ACK that the NIC does not have when the PPDU begins is appended to the next response frame.
+/// §3.3.1: an ACK that the NIC does not have when the PPDU begins is appended to the next response
+/// frame.
 #[test]
 fn a_descriptor_that_is_late_waits_for_the_next_response() {
     let delay = Duration::from_micros(30);

@@ -1,4 +1,5 @@
-//! 802.11be: extremely high throughput, EHT (clause 36 of IEEE Std 802.11be-2024), for a single user on a single link.
+//! 802.11be: extremely high throughput, EHT (clause 36 of IEEE Std 802.11be-2024), for a single
+//! user on a single link.
 //!
 //! MCS 14 and 15, which repeat data on several subcarriers, and punctured channels are left out.
 
@@ -11,8 +12,8 @@ pub(super) const GENERATION: Generation = Generation {
     width: Width::Mhz320,
     format: Format::Eht,
     aggregation: Some(Limits {
-        // The largest A-MPDU of an EHT PPDU (the table of maximum data unit sizes in 9.2.4.7.1; Maximum A-MPDU Length Exponent Extension of
-        // the EHT Capabilities element).
+        // The largest A-MPDU of an EHT PPDU (the table of maximum data unit sizes in 9.2.4.7.1;
+        // Maximum A-MPDU Length Exponent Extension of the EHT Capabilities element).
         octets: Bytes(15_523_200),
         // As with VHT.
         a_msdu: Bytes(11_424),
@@ -36,12 +37,14 @@ pub(super) const EHT: Phy = Phy {
         (Width::Mhz160, 1_960),
         (Width::Mhz320, 3_920),
     ],
-    // L-STF and L-LTF of 8 µs (36.3.12.3, 36.3.12.4), L-SIG and RL-SIG of 4 µs (36.3.12.5, 36.3.12.6), U-SIG of 8 µs (36.3.12.7), EHT-SIG
-    // in two symbols of 4 µs at MCS 0, the EHT-STF of 4 µs of an EHT MU PPDU (36.3.12.9).
+    // L-STF and L-LTF of 8 µs (36.3.12.3, 36.3.12.4), L-SIG and RL-SIG of 4 µs (36.3.12.5,
+    // 36.3.12.6), U-SIG of 8 µs (36.3.12.7), EHT-SIG in two symbols of 4 µs at MCS 0, the EHT-STF
+    // of 4 µs of an EHT MU PPDU (36.3.12.9).
     preamble: 44_000,
     // EHT-LTF: 2x, and 4x with the longest guard interval, as with HE (36.3.12.10).
     training: ax::HE.training,
-    // L-SIG, U-SIG, and EHT-SIG: 20 common bits, a user field of 22, CRC and tail of 10 (36.3.12.7, 36.3.12.8).
+    // L-SIG, U-SIG, and EHT-SIG: 20 common bits, a user field of 22, CRC and tail of 10 (36.3.12.7,
+    // 36.3.12.8).
     signal: (Modulation::Bpsk, 24 + 52 + 52),
     // LDPC where the resource unit is wider than 242 tones, and from 1024-QAM on (36.3.13.3).
     convolutional: (Width::Mhz20, 10),

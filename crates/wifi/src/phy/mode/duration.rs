@@ -14,7 +14,8 @@ impl Mode {
         SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders(bits_per_symbol) }
     }
 
-    /// From the first preamble bit to the first of the PSDU: preambles, training fields and signal fields.
+    /// From the first preamble bit to the first of the PSDU: preambles, training fields and signal
+    /// fields.
     #[must_use]
     pub fn preamble(self) -> Duration {
         let phy = self.phy();
@@ -22,9 +23,10 @@ impl Mode {
         Duration::from_nanos(phy.preamble + training * training_fields(self.streams))
     }
 
-    /// How long a PPDU with `psdu` octets takes, without a signal extension: TXTIME of 16.3.4, 17.4.3, 19.4.3, 21.4.3, 27.4.3 and 36.4.3.
-    /// An HE or EHT receiver is one that asks for no packet extension (27.3.13, nominal padding 0), and the symbol that LDPC may need
-    /// beyond those that hold the bits (27.3.12.5) is not counted.
+    /// How long a PPDU with `psdu` octets takes, without a signal extension: TXTIME of 16.3.4,
+    /// 17.4.3, 19.4.3, 21.4.3, 27.4.3 and 36.4.3. An HE or EHT receiver is one that asks for no
+    /// packet extension (27.3.13, nominal padding 0), and the symbol that LDPC may need beyond
+    /// those that hold the bits (27.3.12.5) is not counted.
     #[must_use]
     pub fn duration(self, psdu: Bytes) -> Duration {
         let bits = psdu.0 * 8;

@@ -58,8 +58,8 @@ impl Chain {
     }
 }
 
-/// The tries at a rate: two, and more as long as they fit into a segment (`minstrel_calc_retransmit`). Two if the probability is below
-/// 20 %.
+/// The tries at a rate: two, and more as long as they fit into a segment
+/// (`minstrel_calc_retransmit`). Two if the probability is below 20 %.
 fn tries(table: &Table, rate: usize, has_rts: bool) -> u32 {
     if table.probability(rate) < fraction(20, 100) {
         return 2;
@@ -107,11 +107,13 @@ mod tests {
 
     #[test]
     fn a_rate_is_tried_while_its_segment_lasts() {
-        // At 6 Mbps an exchange takes 60 + 1639 µs; contention 67, 139 and 283 µs: two take 3604 µs, three 5586 µs, and four too long.
+        // At 6 Mbps an exchange takes 60 + 1639 µs; contention 67, 139 and 283 µs: two take 3604
+        // µs, three 5586 µs, and four too long.
         assert_eq!(tries(&table(ONE), 0, false), 3);
         // Behind RTS and CTS one takes 1819 µs: 3844 µs, then 5946 µs.
         assert_eq!(tries(&table(ONE), 0, true), 3);
-        // At 54 Mbps 60 + 212 µs, and contention of 67, 139, 283, 571 and 1147 µs: five take 3567 µs, a sixth 6142 µs.
+        // At 54 Mbps 60 + 212 µs, and contention of 67, 139, 283, 571 and 1147 µs: five take 3567
+        // µs, a sixth 6142 µs.
         assert_eq!(tries(&table(ONE), 7, false), 5);
         assert_eq!(tries(&table(fraction(19, 100)), 7, false), 2);
     }

@@ -53,8 +53,9 @@ impl SampleCategory {
         self.waiting.iter().map_while(|waiting| *waiting).any(|waiting| waiting == rate)
     }
 
-    /// Moves those still worth a probe to the front; returns how many places are kept (`minstrel_ht_move_sample_rates`). As in the kernel,
-    /// a rate that is in front already does not keep its place.
+    /// Moves those still worth a probe to the front; returns how many places are kept
+    /// (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is in front already does
+    /// not keep its place.
     fn keep(&mut self, is_valid: impl Fn(usize) -> bool) -> usize {
         let mut kept = 0;
         for place in 0..WAITING {
@@ -153,7 +154,8 @@ impl Sampler {
         self.due = now;
     }
 
-    /// Of the next group that has one: the slowest rate that is faster than the best (`minstrel_ht_next_inc_rate`).
+    /// Of the next group that has one: the slowest rate that is faster than the best
+    /// (`minstrel_ht_next_inc_rate`).
     fn next_increment(&mut self, table: &Table, best: u32) -> Option<usize> {
         for _ in 0..table.groups.len() {
             let group = self.increment.next_group(table);
@@ -165,7 +167,8 @@ impl Sampler {
         None
     }
 
-    /// Any rate that is faster than those in use; on the way, slower ones are noted if there is room (`minstrel_ht_next_jump_rate`).
+    /// Any rate that is faster than those in use; on the way, slower ones are noted if there is
+    /// room (`minstrel_ht_next_jump_rate`).
     fn next_jump(&mut self, table: &Table, fast: u32, slow: u32, slows: &mut usize) -> Option<usize> {
         for _ in 0..table.groups.len() {
             let group = self.jump.next_group(table);
@@ -185,7 +188,8 @@ impl Sampler {
         None
     }
 
-    /// The next of a group in random order, but no slower than `least` (`minstrel_ht_next_group_sample_rate`).
+    /// The next of a group in random order, but no slower than `least`
+    /// (`minstrel_ht_next_group_sample_rate`).
     fn any_from(&mut self, table: &Table, group: usize, least: usize) -> Option<usize> {
         let end = table.groups[group].end;
         let (column, row) = &mut self.places[group];
@@ -206,7 +210,8 @@ impl Sampler {
     }
 }
 
-/// The slowest rate of a group at which a frame takes less than this (`minstrel_ht_group_min_rate_offset`).
+/// The slowest rate of a group at which a frame takes less than this
+/// (`minstrel_ht_group_min_rate_offset`).
 fn slowest_below(table: &Table, group: usize, duration: u32) -> Option<usize> {
     (table.groups[group].first..table.groups[group].end).find(|rate| table.duration(*rate) < duration)
 }

@@ -1,4 +1,5 @@
-//! The rates of the highest throughput and of the highest probability of success (`minstrel_ht_update_stats`).
+//! The rates of the highest throughput and of the highest probability of success
+//! (`minstrel_ht_update_stats`).
 
 use super::table::{BEST, Table};
 
@@ -54,7 +55,8 @@ impl Table {
         best
     }
 
-    /// Inserts a rate in the order of throughput, then of probability (`minstrel_ht_sort_best_tp_rates`).
+    /// Inserts a rate in the order of throughput, then of probability
+    /// (`minstrel_ht_sort_best_tp_rates`).
     fn insert(&self, rate: usize, list: &mut [usize; BEST]) {
         let key = |rate| (self.throughput(rate), self.probability(rate));
         let place = list.iter().rposition(|other| key(*other) >= key(rate)).map_or(0, |better| better + 1);
@@ -64,8 +66,9 @@ impl Table {
         }
     }
 
-    /// The likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the group of `rate`. Among those above 75 %, the one
-    /// of higher throughput. A rate faster than the best must have a higher probability than it.
+    /// The likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the group of
+    /// `rate`. Among those above 75 %, the one of higher throughput. A rate faster than the best
+    /// must have a higher probability than it.
     fn likelier(&mut self, likeliest: usize, rate: usize, best: usize) -> usize {
         if self.duration(best) > self.duration(rate) && self.probability(rate) < self.probability(best) {
             return likeliest;
@@ -99,8 +102,8 @@ impl Table {
         found.0
     }
 
-    /// A rate in the next lower group with no more streams, when this one has died (`minstrel_downgrade_rate`); the best of that
-    /// group, or its second.
+    /// A rate in the next lower group with no more streams, when this one has died
+    /// (`minstrel_downgrade_rate`); the best of that group, or its second.
     pub(super) fn downgraded(&self, rate: usize, place: usize) -> usize {
         let group = self.rates[rate].group;
         let streams = self.groups[group].streams;

@@ -1,10 +1,12 @@
-//! The probability of success of a rate, and the frames in an aggregate, in the kernel's fixed point.
+//! The probability of success of a rate, and the frames in an aggregate, in the kernel's fixed
+//! point.
 
 /// Binary digits after the point (`MINSTREL_SCALE`).
 const SCALE: u32 = 12;
 /// A probability of one.
 pub(super) const ONE: i32 = 1 << SCALE;
-/// Coefficients of the moving average, a second-order low-pass with a period of 16 intervals (`MINSTREL_AVG_COEFF1` to `3`).
+/// Coefficients of the moving average, a second-order low-pass with a period of 16 intervals
+/// (`MINSTREL_AVG_COEFF1` to `3`).
 const AVERAGE: [i32; 3] = [ONE - 0x1499 + 0x92e, 0x1499, -0x92e];
 /// Weight of the old in the average length of aggregates (`EWMA_LEVEL` of `EWMA_DIV`).
 const EWMA: (i32, i32) = (96, 128);
@@ -121,7 +123,8 @@ mod tests {
 
     #[test]
     fn the_average_filters_and_stays_a_probability() {
-        // From 1 to 0: (5273 − 2350) / 4096 of it, then (5273 · 2923 − 2350 · 4096) / 4096², each rounded down.
+        // From 1 to 0: (5273 − 2350) / 4096 of it, then (5273 · 2923 − 2350 · 4096) / 4096², each
+        // rounded down.
         assert_eq!(after(&[(10, 10), (10, 0)]).probability, 2_923);
         assert_eq!(after(&[(10, 10), (10, 0), (10, 0)]).probability, 1_413);
         let low = after(&[(10, 10), (10, 0), (10, 0), (10, 0), (10, 0), (10, 0), (10, 0), (10, 0)]).probability;

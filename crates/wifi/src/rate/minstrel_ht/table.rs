@@ -1,4 +1,5 @@
-//! The rates of a pair of nodes in groups, the airtime of a frame at each, and the expected throughput.
+//! The rates of a pair of nodes in groups, the airtime of a frame at each, and the expected
+//! throughput.
 
 use super::super::Capabilities;
 use super::statistics::{AggregateLength, ONE, Statistics, fraction, whole};
@@ -87,8 +88,8 @@ impl Table {
     fn add(&mut self, modes: &[Mode]) {
         let Some(slowest) = modes.first() else { return };
         let first = self.rates.len();
-        // The kernel stores durations in 16 bits, shifted by the amount that the slowest of a group needs (`GROUP_SHIFT`): equal rates
-        // of two groups may differ by the truncated bits.
+        // The kernel stores durations in 16 bits, shifted by the amount that the slowest of a group
+        // needs (`GROUP_SHIFT`): equal rates of two groups may differ by the truncated bits.
         let shift = 16u32.saturating_sub(duration(*slowest).leading_zeros());
         self.rates.extend(modes.iter().map(|mode| Candidate {
             mode: *mode,
@@ -123,8 +124,9 @@ impl Table {
         if self.is_aggregating { self.aggregation.length() } else { 1 }
     }
 
-    /// Successful frames in a tenth of a second, with the overhead of an average aggregate (`minstrel_ht_get_tp_avg`). None below 10 %.
-    /// Above 90 % as at 90 %, since collisions cause the rest.
+    /// Successful frames in a tenth of a second, with the overhead of an average aggregate
+    /// (`minstrel_ht_get_tp_avg`). None below 10 %. Above 90 % as at 90 %, since collisions cause
+    /// the rest.
     pub(super) fn throughput(&self, rate: usize) -> u32 {
         let probability = self.probability(rate);
         if probability < fraction(10, 100) {
@@ -141,8 +143,8 @@ impl Table {
     }
 }
 
-/// The airtime of an average frame in nanoseconds: its share of an aggregate's data (`MCS_DURATION`), or with preamble and interframe
-/// space (`CCK_DURATION`, `OFDM_DURATION`).
+/// The airtime of an average frame in nanoseconds: its share of an aggregate's data
+/// (`MCS_DURATION`), or with preamble and interframe space (`CCK_DURATION`, `OFDM_DURATION`).
 fn duration(mode: Mode) -> u32 {
     let rate = (mode.data_rate() / 100_000) as u32;
     if mode.format.is_dsss() {
@@ -155,12 +157,14 @@ fn duration(mode: Mode) -> u32 {
     // Bits of a symbol are rounded down for one stream, then multiplied (`VHT_GROUP`).
     let bits = Mode { streams: 1, ..mode }.bits_per_symbol() as u32 * u32::from(mode.streams);
     let symbols = (FRAME * AGGREGATE * 8).div_ceil(bits);
-    // Short guard intervals end on a symbol of 4 µs; on average that takes 0.8 µs (`MCS_SYMBOL_TIME`).
+    // Short guard intervals end on a symbol of 4 µs; on average that takes 0.8 µs
+    // (`MCS_SYMBOL_TIME`).
     let padding = if mode.guard == Guard::Ns400 { 800 } else { 0 };
     (symbols * mode.symbol().as_nanos() as u32 + padding) / AGGREGATE
 }
 
-/// `overhead` and `overhead_rtscts` of `minstrel_ht_update_caps`, or `overhead_legacy` and `overhead_legacy_rtscts`.
+/// `overhead` and `overhead_rtscts` of `minstrel_ht_update_caps`, or `overhead_legacy` and
+/// `overhead_legacy_rtscts`.
 fn overhead(capabilities: Capabilities) -> Overhead {
     let is_ofdm = !capabilities.standard.data_format().is_dsss();
     let lowest = if is_ofdm { 60 } else { 10 };
@@ -218,7 +222,8 @@ mod tests {
         let ht = table(Standard::N, Width::Mhz20, Guard::Ns400, 1);
         // 153600 bits at 26 a symbol: 5908 symbols of 4 µs, a sixteenth, shifted by 5.
         assert_eq!(at(&ht, 0, 0), 1_477_000 >> 5 << 5);
-        // 591 symbols of 3.6 µs and 0.8 µs, a sixteenth, shifted by 5 as the slowest of the group needs.
+        // 591 symbols of 3.6 µs and 0.8 µs, a sixteenth, shifted by 5 as the slowest of the group
+        // needs.
         assert_eq!(at(&ht, 1, 7), ((591 * 3_600 + 800) / 16) >> 5 << 5);
         let ofdm = table(Standard::A, Width::Mhz20, Guard::Ns800, 1);
         assert_eq!(at(&ofdm, 0, 0), 1_640_000 >> 5 << 5);

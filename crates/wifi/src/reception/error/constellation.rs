@@ -2,11 +2,13 @@
 
 use crate::phy::Modulation;
 
-/// The signal-to-noise ratio at which a bit of BPSK is equivalent, for a Viterbi decoder, to an average bit of `modulation` at `snr`
-/// (symbol energy over noise density).
+/// The signal-to-noise ratio at which a bit of BPSK is equivalent, for a Viterbi decoder, to an
+/// average bit of `modulation` at `snr` (symbol energy over noise density).
 ///
-/// This is −ln of the Bhattacharyya parameter of the bits, averaged over the positions in a symbol, as interleaving spreads them: Guillén i Fàbregas, Martinez and Caire, "Error probability of bit-interleaved coded modulation using the Gaussian approximation",
-/// CISS 2004. It is exact for BPSK and QPSK, of which a bit is BPSK with all or half the energy.
+/// This is −ln of the Bhattacharyya parameter of the bits, averaged over the positions in a symbol,
+/// as interleaving spreads them: Guillén i Fàbregas, Martinez and Caire, "Error probability of
+/// bit-interleaved coded modulation using the Gaussian approximation", CISS 2004. It is exact for
+/// BPSK and QPSK, of which a bit is BPSK with all or half the energy.
 pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
     match modulation {
         Modulation::Bpsk => snr,
@@ -15,8 +17,9 @@ pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
     }
 }
 
-/// The mutual information between a bit of `modulation` and its soft value, in bits, averaged over the positions in a
-/// symbol (Caire, Taricco and Biglieri, "Bit-interleaved coded modulation", IEEE Trans. Inf. Theory 44(3), 1998, equation 15).
+/// The mutual information between a bit of `modulation` and its soft value, in bits, averaged over
+/// the positions in a symbol (Caire, Taricco and Biglieri, "Bit-interleaved coded modulation", IEEE
+/// Trans. Inf. Theory 44(3), 1998, equation 15).
 pub(super) fn information(modulation: Modulation, snr: f64) -> f64 {
     // A symbol of BPSK is equivalent to one axis of QPSK with twice its energy.
     let snr = if modulation == Modulation::Bpsk { 2.0 * snr } else { snr };
@@ -35,22 +38,27 @@ const fn bits_of_an_axis(modulation: Modulation) -> u32 {
 /// Bits of an axis of 4096-QAM.
 const MOST_BITS: usize = 6;
 
-/// With a noise deviation of this many units on an axis whose levels are two units apart, a bit carries no useful information.
+/// With a noise deviation of this many units on an axis whose levels are two units apart, a bit
+/// carries no useful information.
 const DROWNED: f64 = 2.0;
 
-/// The integral of `of`, a function of the densities of what is received if a bit is zero and if it is one, averaged over the bits that
-/// choose a level of ±1, ±3, … on one axis of square QAM by Gray labels (17.3.5.8). `of` grows with both densities in proportion.
+/// The integral of `of`, a function of the densities of what is received if a bit is zero and if it
+/// is one, averaged over the bits that choose a level of ±1, ±3, … on one axis of square QAM by
+/// Gray labels (17.3.5.8). `of` grows with both densities in proportion.
 fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
     let levels = 1_usize << bits;
-    // A symbol of two axes with levels one unit from zero has an energy of 2(M² − 1)/3; half the noise lies on each axis.
+    // A symbol of two axes with levels one unit from zero has an energy of 2(M² − 1)/3; half the
+    // noise lies on each axis.
     let deviation = ((levels * levels - 1) as f64 / (3.0 * snr)).sqrt();
     if deviation > DROWNED && bits > 1 {
         return of([1.0, 1.0]);
     }
-    // Levels lie on the grid, four points a deviation apart or closer: the sum over it is the integral to all digits that matter.
+    // Levels lie on the grid, four points a deviation apart or closer: the sum over it is the
+    // integral to all digits that matter.
     let per_unit = (4.0 / deviation).ceil() as usize;
     let step = 1.0 / per_unit as f64;
-    // Bits change half-way between two levels; the density eight deviations from there is negligible.
+    // Bits change half-way between two levels; the density eight deviations from there is
+    // negligible.
     let reach = ((1.0 + 8.0 * deviation) / step).ceil() as usize;
     let density: Vec<f64> = (0..=reach)
         .map(|n| {
@@ -61,7 +69,8 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
 
     let spacing = 2 * per_unit;
     let mut sum = 0.0;
-    // The lowest level is at `reach`. The axis is symmetric, so the points of its lower half stand for two.
+    // The lowest level is at `reach`. The axis is symmetric, so the points of its lower half stand
+    // for two.
     let middle = reach + (levels - 1) * per_unit;
     for point in 0..=middle {
         let mut likelihoods = [[0.0; 2]; MOST_BITS];
@@ -94,9 +103,10 @@ mod tests {
         }
     }
 
-    /// Far above the noise only nearest neighbours count. Of the levels −3, −1, 1, 3, one bit changes in the middle, the other on either
-    /// side: with half the levels at each change, that is (½ + 1)/2 changes on average. A change is half a distance of √(1/10) away, so
-    /// the parameter tends to ¾·exp(−snr/10).
+    /// Far above the noise only nearest neighbours count. Of the levels −3, −1, 1, 3, one bit
+    /// changes in the middle, the other on either side: with half the levels at each change, that
+    /// is (½ + 1)/2 changes on average. A change is half a distance of √(1/10) away, so the
+    /// parameter tends to ¾·exp(−snr/10).
     #[test]
     fn at_high_snr_nearest_neighbours_decide() {
         let snr = 200.0;
@@ -122,9 +132,10 @@ mod tests {
         }
     }
 
-    /// Of BPSK: half a bit at −2.82 dB and 5/6 of one at 1.59 dB, the limits of Shannon for codes of rates 1/2 and 5/6 (0.19 and 2.38 dB
-    /// an information bit; ten Brink et al., "Design of low-density parity-check codes for modulation and detection", IEEE Trans. Comm.
-    /// 52(4), 2004, for the former).
+    /// Of BPSK: half a bit at −2.82 dB and 5/6 of one at 1.59 dB, the limits of Shannon for codes
+    /// of rates 1/2 and 5/6 (0.19 and 2.38 dB an information bit; ten Brink et al., "Design of
+    /// low-density parity-check codes for modulation and detection", IEEE Trans. Comm. 52(4), 2004,
+    /// for the former).
     #[test]
     fn information_is_that_of_the_known_limits() {
         for (db, expected) in [(-2.82, 0.5), (1.59, 5.0 / 6.0)] {

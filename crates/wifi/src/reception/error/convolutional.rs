@@ -1,6 +1,8 @@
-//! The error events of the convolutional code of 802.11: generators 133 and 171 in octal, constraint length 7 (17.3.5.6).
+//! The error events of the convolutional code of 802.11: generators 133 and 171 in octal,
+//! constraint length 7 (17.3.5.6).
 
-/// Terms of the union bound, from the free distance on. Farther ones are negligible at any SNR at which frames are received.
+/// Terms of the union bound, from the free distance on. Farther ones are negligible at any SNR at
+/// which frames are received.
 const DISTANCES: usize = 10;
 
 /// The number of paths that leave the correct path and return to it, by distance.
@@ -8,17 +10,19 @@ const DISTANCES: usize = 10;
 pub(super) struct Spectrum {
     /// The least distance between two paths.
     pub(super) free_distance: usize,
-    /// Paths at each distance from the free distance on, summed over the phases of the puncturing period at which they leave.
+    /// Paths at each distance from the free distance on, summed over the phases of the puncturing
+    /// period at which they leave.
     pub(super) paths: [u64; DISTANCES],
     /// Information bits in a period of puncturing.
     pub(super) period: u64,
 }
 
-/// Rate 1/2: Conan, "The weight spectra of some short low-rate convolutional codes", IEEE Trans. Comm. 32(9), 1984.
+/// Rate 1/2: Conan, "The weight spectra of some short low-rate convolutional codes", IEEE Trans.
+/// Comm. 32(9), 1984.
 const HALF: Spectrum = Spectrum { free_distance: 10, paths: [11, 0, 38, 0, 193, 0, 1331, 0, 7275, 0], period: 1 };
 
-/// Rate 2/3, and the rates below: Haccoun and Bégin, "High-rate punctured convolutional codes for Viterbi and sequential decoding", IEEE
-/// Trans. Comm. 37(11), 1989.
+/// Rate 2/3, and the rates below: Haccoun and Bégin, "High-rate punctured convolutional codes for
+/// Viterbi and sequential decoding", IEEE Trans. Comm. 37(11), 1989.
 const TWO_THIRDS: Spectrum =
     Spectrum { free_distance: 6, paths: [1, 16, 48, 158, 642, 2435, 9174, 34701, 131_533, 499_312], period: 2 };
 
@@ -58,7 +62,8 @@ mod tests {
     const MEMORY: u32 = 6;
     const STATES: usize = 1 << MEMORY;
 
-    /// Which of the two coded bits of each input bit are sent, over a period (17.3.5.6, Figures 17-9 and following; 19.3.11.6 for 5/6).
+    /// Which of the two coded bits of each input bit are sent, over a period (17.3.5.6, Figures
+    /// 17-9 and following; 19.3.11.6 for 5/6).
     fn puncturing(numerator: u64) -> &'static [[bool; 2]] {
         match numerator {
             1 => &[[true, true]],
@@ -68,7 +73,8 @@ mod tests {
         }
     }
 
-    /// Adds up the paths that leave the all-zero one at this phase of puncturing, by weight, until none is left that could still count.
+    /// Adds up the paths that leave the all-zero one at this phase of puncturing, by weight, until
+    /// none is left that could still count.
     fn count_paths<const WEIGHTS: usize>(pattern: &[[bool; 2]], phase: usize, by_weight: &mut [u64; WEIGHTS]) {
         let mut alive = vec![[0_u64; WEIGHTS]; STATES];
         let (state, weight) = branch(0, 1, pattern[phase]);

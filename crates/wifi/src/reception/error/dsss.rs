@@ -4,7 +4,8 @@ use super::gaussian_tail;
 use crate::phy::Modulation;
 use core::f64::consts::{PI, SQRT_2};
 
-/// The bandwidth to which the SNR of a DSSS receiver refers: its channel, 22 MHz between the first nulls of the spectrum (15.4.4.5).
+/// The bandwidth to which the SNR of a DSSS receiver refers: its channel, 22 MHz between the first
+/// nulls of the spectrum (15.4.4.5).
 pub const DSSS_NOISE_BANDWIDTH_HZ: f64 = 22e6;
 /// Symbols a second of 1 and 2 Mbps (15.4.4).
 const BARKER_SYMBOLS: f64 = 1e6;
@@ -42,11 +43,13 @@ impl Uncoded {
     }
 }
 
-/// Gray-coded DQPSK at this ratio of symbol energy to noise density: F(5π/4) − F(π/4) with the F of Pawula, Rice and Roberts,
-/// "Distribution of the phase angle between two vectors perturbed by Gaussian noise", IEEE Trans. Comm. 30(8), 1982, which is
-/// √2/8π · ∫ exp(−γ(1 − cos t/√2)) / (1 − cos t/√2) dt over a full circle.
+/// Gray-coded DQPSK at this ratio of symbol energy to noise density: F(5π/4) − F(π/4) with the F of
+/// Pawula, Rice and Roberts, "Distribution of the phase angle between two vectors perturbed by
+/// Gaussian noise", IEEE Trans. Comm. 30(8), 1982, which is √2/8π · ∫ exp(−γ(1 − cos t/√2)) / (1 −
+/// cos t/√2) dt over a full circle.
 fn dqpsk_bit_error(symbol_snr: f64) -> f64 {
-    // A sum over a period of a smooth function converges faster than any power of the number of points.
+    // A sum over a period of a smooth function converges faster than any power of the number of
+    // points.
     const POINTS: u32 = 64;
     let sum: f64 = (0..POINTS)
         .map(|n| {
@@ -62,7 +65,8 @@ type Phases = [&'static [usize]; 4];
 const CCK55_PHASES: Phases = [&[0, 1, 2, 3], &[0, 2], &[0], &[0, 2]];
 const CCK11_PHASES: Phases = [&[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3]];
 
-/// Which of φ1…φ4 each chip adds up (16.4.6.5.1); the signs of two chips are the same in all code words.
+/// Which of φ1…φ4 each chip adds up (16.4.6.5.1); the signs of two chips are the same in all code
+/// words.
 const CHIPS: [[usize; 4]; 8] =
     [[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]];
 
@@ -77,8 +81,8 @@ fn words(phases: &Phases) -> Vec<[usize; 8]> {
     tuples.map(|added| CHIPS.map(|weights| chip(&weights, &added))).collect()
 }
 
-/// The other words by their distance from one: 1 − cos of the phase between two chips, summed up. Phases add up, so all words have the
-/// same neighbours.
+/// The other words by their distance from one: 1 − cos of the phase between two chips, summed up.
+/// Phases add up, so all words have the same neighbours.
 fn neighbours(phases: &Phases) -> [u32; 17] {
     let mut by_distance = [0; 17];
     for word in words(phases) {
@@ -88,8 +92,8 @@ fn neighbours(phases: &Phases) -> [u32; 17] {
     by_distance
 }
 
-/// The union bound over the code words, coherently received. That φ1 is sent as a difference does not matter: a frame with one wrong
-/// symbol is lost.
+/// The union bound over the code words, coherently received. That φ1 is sent as a difference does
+/// not matter: a frame with one wrong symbol is lost.
 fn cck_symbol_error(neighbours: &[u32; 17], symbol_snr: f64) -> f64 {
     // That distance is the squared one in units of a quarter of the symbol's energy.
     let tail = |distance: usize| gaussian_tail((distance as f64 / 8.0 * symbol_snr).sqrt());
@@ -104,8 +108,9 @@ mod tests {
     #[test]
     fn dqpsk_tosses_a_coin_without_signal_and_nears_its_asymptote_with_one() {
         assert!((dqpsk_bit_error(0.0) - 0.5).abs() < 1e-12);
-        // Ferrari and Corazza, "Tight bounds and accurate approximations for DQPSK transmission bit error rate", Electronics
-        // Letters 40(20), 2004, equation 8, at γ a bit: the first term of a series in 1/γ.
+        // Ferrari and Corazza, "Tight bounds and accurate approximations for DQPSK transmission bit
+        // error rate", Electronics Letters 40(20), 2004, equation 8, at γ a bit: the first term of
+        // a series in 1/γ.
         for bit_snr in [5.0, 8.0, 12.0_f64, 20.0] {
             let factor = (SQRT_2 + 1.0) / f64::sqrt(8.0 * PI * SQRT_2) / f64::sqrt(bit_snr);
             let near = factor * libm::exp(-(2.0 - SQRT_2) * bit_snr);
@@ -114,8 +119,8 @@ mod tests {
         }
     }
 
-    /// Symbols in noise, each received as the code word that fits best: what is counted lies below the bound, but not
-    /// far below: events in which several words fit better are counted once.
+    /// Symbols in noise, each received as the code word that fits best: what is counted lies below
+    /// the bound, but not far below: events in which several words fit better are counted once.
     #[test]
     fn the_bound_of_cck_is_what_a_receiver_sees() {
         for (phases, symbol_snr) in [(&CCK55_PHASES, 10.0), (&CCK11_PHASES, 24.0)] {
@@ -141,8 +146,8 @@ mod tests {
         }
     }
 
-    /// The 16 words of 5.5 Mbps are four orthogonal vectors in four phases: twelve neighbours and two of φ1 at a squared distance of
-    /// twice the energy, one opposite.
+    /// The 16 words of 5.5 Mbps are four orthogonal vectors in four phases: twelve neighbours and
+    /// two of φ1 at a squared distance of twice the energy, one opposite.
     #[test]
     fn cck_of_5_5_mbps_is_biorthogonal() {
         let symbol_snr = 9.0;
@@ -150,7 +155,8 @@ mod tests {
         assert!((cck_symbol_error(&neighbours(&CCK55_PHASES), symbol_snr) / expected - 1.0).abs() < 1e-12);
     }
 
-    /// The nearest of the 256 words differ by a quarter turn in four chips, or by more in fewer: a squared distance of the energy.
+    /// The nearest of the 256 words differ by a quarter turn in four chips, or by more in fewer: a
+    /// squared distance of the energy.
     #[test]
     fn cck_of_11_mbps_has_24_nearest_words() {
         let symbol_snr = 60.0;

@@ -4,7 +4,8 @@ use super::constellation::information;
 use super::ratio;
 use crate::phy::Modulation;
 
-/// Bits of a block of the longest codes, which is what all but the shortest PPDUs are sent in (19.3.11.7.5).
+/// Bits of a block of the longest codes, which is what all but the shortest PPDUs are sent in
+/// (19.3.11.7.5).
 const BLOCK_BITS: f64 = 1944.0;
 /// Distance of two points of the simulation, in dB.
 const STEP_DB: f64 = 0.1;
@@ -44,11 +45,13 @@ const FIVE_SIXTHS: Simulated = Simulated {
     blocks: &[(200, 438), (200, 687), (200, 1071), (200, 2147), (200, 4241), (200, 9116), (200, 20467)],
 };
 
-/// Errors in an octet by the mutual information of a bit: between the points of the simulation and beyond them, ln of the errors is
-/// linear in ln of the missing information, which falls with SNR about as the errors of a code do.
+/// Errors in an octet by the mutual information of a bit: between the points of the simulation and
+/// beyond them, ln of the errors is linear in ln of the missing information, which falls with SNR
+/// about as the errors of a code do.
 ///
-/// Codes of one length have equal error rates at equal mutual information: the mapping of link simulations to other channels by RBIR
-/// (IEEE 802.11-14/0571, "11ax evaluation methodology", Appendix 1).
+/// Codes of one length have equal error rates at equal mutual information: the mapping of link
+/// simulations to other channels by RBIR (IEEE 802.11-14/0571, "11ax evaluation methodology",
+/// Appendix 1).
 pub(super) struct Blocks {
     /// −ln of the missing information of a bit, and ln of the errors in an octet.
     points: Vec<(f64, f64)>,
@@ -100,7 +103,8 @@ mod tests {
         assert!((failing * f64::from(sent) - f64::from(failed)).abs() < 0.01, "{failing}");
     }
 
-    /// A code cannot do better than Shannon, and these do worse by about a decibel: the SNR at which one block in ten fails.
+    /// A code cannot do better than Shannon, and these do worse by about a decibel: the SNR at
+    /// which one block in ten fails.
     #[test]
     fn the_codes_are_a_decibel_short_of_the_limit() {
         for (numerator, octets, limit_db) in [(1, 121.5, -2.82), (5, 202.5, 1.59)] {

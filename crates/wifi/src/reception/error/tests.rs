@@ -19,8 +19,8 @@ fn threshold(table: &ErrorTable, mode: Mode) -> f64 {
     high
 }
 
-/// A closed form: QPSK at rate 1/2 has a_10 = 11, so 11664 bits with 11·Q(√(10·snr)) each fail once in ten and
-/// farther events add a sixth; halved energy a bit makes it 3.01 dB more than BPSK.
+/// A closed form: QPSK at rate 1/2 has a_10 = 11, so 11664 bits with 11·Q(√(10·snr)) each fail once
+/// in ten and farther events add a sixth; halved energy a bit makes it 3.01 dB more than BPSK.
 #[test]
 fn the_threshold_of_qpsk_is_the_one_of_its_first_terms_and_3_db_above_bpsk() {
     let table = ErrorTable::new(Standard::A);
@@ -56,8 +56,8 @@ fn a_constellation_of_4096_points_needs_more_by_what_its_bits_cost() {
             assert!((own - other).abs() < 1e-9, "MCS {mcs}");
         }
     }
-    // Two coded bits more: at least what Shannon's limit asks for the information in them, 3.01 dB a bit, and at most four times the power,
-    // at which four times as many points are as far apart.
+    // Two coded bits more: at least what Shannon's limit asks for the information in them, 3.01 dB
+    // a bit, and at most four times the power, at which four times as many points are as far apart.
     for (mcs, below, rate) in [(12, 10, 3.0 / 4.0), (13, 11, 5.0 / 6.0)] {
         let more = threshold(&table, eht(mcs, Width::Mhz320)) - threshold(&table, eht(below, Width::Mhz320));
         assert!((3.01 * 2.0 * rate..6.03).contains(&more), "MCS {mcs}: {more} dB more than MCS {below}");
@@ -101,7 +101,8 @@ fn errors_are_independent_of_each_other() {
     assert!((one * one - two).abs() < 1e-12 && one < 1.0);
 }
 
-/// The codes of HE's wide channels gain from one to three decibels on the convolutional one, more where a symbol carries more bits.
+/// The codes of HE's wide channels gain from one to three decibels on the convolutional one, more
+/// where a symbol carries more bits.
 #[test]
 fn ldpc_needs_less() {
     let table = ErrorTable::new(Standard::Ax);

@@ -1,4 +1,5 @@
-//! Decision by decision against the kernel's own code, which `validation/linux/minstrel` builds as a program.
+//! Decision by decision against the kernel's own code, which `validation/linux/minstrel` builds as
+//! a program.
 
 use super::*;
 use acklab_base::random::Seed;
@@ -38,7 +39,8 @@ impl Run {
         Self { capabilities, control, asked, ours: String::new() }
     }
 
-    /// A channel whose signal-to-noise ratio changes each 500 PPDUs, aggregates of 1 to 40 frames, gaps of up to 8 ms.
+    /// A channel whose signal-to-noise ratio changes each 500 PPDUs, aggregates of 1 to 40 frames,
+    /// gaps of up to 8 ms.
     fn send(&mut self, ppdus: u32, seed: u64) {
         let mut stream = Seed(seed).stream("channel");
         let (mut millis, mut snr_db, mut attempt) = (0, 0.0, 0);
@@ -97,7 +99,8 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Digests of what the code of Linux 6.12.117 answered: of the output of `replay` for the same questions.
+/// Digests of what the code of Linux 6.12.117 answered: of the output of `replay` for the same
+/// questions.
 const KERNEL: [u64; 8] = [
     0x1fbb_f0bd_b155_637d,
     0x96d6_c03c_9273_39ea,
