@@ -1,9 +1,9 @@
-//! The use of every nanosecond of the medium.
+//! The use of the medium, accounted for to the nanosecond.
 
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// What a nanosecond was used for.
+/// The use of a nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// PPDUs with data, preambles included. A PPDU that also carries ACKs is divided by octets.
@@ -12,7 +12,7 @@ pub enum Use {
     TransportAck,
     /// ACK and Block ACK frames.
     LinkAck,
-    /// What those take longer as they carry compressed ACKs of the transport.
+    /// The extension of link ACKs by compressed ACKs of the transport.
     CompressedAck,
     /// RTS, CTS, Block ACK requests, beacons.
     Control,
@@ -21,7 +21,7 @@ pub enum Use {
     /// Backoff slots while an EDCAF has something to send, timeouts, and the part of EIFS beyond
     /// AIFS.
     Backoff,
-    /// Transmissions lost as another overlapped at the receiver.
+    /// Transmissions lost because another one overlapped at the receiver.
     Collision,
     /// Transmissions lost for another reason.
     Lost,
@@ -44,7 +44,7 @@ impl Use {
         Self::Idle,
     ];
 
-    /// What tables call it.
+    /// Returns its name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Use {
     }
 }
 
-/// Time by node and use inside a window. All of them add up to the window's length.
+/// Time by node and use inside a window. The entries add up to the length of the window.
 #[derive(Clone, Debug)]
 pub struct Airtime {
     window: Range<Instant>,
@@ -81,7 +81,7 @@ impl Airtime {
         self.window = window;
     }
 
-    /// The instant up to which all time is booked.
+    /// Returns the instant up to which all time is booked.
     pub(crate) const fn booked(&self) -> Instant {
         self.booked
     }
@@ -96,13 +96,13 @@ impl Airtime {
         self.booked = until;
     }
 
-    /// The time of `node` for `what`. Idle time is booked for the access point, node 0.
+    /// Returns the time of `node` for `what`. Idle time is booked for the access point, node 0.
     #[must_use]
     pub fn of(&self, node: usize, what: Use) -> Duration {
         self.by_node[node][what as usize]
     }
 
-    /// The time of all nodes for `what`.
+    /// Returns the time of all nodes for `what`.
     #[must_use]
     pub fn total(&self, what: Use) -> Duration {
         self.by_node.iter().fold(Duration::ZERO, |sum, node| sum + node[what as usize])

@@ -1,8 +1,8 @@
-//! A cell as a machine: one access point, its stations, and the medium between them.
+//! A cell as a machine: one access point, its stations, and the shared medium.
 //!
-//! The cell holds the state of all stations. It computes who wins the next contention and advances
-//! to that instant: a frame exchange costs three wake-ups, at its start, at the end of its PPDU and
-//! at the end of the response frame.
+//! The cell holds the state of all stations. It computes the winner of the next contention and
+//! advances to that instant. A frame exchange costs three wake-ups: at its start, at the end of its
+//! PPDU and at the end of the response frame.
 //!
 //! | module | holds the verbs |
 //! |---|---|
@@ -110,13 +110,13 @@ impl<D: Packet> Cell<D> {
         self.timers.update_deadline(self.medium.due());
     }
 
-    /// Returns `true` if a packet has arrived that waits to be polled.
+    /// Returns `true` if a delivered packet waits to be polled.
     #[must_use]
     pub fn has_delivered(&self) -> bool {
         self.arrivals.has_delivered()
     }
 
-    /// The fastest rate at which `node` sends data, in bits per second.
+    /// Returns the fastest rate at which `node` sends data, in bits per second.
     #[must_use]
     pub fn nominal_rate(&self, node: usize) -> Option<u64> {
         let fastest = self.capabilities().modes().last().copied();
@@ -150,7 +150,7 @@ impl<D: Packet> Machine for Cell<D> {
         self.release_thinned(now);
         self.send_due_beacon(now);
         // An EDCAF without anything to send may release frames at the recipient. An idle access
-        // point forwards these at once.
+        // point forwards these immediately.
         while self.medium.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }
@@ -166,12 +166,12 @@ impl<D: Packet> Machine for Cell<D> {
     }
 }
 
-/// A sequence number as the frame carries it: 12 bits (9.2.4.4.2).
+/// Returns a sequence number as the frame carries it: 12 bits (9.2.4.4.2).
 const fn on_the_air(sequence: u64) -> u16 {
     (sequence % 4096) as u16
 }
 
-/// The duration of a PPDU, signal extension included.
+/// Returns the duration of a PPDU, signal extension included.
 fn airtime(rules: &Rules, mode: phy::Mode, octets: Bytes) -> acklab_base::Duration {
     rules.timing.duration(mode, octets)
 }

@@ -22,91 +22,91 @@ pub struct CellConfig {
     pub name: String,
     /// The generation of 802.11.
     pub standard: Standard,
-    /// Which implementation's rules are followed where implementations differ from the standard.
+    /// The implementation whose rules apply where implementations differ from the standard.
     #[serde(default)]
     pub dialect: Dialect,
     /// The band, if the standard supports several. Default: 5GHz; 6GHz for 802.11be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
     /// Channel width, at most 40MHz at 2.4 GHz, and 160MHz at 5 GHz. Default: 20MHz; 40MHz for
-    /// 802.11n, 80MHz for 802.11ac and 802.11ax, 320MHz for 802.11be, or the widest of the band if
+    /// 802.11n, 80MHz for 802.11ac and 802.11ax, 320MHz for 802.11be, or the maximum of the band if
     /// that is narrower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<Width>,
-    /// Guard interval of data PPDUs. Default: 400ns for 802.11n and 802.11ac, 800ns else.
+    /// Guard interval of data PPDUs. Default: 400ns for 802.11n and 802.11ac, otherwise 800ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard_interval: Option<Guard>,
-    /// What an HE or EHT PPDU is longer by so that its receivers can decode it in time (27.3.13,
+    /// The extension of an HE or EHT PPDU that gives its receivers time to decode it (27.3.13,
     /// 36.3.14).
     #[serde(default)]
     pub packet_extension: PacketExtension,
-    /// The most spatial streams, from 802.11n on.
+    /// The maximum number of spatial streams, from 802.11n on.
     #[serde(default = "one_stream")]
     #[schemars(range(min = 1, max = 4))]
     pub streams: u8,
-    /// DSSS with the short preamble (clause 16.2.2.3).
+    /// Enables the short preamble of DSSS (clause 16.2.2.3).
     #[serde(default)]
     pub short_preamble: bool,
-    /// At 2.4 GHz, slots of 20 µs for OFDM too, as with stations that support no others (clause
-    /// 18.4.5).
+    /// Enables slots of 20 µs for OFDM at 2.4 GHz, as with stations that do not support short slots
+    /// (clause 18.4.5).
     #[serde(default)]
     pub long_slot: bool,
-    /// What is sent before OFDM frames so that stations with DSSS only defer (clause 10.27).
+    /// The frames before OFDM frames that make DSSS-only stations defer (clause 10.27).
     #[serde(default)]
     pub protection: Protection,
     /// The rates of ACK, Block ACK, CTS and RTS. Default: the mandatory ones, 1 and 2 Mbps for
-    /// 802.11b and 6, 12 and 24 Mbps else.
+    /// 802.11b and otherwise 6, 12 and 24 Mbps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basic_rates: Option<Vec<Rate>>,
-    /// RTS and CTS are sent before PSDUs of more octets than this. Default: never.
+    /// The size of a PSDU in octets above which RTS and CTS are sent first. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500B")]
     pub rts_threshold: Option<Bytes>,
     /// The retry limits.
     #[serde(default)]
     pub retries: Retries,
-    /// A packet that has waited longer is dropped, sent already or not (dot11EDCATableMSDULifetime,
-    /// whose default of 500 TU counts from the MAC; here the queue is also that of the layers
-    /// above). Default: never.
+    /// The lifetime after which a waiting packet is dropped, whether or not it was already sent.
+    /// dot11EDCATableMSDULifetime, whose default is 500 TU, counts from the MAC; here the queue is
+    /// also that of the layers above. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,
-    /// Which packets count towards the limits of queues.
+    /// The packets that count towards the limits of queues.
     #[serde(default)]
     pub queue_counts: QueueCounts,
     /// Aggregates of 802.11n and later.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// How much later than SIFS response frames begin, as from a NIC that is too slow. Initiators
-    /// wait as much longer.
+    /// The delay of response frames beyond SIFS, as in a NIC that is too slow. Initiators wait
+    /// longer by the same time.
     #[serde(default)]
     pub late_answers: Duration,
     /// Whether duration fields cover `late_answers`. Otherwise they announce response frames at
     /// SIFS, and bystanders resume their backoffs earlier.
     #[serde(default = "yes")]
     pub announces_late_answers: bool,
-    /// How much later than aCCATime nodes that do not say otherwise sense that the medium is busy,
-    /// as a radio in software might. A node whose backoff ends before it senses a PPDU transmits,
-    /// and both collide.
+    /// The delay beyond aCCATime after which nodes sense a busy medium, as in a software radio; a
+    /// node can override it. A node whose backoff ends before it senses a PPDU transmits, and both
+    /// collide.
     #[serde(default)]
     pub late_sensing: Duration,
-    /// TCP's ACKs inside ACKs and Block ACKs. Default: in data frames.
+    /// TCP ACKs inside ACKs and Block ACKs. Default: in data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hack: Option<hack::HackConfig>,
-    /// The EDCA parameters that `access` of cell, AP and station override.
+    /// The default EDCA parameters, which `access` of cell, AP and station override.
     #[serde(default)]
     pub edca: EdcaSet,
-    /// Which nodes that sense overlapping PPDUs of a collision defer for EIFS. Default: `none`;
+    /// The nodes that sense overlapping PPDUs of a collision and defer for EIFS. Default: `none`;
     /// `always` with `dialect = "ns2"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eifs_after_collision: Option<EifsAfterCollision>,
-    /// The channel access parameters of all nodes that do not set their own.
+    /// The channel access parameters of all nodes without their own.
     #[serde(default)]
     pub access: Access,
-    /// The rate control of all nodes that do not set their own.
+    /// The rate control of all nodes without their own.
     #[serde(default)]
     pub rate: rate::RateConfig,
-    /// Which nodes hear each other, and how well.
+    /// Which nodes receive each other, and how well.
     #[serde(default)]
     pub reception: reception::ReceptionConfig,
     /// The interval between beacons. Default: no beacons.
@@ -120,8 +120,8 @@ pub struct CellConfig {
     pub station: Vec<Station>,
 }
 
-/// How an EDCAF requests the medium, when the MPDUs of an aggregate are passed up, and which queue
-/// follows a failure.
+/// Determines how an EDCAF requests the medium, when the MPDUs of an aggregate are passed up, and
+/// which queue follows a failure.
 ///
 /// | a frame | `standard` | `ns3` |
 /// |---|---|---|
@@ -131,9 +131,9 @@ pub struct CellConfig {
 /// | of an aggregate has ended | passed up when the PPDU ends | passed up at once (`PhyEntity::EndOfMpdu`) |
 /// | was not acknowledged | its queue waits for the other queues of the EDCAF, as in mac80211 (`ieee80211_schedule_txq`) | its queue is served first |
 ///
-/// `ns2` is DCF as ns-2 has it: backoffs of 0 to CW − 1 slots before every frame, EIFS and then
-/// DIFS after each collision, timeouts after the whole response frame, durations rounded behind
-/// RTS, frames of 34 octets more than their packets.
+/// `ns2` is DCF as in ns-2. Backoffs of 0 to CW − 1 slots precede every frame. EIFS and then DIFS
+/// follow each collision. Timeouts end after the whole response frame. Durations are rounded after
+/// RTS. Frames are 34 octets larger than their packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -142,28 +142,28 @@ pub enum Dialect {
     Standard,
     /// ns-3 3.37.
     Ns3,
-    /// ns-2.35. Without QoS alone.
+    /// ns-2.35. Only without QoS.
     Ns2,
 }
 
 /// Which nodes defer for EIFS after PPDUs that began so close to each other that neither sender
 /// sensed the other (10.3.2.3.7). EIFS follows a PPDU that a node began to receive and could not
-/// decode. Whether it begins to receive one of several that overlap depends on its receiver. The
-/// senders of the collision do not defer, as they did not receive.
+/// decode. Whether a node begins to receive one of several overlapping PPDUs depends on its
+/// receiver. The senders of the collision do not defer, because they did not receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EifsAfterCollision {
-    /// No node detects a preamble, so all defer for DIFS or AIFS: ns-3 with preambles of equal
-    /// power.
+    /// None, because no node detects a preamble; all defer for DIFS or AIFS: ns-3 with preambles of
+    /// equal power.
     None,
-    /// All nodes defer for EIFS: ns-2.
+    /// All: ns-2.
     Always,
-    /// A node defers for EIFS if a PPDU is 4 dB stronger than noise and all others together, ns-3's
-    /// `ThresholdPreambleDetectionModel`. As `none` where the channel model has no powers.
+    /// Nodes for which a PPDU is 4 dB stronger than noise and all others together, ns-3's
+    /// `ThresholdPreambleDetectionModel`. Equal to `none` if the channel model has no powers.
     PreambleDetection,
 }
 
-/// What is sent before OFDM frames so that stations with DSSS only defer.
+/// The frames before OFDM frames that make DSSS-only stations defer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protection {
@@ -185,21 +185,22 @@ pub struct Retries {
     /// Transmissions of a frame after RTS (dot11LongRetryLimit).
     pub long: u8,
     /// Transmissions of a frame within aggregates, as 30 in ath9k (`ATH_MAX_SW_RETRIES`). Default:
-    /// as many as its lifetime allows.
+    /// limited only by its lifetime.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregated: Option<u8>,
     /// Transmissions of a Block ACK request, after which data are sent without a Block ACK.
     /// Default: `short`; no limit with `dialect = "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u8>,
-    /// How long after its first transmission a frame under a Block ACK agreement, which has no
-    /// other limit, may be sent again (dot11MaxTransmitMSDULifetime, 512 TU); 0s for no limit.
+    /// The time after its first transmission in which a frame under a Block ACK agreement may be
+    /// retransmitted (dot11MaxTransmitMSDULifetime, 512 TU). It applies only to frames without
+    /// another limit; 0s disables it.
     pub lifetime: Duration,
 }
 
 impl Default for Retries {
-    /// The default values of the MIB (Annex C; of `long` in 802.11-2016, which 802.11-2020 has no
-    /// longer).
+    /// Returns the default values of the MIB (Annex C; of `long` in 802.11-2016, because
+    /// 802.11-2020 omits it).
     fn default() -> Self {
         Self { short: 7, long: 4, aggregated: None, requests: None, lifetime: Duration::from_micros(512 * 1024) }
     }
@@ -217,46 +218,46 @@ const fn yes() -> bool {
 }
 
 impl CellConfig {
-    /// Its band.
+    /// Returns its band.
     #[must_use]
     pub fn band(&self) -> Band {
         let bands = self.standard.generation().bands;
         self.band.filter(|band| bands.contains(band)).unwrap_or(bands[0])
     }
 
-    /// The width of its channel.
+    /// Returns the width of its channel.
     #[must_use]
     pub fn width(&self) -> Width {
         self.width.unwrap_or_else(|| self.standard.generation().width.min(self.band().widest()))
     }
 
-    /// The guard interval of its data PPDUs.
+    /// Returns the guard interval of its data PPDUs.
     #[must_use]
     pub fn guard_interval(&self) -> Guard {
         self.guard_interval.unwrap_or(self.standard.generation().guard)
     }
 
-    /// Octets of an A-MPDU. Returns `None` without aggregation.
+    /// Returns the maximum size of an A-MPDU in octets. Returns `None` without aggregation.
     #[must_use]
     pub fn max_aggregate(&self) -> Option<Bytes> {
-        let most = self.standard.generation().aggregation.as_ref()?.octets;
-        Some(self.aggregation.max_bytes.unwrap_or(most).min(most)).filter(|most| *most > Bytes::ZERO)
+        let maximum = self.standard.generation().aggregation.as_ref()?.octets;
+        Some(self.aggregation.max_bytes.unwrap_or(maximum).min(maximum)).filter(|maximum| *maximum > Bytes::ZERO)
     }
 
-    /// The window of a Block ACK agreement in frames.
+    /// Returns the window of a Block ACK agreement in frames.
     #[must_use]
     pub fn window(&self) -> u16 {
         self.aggregation.window.unwrap_or(self.most_window())
     }
 
-    /// The largest window that the standard has. A standard without Block ACKs sends nothing under
-    /// it.
+    /// Returns the maximum window of the standard. It has no effect in a standard without Block
+    /// ACKs.
     #[must_use]
     pub fn most_window(&self) -> u16 {
         self.standard.generation().aggregation.as_ref().map_or(SMALLEST_BITMAP, |limits| limits.window)
     }
 
-    /// The names of its stations in order.
+    /// Returns the names of its stations in order.
     #[must_use]
     pub fn station_names(&self) -> Vec<String> {
         self.station.iter().flat_map(Station::names).collect()

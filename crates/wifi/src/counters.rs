@@ -13,7 +13,7 @@ pub struct Counters {
     pub retries: u64,
     /// MPDUs sent for the first time.
     pub first_tries: u64,
-    /// Of those, the MPDUs that arrived.
+    /// MPDUs that arrived at the first transmission.
     pub first_successes: u64,
     /// Data PPDUs without a response frame.
     pub unanswered: u64,
@@ -33,7 +33,7 @@ pub struct Counters {
     pub link_acks: u64,
     /// Packets that arrived at the peer.
     pub delivered: u64,
-    /// Octets of those.
+    /// Octets of those packets.
     pub delivered_bytes: u64,
     /// The sum of their delays, from enqueueing to arrival.
     pub delay: Duration,

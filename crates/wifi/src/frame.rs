@@ -23,15 +23,15 @@ const DELIMITER: u64 = 4;
 /// Addresses and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
 
-/// A compressed Block ACK for a window of `window` frames (9.3.1.8.2): 32 octets for 64, 56 for
-/// 256, 152 for 1024.
+/// Returns a compressed Block ACK for a window of `window` frames (9.3.1.8.2): 32 octets for 64, 56
+/// for 256, 152 for 1024.
 pub(crate) const fn block_ack(window: u16) -> Bytes {
     Bytes(24 + bitmap_octets(window) as u64)
 }
 
-/// Octets of the bitmap of a Block ACK for a window of `window` frames: the smallest of the sizes
-/// that the Fragment Number subfield can announce (9.3.1.8.2; 64 and 128 octets since
-/// 802.11be-2024).
+/// Returns the number of octets of the bitmap of a Block ACK for a window of `window` frames: the
+/// smallest of the sizes that the Fragment Number subfield can announce (9.3.1.8.2; 64 and 128
+/// octets since 802.11be-2024).
 pub(crate) const fn bitmap_octets(window: u16) -> usize {
     match window {
         0..=64 => 8,
@@ -41,34 +41,35 @@ pub(crate) const fn bitmap_octets(window: u16) -> usize {
     }
 }
 
-/// The MPDU that carries one packet.
+/// Returns the MPDU that carries one packet.
 pub(crate) const fn mpdu(packet: Bytes, has_qos: bool) -> Bytes {
     let qos = if has_qos { QOS_CONTROL } else { 0 };
     Bytes(DATA_HEADER + qos + LLC + packet.0 + FCS)
 }
 
-/// The MPDU that carries one packet in ns-2.
+/// Returns the MPDU that carries one packet in ns-2.
 pub(crate) const fn ns2_mpdu(packet: Bytes) -> Bytes {
     Bytes(NS2_DATA + packet.0)
 }
 
-/// A packet as one of several in an A-MSDU; all but the last are padded to a multiple of four
-/// (9.3.2.2.2).
+/// Returns a packet as one of several in an A-MSDU; all but the last are padded to a multiple of
+/// four (9.3.2.2.2).
 pub(crate) const fn a_msdu_subframe(packet: Bytes) -> Bytes {
     Bytes(SUBFRAME_HEADER + LLC + packet.0)
 }
 
-/// The MPDU around an A-MSDU of these octets.
+/// Returns the MPDU around an A-MSDU of these octets.
 pub(crate) const fn a_msdu(subframes: Bytes) -> Bytes {
     Bytes(DATA_HEADER + QOS_CONTROL + subframes.0 + FCS)
 }
 
-/// An MPDU within an A-MPDU, unpadded.
+/// Returns the size of an MPDU within an A-MPDU, without padding.
 pub(crate) const fn a_mpdu_subframe(mpdu: Bytes) -> Bytes {
     Bytes(DELIMITER + mpdu.0)
 }
 
-/// Octets of an A-MPDU or A-MSDU so far, padded for another subframe (9.7.1, 9.3.2.2.2).
+/// Returns the number of octets of an A-MPDU or A-MSDU so far, padded for another subframe (9.7.1,
+/// 9.3.2.2.2).
 pub(crate) const fn padded(octets: Bytes) -> Bytes {
     Bytes(octets.0.next_multiple_of(4))
 }

@@ -1,9 +1,9 @@
-//! TCP/HACK: TCP's ACKs inside the acknowledgements of the link (Salameh, Zhushi, Handley, Jamieson
+//! TCP/HACK: TCP ACKs inside the acknowledgments of the link (Salameh, Zhushi, Handley, Jamieson
 //! and Karp: HACK: Hierarchical ACKs for Efficient Wireless Medium Utilization, USENIX ATC '14).
 //!
 //! Two nodes that exchange frames of a traffic class have an [`End`] for each direction: the state
 //! of the node that sends ACKs and of the node that receives them. The sender is split as in the
-//! paper (§3.3.1): the driver knows TCP, the NIC appends opaque octets within SIFS.
+//! paper (§3.3.1): the driver handles TCP, and the NIC appends opaque octets within SIFS.
 //!
 //! | module | holds |
 //! |---|---|
@@ -28,13 +28,13 @@ use driver::Driver;
 /// ACKs from one node to another in one traffic class.
 #[derive(Clone, Debug)]
 pub(crate) struct End<D> {
-    /// At the node that sends ACKs.
+    /// The state of the node that sends ACKs.
     pub(crate) driver: Driver<D>,
     /// The octets appended to the response frame on the air.
     pub(crate) appended: Vec<u8>,
-    /// The hold timer runs.
+    /// `true` if the hold timer runs.
     pub(crate) is_timed: bool,
-    /// At the node that receives them.
+    /// The state of the node that receives ACKs.
     pub(crate) decompressor: Decompressor,
 }
 
@@ -48,7 +48,7 @@ impl<D: Packet> End<D> {
         }
     }
 
-    /// A packet has arrived in a data frame. An uncompressed ACK establishes or refreshes the
+    /// Processes a packet from a data frame. An uncompressed ACK establishes or refreshes the
     /// context of its flow.
     pub(crate) fn receives_plain(&mut self, packet: &D) {
         if let Some(ack) = packet.ack() {
@@ -56,8 +56,8 @@ impl<D: Packet> End<D> {
         }
     }
 
-    /// The frame leaves the transmit window: its sender knows that the packets have arrived, or has
-    /// given the frame up and will never know.
+    /// Records that the frame leaves the transmit window: its sender has learned that the packets
+    /// arrived, or has given the frame up without learning it.
     pub(crate) fn leaves_window(&mut self, frame: &Mpdu<D>) {
         for ack in frame.packets.as_slice().iter().filter_map(Packet::ack) {
             if frame.is_given_up {

@@ -1,6 +1,6 @@
 //! The shared medium of 802.11.
 //!
-//! A [`Cell`] is a machine: an access point, its stations, and the air between them.
+//! A [`Cell`] is a machine: an access point, its stations, and the shared medium.
 //!
 //! | module | holds |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | [`counters`] | counters of a node |
 //! | [`ppdu`] | PPDUs, for captures and timelines |
 
-// Tests inside the crate share packets with those outside.
+// Lets tests inside the crate share packets with those outside.
 #[cfg(test)]
 extern crate self as acklab_wifi;
 

@@ -20,7 +20,7 @@ pub(crate) struct Mpdu<D> {
     /// When it was first sent.
     pub(crate) first_sent: Option<Instant>,
     pub(crate) failures: u8,
-    /// The peer has received it, whether the originator knows it or not.
+    /// The peer has received it, whether or not that is confirmed.
     pub(crate) is_received: bool,
     /// It was acknowledged or given up.
     pub(crate) is_settled: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Originator<D> {
     /// A Block ACK is missing, or the recipient's window must be moved: a Block ACK request is sent
     /// before anything else.
     pub(crate) must_request: bool,
-    /// The recipient's window is to be moved past a frame that was given up.
+    /// The recipient's window must be moved past a frame that was given up.
     pub(crate) has_gap: bool,
     /// Consecutive Block ACK requests without a Block ACK.
     pub(crate) requests: u8,
@@ -85,12 +85,12 @@ impl<D> Originator<D> {
         self.frames.is_empty()
     }
 
-    /// The frame with this sequence number, if it lies in the window.
+    /// Returns the frame with this sequence number, if it lies in the window.
     pub(crate) fn frame(&mut self, sequence: u64) -> Option<&mut Mpdu<D>> {
         self.frames.get_mut(usize::try_from(sequence.checked_sub(self.start)?).ok()?)
     }
 
-    /// The frame at this place of the PPDU that is being sent.
+    /// Returns the frame at this place of the PPDU that is being sent.
     pub(crate) fn sent_frame(&self, place: usize) -> Option<&Mpdu<D>> {
         self.frames.get(usize::try_from(self.sent.get(place)?.checked_sub(self.start)?).ok()?)
     }
@@ -101,7 +101,8 @@ impl<D> Originator<D> {
         self.start + self.frames.len() as u64 - 1
     }
 
-    /// The PPDU that was being sent had no response frame. `is_single`: it is a single frame.
+    /// Records that the PPDU in transmission had no response frame. With `is_single`, the PPDU is a
+    /// single frame.
     pub(crate) fn miss_response(&mut self, is_single: bool) {
         self.missed_response = match (self.missed_response, self.sent.first()) {
             (MissedResponse::None, Some(sequence)) if is_single => MissedResponse::Single(*sequence),
@@ -112,7 +113,7 @@ impl<D> Originator<D> {
         };
     }
 
-    /// Returns `true` if there are unsettled frames beside those being sent.
+    /// Returns `true` if there are unsettled frames besides those in transmission.
     pub(crate) fn has_other(&self) -> bool {
         let unsettled = self.frames.iter().filter(|frame| !frame.is_settled).count();
         unsettled > self.sent.len()

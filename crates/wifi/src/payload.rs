@@ -1,6 +1,6 @@
-//! What a data frame carries.
+//! The payload of a data frame.
 
-/// One packet, stored in place, or those of an A-MSDU.
+/// One packet, stored in place, or the packets of an A-MSDU.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Payload<D> {
     /// Moved to the peer.
@@ -32,7 +32,7 @@ impl<D> Payload<D> {
         }
     }
 
-    /// Passes its packets up in their order.
+    /// Passes its packets to `up` in their order.
     pub(crate) fn for_each(self, up: &mut impl FnMut(D)) {
         match self {
             Self::Gone => {}

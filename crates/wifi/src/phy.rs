@@ -9,7 +9,8 @@
 //! | `band` | frequency bands |
 //!
 //! Clauses are those of IEEE Std 802.11-2020: 15 DSSS, 16 HR/DSSS (b), 17 OFDM (a), 18 ERP (g), 19
-//! HT (n), 21 VHT (ac); 27 HE (ax) is of 802.11ax-2021, and 36 EHT (be) of 802.11be-2024.
+//! HT (n), 21 VHT (ac). Clause 27 HE (ax) is that of 802.11ax-2021, and clause 36 EHT (be) that of
+//! 802.11be-2024.
 
 mod band;
 mod control;
@@ -26,9 +27,8 @@ pub use timing::Timing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long the packet extension of an HE or EHT PPDU is: the nominal packet padding that its
-/// receivers ask for (27.3.13, 36.3.14). The padding within the last symbol, which shortens it, is
-/// not modelled.
+/// The packet extension of an HE or EHT PPDU: the nominal packet padding that its receivers require
+/// (27.3.13, 36.3.14). The padding within the last symbol, which shortens it, is not modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PacketExtension {
     /// None.
@@ -44,7 +44,7 @@ pub enum PacketExtension {
 }
 
 impl PacketExtension {
-    /// As a duration.
+    /// Returns its duration.
     #[must_use]
     pub const fn duration(self) -> acklab_base::Duration {
         acklab_base::Duration::from_micros(match self {

@@ -12,11 +12,11 @@ pub struct Ppdu<D> {
     pub duration: Duration,
     /// The node that sent it; 0 is the access point.
     pub from: usize,
-    /// The addressed node; none for a broadcast.
+    /// The addressed node; `None` for a broadcast.
     pub to: Option<usize>,
     /// Its mode.
     pub mode: Mode,
-    /// Octets of its PSDU.
+    /// Its duration field: the time for which it reserves the medium after its end.
     pub octets: Bytes,
     /// Its duration field: for how long it reserves the medium after its end.
     pub reserved: Duration,
@@ -33,7 +33,7 @@ pub struct Ppdu<D> {
 /// Power levels at a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
-    /// Power of the PPDU in dBm.
+    /// Noise over the width of the channel in dBm, including the noise figure.
     pub power_dbm: f64,
     /// Noise over the width of the channel in dBm, the noise figure included.
     pub noise_dbm: f64,
@@ -48,7 +48,7 @@ pub enum Frame<D> {
     Cts,
     /// A beacon.
     Beacon {
-        /// Time from one to the next.
+        /// The beacon interval.
         interval: Duration,
     },
     /// Acknowledgement of a frame.
@@ -75,7 +75,7 @@ pub enum Frame<D> {
 }
 
 impl<D> Frame<D> {
-    /// What tables call it.
+    /// Returns its name in tables.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -95,13 +95,13 @@ impl<D> Frame<D> {
 pub struct Mpdu<D> {
     /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// Traffic identifier; none without QoS.
+    /// Traffic identifier; `None` without QoS.
     pub tid: Option<u8>,
     /// It is a retransmission.
     pub is_retry: bool,
-    /// The sender has more for the same peer.
+    /// The sender has more data for the same peer.
     pub has_more: bool,
-    /// SYNC of TCP/HACK: the sender goes on although an earlier response frame is missing.
+    /// SYNC of TCP/HACK: the sender has moved on although an earlier response frame is missing.
     pub is_sync: bool,
     /// Octets with header and FCS.
     pub octets: Bytes,
@@ -125,7 +125,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What tables call it.
+    /// Returns its name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "control", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RateConfig {
-    /// Always the same mode; if neither `rate` nor `mcs` names one, the fastest.
+    /// Always the same mode: that of `rate` or `mcs`, by default the fastest.
     Fixed {
         /// The rate of the payload, as the tables of the standard print it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,21 +41,21 @@ pub enum RateConfig {
         /// 802.11be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mcs: Option<u8>,
-        /// Spatial streams; without this, of an MCS as many as both ends have, and of a rate as few
-        /// as have it.
+        /// Spatial streams. Default: with an MCS, the maximum of both nodes; with a rate, the
+        /// minimum that has the rate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         streams: Option<u8>,
     },
     /// The mode of the highest expected goodput at the peer's signal-to-noise ratio, which its
     /// response frames report without error: the envelope over all fixed modes.
     Ideal {
-        /// Instead of the highest goodput, the fastest mode whose bit error rate stays below this:
-        /// ns-3's `IdealWifiManager`, which takes 1e-6.
+        /// Selects the fastest mode whose bit error rate stays below this limit instead of the
+        /// highest goodput: ns-3's `IdealWifiManager`, which uses 1e-6.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 0.5))]
         bit_errors: Option<f64>,
     },
-    /// That of Linux, which keeps statistics of success and probes faster rates
+    /// Minstrel-HT of Linux, which keeps statistics of success and probes faster rates
     /// (`rc80211_minstrel_ht.c`).
     MinstrelHt {},
 }
@@ -74,18 +74,18 @@ pub enum RateControl {
     Fixed(Mode),
     /// The best mode by signal-to-noise ratio.
     Ideal(Ideal),
-    /// That of Linux.
+    /// Minstrel-HT of Linux.
     MinstrelHt(MinstrelHt),
 }
 
 impl RateControl {
-    /// The rate control of this configuration between two ends with these capabilities. The ideal
-    /// one compares modes by `exchange` and `success`, the probability that an MPDU is received by
-    /// mode, signal-to-noise ratio in dB, and octets. `stream` is the random order in which
-    /// Minstrel-HT probes.
+    /// Returns the rate control of this configuration between two nodes with these capabilities.
+    /// The ideal one compares modes by `exchange` and `success`, the probability that an MPDU is
+    /// received by mode, signal-to-noise ratio in dB, and octets. `stream` is the random order in
+    /// which Minstrel-HT probes.
     ///
     /// # Errors
-    /// If the standard does not define the configured mode, or none at all.
+    /// If the standard does not define the configured mode, or any mode.
     pub fn new(
         config: RateConfig,
         capabilities: Capabilities,
@@ -105,7 +105,7 @@ impl RateControl {
         }
     }
 
-    /// Its mode, if it always chooses the same.
+    /// Returns its mode, if the rate control always chooses the same.
     #[must_use]
     pub const fn only_mode(&self) -> Option<Mode> {
         match self {
@@ -114,8 +114,8 @@ impl RateControl {
         }
     }
 
-    /// The mode of the next PPDU. `attempt`: failed transmissions of its first frame, of which
-    /// Minstrel-HT counts the consecutive ones without any response frame.
+    /// Returns the mode of the next PPDU. `attempt` is the number of failed transmissions of its
+    /// first frame. Minstrel-HT counts those among them that consecutively had no response frame.
     pub fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
@@ -125,7 +125,7 @@ impl RateControl {
     }
 
     /// Returns `true` if RTS and CTS are sent before the PPDU whose mode was chosen last.
-    /// Minstrel-HT asks for them at all fallback rates (`minstrel_ht_set_rate`).
+    /// Minstrel-HT requests them at all fallback rates (`minstrel_ht_set_rate`).
     #[must_use]
     pub const fn wants_rts(&self) -> bool {
         match self {
@@ -145,7 +145,7 @@ impl RateControl {
         }
     }
 
-    /// Reports a PPDU: of `attempted` MPDUs, `delivered` were acknowledged; none without a response
+    /// Reports a PPDU: `delivered` of `attempted` MPDUs were acknowledged; zero without a response
     /// frame to it or to its RTS.
     pub fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
         match self {
@@ -186,7 +186,7 @@ mod tests {
     fn control(config: RateConfig) -> RateControl {
         let exchange = Exchange {
             frame: Bytes(1_536),
-            most: Bytes(1_536),
+            maximum: Bytes(1_536),
             longest: Duration::from_millis(20),
             overhead: Duration::from_micros(150),
         };
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_says_which_and_nothing_else() {
+    fn a_configuration_names_the_rate_control_and_nothing_else() {
         let rate = Some(Rate::from_mbps(24));
         assert_eq!(
             parse(&[("control", "fixed"), ("rate", "24Mbps")]),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn minstrel_asks_for_rts_at_fallback_rates() {
+    fn minstrel_requests_rts_at_fallback_rates() {
         let mut minstrel = control(RateConfig::MinstrelHt {});
         let first = minstrel.choose(Instant::ZERO, 0);
         assert!(!minstrel.wants_rts());

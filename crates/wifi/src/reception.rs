@@ -71,7 +71,7 @@ pub struct Reception {
     model: Model,
     schedule: Schedule,
     nodes: usize,
-    /// By receiver and sender.
+    /// Whether a node hears another, by receiver and sender.
     hears: Vec<bool>,
 }
 
@@ -86,9 +86,9 @@ enum Model {
 #[derive(Clone, Debug)]
 struct Air {
     table: ErrorTable,
-    /// In dBm by receiver and sender, without fades.
+    /// Powers in dBm by receiver and sender, without fades.
     powers: Vec<f64>,
-    /// In dBm by width, narrowest first.
+    /// Noise in dBm by width, narrowest first.
     noise: [f64; Width::ALL.len()],
     dsss_noise: f64,
     streams: Streams,
@@ -96,7 +96,8 @@ struct Air {
 }
 
 impl Reception {
-    /// Reception in a cell. The configuration has no [`fault`](ReceptionConfig::fault).
+    /// Creates the reception of a cell. The configuration must have no
+    /// [`fault`](ReceptionConfig::fault).
     #[must_use]
     pub fn new(config: &ReceptionConfig, cell: Cell<'_>, seed: Seed) -> Self {
         let nodes = cell.stations + 1;
@@ -122,40 +123,40 @@ impl Reception {
         Self { model, schedule: Schedule::new(&config.fades, &config.absences), nodes, hears }
     }
 
-    /// Returns `true` if the node `at` senses what `of` sends. Fades do not change that.
+    /// Returns `true` if the node `at` senses transmissions of `of`. Fades do not change that.
     #[must_use]
     pub fn hears(&self, at: usize, of: usize) -> bool {
         self.hears[at * self.nodes + of]
     }
 
-    /// Whether a node is present.
+    /// Returns whether a node is present.
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.schedule.presence(now, node)
     }
 
-    /// The first instant after `now` at which a node leaves or returns.
+    /// Returns the first instant after `now` at which a node leaves or returns.
     #[must_use]
     pub fn next_presence_change(&self, now: Instant) -> Option<Instant> {
         self.schedule.next_presence_change(now)
     }
 
-    /// The signal-to-noise ratio of each stream in dB. Returns `None` if the channel model has
-    /// none.
+    /// Returns the signal-to-noise ratio of each stream in dB. Returns `None` if the channel model
+    /// has none.
     #[must_use]
     pub fn snr_db(&self, now: Instant, from: usize, to: usize, mode: Mode) -> Option<f64> {
         let Model::Snr(air) = &self.model else { return None };
         Some(self.power_dbm(air, now, from, to) - air.noise_dbm(mode) - air.stream_loss_db(mode))
     }
 
-    /// The levels at which `to` hears `from`. Returns `None` if the channel model has none.
+    /// Returns the levels at which `to` hears `from`. Returns `None` if the channel model has none.
     #[must_use]
     pub fn signal(&self, now: Instant, from: usize, to: usize, mode: Mode) -> Option<Signal> {
         let Model::Snr(air) = &self.model else { return None };
         Some(Signal { power_dbm: self.power_dbm(air, now, from, to), noise_dbm: air.noise_dbm(mode) })
     }
 
-    /// How PPDUs in `mode` are received that overlap with no other.
+    /// Returns the reception of PPDUs in `mode` that overlap with no other.
     #[must_use]
     pub fn link(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind) -> Link {
         if self.is_broken(now, from, to) {
@@ -172,10 +173,10 @@ impl Reception {
         }
     }
 
-    /// How a PPDU in `mode` arrives that meets `others` in the air.
+    /// Returns the reception of a PPDU in `mode` that overlaps with `others`.
     ///
-    /// Without capture it is lost if its receiver hears any of them. With capture all count, heard
-    /// or not, by their power.
+    /// Without capture it is lost if its receiver senses any of them. With capture all count by
+    /// their power, whether or not they are sensed.
     #[must_use]
     pub fn link_beside(
         &self,
@@ -196,7 +197,7 @@ impl Reception {
                 power_dbm: self.power_dbm(air, now, other.from, to),
                 is_earlier: other.is_earlier,
             };
-            // A receiver cannot follow a frame while it sends one itself.
+            // A receiver cannot decode a frame while it transmits.
             let survives = others.iter().all(|other| other.from != to) && !self.is_broken(now, from, to);
             let signal = self.power_dbm(air, now, from, to);
             return match capture.survives(signal, air.noise_dbm(mode), others.iter().map(overlap)) {
@@ -218,7 +219,7 @@ impl Reception {
     }
 
     /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins together with
-    /// these: it is 4 dB stronger than noise and all of them (ns-3's
+    /// these others: it is 4 dB stronger than noise and all of them (ns-3's
     /// `ThresholdPreambleDetectionModel`). Without powers all are equally strong, and no preamble
     /// is detected.
     #[must_use]
@@ -230,21 +231,22 @@ impl Reception {
         self.power_dbm(air, now, from, at) - unwanted_dbm >= THRESHOLD_DB
     }
 
-    /// Returns `true` if the receiver of a frame is absent. Others receive the frame all the same.
+    /// Returns `true` if the receiver of a frame is absent. Others can still receive the frame.
     #[must_use]
     pub fn is_absent(&self, now: Instant, node: usize) -> bool {
         self.schedule.presence(now, node) != Presence::Here
     }
 
-    /// The probability that a frame of `octets` is received in a PPDU that overlaps with no other.
+    /// Returns the probability that a frame of `octets` is received in a PPDU that overlaps with no
+    /// other.
     #[must_use]
     pub fn success(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind, octets: Bytes) -> f64 {
         let mut link = self.link(now, from, to, mode, kind);
         link.header() * link.success(octets)
     }
 
-    /// The probability that a frame of `octets` is received at this signal-to-noise ratio of one
-    /// stream, which only some channel models use.
+    /// Returns the probability that a frame of `octets` is received at this signal-to-noise ratio
+    /// of one stream, which only some channel models use.
     #[must_use]
     pub fn success_at(&self, mode: Mode, snr_db: f64, octets: Bytes) -> f64 {
         match &self.model {
@@ -300,7 +302,7 @@ impl Air {
         }
     }
 
-    /// The signal fields are sent as one stream.
+    /// Returns the reception of PPDUs. The signal fields are sent as one stream.
     fn link(&self, mode: Mode, snr_db: f64) -> Link {
         Link::with_errors(
             self.table.header_success(mode, snr_db),
@@ -309,7 +311,7 @@ impl Air {
     }
 }
 
-/// The least power at which a node must sense the channel busy.
+/// Returns the minimum power at which a node must sense the channel busy.
 fn carrier_sense_dbm(cell: Cell<'_>) -> f64 {
     cell.standard.generation().carrier_sense_dbm + 10.0 * libm::log10(cell.width.hertz() / Width::Mhz20.hertz())
 }

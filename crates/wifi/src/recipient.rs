@@ -18,7 +18,7 @@ impl<D> Recipient<D> {
         Self { next: 0, buffered: BTreeMap::new(), window: u64::from(window) }
     }
 
-    /// A frame arrives under an agreement. Passes `up` what is in order.
+    /// Receives a frame under an agreement. Passes frames that are in order to `up`.
     pub(crate) fn receive(&mut self, sequence: u64, packets: Payload<D>, up: &mut impl FnMut(D)) {
         if sequence == self.next && self.buffered.is_empty() {
             self.next += 1;
@@ -33,7 +33,8 @@ impl<D> Recipient<D> {
         }
     }
 
-    /// A frame arrives without an agreement and is passed up unless it is a duplicate (10.3.2.14).
+    /// Receives a frame without an agreement, and passes it up unless it is a duplicate
+    /// (10.3.2.14).
     pub(crate) fn receive_alone(&mut self, sequence: u64, packets: Payload<D>, up: &mut impl FnMut(D)) {
         if sequence >= self.next {
             self.next = sequence + 1;
@@ -41,7 +42,8 @@ impl<D> Recipient<D> {
         }
     }
 
-    /// Moves the window to `start`. Frames missing below it are no longer waited for (10.25.6.6.3).
+    /// Moves the window to `start`. The recipient no longer waits for frames below it
+    /// (10.25.6.6.3).
     pub(crate) fn advance(&mut self, start: u64, up: &mut impl FnMut(D)) {
         if start <= self.next {
             return;

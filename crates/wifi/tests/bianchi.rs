@@ -1,5 +1,4 @@
-//! Stations that always upload, against a fixed point of the literature and against a naive
-//! simulator.
+//! Saturated stations, compared with a fixed point of the literature and with a naive simulator.
 
 use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
 use crate::common::fixed_point::{Model, Times};
@@ -8,7 +7,7 @@ use crate::common::slots::{self, Contender, Exchange, Medium, simulate};
 use serde_json::{Value, json};
 
 const PACKET: u64 = 1_500;
-/// MPDUs of the aggregates here.
+/// MPDUs per aggregate.
 const FRAMES: u64 = 8;
 
 /// A kind of cell, with the parameters of the standard.
@@ -101,7 +100,7 @@ impl Case {
                 retries: Some(7),
                 gives_up: false,
                 data: exchange(medium, has_rts.then_some((ofdm(4, 20), ofdm(4, 14))), data, block_ack),
-                // Data behind RTS do not collide: what has failed is the RTS.
+                // Data after RTS do not collide: the failed frame is the RTS.
                 request: (!has_rts).then(|| exchange(medium, None, ofdm(4, 24), block_ack)),
                 timeout: (16 + 9 + 20) * US,
             },
@@ -109,7 +108,7 @@ impl Case {
         }
     }
 
-    /// Frames one by one, in EDCA: Bianchi's own assumptions, with a retry limit.
+    /// Single frames in EDCA: Bianchi's own assumptions, with a retry limit.
     fn single(&self) -> Self {
         let data = ht(7, 1, 20, false, PACKET + QOS_MPDU);
         let mut settings = self.settings.clone();
@@ -147,7 +146,7 @@ impl Case {
             cw_max: station.cw_max as u32,
             retries: station.retries,
             counts_at_aifs: medium.counts_at_aifs,
-            asks: station.request.is_some(),
+            requests_block_ack: station.request.is_some(),
             timeout: (station.timeout / medium.slot) as u32,
             slot: medium.slot as f64 / 1e9,
             data: times(station.data),
@@ -163,15 +162,15 @@ fn exchange(medium: Medium, reservation: Option<(u64, u64)>, data: u64, answer: 
     }
 }
 
-/// What was seen, or computed.
+/// Measured or computed values.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// Data exchanges that succeeded, per second.
     exchanges: f64,
-    /// Share of the transmissions that collided, and how many there were.
+    /// The share of transmissions that collided, and their number.
     collision: f64,
     sent: f64,
-    /// Share of the frames that were given up.
+    /// The share of frames that were given up.
     given_up: f64,
 }
 
@@ -212,8 +211,8 @@ impl Seen {
     }
 }
 
-/// Do two shares agree within four standard errors? Those that collide do so in twos and threes,
-/// which is as if there were fewer.
+/// Returns `true` if two shares agree within four standard errors. Collisions come in twos and
+/// threes, which reduces the effective sample.
 fn agree(one: (f64, f64), other: (f64, f64)) -> bool {
     const TOGETHER: f64 = 2.5;
     let share = (one.0 * one.1 + other.0 * other.1) / (one.1 + other.1);
@@ -221,7 +220,8 @@ fn agree(one: (f64, f64), other: (f64, f64)) -> bool {
     (one.0 - other.0).abs() <= 4.0 * error.max(1e-9)
 }
 
-/// The cell sees so many exchanges, the referee five times as many busy periods.
+/// Compares the cell with the referee. The referee simulates five times as many busy periods as the
+/// cell has exchanges.
 #[expect(clippy::disallowed_methods, reason = "cases know nothing of each other, and take seconds")]
 fn compare(stations: &[u32], periods: u64) {
     std::thread::scope(|scope| {
@@ -250,8 +250,8 @@ fn compare_case(case: &Case, n: u32, periods: u64) {
     let frames = |seen: &Seen| (seen.given_up, seen.sent * (1.0 - seen.collision));
     assert!(agree(frames(&cell), frames(&referee)), "{name}: {cell:?}, {referee:?}");
     assert!((theory.exchanges / referee.exchanges - 1.0).abs() < 0.02, "{name}: {referee:?}, {theory:?}");
-    // The fixed point holds stations to be independent, which few are not: who has just won draws
-    // from a small window.
+    // The fixed point assumes independent stations. Few stations are not independent: the last
+    // winner draws from a small window.
     let tolerance = match n {
         1..=3 => 0.12,
         4..=9 => 0.04,

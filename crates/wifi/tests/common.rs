@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Shared code of the tests.
 
 pub(crate) mod disciplines;
 pub(crate) mod duplex;

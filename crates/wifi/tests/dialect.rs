@@ -1,4 +1,4 @@
-//! Where ns-3's channel access differs from the standard's, frame by frame.
+//! Differences between the channel access of ns-3 and that of the standard, frame by frame.
 
 use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
@@ -7,14 +7,14 @@ use acklab_wifi::ppdu::{Frame, Ppdu};
 use acklab_wifi::{Cell, CellConfig};
 use serde_json::{Value, json};
 
-/// The places of the two flows in [`sources`].
+/// The indices of the two flows in [`sources`].
 const DOWN: usize = 0;
 const UP: usize = 1;
 const SLOT: u64 = 9;
 const DIFS: u64 = 34;
 const ROUNDS: u64 = 40;
 
-/// An access point, a station, and nothing to send.
+/// Returns an access point and a station with nothing to send.
 fn quiet(standard: &str, dialect: &str) -> Cell<Packet> {
     quiet_with(standard, dialect, Seed(5))
 }
@@ -37,7 +37,7 @@ fn sources() -> [Source; 2] {
     [Source::download(1, 1_500), Source::upload(1, 1_500)]
 }
 
-/// A packet, at the node where it enters the cell.
+/// Returns a packet, at the node where it enters the cell.
 fn packet(flow: usize) -> (usize, Packet) {
     let source = sources()[flow];
     (source.from, source.packet(flow))
@@ -47,8 +47,8 @@ const fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
-/// Wakes `cell` until `end`. What it delivers goes to `arrives`, which may send something back at
-/// once.
+/// Wakes `cell` until `end`. Passes delivered packets to `arrives`, which may send a packet
+/// immediately.
 fn run(cell: &mut Cell<Packet>, end: Instant, mut arrives: impl FnMut(Instant, Packet) -> Option<(usize, Packet)>) {
     while let Some(now) = cell.deadline().filter(|now| *now < end) {
         cell.wake(now);
@@ -64,8 +64,8 @@ fn is_data(ppdu: &Ppdu<Packet>) -> bool {
     matches!(ppdu.frame, Frame::Data(_))
 }
 
-/// Microseconds from the end of the response frame before each frame of the station to that frame,
-/// over rounds in which it replies at once.
+/// Returns the microseconds between the end of a response frame and the next frame of the station,
+/// in rounds in which it replies immediately.
 fn reply_gaps(standard: &str, dialect: &str) -> Vec<u64> {
     let mut cell = quiet(standard, dialect);
     for round in 1..=ROUNDS {
@@ -91,7 +91,7 @@ fn a_frame_that_comes_in_the_sifs_before_the_own_ack_backs_off_but_in_ns3() {
     }
 }
 
-/// Microseconds from a frame's arrival at an idle medium to its start.
+/// Returns the microseconds from a frame's arrival at an idle medium to its start.
 fn idle_wait(standard: &str, dialect: &str) -> u64 {
     let mut cell = quiet(standard, dialect);
     let arrival = at(10_004);
@@ -107,8 +107,8 @@ fn on_an_idle_medium_dcf_waits_for_difs_from_the_arrival_only_in_ns3() {
     assert!(idle_wait("802.11n", "ns3") < SLOT);
 }
 
-/// Slots from the end of AIFS to a frame that comes within the first of them, while the backoff of
-/// the exchange before runs.
+/// Returns the slots from the end of AIFS to a frame that arrives within the first of them, while
+/// the backoff of the previous exchange runs.
 fn slots_behind_post_backoff(dialect: &str, seed: u64) -> u64 {
     const AIFS: Duration = Duration::from_micros(DIFS + SLOT);
     let mut cell = quiet_with("802.11n", dialect, Seed(seed));
@@ -127,12 +127,12 @@ fn a_frame_that_comes_while_a_backoff_of_edca_runs_is_a_slot_late_in_ns3() {
     let seen: Vec<(u64, u64)> = (0..ROUNDS)
         .map(|seed| ["standard", "ns3"].map(|dialect| slots_behind_post_backoff(dialect, seed)).into())
         .collect();
-    // With a slot left or none the frame goes at the next boundary in both.
+    // With at most one slot left the frame is sent at the next boundary in both.
     assert!(seen.iter().all(|(ours, ns3)| if *ours > 1 { ns3 - ours == 1 } else { ns3 == ours }), "{seen:?}");
     assert!(seen.iter().filter(|(ours, _)| *ours > 1).count() > 20, "{seen:?}");
 }
 
-/// When the packets of one aggregate are passed up, in microseconds before the last.
+/// Returns when the packets of one aggregate are passed up, in microseconds before the last.
 fn ascents(settings: Value) -> Vec<u64> {
     let mut cell = quiet_of(&cell_of(1, settings), Seed(5));
     // The first is alone on the air, the others wait for it.
@@ -155,7 +155,7 @@ fn ns3_passes_up_each_mpdu_as_it_ends() {
     // A subframe of 1544 octets takes 82 µs at 150 Mbps, of symbols of 3.6 µs.
     let of_ns3 = ascents(each("ns3"));
     assert!(of_ns3[2] == 0 && of_ns3[1].abs_diff(82) <= 4 && of_ns3[0].abs_diff(164) <= 4, "{of_ns3:?}");
-    // The rule has a name of its own, besides the dialect.
+    // The rule has its own setting, independent of the dialect.
     let by_name = |dialect: &str, delivery: &str| {
         ascents(json!({"standard": "802.11n", "dialect": dialect, "aggregation": {"delivery": delivery}}))
     };

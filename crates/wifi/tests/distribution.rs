@@ -1,4 +1,4 @@
-//! At which node packets leave a cell, and what becomes of those that nobody can place.
+//! The node at which packets leave a cell, and packets without a route.
 
 use crate::common::packet::{Packet, attach_nodes, place_of};
 use acklab_base::random::Seed;
@@ -7,7 +7,7 @@ use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, CellConfig};
 use serde_json::json;
 
-/// An access point and two stations, which are the nodes 0 to 2 of the network.
+/// Returns an access point and two stations, which are the nodes 0 to 2 of the network.
 fn cell() -> Cell<Packet> {
     let settings =
         json!({"name": "cell", "standard": "802.11n", "ap": {"name": "ap"}, "station": [{"name": "sta", "count": 2}]});
@@ -21,7 +21,7 @@ fn packet_to(to: usize, category: Category) -> Packet {
     Packet { flow: 7, to, category, size: Bytes(1_000), number: 0 }
 }
 
-/// The nodes at which what is in the cell leaves it.
+/// Returns the nodes at which the packets in the cell leave it.
 fn exits(cell: &mut Cell<Packet>) -> Vec<usize> {
     let mut exits = Vec::new();
     while let Some(now) = cell.deadline() {
@@ -38,7 +38,7 @@ fn a_packet_leaves_where_its_destination_is_attached() {
     cell.attach(NodeId(8), 0);
     cell.attach(NodeId(9), 2);
     for (enters, to, leaves) in [(0, 1, 1), (1, 8, 0), (0, 9, 2), (1, 9, 2), (2, 1, 1)] {
-        // Nothing was made ready for these categories.
+        // No queue was created in advance for these categories.
         for category in [Category::BestEffort, Category::Voice] {
             cell.accept(Instant::ZERO, (enters, packet_to(to, category)));
             assert_eq!(exits(&mut cell), [leaves], "from {enters} to {to}");
@@ -50,8 +50,8 @@ fn a_packet_leaves_where_its_destination_is_attached() {
 #[test]
 fn a_packet_without_a_route_is_counted_and_reported_as_dropped() {
     let mut cell = cell();
-    // To a node that is not attached, to one that no address belongs to, and to the one where it is
-    // already.
+    // To a node that is not attached, to one without an address, and to the node where the packet
+    // already is.
     for to in [5, NodeId::NOWHERE.index(), 1] {
         cell.accept(Instant::ZERO, (1, packet_to(to, Category::BestEffort)));
         assert_eq!((cell.take_drop().map(place_of), cell.take_drop()), (Some(7), None));

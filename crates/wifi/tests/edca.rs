@@ -1,4 +1,4 @@
-//! Categories that contend with each other, against the naive simulator and a fixed point of the
+//! Contention between categories, compared with the naive simulator and a fixed point of the
 //! literature.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const PACKET: u64 = 1_500;
 const MEDIUM: Medium = Medium { slot: 9 * US, sifs: 16 * US, counts_at_aifs: true, sensing: 4 * US };
 
-/// Frames one by one, one to a transmission opportunity.
+/// Single frames, one per transmission opportunity.
 fn settings(access: Value) -> Value {
     let mut settings = json!({
         "standard": "802.11n",
@@ -32,8 +32,7 @@ fn settings(access: Value) -> Value {
 
 fn contender(node: usize, category: Category) -> Contender {
     let (aifsn, cw_min, cw_max) = match category {
-        // Up to 63 and not to 1023: a few large backoffs would decide how much is left beside
-        // voice.
+        // Up to 63 and not to 1023: a few large backoffs would dominate the share of voice.
         Category::Background => (7, 15, 63),
         Category::BestEffort => (3, 15, 63),
         Category::Video => (2, 7, 15),
@@ -44,7 +43,7 @@ fn contender(node: usize, category: Category) -> Contender {
     Contender { node, aifsn, cw_min, cw_max, retries: Some(7), gives_up: true, data, request: None, timeout: 45 * US }
 }
 
-/// Frames per second of each source: in the cell, and by the referee.
+/// Returns the frames per second of each source, in the cell and in the referee.
 fn both(sources: &[(usize, Category)], periods: u64) -> (Vec<f64>, Vec<f64>) {
     let stations = sources.iter().map(|(node, _)| *node).max().unwrap_or(1);
     let access = json!({"background": {"cw_max": 63}, "best_effort": {"cw_max": 63}});
@@ -58,7 +57,7 @@ fn both(sources: &[(usize, Category)], periods: u64) -> (Vec<f64>, Vec<f64>) {
     (in_cell, tallies.iter().map(|tally| tally.delivered as f64 / (end as f64 / 1e9)).collect())
 }
 
-/// Of the first so many sources together, and of the others.
+/// Returns the sums of the first `first` sources and of the others.
 fn split(rates: &[f64], first: usize) -> (f64, f64) {
     (rates[..first].iter().sum(), rates[first..].iter().sum())
 }
@@ -70,7 +69,7 @@ fn near(what: &str, found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn categories_share_the_medium_as_the_referee_says() {
+fn categories_share_the_medium_as_in_the_referee() {
     for (high, low, each, tolerance) in [
         (Category::Voice, Category::BestEffort, 1, 0.05),
         (Category::BestEffort, Category::Background, 3, 0.03),
@@ -111,7 +110,7 @@ fn nobody_collides_with_oneself() {
     assert_eq!((counters.collisions, counters.unanswered), (0, 0));
 }
 
-/// Frames per second of two classes of so many stations.
+/// Returns the frames per second of two classes with `each` stations.
 fn classes(overrides: [Value; 2], each: u32) -> (f64, f64) {
     let mut settings = settings(json!({}));
     settings["ap"] = json!({"name": "ap"});
@@ -127,7 +126,7 @@ fn classes(overrides: [Value; 2], each: u32) -> (f64, f64) {
 }
 
 #[test]
-fn windows_and_interframe_spaces_share_as_the_fixed_point_says() {
+fn windows_and_interframe_spaces_share_as_in_the_fixed_point() {
     let data = contender(0, Category::BestEffort).data;
     for (one, two, each) in [((3, 15), (3, 31), 5), ((3, 15), (3, 63), 5), ((3, 31), (5, 31), 5), ((2, 31), (4, 63), 4)]
     {

@@ -1,5 +1,5 @@
-//! One exchange over typed packets and over octets: what carries them decides the same, at the same
-//! times.
+//! One exchange over typed packets and over octets: both carriers make the same decisions at the
+//! same times.
 
 use crate::common::disciplines;
 use crate::common::duplex::{self, Duplex};
@@ -29,7 +29,7 @@ impl<D: Form> Carrier<D> for Cell<D> {
     }
 }
 
-/// What comes of an exchange over a wire.
+/// Returns the result of an exchange over a wire.
 fn over_wire<D: Form>(config: &link::LinkConfig, flows: &[Flow]) -> (Trace, [duplex::Counts; 2]) {
     let mut wire: Duplex<D> = Duplex::new(config);
     let trace = run(&mut wire, flows);
@@ -70,7 +70,7 @@ fn wire_config(settings: &Value) -> link::LinkConfig {
     serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"))
 }
 
-/// What may befall packets behind a queue.
+/// Returns channels with losses and other impairments behind a queue.
 fn channel() -> impl Strategy<Value = Value> {
     let some = |value: Value| prop_oneof![Just(Value::Null), Just(value)];
     (
@@ -108,7 +108,7 @@ fn cell_with_hack() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Between the access point and a station, and from one to the other.
+/// Returns pairs of nodes: the access point and a station, and two stations.
 fn ends_in_cell() -> Vec<(usize, usize)> {
     vec![(0, 1), (0, 2), (1, 0), (1, 2)]
 }
@@ -146,7 +146,7 @@ proptest! {
 }
 
 #[test]
-fn the_schema_tells_every_discipline() {
+fn the_schema_lists_every_discipline() {
     let all = disciplines::all();
     assert!(Queue::built_in().all(|discipline| all.contains(&discipline)));
     let has = |is: fn(&Queue) -> bool| all.iter().any(is);
@@ -161,16 +161,16 @@ fn the_schema_tells_every_discipline() {
     ));
 }
 
-/// The first values that a strategy gives.
+/// Returns the first values of a strategy.
 fn some<T>(strategy: impl Strategy<Value = T>) -> Vec<T> {
     let mut runner = TestRunner::deterministic();
     let one = |_| strategy.new_tree(&mut runner).map(|tree| tree.current());
     (0..10).map(one).collect::<Result<_, _>>().unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// The comparisons would be idle if nothing befell the packets that are compared.
+/// Checks that all impairments occur, without which the comparisons would be void.
 #[test]
-fn all_that_can_befall_a_packet_does() {
+fn every_impairment_occurs() {
     let mut on_wire = [0; 3];
     for flows in some(flows(vec![(0, 1), (1, 0)])) {
         for queue in disciplines::all() {

@@ -1,4 +1,4 @@
-//! Properties of ACKs in response frames, whatever is lost.
+//! Properties of ACKs in response frames, under any losses.
 
 use crate::common::tcp::{Acks, Flow, drive};
 use crate::common::typed::Typed;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const STATIONS: usize = 3;
-/// After which nothing is lost any more where losses stop.
+/// The time after which no frame is lost in tests whose losses stop.
 const CALM: u64 = 60_000;
 
 fn at(micros: u64) -> Instant {
@@ -27,10 +27,10 @@ fn hack() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A cell, without what it may lose.
+/// Returns a cell without losses.
 fn cell() -> impl Strategy<Value = Value> {
     let standard = prop_oneof![Just("802.11a"), Just("802.11n")];
-    let limit = || prop_oneof![2 => Just(Value::Null), 1 => (1..4_u8).prop_map(|most| json!(most))];
+    let limit = || prop_oneof![2 => Just(Value::Null), 1 => (1..4_u8).prop_map(|maximum| json!(maximum))];
     let frames = prop_oneof![Just(Value::Null), (1..6_u16).prop_map(|frames| json!(frames))];
     let settings = (
         prop_oneof![Just("0B"), Just("3839B")],
@@ -61,7 +61,7 @@ fn cell() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Bursts of segments of one flow.
+/// Returns bursts of segments of one flow.
 fn flow() -> impl Strategy<Value = Flow> {
     let ends = prop_oneof![
         3 => (1..=STATIONS).prop_map(|to| (0, to)),
@@ -78,8 +78,8 @@ fn flow() -> impl Strategy<Value = Flow> {
     })
 }
 
-/// Some flows, with a few segments each at the end, so far apart that what is held has been
-/// released and nobody meets another.
+/// Returns some flows. Each has a few segments at the end that are far enough apart for held ACKs
+/// to be released without contention.
 fn flows() -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow(), 1..6).prop_map(|mut flows| {
         for (flow, place) in flows.iter_mut().zip(1..) {
@@ -89,7 +89,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
     })
 }
 
-/// Frames are lost by chance, and to stations that do not hear each other.
+/// Returns random losses of frames, and losses between stations that do not hear each other.
 fn losses() -> impl Strategy<Value = Value> {
     let hidden = prop::collection::vec((1..=STATIONS).prop_map(|one| [one, one % STATIONS + 1]), 0..3);
     (0.0..0.4, 0.0..0.4, hidden).prop_map(|(data, control, hidden)| {
@@ -98,7 +98,7 @@ fn losses() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Nodes are deaf for moments, until they are not any more.
+/// Returns short absences of nodes until a given time.
 fn moments() -> impl Strategy<Value = Value> {
     let moment = (0..=STATIONS, 0..CALM - 1_000, 1..600_u64);
     prop::collection::vec(moment, 0..80).prop_map(|moments| {
@@ -109,13 +109,13 @@ fn moments() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Counts of all nodes.
+/// Returns the sum of a counter over all nodes.
 fn sum(cell: &Cell<Typed>, of: fn(&Counters) -> u64) -> u64 {
     cell.hack_counters().iter().map(of).sum()
 }
 
-/// No ACK is made up, changed, overtaken or, but for those that were sent once more knowingly,
-/// delivered twice.
+/// Checks that no ACK is invented, changed or reordered, and that only deliberately repeated ACKs
+/// are delivered twice.
 fn acks_arrive_as_they_were_sent(cell: &Cell<Typed>, flows: &[Flow], acks: &[Acks]) -> Result<(), TestCaseError> {
     let mut twice = 0;
     for acks in acks {
@@ -137,7 +137,7 @@ fn acks_arrive_as_they_were_sent(cell: &Cell<Typed>, flows: &[Flow], acks: &[Ack
         prop_assert_eq!(twice, 0);
     }
     prop_assert_eq!(sum(cell, |counters| counters.failures), 0);
-    // What was appended has arrived, or has been cleared, or waits for a response frame once more.
+    // Appended ACKs have arrived, have been cleared, or wait for another response frame.
     let (compressed, decompressed) =
         (sum(cell, |counters| counters.compressed), sum(cell, |counters| counters.decompressed));
     prop_assert!(decompressed <= compressed, "{decompressed} of {compressed}");
@@ -146,14 +146,15 @@ fn acks_arrive_as_they_were_sent(cell: &Cell<Typed>, flows: &[Flow], acks: &[Ack
     Ok(())
 }
 
-/// The last ACK of each flow has come, and of the others none is missing without a reason.
+/// Checks that the last ACK of each flow has arrived, and that other ACKs are missing only for a
+/// known reason.
 fn nothing_is_lost_for_good(cell: &Cell<Typed>, acks: &[Acks]) -> Result<(), TestCaseError> {
     let mut missing = 0;
     for acks in acks {
         let (sent, arrived) = (acks.sent.last(), acks.arrived.last());
         prop_assert_eq!(arrived.map(|(_, ack)| ack.number), sent.map(|(_, ack)| ack.number));
         let numbers: BTreeSet<usize> = acks.arrived.iter().map(|(_, ack)| ack.number).collect();
-        // Of what was dropped, some had arrived before.
+        // Some of the dropped ACKs had arrived before.
         missing += ((acks.sent.len() - numbers.len()) as u64).saturating_sub(acks.dropped);
     }
     let cleared = sum(cell, |counters| counters.cleared);
@@ -173,7 +174,7 @@ proptest! {
         flows in flows(),
         losses in losses(),
     ) {
-        // Hidden stations may meet every time: age ends it.
+        // Hidden stations may collide every time; only the lifetime ends this.
         if settings["lifetime"].is_null() && losses["hidden"] != json!([]) {
             settings["lifetime"] = json!("500ms");
         }
@@ -195,9 +196,9 @@ proptest! {
     }
 }
 
-/// The properties would be idle if nothing befell what they are about.
+/// Checks that all cases occur, without which the properties would be void.
 #[test]
-fn all_that_can_befall_an_ack_does() {
+fn every_case_of_an_ack_occurs() {
     let settings = json!({
         "name": "cell",
         "standard": "802.11n",

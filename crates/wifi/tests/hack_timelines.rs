@@ -6,12 +6,12 @@ use acklab_base::{Duration, Instant};
 use acklab_wifi::ppdu::Frame;
 use serde_json::{Value, json};
 
-fn n_cell(most: u16) -> Value {
+fn n_cell(maximum: u16) -> Value {
     json!({
         "name": "cell",
         "standard": "802.11n",
-        "aggregation": {"max_frames": most},
-        // The access point leaves the medium to the station where both want it.
+        "aggregation": {"max_frames": maximum},
+        // The access point leaves the medium to the station if both contend for it.
         "ap": {"name": "ap", "access": {"best_effort": {"aifsn": 15}}},
         "station": [{"name": "sta"}],
         "hack": {},
@@ -27,8 +27,8 @@ fn with(mut cell: Value, key: &str, value: Value) -> Value {
     cell
 }
 
-/// One octet begins a frame. An ACK takes four, and the fourth of a flow ten, as it carries the
-/// stride; later ones take three.
+/// A frame begins with one octet. An ACK takes four, and the fourth of a flow ten, because it
+/// carries the stride; later ones take three.
 #[test]
 fn figure_2_acks_of_one_batch_go_with_the_response_to_the_next() {
     shows(
@@ -79,7 +79,7 @@ fn figure_5a_what_a_lost_block_ack_carried_goes_with_the_next() {
             "sta block_ack +9 lost",
             "ap block_ack_request",
             "sta block_ack +23 => a2 a3 a4 a5",
-            // Another batch: the Block ACK has arrived, and nothing is kept any more.
+            // Another batch: the Block ACK has arrived, and no ACK is retained any more.
             "ap data 6 7",
             "sta block_ack",
             "sta data a6 a7 => a6 a7",
@@ -118,11 +118,11 @@ fn figure_5b_what_a_lost_ack_carried_goes_with_that_of_the_repetition() {
     assert_eq!(timeline.acks.data.len(), 5, "a repetition does not go up");
 }
 
-/// Of the second batch segment 6 is lost, and the third batch altogether: the request starts at 6,
-/// and the station does not know that its Block ACK for 5 and 7 was received. (Frames of a batch
-/// are lost one by one where each goes up as it ends, as in ns-3.)
+/// Segment 6 of the second batch is lost, and the whole third batch. The request starts at 6, and
+/// the station cannot determine that its Block ACK for 5 and 7 was received. (Frames of a batch are
+/// lost individually if each is passed up at its end, as in ns-3.)
 #[test]
-fn figure_6_a_request_tells_nothing_and_duplicates_are_known_by_their_numbers() {
+fn figure_6_a_request_confirms_nothing_and_duplicates_are_known_by_their_numbers() {
     let cell = with(n_cell(3), "dialect", json!("ns3"));
     let second = &play(&cell, 9, false, &[]).air[2];
     let within =
@@ -190,7 +190,7 @@ fn figure_8_sync_keeps_what_requests_in_vain_have_not_brought() {
             "ap block_ack",
         ],
     );
-    // Frames that are not given up are sent once more, to which the same applies.
+    // Frames that are not given up are retransmitted, and the same applies to them.
     let sent_again = with(n_cell(2), "retries", json!({"requests": 2}));
     shows(
         &play(&sent_again, 6, false, &[3, 4, 5]),
@@ -231,9 +231,9 @@ fn sync_behind_a_frame_that_was_given_up() {
     );
 }
 
-/// The Block ACK for a3, a5 and a6 does not come before they are too old, while a4 is known to have
-/// arrived. Their peer has all of them: had the station gone on from a4, the last it knows of, it
-/// would not be understood.
+/// The Block ACK for a3, a5 and a6 does not arrive before they expire, while a4 is known to have
+/// arrived. Their peer has all of them. If the station had continued from a4, the last confirmed
+/// ACK, the peer could not decompress.
 #[test]
 fn acks_that_were_given_up_are_no_context() {
     let cell = with(with(n_cell(3), "dialect", json!("ns3")), "lifetime", json!("20ms"));
@@ -275,7 +275,7 @@ fn acks_that_were_given_up_are_no_context() {
     );
 }
 
-/// §3.3.1: the last batch comes before the NIC has the ACKs of the one before.
+/// §3.3.1: the last batch arrives before the NIC has the ACKs of the previous one.
 #[test]
 fn the_race_of_a_last_batch_is_lost_without_harm() {
     let timeline = play(&with(n_cell(2), "hack", json!({"delay": "1ms"})), 4, false, &[]);
@@ -308,9 +308,9 @@ fn an_response_is_cut_at_aifs_or_goes_beyond_it() {
         let counters = &timeline.counters[1];
         (answers, counters.compressed, counters.augmented_within_aifs, counters.missed)
     };
-    // Twelve ACKs each, then twelve that go plain.
+    // Twelve ACKs each, then twelve plain ones.
     assert_eq!(of(json!({})), (vec![0, 47, 37, 0], 24, 0, 0));
-    // Six and ten; the others of the first two batches go plain as well.
+    // Six and ten; the others of the first two batches are sent plain as well.
     assert_eq!(of(json!({"split": true})), (vec![0, 29, 31, 0, 0], 16, 2, 1));
 }
 

@@ -1,4 +1,4 @@
-//! Two stations that upload and do not hear each other: only the access point hears both.
+//! Two stations that upload and do not hear each other; the access point hears both.
 
 use crate::common::saturated::{Source, cell_of, run};
 use acklab_wifi::airtime::Use;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 const PACKET: u64 = 1_500;
 
-/// What came of a cell of two.
+/// The results of a cell with two stations.
 struct Seen {
     packets_per_second: f64,
-    /// Share of the data frames, or of the RTS, that were not answered.
+    /// Share of data frames, or of RTS, without a response.
     unanswered: f64,
     /// Of data frames alone.
     data_unanswered: f64,
@@ -49,15 +49,16 @@ fn hidden_stations_collide_and_rts_with_cts_keeps_them_apart() {
             seen.packets_per_second, seen.unanswered, seen.data_unanswered, seen.collision
         );
     }
-    // A frame of 2 ms is open to the other for all its length, where a slot of 9 µs is when both
-    // hear each other.
+    // A frame of 2 ms is vulnerable for all its length; if both stations hear each other, only a
+    // slot of 9 µs is.
     assert!(hidden.unanswered > 3.0 * seen.unanswered);
     assert!(hidden.packets_per_second < 0.7 * seen.packets_per_second);
-    // RTS is a fortieth as long; what follows it is safe, as both hear the access point's CTS.
+    // An RTS takes a fortieth of that. The data after it are protected, because both hear the
+    // access point's CTS.
     assert!(hidden_reserved.packets_per_second > 1.3 * hidden.packets_per_second);
     assert!(hidden_reserved.packets_per_second > 0.8 * reserved.packets_per_second);
     assert!(hidden_reserved.collision < 0.2 * hidden.collision);
-    // Who begins its RTS in the SIFS ahead of that CTS does not hear it, and may repeat the RTS
-    // while data are on the air.
+    // A station that begins its RTS in the SIFS before that CTS does not hear it, and may repeat
+    // the RTS while data are on the air.
     assert!(reserved.data_unanswered == 0.0 && hidden_reserved.data_unanswered < 0.02);
 }

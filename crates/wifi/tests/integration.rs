@@ -1,4 +1,4 @@
-//! Cells from outside: packets in, exchanges on the air and packets out.
+//! Cells as a black box: packets in, exchanges on the air and packets out.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

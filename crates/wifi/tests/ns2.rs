@@ -1,6 +1,6 @@
-//! The dialect of ns-2: each of its rules in the smallest cell that shows it. Times are of 802.11b
-//! with the long preamble and control frames at 1 Mbps: DIFS 50 µs, slot 20 µs, ACK 304 µs, EIFS 10
-//! + 304 + 50 = 364 µs.
+//! The dialect of ns-2: each of its rules in the smallest cell that shows it. Times are those of
+//! 802.11b with the long preamble and control frames at 1 Mbps: DIFS 50 µs, slot 20 µs, ACK 304 µs,
+//! EIFS 10 + 304 + 50 = 364 µs.
 
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -32,7 +32,7 @@ fn quiet(config: &CellConfig, sources: &[Source], seed: u64) -> Cell<Packet> {
     cell
 }
 
-/// The PPDUs of `sources`, of which each has `packets` from the first instant on.
+/// Returns the PPDUs of `sources`, each with `packets` packets from the first instant on.
 fn log(config: &CellConfig, sources: &[Source], packets: usize, seed: u64) -> Vec<Ppdu<Packet>> {
     let mut cell = quiet(config, sources, seed);
     for (place, source) in sources.iter().enumerate() {
@@ -49,7 +49,7 @@ fn data(log: &[Ppdu<Packet>]) -> Vec<&Ppdu<Packet>> {
     log.iter().filter(|ppdu| matches!(ppdu.frame, Frame::Data(_))).collect()
 }
 
-/// Nanoseconds between the end of one PPDU and the beginning of another.
+/// Returns the nanoseconds between the end of one PPDU and the beginning of another.
 fn gap(from: &Ppdu<Packet>, to: &Ppdu<Packet>) -> u64 {
     to.at.since(from.at + from.duration).as_nanos()
 }
@@ -97,9 +97,10 @@ fn duration_fields_are_whole_microseconds() {
     assert_eq!(log[0].reserved.as_nanos() - 363, gap(&log[0], &log[3]) + 304_000);
 }
 
-/// After collisions of frames of equal length everybody receives an error at their end, senders too
-/// (`recv`: `tx_active_`), and goes on EIFS and then DIFS later. Of unequal ones, the sender of the
-/// longer has sent all the time, and goes on DIFS after its timeout of SIFS, ACK and 4 µs.
+/// After collisions of frames of equal length all nodes receive an error at their end, including
+/// the senders (`recv`: `tx_active_`). They continue EIFS and then DIFS later. If the lengths
+/// differ, the sender of the longer frame has transmitted all the time, and continues DIFS after
+/// its timeout of SIFS, ACK and 4 µs.
 #[test]
 fn after_a_collision_eifs_and_then_difs() {
     let earliest = |second: u64| {
@@ -154,8 +155,8 @@ fn giving_up_resets_the_window_of_mimd() {
     }
     let counters = &cell.counters()[0];
     let mean = counters.backoff_slots as f64 / counters.backoffs as f64;
-    // Six failures widen the window to 63, …, 1023 and 1023, the seventh resets it to 31; draws are
-    // below it. Kept, it would be 1023.
+    // Six failures widen the window to 63, …, 1023 and 1023, and the seventh resets it to 31. Draws
+    // are below it. Otherwise it would stay at 1023.
     let expected = (63.0 + 127.0 + 255.0 + 511.0 + 1023.0 + 1023.0 + 31.0 - 7.0) / 14.0;
     assert!((mean - expected).abs() < 0.1 * expected, "{mean} slots, expected {expected}");
 }

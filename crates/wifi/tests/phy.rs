@@ -1,4 +1,5 @@
-//! The physical layers against the tables of the standard and durations worked out by hand.
+//! The physical layers, compared with the tables of the standard and with durations computed by
+//! hand.
 
 #![expect(clippy::float_cmp, reason = "durations are multiples of 100 ns")]
 
@@ -22,7 +23,7 @@ fn eht(mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
     Mode { format: Format::Eht, ..ht(mcs, streams, width, guard) }
 }
 
-/// All that is defined, and of DSSS and OFDM each mode once.
+/// Returns all defined modes; for DSSS and OFDM each mode once.
 fn defined() -> Vec<Mode> {
     let mut modes: Vec<Mode> = (0..4).flat_map(|index| [Mode::dsss(index, false), Mode::dsss(index, true)]).collect();
     modes.extend((0..8).map(Mode::ofdm));
@@ -61,8 +62,8 @@ fn a_symbol_holds_the_bits_of_the_tables() {
 }
 
 /// Rates of EHT for one stream at 800 ns, as the tables of 36.5 and data sheets print them, in
-/// units of 100 kbps. The closed form of each is subcarriers times bits times coding rate, rounded
-/// down to whole bits, over 13.6 µs.
+/// units of 100 kbps. The closed form is subcarriers times bits times coding rate, rounded down to
+/// whole bits, over 13.6 µs.
 #[test]
 fn rates_of_eht_are_those_of_the_tables() {
     let of = |width| {
@@ -77,7 +78,7 @@ fn rates_of_eht_are_those_of_the_tables() {
     );
     let last_two = |width| of(width)[12..].to_vec();
     assert_eq!((last_two(Width::Mhz40), last_two(Width::Mhz160)), (vec![3097, 3441], vec![12971, 14412]));
-    // The peak of two streams, and what the longer guard intervals leave of 2882.4 Mbps: 13.6/14.4
+    // The maximum of two streams, and 2882.4 Mbps reduced by the longer guard intervals: 13.6/14.4
     // and 13.6/16.
     assert_eq!(eht(13, 2, Width::Mhz320, Guard::Ns800).data_rate(), 5_764_705_882);
     let longer = [Guard::Ns1600, Guard::Ns3200].map(|guard| eht(13, 1, Width::Mhz320, guard).data_rate());
@@ -201,8 +202,8 @@ fn modes_that_a_standard_lacks_are_not_defined() {
     assert_eq!(defined().len(), 8 + 8 + ht + vht + he + eht);
 }
 
-/// Six encoders, for five cannot share 11232 coded bits: 16 + 36 bits beside the PSDU, so 9360 bits
-/// hold 1163 octets.
+/// Six encoders, because five cannot share 11232 coded bits: 16 + 36 bits besides the PSDU, so 9360
+/// bits hold 1163 octets.
 #[test]
 fn vht_of_160_mhz_with_four_streams_has_a_sixth_encoder_at_mcs_7() {
     let mode = vht(7, 4, Width::Mhz160, Guard::Ns800);
@@ -273,19 +274,19 @@ fn interframe_spaces_are_those_of_the_clauses() {
 }
 
 proptest! {
-    /// What fits is the most that takes no longer.
+    /// The result is the maximum number of octets that take no longer.
     #[test]
     fn octets_within_a_duration_are_the_inverse_of_the_duration(
         mode in proptest::sample::select(defined()),
         nanos in 0_u64..6_000_000,
     ) {
         let airtime = Duration::from_nanos(nanos);
-        let most = mode.octets_within(airtime);
-        prop_assert!(mode.duration(Bytes(most.0 + 1)) > airtime);
-        prop_assert!(most == Bytes::ZERO || mode.duration(most) <= airtime);
+        let maximum = mode.octets_within(airtime);
+        prop_assert!(mode.duration(Bytes(maximum.0 + 1)) > airtime);
+        prop_assert!(maximum == Bytes::ZERO || mode.duration(maximum) <= airtime);
     }
 
-    /// No octet shortens a frame, and each symbol of it is used.
+    /// An additional octet never shortens a frame, and each symbol of it is used.
     #[test]
     fn more_octets_never_take_less(mode in proptest::sample::select(defined()), octets in 0_u64..70_000) {
         prop_assert!(mode.duration(Bytes(octets)) <= mode.duration(Bytes(octets + 1)));

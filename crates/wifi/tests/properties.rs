@@ -1,4 +1,4 @@
-//! Properties of every cell, whatever contends in it.
+//! Properties of every cell, under any contention.
 
 use crate::common::octets::Octets;
 use crate::common::packet::{Packet, attach_nodes, place_of};
@@ -12,7 +12,7 @@ use acklab_wifi::{Cell, CellConfig};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A flow from one node to another, and when its packets join, and how large they are.
+/// A flow from one node to another, with the times and sizes of its packets.
 #[derive(Clone, Debug)]
 struct Flow {
     from: usize,
@@ -21,7 +21,7 @@ struct Flow {
     packets: Vec<(Instant, Bytes)>,
 }
 
-/// Octets and packets that left the cell, what it counted, and when it fell silent.
+/// Octets and packets that left the cell, its counters, and when it became quiescent.
 #[derive(Debug, PartialEq)]
 struct Run {
     arrived: Vec<(Instant, Packet)>,
@@ -53,11 +53,11 @@ fn aggregation() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A cell, without what it may lose or hide.
+/// Returns a cell without losses or hidden nodes.
 fn cell() -> impl Strategy<Value = Value> {
     let standard = prop::sample::select(Standard::ALL);
     let rts = prop_oneof![Just(Value::Null), (0..2_500_u32).prop_map(|octets| json!(format!("{octets}B")))];
-    let retries = (1..8_u8, 1..8_u8, prop_oneof![Just(Value::Null), (1..5_u8).prop_map(|most| json!(most))]);
+    let retries = (1..8_u8, 1..8_u8, prop_oneof![Just(Value::Null), (1..5_u8).prop_map(|maximum| json!(maximum))]);
     let queues = prop_oneof![Just("per-station"), Just("shared")];
     let protection = prop_oneof![2 => Just("none"), 1 => Just("cts-to-self"), 1 => Just("rts-cts")];
     let txop = prop_oneof![Just("0ms"), Just("1ms"), Just("4ms")];
@@ -101,7 +101,7 @@ fn config(value: &Value) -> CellConfig {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
-/// Drives the cell until it falls silent, and looks at it meanwhile.
+/// Drives the cell until it is quiescent, and checks it meanwhile.
 fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestCaseError> {
     let mut cell: Cell<Packet> = Cell::new(&config(settings), Seed(3)).unwrap_or_else(|error| panic!("{error}"));
     let mut joins: Vec<(Instant, usize, Packet)> = Vec::new();
@@ -130,7 +130,7 @@ fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestC
         }
         if cell.deadline().is_some_and(|due| due <= now) {
             cell.wake(now);
-            prop_assert!(cell.deadline().is_none_or(|due| due > now), "nothing comes of {now:?}");
+            prop_assert!(cell.deadline().is_none_or(|due| due > now), "no progress at {now:?}");
         }
         while let Some((at, packet)) = cell.poll(now) {
             prop_assert_eq!(at, packet.to);
@@ -149,7 +149,7 @@ fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> Result<Run, TestC
     Ok(run)
 }
 
-/// Each packet that was offered has arrived once, in its place, or was dropped.
+/// Checks that each packet has arrived once, in order, or was dropped.
 fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     let mut last: Vec<Option<u64>> = vec![None; flows.len()];
     let mut arrived = vec![0_u64; flows.len()];
@@ -166,7 +166,7 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     for (index, flow) in flows.iter().enumerate() {
         prop_assert_eq!(arrived[index] + run.dropped[index], flow.packets.len() as u64, "flow {} of {:?}", index, run);
     }
-    // Those between two stations are offered twice: the second time, if they have arrived at the
+    // Packets between two stations are offered twice: the second time if they have arrived at the
     // access point.
     let sum = |of: fn(&Counters) -> u64| run.counters.iter().map(of).sum::<u64>();
     let lost = sum(|counters| counters.dropped + counters.given_up + counters.expired);
@@ -178,7 +178,7 @@ fn nothing_is_lost(run: &Run, flows: &[Flow]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Counters are consistent.
+/// Checks that counters are consistent.
 fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
     for counters in &run.counters {
         prop_assert!(counters.first_successes <= counters.first_tries, "{counters:?}");
@@ -189,8 +189,8 @@ fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What the cell may lose: data frames, control frames, and pairs of stations that do not hear each
-/// other.
+/// Returns the losses of a cell: data frames, control frames, and pairs of stations that do not
+/// hear each other.
 fn losses() -> impl Strategy<Value = Value> {
     let hidden = prop::collection::vec((1..=STATIONS, 1..STATIONS), 0..3);
     (0.0..0.5, 0.0..0.3, hidden).prop_map(|(data, control, hidden)| {
@@ -203,11 +203,12 @@ fn losses() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A cell with losses: it falls silent, and each packet arrives once or is dropped.
+/// Checks that a cell with losses becomes quiescent, and that each packet arrives once or is
+/// dropped.
 fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> Result<(), TestCaseError> {
     settings["reception"] = losses;
-    // Two stations that do not hear each other and whose PPDUs are longer than their contention
-    // windows collide every time. Aggregates have no retry limit, so that only their lifetime ends
+    // Two stations that do not hear each other, and whose PPDUs are longer than their contention
+    // windows, collide every time. Aggregates have no retry limit, so only their lifetime ends
     // this.
     if settings["lifetime"].is_null() {
         settings["lifetime"] = json!("500ms");
@@ -217,7 +218,7 @@ fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> 
     counters_agree(&run)
 }
 
-/// A cell like those of [`cell`] whose settings the octets choose.
+/// Returns a cell like those of [`cell`] whose settings are chosen by the octets.
 fn cell_of(octets: &mut Octets<'_>) -> Value {
     let queue = |octets: &mut Octets<'_>| {
         let limit = match octets.below(3) {
@@ -256,7 +257,7 @@ fn cell_of(octets: &mut Octets<'_>) -> Value {
     })
 }
 
-/// Losses like those of [`losses`].
+/// Returns losses like those of [`losses`].
 fn losses_of(octets: &mut Octets<'_>) -> Value {
     let station = |octets: &mut Octets<'_>| 1 + octets.below(STATIONS as u64);
     let hidden: Vec<[u64; 2]> = (0..octets.below(3)).map(|_| [station(octets), station(octets)]).collect();
@@ -270,7 +271,7 @@ fn losses_of(octets: &mut Octets<'_>) -> Value {
     })
 }
 
-/// A flow like those of [`flow`].
+/// Returns a flow like those of [`flow`].
 fn flow_of(octets: &mut Octets<'_>) -> Flow {
     let (from, step) = (octets.below(STATIONS as u64 + 1) as usize, 1 + octets.below(STATIONS as u64) as usize);
     let category = octets.one_of(&Category::ALL);
@@ -281,8 +282,8 @@ fn flow_of(octets: &mut Octets<'_>) -> Flow {
     Flow { from, to: (from + step) % (STATIONS + 1), category, packets }
 }
 
-/// Checks a cell whose settings, losses and arrivals the octets choose. The fuzz target `wifi_cell`
-/// shares it.
+/// Checks a cell whose settings, losses and arrivals are chosen by the octets. The fuzz target
+/// `wifi_cell` shares it.
 ///
 /// # Panics
 /// If a property does not hold.

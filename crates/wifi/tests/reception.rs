@@ -1,5 +1,5 @@
-//! Reception as a cell asks for it: models of the channel, who hears whom, capture, fades and
-//! absences.
+//! Reception as a cell uses it: models of the channel, which nodes hear each other, capture, fades
+//! and absences.
 
 #![expect(clippy::float_cmp, reason = "certainty is exact, and so is a rate that was given")]
 
@@ -23,7 +23,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// Stations at 10 m in three directions but for the last, which is far out.
+/// Returns stations at 10 m in three directions, except the last, which is far away.
 fn snr() -> Snr {
     Snr::new(Place::Points { points: vec![[10.0, 0.0], [-10.0, 0.0], [0.0, 60.0]] })
 }
@@ -53,7 +53,7 @@ fn all_frames_of_a_perfect_channel_arrive_unless_they_collide() {
 }
 
 #[test]
-fn a_fixed_rate_tells_data_from_control_and_no_lengths() {
+fn a_fixed_rate_distinguishes_data_and_control_but_not_lengths() {
     let channel = Channel::Fixed { frame_error_rate: 0.02, control_error_rate: 0.005 };
     let reception = Reception::new(&ReceptionConfig { channel, ..ReceptionConfig::default() }, AC, Seed(1));
     let success = |kind, octets| reception.success(NOW, 1, 0, vht(9, 1, Width::Mhz80), kind, Bytes(octets));
@@ -96,9 +96,9 @@ fn fast_rates_reach_the_near_and_slow_ones_the_far() {
     assert!(success(3, vht(5, 1, Width::Mhz20)) < 0.01);
 }
 
-/// The far station hears the access point at −80 dBm, and the others at −85 and below.
+/// The far station hears the access point at −80 dBm, and the others at −85 dBm and below.
 #[test]
-fn who_is_too_far_is_not_heard() {
+fn a_node_that_is_too_far_is_not_heard() {
     let by_default = reception(snr());
     assert!(by_default.hears(3, 0) && by_default.hears(1, 2) && by_default.hears(2, 0));
     assert!(!by_default.hears(3, 1) && !by_default.hears(1, 3));
@@ -114,19 +114,18 @@ fn who_is_too_far_is_not_heard() {
 }
 
 #[test]
-fn pairs_that_are_told_do_not_hear_each_other() {
+fn hidden_pairs_do_not_hear_each_other() {
     let config = ReceptionConfig { hidden: vec![[1, 2]], ..ReceptionConfig::default() };
     let reception = Reception::new(&config, AC, Seed(1));
     assert!(!reception.hears(1, 2) && !reception.hears(2, 1));
     assert!(reception.hears(1, 3) && reception.hears(0, 1) && reception.hears(0, 2));
-    // The one that does not hear the other is not disturbed by it; who hears both is.
+    // A receiver that does not hear the interferer is not disturbed by it; one that hears both is.
     let beside = |to, by| reception.link_beside(NOW, 0, to, Mode::ofdm(0), Kind::Data, &[other(by, false)]);
     close(beside(1, 2).success(Bytes(100)), 1.0);
     assert_eq!(beside(3, 2), Link::LOST);
 }
 
-/// The access point is 20 m from station 2 and reached by station 1, at 1 m from it, 39 dB
-/// stronger.
+/// The access point is 20 m from station 2. Station 1, at 1 m from it, is 39 dB stronger.
 #[test]
 fn the_stronger_frame_survives_where_capture_is_on() {
     let place = Place::Points { points: vec![[1.0, 0.0], [20.0, 0.0], [1.0, 0.0]] };
@@ -143,7 +142,7 @@ fn the_stronger_frame_survives_where_capture_is_on() {
     assert!(beside(&reception(Snr::new(place)), 1, &[other(2, false)]) < 1e-9, "capture is off");
     assert!(beside(&with, 1, &[other(0, false)]) < 1e-9, "the receiver itself sends");
 
-    // What survives by the threshold may still be too fast: 54 Mbps needs 19 dB.
+    // A frame that survives by the threshold may still be too fast: 54 Mbps needs 19 dB.
     let at_5_m = Place::Points { points: vec![[5.0, 0.0], [12.6, 0.0], [1.0, 0.0]] };
     let with = reception(Snr { capture, ..Snr::new(at_5_m) });
     let success = |mode| {
@@ -242,7 +241,7 @@ fn values_that_make_no_sense_are_found() {
     );
 }
 
-/// The language: all settings of each model, and no others.
+/// The configuration language: all settings of each model, and no others.
 #[test]
 fn a_configuration_reads_as_it_is_written() {
     let read = |text: &str| serde_json::from_str::<ReceptionConfig>(text);
@@ -277,7 +276,7 @@ fn a_configuration_reads_as_it_is_written() {
     }
 }
 
-/// The schema of each model knows its tag beside its settings, and allows nothing else.
+/// The schema of each model has its tag besides its settings, and allows nothing else.
 #[test]
 fn the_schema_knows_the_tag_and_the_settings_together() {
     let settings = schemars::generate::SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);

@@ -26,7 +26,7 @@ fn with(settings: &Value, more: Value) -> Value {
     all
 }
 
-/// A cell without packets, which logs its PPDUs.
+/// Returns a cell without packets that logs its PPDUs.
 fn quiet(config: &CellConfig, sources: &[Source]) -> Cell<Packet> {
     let mut cell = Cell::new(config, Seed(7)).unwrap_or_else(|error| panic!("{error}"));
     attach_nodes(&mut cell);
@@ -37,8 +37,8 @@ fn quiet(config: &CellConfig, sources: &[Source]) -> Cell<Packet> {
     cell
 }
 
-/// Wakes `cell` until `end` or until it has nothing to do. Returns the last instant at which it
-/// had.
+/// Wakes `cell` until `end` or until it is quiescent. Returns the last instant at which it was
+/// woken.
 fn play(cell: &mut Cell<Packet>, end: Instant) -> Instant {
     let mut last = Instant::ZERO;
     while let Some(now) = cell.deadline().filter(|now| *now < end) {
@@ -49,7 +49,7 @@ fn play(cell: &mut Cell<Packet>, end: Instant) -> Instant {
     last
 }
 
-/// Packets of a source that enter the cell at `now`.
+/// Lets packets of a source enter the cell at `now`.
 fn enter(cell: &mut Cell<Packet>, now: Instant, source: &Source, place: usize, count: usize) {
     (0..count).for_each(|_| cell.accept(now, (source.from, source.packet(place))));
 }
@@ -58,7 +58,7 @@ fn data(log: &[Ppdu<Packet>]) -> impl Iterator<Item = &Ppdu<Packet>> {
     log.iter().filter(|ppdu| matches!(ppdu.frame, Frame::Data(_)))
 }
 
-/// Octets that the second of two stations downloads, beside a first one that is there or not.
+/// Returns the octets that the second of two stations downloads, with the first present or absent.
 fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     let absences = if is_first_absent { json!([{"node": 1, "from": "0s"}]) } else { json!([]) };
     let config = cell_of(2, with(settings, json!({"reception": {"absences": absences}})));
@@ -66,9 +66,9 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
     run(&config, &sources, 2.0, 3).octets[1] as f64
 }
 
-/// Ten packets are in the queue when a PPDU takes them all, and twenty more come while it is on the
-/// air. By the rule of 2014 the queue is empty then, and ten of them find room; else the ten on the
-/// air still count. The limit holds for one station, or for all.
+/// Ten packets are in the queue when a PPDU takes them all, and twenty more arrive while it is on
+/// the air. By the rule of 2014 the queue is then empty, and ten of them fit; otherwise the ten on
+/// the air still count. The limit applies to one station, or to all.
 #[test]
 fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
     for queues in ["per-station", "shared"] {
@@ -86,7 +86,7 @@ fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
     }
 }
 
-/// mac80211 puts a queue behind the others after each transmission (`ieee80211_schedule_txq`). A
+/// mac80211 moves a queue behind the others after each transmission (`ieee80211_schedule_txq`). A
 /// FIFO for all stations does so after the tries of one frame.
 #[test]
 fn a_silent_station_leaves_the_others_their_share() {
@@ -99,13 +99,13 @@ fn a_silent_station_leaves_the_others_their_share() {
             assert!(beside_none >= 0.9 * share, "{standard} {queues}: {beside_none} of {share} octets");
         }
     }
-    // ns-3 serves what it has to repeat first.
+    // ns-3 serves repeated frames first.
     let settings = json!({"standard": "802.11n", "dialect": "ns3"});
     assert!(second_of_two(&settings, true) < 0.1 * second_of_two(&settings, false));
 }
 
-/// The limit is of each MSDU (10.3.4.4): what other queues send between its transmissions changes
-/// nothing.
+/// The limit applies to each MSDU (10.3.4.4): frames of other queues between its transmissions do
+/// not change it.
 #[test]
 fn a_frame_is_given_up_after_seven_transmissions_whatever_is_sent_between_them() {
     let sources = [Source::download(1, PACKET), Source::download(2, PACKET)];
@@ -127,8 +127,8 @@ fn a_frame_is_given_up_after_seven_transmissions_whatever_is_sent_between_them()
     assert!(between.count() > 3, "the other station was served in the meantime");
 }
 
-/// dot11MaxTransmitMSDULifetime: 512 TU after a frame was first sent, it is given up; and Block ACK
-/// requests have a limit, so that nothing is sent to a peer that is gone for good.
+/// dot11MaxTransmitMSDULifetime: 512 TU after its first transmission a frame is given up. Block ACK
+/// requests have a limit as well, so that transmissions to a peer that is gone end.
 #[test]
 fn transmissions_to_an_absent_peer_end() {
     let sources = [Source::download(1, PACKET)];
@@ -151,8 +151,8 @@ fn transmissions_to_an_absent_peer_end() {
     assert_eq!(cell.counters()[0].expired, 0);
 }
 
-/// What no Block ACK request could report while the peer was gone does not hold up what is sent
-/// when it is back.
+/// Frames that no Block ACK request could report while the peer was absent do not block frames that
+/// are sent after its return.
 #[test]
 fn a_gap_does_not_outlast_an_absence() {
     let sources = [Source::download(1, PACKET)];
@@ -174,11 +174,11 @@ fn a_gap_does_not_outlast_an_absence() {
     enter(&mut cell, at(10_000), &sources[0], 0, 5);
     assert_eq!(step(&mut cell, at(4_000_000)), 5);
     enter(&mut cell, at(4_000_000), &sources[0], 0, 1);
-    assert_eq!(step(&mut cell, at(5_000_000)), 6, "the recipient does not wait for what was given up");
+    assert_eq!(step(&mut cell, at(5_000_000)), 6, "the recipient does not wait for a frame that was given up");
 }
 
-/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also where the failures are of aggregates
-/// and requests: 31, 63, …, 1023, 15.
+/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also if the failures are of aggregates and
+/// requests: 31, 63, …, 1023, 15.
 #[test]
 fn the_contention_window_is_reset_at_the_limit_of_retries() {
     let sources = [Source::download(1, PACKET)];
@@ -190,8 +190,8 @@ fn the_contention_window_is_reset_at_the_limit_of_retries() {
     assert!((mean / expected - 1.0).abs() < 0.1, "{mean} slots, expected {expected}");
 }
 
-/// 10.22.2.11.1 of 802.11-2016: an internal collision counts for the retry limit of the frame that
-/// would have been sent.
+/// 10.22.2.11.1 of 802.11-2016: an internal collision counts towards the retry limit of the frame
+/// that would have been sent.
 #[test]
 fn internal_collisions_count_as_retries() {
     let low = Source::upload(1, PACKET).with(Category::BestEffort);
@@ -209,8 +209,8 @@ fn internal_collisions_count_as_retries() {
     assert_eq!(given_up_at_one, collisions);
 }
 
-/// A frame that a Block ACK has acknowledged is not sent again, even if it was not in the PPDU to
-/// which that responds.
+/// A frame that a Block ACK has acknowledged is not retransmitted, even if it was not in the PPDU
+/// that elicited the Block ACK.
 #[test]
 fn a_block_ack_settles_the_whole_window() {
     let mut smaller = 0;
@@ -255,8 +255,8 @@ fn a_block_ack_settles_the_whole_window() {
     assert!(smaller > 0, "no Block ACK has acknowledged more than its PPDU carried");
 }
 
-/// The spacings of two PPDUs that collide, in microseconds, and which of two stations is the second
-/// to begin.
+/// Returns the spacings of two PPDUs that collide, in microseconds, and which of two stations
+/// begins second.
 fn spacings_of_collisions(settings: Value) -> Vec<(u64, usize)> {
     let sources: Vec<Source> = (1..=2).map(|station| Source::upload(station, PACKET)).collect();
     let config = cell_of(2, with(&settings, json!({"standard": "802.11a"})));
@@ -280,8 +280,8 @@ fn spacings_of_collisions(settings: Value) -> Vec<(u64, usize)> {
     spacings
 }
 
-/// A slot takes 9 us: who senses the medium a slot late transmits although another has begun in the
-/// slot before.
+/// A slot takes 9 us: a station that senses the medium a slot late transmits although another has
+/// begun in the previous slot.
 #[test]
 fn late_sensing_lets_adjacent_slots_collide() {
     let late = |by: &str| spacings_of_collisions(json!({"late_sensing": by}));
@@ -290,8 +290,8 @@ fn late_sensing_lets_adjacent_slots_collide() {
     assert_eq!(late("18us"), [(0, 0), (9, 1), (9, 2), (18, 1), (18, 2)]);
 }
 
-/// Only the station that senses late begins within the other's PPDU, whether it or the other
-/// differs from the cell.
+/// Only the station that senses late begins within the other's PPDU, whichever of the two deviates
+/// from the cell.
 #[test]
 fn a_node_may_sense_later_than_others() {
     let stations =
@@ -304,7 +304,7 @@ fn a_node_may_sense_later_than_others() {
     assert_eq!(first, [(0, 0), (9, 1)]);
 }
 
-/// Microseconds from the end of data that the access point has sent to another station to the
+/// Returns the microseconds from the end of data of the access point to another station until the
 /// earliest PPDU of a bystander, and how many response frames collide. Response frames take 28 us
 /// and begin `late` microseconds later than SIFS.
 fn earliest_bystander(late: u64, is_announced: bool) -> (u64, usize) {
@@ -326,10 +326,10 @@ fn earliest_bystander(late: u64, is_announced: bool) -> (u64, usize) {
     (gaps.min().expect("the station sends after the access point"), log.iter().filter(is_lost).count())
 }
 
-/// Bystanders count DIFS, 34 us, from the end of what duration fields announce, and at least one
-/// slot of 9 us: with none left they would have sent together with the data. A response frame that
-/// is 37 us late begins 53 us after the data and stops them; one that is 100 us late finds them on
-/// the air.
+/// Bystanders count DIFS, 34 us, from the end announced by duration fields, and at least one slot
+/// of 9 us; with none left they would have transmitted together with the data. A response frame
+/// that is 37 us late begins 53 us after the data and stops them. One that is 100 us late finds
+/// them on the air.
 #[test]
 fn late_responses_that_are_not_announced_collide_if_they_come_after_difs() {
     let one_slot = 34 + 9;
@@ -342,15 +342,15 @@ fn late_responses_that_are_not_announced_collide_if_they_come_after_difs() {
     assert!(collided > 0);
 }
 
-/// Exchanges per second of stations that always upload.
+/// Returns the exchanges per second of saturated stations.
 fn exchanges(stations: u32, settings: &Value) -> f64 {
     let sources: Vec<Source> = (1..=stations as usize).map(|station| Source::upload(station, PACKET)).collect();
     run(&cell_of(stations, settings.clone()), &sources, 20.0, 5).packets_per_second(PACKET)
 }
 
-/// By how much fewer exchanges there are if all bystanders of a collision defer for EIFS: SIFS and
-/// an ACK longer than DIFS, once a collision. With `none`, the cell is ns-3's with preambles of
-/// equal power.
+/// The reduction of exchanges if all bystanders of a collision defer for EIFS: SIFS and an ACK
+/// longer than DIFS, once per collision. With `none`, the cell is ns-3's with preambles of equal
+/// power.
 #[test]
 fn eifs_after_collisions_costs_its_length_once_a_collision() {
     for (standard, stations, eifs) in [("802.11a", 10, 16 + 44), ("802.11b", 10, 10 + 304)] {
@@ -364,20 +364,21 @@ fn eifs_after_collisions_costs_its_length_once_a_collision() {
         // Nearly all collisions are of two.
         let cost = collided as f64 / 2.0 / outcome.seconds() * f64::from(eifs) * 1e-6;
         let found = 1.0 - always / none;
-        // Its senders do not defer, and are ahead of the others: that changes who collides, too.
+        // The senders of the collision do not defer, and are ahead of the others, which also
+        // changes which stations collide.
         assert!((0.5 * cost..1.8 * cost).contains(&found), "{standard}: {found:.4}, {cost:.4} of the time is EIFS");
     }
 }
 
-/// Microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of one of
-/// them, and to the earliest of station 3, a bystander.
+/// Returns the microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of
+/// one of them, and to the earliest of station 3, a bystander.
 fn earliest_after_collision(config: &CellConfig) -> [u64; 2] {
     let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
     let mut cell = quiet(config, &sources);
     let mut earliest = [u64::MAX; 2];
     for round in 0..400 {
         let now = at(20_000 * (round + 1));
-        // Two meet on an idle medium, the third joins while they are on the air and backs off.
+        // Two collide on an idle medium; the third joins during the collision and backs off.
         enter(&mut cell, now, &sources[0], 0, 1);
         enter(&mut cell, now, &sources[1], 1, 1);
         play(&mut cell, now + Duration::from_micros(50));
@@ -415,12 +416,12 @@ fn the_senders_of_a_collision_do_not_defer_for_eifs() {
 }
 
 /// ns-3's `ThresholdPreambleDetectionModel`: a preamble is detected if it is 4 dB stronger than all
-/// else. A bystander beside one of the senders detects it and defers for EIFS; one that is as far
-/// from both does not, nor one for which they differ by 3 dB. With 35 dB a decade, 4 dB are a ratio
-/// of distances of 1.30.
+/// else. A bystander next to one of the senders detects it and defers for EIFS. A bystander at
+/// equal distances does not, nor one for which they differ by 3 dB. With 35 dB per decade, 4 dB are
+/// a ratio of distances of 1.30.
 #[test]
 fn a_bystander_defers_for_eifs_if_it_detects_a_preamble() {
-    // Both senders are as far from the access point, so it decodes neither.
+    // Both senders are equally far from the access point, so it decodes neither.
     for (bystander, deferred) in [([0.0, 10.0], 0), ([1.0, 0.0], 0), ([1.5, 0.0], 1), ([12.0, 0.0], 1)] {
         let channel = json!({
             "model": "snr",

@@ -1,5 +1,5 @@
-//! One sender that always has something to send, against the cycle of the standard: AIFS, backoff,
-//! PPDU, SIFS, response frame.
+//! A single saturated sender, compared with the cycle of the standard: AIFS, backoff, PPDU, SIFS,
+//! response frame.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -22,8 +22,8 @@ const SLOT: u64 = 9 * US;
 /// AIFS of best effort at 5 GHz.
 const AIFS: u64 = 43 * US;
 
-/// The times between the beginnings of data PPDUs, and the packets in each, of one station that
-/// uploads without ever backing off.
+/// Returns the times between the beginnings of data PPDUs, and the packets in each, of one station
+/// that uploads without backoff.
 fn cycles(mut settings: Value, size: u64) -> Vec<(u64, usize)> {
     settings["access"] = json!({"best_effort": {"cw_min": 0}});
     let config = cell_of(1, settings);
@@ -45,7 +45,8 @@ fn cycles(mut settings: Value, size: u64) -> Vec<(u64, usize)> {
     data.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].1)).collect()
 }
 
-/// The mean cycle of a sender alone that the cell computes, with this CWmin for best effort.
+/// Returns the mean cycle of a sender alone that the cell computes, with this CWmin for best
+/// effort.
 fn capacity_of(settings: &Value, source: Source, cw_min: u16) -> Cycle {
     let mut settings = settings.clone();
     settings["access"]["best_effort"] = json!({"cw_min": cw_min});
@@ -54,8 +55,8 @@ fn capacity_of(settings: &Value, source: Source, cw_min: u16) -> Cycle {
     cell.cycle(from, to, category, size).unwrap_or_else(|| panic!("no queue for {source:?}"))
 }
 
-/// All cycles of this cell take `expected` and carry so many packets, and its capacity follows from
-/// that.
+/// Checks that all cycles of this cell take `expected` and carry this number of packets, and that
+/// the capacity follows from that.
 #[track_caller]
 fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     let capacity = capacity_of(&settings, Source::upload(1, size), 0);
@@ -68,17 +69,17 @@ fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     );
 }
 
-/// The most MPDUs of this size of which an A-MPDU keeps within `octets` and the window, and its
-/// PPDU within `time`.
+/// Returns the maximum number of MPDUs of this size in an A-MPDU within `octets` and the window,
+/// and whose PPDU is within `time`.
 fn frames(mpdu: u64, octets: u64, window: u64, time: u64, duration: impl Fn(u64) -> u64) -> u64 {
     let fits = |count: &u64| a_mpdu(mpdu, *count) <= octets && duration(a_mpdu(mpdu, *count)) <= time;
     (1..=window).take_while(fits).last().unwrap_or(1)
 }
 
-/// One cycle at 5 GHz with aggregates: how long it takes and how many packets it carries.
-fn aggregated(mcs: usize, most: u64, window: u64, delimits: bool, duration: impl Fn(u64) -> u64) -> (u64, usize) {
+/// Returns the duration and the packets of one cycle at 5 GHz with aggregates.
+fn aggregated(mcs: usize, maximum: u64, window: u64, delimits: bool, duration: impl Fn(u64) -> u64) -> (u64, usize) {
     let mpdu = PACKET + QOS_MPDU;
-    let count = frames(mpdu, most, window, MAX_PPDU, &duration);
+    let count = frames(mpdu, maximum, window, MAX_PPDU, &duration);
     let answer = answer_rate(mcs);
     let exchange = match count {
         1 => duration(if delimits { mpdu + 4 } else { mpdu }) + SIFS + ofdm(answer, 14),
@@ -134,7 +135,7 @@ fn every_rate_of_ofdm_takes_its_time() {
                 })
             };
             takes(of("802.11a", false), size, 34 * US + data + 16 * US + ack, 1);
-            // A signal extension of 6 µs behind both.
+            // A signal extension of 6 µs after both.
             takes(of("802.11g", false), size, 28 * US + data + 10 * US + ack + 12 * US, 1);
             takes(of("802.11g", true), size, 50 * US + data + 10 * US + ack + 12 * US, 1);
         }
@@ -256,14 +257,14 @@ fn dsss_goes_ahead_of_ofdm_where_old_stations_listen() {
             "protection": protection,
         })
     };
-    // Slots are the long ones then.
+    // The slots are long in this case.
     let plain = 50 * US + ofdm(7, PACKET + MPDU) + 6 * US + 10 * US + ofdm(4, 14) + 6 * US;
     takes(of("cts-to-self"), PACKET, plain + dsss(20, false, 14) + 10 * US, 1);
     takes(of("rts-cts"), PACKET, plain + dsss(20, false, 20) + 10 * US + dsss(20, false, 14) + 10 * US, 1);
 }
 
-/// PPDUs of a transmission opportunity: their packets, and the time from the first one's beginning
-/// to the last response frame's end.
+/// Returns the PPDUs of a transmission opportunity: their packets, and the time from the beginning
+/// of the first to the end of the last response frame.
 fn burst(limit: u64, most_frames: u64, ahead: u64, duration: impl Fn(u64) -> u64) -> (u64, u64) {
     let mpdu = PACKET + QOS_MPDU;
     let (mut spent, mut packets) = (0, 0);
@@ -351,7 +352,7 @@ fn the_mean_backoff_is_half_the_window() {
     }
 }
 
-/// A station that sends to another takes both hops of the medium for each packet.
+/// A packet between two stations uses both hops of the medium.
 #[test]
 fn the_capacity_between_stations_is_that_of_both_hops() {
     let settings = json!({"standard": "802.11a", "rate": {"control": "fixed", "rate": "54Mbps"}});

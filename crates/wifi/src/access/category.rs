@@ -25,9 +25,9 @@ impl Category {
     /// All, lowest priority first.
     pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
 
-    /// The category of packets with this differentiated services codepoint (RFC 8325, §4.3): EF and
-    /// VOICE-ADMIT are voice; AF3x, AF4x, CS4 and CS5 are video; CS1 and LE (RFC 8622) are
-    /// background; all others are best effort.
+    /// Returns the category of packets with this differentiated services codepoint (RFC 8325,
+    /// §4.3): EF and VOICE-ADMIT are voice; AF3x, AF4x, CS4 and CS5 are video;
+    /// CS1 and LE (RFC 8622) are background; all others are best effort.
     #[must_use]
     #[inline]
     pub const fn of_dscp(dscp: u8) -> Self {
@@ -41,8 +41,8 @@ impl Category {
         }
     }
 
-    /// The codepoint that stands for this category alone: EF (RFC 3246), AF41 (RFC 2597), DF (RFC
-    /// 2474) and CS1 (RFC 4594).
+    /// Returns the codepoint that stands for this category alone: EF (RFC 3246), AF41 (RFC 2597),
+    /// DF (RFC 2474) and CS1 (RFC 4594).
     #[must_use]
     pub const fn dscp(self) -> u8 {
         match self {
@@ -53,7 +53,7 @@ impl Category {
         }
     }
 
-    /// What tables call it.
+    /// Returns its name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Category {
         }
     }
 
-    /// The traffic identifier that its frames carry (Table 10-1).
+    /// Returns the traffic identifier that its frames carry (Table 10-1).
     #[must_use]
     pub const fn tid(self) -> u8 {
         match self {
@@ -76,22 +76,22 @@ impl Category {
     }
 }
 
-/// Overrides of the EDCA parameters of one category. Absent values are the standard's.
+/// Overrides of the EDCA parameters of one category. Absent values are those of the standard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overrides {
-    /// The smallest contention window, in slots: backoffs are drawn from 0 to this.
+    /// CWmin in slots: the initial contention window. A backoff is drawn from 0 to the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 15)]
     pub cw_min: Option<u16>,
-    /// The largest contention window, in slots.
+    /// CWmax in slots: the maximum of the contention window.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 1023)]
     pub cw_max: Option<u16>,
     /// How the window follows failures and successes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cw_control: Option<Control>,
-    /// The window that `mimd` halves no further than, in slots. Default: `cw_min`.
+    /// The lower limit of the window under `mimd`, in slots. Default: `cw_min`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 1)]
     pub cw_floor: Option<u16>,
@@ -99,7 +99,7 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 3)]
     pub aifsn: Option<u8>,
-    /// How long a transmission opportunity may last; zero for a single frame exchange.
+    /// The limit of a transmission opportunity; zero for a single frame exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "4ms")]
     pub txop_limit: Option<Duration>,
@@ -108,28 +108,29 @@ pub struct Overrides {
 /// The channel access parameters of one EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// The smallest contention window, in slots.
+    /// CWmin in slots: the initial contention window.
     pub cw_min: u16,
-    /// The largest contention window, in slots.
+    /// CWmax in slots: the maximum of the contention window.
     pub cw_max: u16,
     /// How the window follows failures and successes.
     pub cw_control: Control,
-    /// The window that [`Control::Mimd`] halves no further than; CWmin if absent.
+    /// The lower limit of the window under [`Control::Mimd`]; CWmin if absent.
     pub cw_floor: Option<u16>,
     /// Slots between SIFS and the first slot of the backoff.
     pub aifsn: u8,
-    /// How long a transmission opportunity may last; zero for a single frame exchange.
+    /// The limit of a transmission opportunity; zero for a single frame exchange.
     pub txop_limit: Duration,
 }
 
 impl Parameters {
-    /// Those of DCF without QoS, and of the default [`EdcaSet`](super::EdcaSet) with QoS.
+    /// Returns the parameters of DCF without QoS, and of the default [`EdcaSet`](super::EdcaSet)
+    /// with QoS.
     #[must_use]
     pub const fn of(standard: Standard, category: Category) -> Self {
         if standard.has_qos() { super::EdcaSet::Ns3.parameters(category, false) } else { Self::dcf(standard) }
     }
 
-    /// DCF: the PHY's aCWmin, aCWmax and DIFS.
+    /// Returns the parameters of DCF: the PHY's aCWmin, aCWmax and DIFS.
     #[must_use]
     pub const fn dcf(standard: Standard) -> Self {
         Self {
@@ -143,7 +144,7 @@ impl Parameters {
         }
     }
 
-    /// The window that [`Control::Mimd`] halves no further than.
+    /// Returns the lower limit of the window under [`Control::Mimd`].
     #[must_use]
     pub const fn floor(&self) -> u16 {
         match self.cw_floor {
@@ -152,7 +153,7 @@ impl Parameters {
         }
     }
 
-    /// With these overrides.
+    /// Returns these parameters with overrides.
     #[must_use]
     pub fn with(self, own: &Overrides) -> Self {
         Self {

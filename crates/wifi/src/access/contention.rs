@@ -1,10 +1,10 @@
 //! Backoffs that freeze and resume, without an event per slot.
 //!
-//! EDCAFs with the same view of the medium, the same AIFS and the same time of sensing form a
-//! *lane*: while the medium is idle they count the same slots, so one counter serves them all. An
-//! EDCAF that draws a backoff of `s` slots is due when its lane has counted `s` more, whatever
-//! happens to the medium in between; the EDCAF with the smallest count transmits next. A busy
-//! period costs a subtraction per lane, a contention O(log n) in the number of waiting EDCAFs.
+//! EDCAFs with the same view of the medium, the same AIFS and the same sensing delay form a *lane*.
+//! They count the same slots while the medium is idle, so one counter serves them all. An EDCAF
+//! that draws a backoff of `s` slots is due when its lane has counted `s` more slots, whatever the
+//! medium does in between. The EDCAF with the smallest count transmits next. A busy period costs
+//! one subtraction per lane. A contention costs O(log n) in the number of waiting EDCAFs.
 
 use super::Parameters;
 use acklab_base::{Duration, Instant};
@@ -25,10 +25,10 @@ struct Lane {
     view: usize,
     aifsn: u8,
     aifs: Duration,
-    /// aCCATime, or longer: transmissions that begin within it of each other are not sensed by each
-    /// other's senders.
+    /// aCCATime, or longer: two senders whose transmissions begin within this time do not sense
+    /// each other.
     cca: Duration,
-    /// Slots counted in all idle periods that are over.
+    /// Slots counted in all past idle periods.
     counted: u64,
     /// When the first slot of this idle period begins; none while the medium is busy.
     start: Option<Instant>,
@@ -36,9 +36,10 @@ struct Lane {
     waiting: BinaryHeap<Reverse<(u64, EdcafId)>>,
 }
 
-/// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It counts
-/// apart from the lane until the medium is next busy: its transmission had no response, and it
-/// waits for the timeout where others wait for EIFS; or the dialect demands it.
+/// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It is
+/// counted separately until the medium is next busy. This happens after a transmission without a
+/// response, when the EDCAF waits for the timeout and others for EIFS, or if the dialect requires
+/// it.
 #[derive(Clone, Copy, Debug)]
 struct DetachedBackoff {
     edcaf: EdcafId,
@@ -47,34 +48,33 @@ struct DetachedBackoff {
     slots: u64,
 }
 
-/// How the reception of a transmission ends at a view of the medium: what PHY-RXEND.indication says
-/// (8.3.5.13).
+/// How the reception of a transmission ends at a view of the medium: the parameter of
+/// PHY-RXEND.indication (8.3.5.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RxEnd {
-    /// The nodes there have decoded it, or one of them has sent it. An earlier error no longer
-    /// counts (10.3.2.3.7).
+    /// The nodes there have decoded or sent it. An earlier error no longer counts (10.3.2.3.7).
     Correct,
-    /// They have not detected its preamble: it was energy alone.
+    /// The nodes there have not detected its preamble, only its energy.
     Undetected,
-    /// They could not decode it, and defer for EIFS once the medium is idle: longer than AIFS by
-    /// this time.
+    /// The nodes there could not decode it. Once the medium is idle they defer for EIFS, which is
+    /// longer than AIFS by this time.
     Erroneous(Duration),
 }
 
-/// The medium as nodes at one place sense it.
+/// The medium as sensed by the nodes at one place.
 #[derive(Clone, Debug, Default)]
 struct View {
     /// Transmissions sensed now.
     heard: u32,
     idle_from: Instant,
-    /// When the last reception with an error ended within this busy period, and how much longer
-    /// than AIFS nodes here defer because of it.
+    /// When the last erroneous reception within this busy period ended, and how much longer than
+    /// AIFS nodes here defer because of it.
     erroneous: Option<(Instant, Duration)>,
-    /// The network allocation vector: the medium is reserved until then (10.3.2.4).
+    /// The network allocation vector (NAV): the medium is reserved until then (10.3.2.4).
     nav: Instant,
-    /// The initiator whose frame has set it.
+    /// The initiator whose frame set the NAV.
     nav_holder: Option<usize>,
-    /// When it is reset unless a PPDU begins before.
+    /// When the NAV is reset unless a PPDU begins before.
     nav_reset: Option<Instant>,
     lanes: Vec<LaneId>,
 }
@@ -83,16 +83,16 @@ struct View {
 #[derive(Clone, Debug)]
 pub(crate) struct Contention {
     slot: Duration,
-    /// A lane counts one slot at the end of AIFS itself. EDCA does (10.23.2.4), DCF does not
-    /// (10.3.4.3).
+    /// `true` if a lane counts one slot at the end of AIFS itself: EDCA does (10.23.2.4), DCF does
+    /// not (10.3.4.3).
     counts_at_aifs: bool,
     lanes: Vec<Lane>,
     views: Vec<View>,
     detached: Vec<DetachedBackoff>,
     /// Views whose NAV may be reset, with the instants.
     nav_resets: Vec<(Instant, usize)>,
-    /// EDCAFs that will transmit although the medium has just become busy, as they cannot have
-    /// sensed that yet; and when.
+    /// EDCAFs that will transmit although the medium has just become busy, because they cannot
+    /// sense that in time, and when.
     committed: Vec<(Instant, EdcafId)>,
 }
 
@@ -116,7 +116,8 @@ impl Contention {
         }
     }
 
-    /// The lane of EDCAFs with these parameters in `view` that sense a transmission after `cca`.
+    /// Returns the lane of EDCAFs with these parameters in `view` that sense a transmission after
+    /// `cca`.
     pub(crate) fn lane(&mut self, view: usize, parameters: &Parameters, aifs: Duration, cca: Duration) -> LaneId {
         let of_view = &mut self.views[view].lanes;
         let is_it = |lane: &&LaneId| {
@@ -147,21 +148,21 @@ impl Contention {
         view.heard > 0 || now < view.nav
     }
 
-    /// The count from which a backoff that begins now starts: a slot that has begun is not counted
-    /// again.
+    /// Returns the count from which a backoff that begins now starts. A slot that has already begun
+    /// is not counted again.
     pub(crate) fn count(&self, lane: LaneId, now: Instant) -> u64 {
         let lane = &self.lanes[lane.0 as usize];
         let running = lane.start.map_or(0, |start| now.since(start).as_nanos().div_ceil(self.slot.as_nanos()));
         lane.counted + running
     }
 
-    /// The count of a lane if the medium becomes busy now.
+    /// Returns the count of a lane if the medium becomes busy now.
     pub(crate) fn counted(&self, lane: LaneId, now: Instant) -> u64 {
         let lane = &self.lanes[lane.0 as usize];
         lane.counted + lane.start.map_or(0, |start| self.slots_since(start, now))
     }
 
-    /// The first slot boundary after `now`, if slots are being counted.
+    /// Returns the first slot boundary after `now`, if slots are being counted.
     pub(crate) fn next_boundary(&self, lane: LaneId, now: Instant) -> Option<Instant> {
         let start = self.lanes[lane.0 as usize].start.filter(|start| *start < now)?;
         Some(start + self.slot * (now.since(start).as_nanos() / self.slot.as_nanos() + 1))
@@ -176,31 +177,31 @@ impl Contention {
         }
     }
 
-    /// The EDCAF transmits when its lane reaches `count`.
+    /// Schedules the EDCAF to transmit when its lane reaches `count`.
     pub(crate) fn wait(&mut self, edcaf: EdcafId, lane: LaneId, count: u64) {
         self.lanes[lane.0 as usize].waiting.push(Reverse((count, edcaf)));
     }
 
-    /// The EDCAF stops waiting for a response frame at `timeout`, and transmits AIFS and `slots`
-    /// after that (10.23.2.4 c).
+    /// Schedules the EDCAF, whose wait for a response frame ends at `timeout`, to transmit AIFS and
+    /// `slots` after that (10.23.2.4 c).
     pub(crate) fn wait_after_timeout(&mut self, edcaf: EdcafId, lane: LaneId, timeout: Instant, slots: u64) {
         self.wait_from(edcaf, lane, timeout + self.lanes[lane.0 as usize].aifs, slots);
     }
 
-    /// The EDCAF counts its first slot at `start`, apart from its lane, until the medium is next
-    /// busy.
+    /// Schedules the EDCAF to count its first slot at `start`, separately from its lane, until the
+    /// medium is next busy.
     pub(crate) fn wait_from(&mut self, edcaf: EdcafId, lane: LaneId, start: Instant, slots: u64) {
         self.detached.push(DetachedBackoff { edcaf, lane, start, slots });
     }
 
-    /// When the next EDCAF transmits, if the medium stays as it is.
+    /// Returns when the next EDCAF transmits, if the medium stays as it is.
     pub(crate) fn due(&self) -> Option<Instant> {
         let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot)).min();
         let has_others = !(self.detached.is_empty() && self.committed.is_empty() && self.nav_resets.is_empty());
         if has_others { Instant::earliest(lanes, self.due_apart()) } else { lanes }
     }
 
-    /// When the next EDCAF transmits apart from its lane, or a NAV is reset.
+    /// Returns when the next detached backoff ends, or a NAV is reset.
     #[inline(never)]
     fn due_apart(&self) -> Option<Instant> {
         let detached = self.detached.iter().filter_map(|backoff| self.detached_due(backoff));
@@ -244,7 +245,8 @@ impl Contention {
         }
     }
 
-    /// A transmission begins to be sensed at `view`. Waiting EDCAFs keep their remaining slots.
+    /// Records that a transmission begins to be sensed at `view`. Waiting EDCAFs keep their
+    /// remaining slots.
     pub(crate) fn busy(&mut self, view: usize, now: Instant) {
         self.views[view].heard += 1;
         if self.views[view].nav_reset.take().is_some() {
@@ -273,7 +275,8 @@ impl Contention {
         self.detached = detached;
     }
 
-    /// Commits the EDCAFs at `view` whose backoff ends before they can sense what begins now.
+    /// Commits the EDCAFs at `view` whose backoff ends before they can sense the transmission that
+    /// begins now.
     fn commit(&mut self, view: usize, now: Instant) {
         for id in &self.views[view].lanes {
             let lane = &mut self.lanes[id.0 as usize];
@@ -294,14 +297,15 @@ impl Contention {
         self.detached = detached;
     }
 
-    /// Since when the medium is idle at `view`, the NAV included; `None` while it is busy.
+    /// Returns since when the medium, including the NAV, is idle at `view`, or `None` while it is
+    /// busy.
     pub(crate) fn idle_from(&self, view: usize) -> Option<Instant> {
         let view = &self.views[view];
         (view.heard == 0).then(|| view.idle_from.max(view.nav))
     }
 
-    /// Sets the NAV at `view` for an exchange of `holder`, unless it ends later. `reset`: when it
-    /// is reset if no PPDU begins before.
+    /// Sets the NAV at `view` for an exchange of `holder`, unless the NAV already ends later. It is
+    /// reset at `reset` if no PPDU begins before.
     pub(crate) fn reserve(&mut self, view: usize, until: Instant, holder: usize, reset: Option<Instant>) {
         let sensed = &mut self.views[view];
         if until <= sensed.nav {
@@ -311,8 +315,8 @@ impl Contention {
         self.nav_resets.extend(reset.map(|at| (at, view)));
     }
 
-    /// Returns `true` if the NAV at `view` forbids a CTS to `initiator`. It does not if that one
-    /// has set it (10.3.2.9, 10.23.2.4).
+    /// Returns `true` if the NAV at `view` forbids a CTS to `initiator`. A NAV set by `initiator`
+    /// itself does not (10.3.2.9, 10.23.2.4).
     pub(crate) fn forbids_cts(&self, view: usize, now: Instant, initiator: usize) -> bool {
         let view = &self.views[view];
         now < view.nav && view.nav_holder != Some(initiator)
@@ -334,15 +338,15 @@ impl Contention {
         }
     }
 
-    /// A transmission is no longer sensed at `view`. EIFS begins when the medium is idle after a
-    /// reception with an error, whatever was sensed in between, unless a frame has been received
-    /// correctly since (10.3.2.3.7).
+    /// Records that a transmission is no longer sensed at `view`. EIFS begins when the medium
+    /// becomes idle after an erroneous reception, whatever was sensed in between, unless a frame
+    /// has been received correctly since (10.3.2.3.7).
     pub(crate) fn idle(&mut self, view: usize, now: Instant, end: RxEnd) {
         let sensed = &mut self.views[view];
         sensed.heard -= 1;
         match end {
             RxEnd::Erroneous(extra) => sensed.erroneous = Some((now, extra)),
-            // Of transmissions that end together, the one that was received with an error decides.
+            // Of transmissions that end together, an erroneous one takes precedence.
             RxEnd::Correct => sensed.erroneous = sensed.erroneous.filter(|(ended, _)| *ended == now),
             RxEnd::Undetected => {}
         }
@@ -352,8 +356,8 @@ impl Contention {
         let extra = sensed.erroneous.take().map_or(Duration::ZERO, |(_, extra)| extra);
         sensed.idle_from = now;
         let from = sensed.nav.max(now + extra);
-        // Those who count apart have sent within this busy period, so they did not receive what the
-        // others could not decode.
+        // EDCAFs with a detached backoff have transmitted within this busy period, so they did not
+        // receive the erroneous frame.
         let of_senders = sensed.nav.max(now);
         for id in &sensed.lanes {
             let lane = &mut self.lanes[id.0 as usize];

@@ -5,8 +5,8 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A set of EDCA parameters. They differ in TXOP limits, and `hostapd` in what an access point uses
-/// itself. CWmin and CWmax are of OFDM, as all PHYs with QoS here are.
+/// A set of EDCA parameters. The sets differ in TXOP limits; `hostapd` also differs in the access
+/// point's own parameters. CWmin and CWmax are those of OFDM, as all PHYs with QoS have here.
 ///
 /// | | background | best effort | video | voice |
 /// |---|---|---|---|---|
@@ -31,14 +31,14 @@ pub enum EdcaSet {
     #[serde(rename = "802.11-2016")]
     Ieee2016,
     /// The access point uses the transmit queue parameters of hostapd's defaults
-    /// (`hostapd_config_defaults`: `tx_queue`), the stations what it announces (`wmm_ac_params`),
-    /// which is the set of 802.11-2012.
+    /// (`hostapd_config_defaults`: `tx_queue`). The stations use the parameters that it announces
+    /// (`wmm_ac_params`), which are those of 802.11-2012.
     #[serde(rename = "hostapd")]
     Hostapd,
 }
 
 impl EdcaSet {
-    /// The parameters of an EDCAF.
+    /// Returns the parameters of an EDCAF.
     #[must_use]
     pub const fn parameters(self, category: Category, is_access_point: bool) -> Parameters {
         let (aifsn, cw_min, cw_max) = match category {

@@ -23,57 +23,57 @@ pub enum Control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     control: Control,
-    least: u16,
+    minimum: u16,
     floor: u16,
-    most: u16,
+    maximum: u16,
     now: u16,
 }
 
 impl Window {
-    /// CWmin of these parameters.
+    /// Returns a window of CWmin of these parameters.
     #[must_use]
     pub const fn new(parameters: &Parameters) -> Self {
         Self {
             control: parameters.cw_control,
-            least: parameters.cw_min,
+            minimum: parameters.cw_min,
             floor: parameters.floor(),
-            most: parameters.cw_max,
+            maximum: parameters.cw_max,
             now: parameters.cw_min,
         }
     }
 
-    /// The current window: backoffs are drawn from 0 to this.
+    /// Returns the current window: backoffs are drawn from 0 to this.
     #[must_use]
     pub const fn get(&self) -> u16 {
         self.now
     }
 
-    /// A frame exchange has succeeded.
+    /// Adapts the window to a successful frame exchange.
     pub const fn succeed(&mut self) {
         self.now = match self.control {
-            Control::Standard => standard::after_success(self.least),
+            Control::Standard => standard::after_success(self.minimum),
             Control::Mimd => mimd::after_success(self.now, self.floor),
         };
     }
 
-    /// A frame exchange has failed.
+    /// Adapts the window to a failed frame exchange.
     pub const fn fail(&mut self) {
-        self.now = doubled(self.now, self.most);
+        self.now = doubled(self.now, self.maximum);
     }
 
-    /// A frame was given up (10.3.3: the window returns to CWmin when a retry counter reaches its
-    /// limit). `resets_mimd`: it does so under [`Control::Mimd`] as well.
+    /// Adapts the window after a frame was given up (10.3.3: it returns to CWmin when a retry
+    /// counter reaches its limit). With `resets_mimd`, [`Control::Mimd`] does so as well.
     pub const fn give_up(&mut self, resets_mimd: bool) {
         if resets_mimd || matches!(self.control, Control::Standard) {
-            self.now = self.least;
+            self.now = self.minimum;
         }
     }
 }
 
-/// The next of the windows 2ⁿ − 1, up to `most` (10.3.3).
-const fn doubled(now: u16, most: u16) -> u16 {
+/// Returns the next of the windows 2ⁿ − 1, up to `maximum` (10.3.3).
+const fn doubled(now: u16, maximum: u16) -> u16 {
     let next = 2 * now as u32 + 1;
-    if next < most as u32 { next as u16 } else { most }
+    if next < maximum as u32 { next as u16 } else { maximum }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl<D> Default for Arrivals<D> {
 }
 
 impl<D: Datagram> Arrivals<D> {
-    /// `packet` has arrived at the node `at`.
+    /// Adds `packet`, which has arrived at the node `at`.
     pub(super) fn add(&mut self, packet: D, distribution: &Distribution, at: usize) {
         let onwards = if at == ACCESS_POINT { distribution.exit(packet.destination()) } else { None };
         match onwards.filter(|exit| *exit != at) {
@@ -57,7 +57,7 @@ pub(super) fn pass_up<D: Packet>(
 }
 
 impl<D: Packet> Cell<D> {
-    /// Enqueues at the access point what has arrived there for another station.
+    /// Enqueues the packets at the access point that are relayed to another station.
     pub(super) fn relay(&mut self, now: Instant) {
         if self.arrivals.relayed.is_empty() {
             return;

@@ -11,7 +11,7 @@ use crate::phy::Mode;
 use acklab_base::{Bytes, Duration, Instant};
 
 impl<D: Packet> Cell<D> {
-    /// The next PPDU of `id`. Returns `None` if there is nothing to send, or if no exchange fits
+    /// Returns the next PPDU of `id`, or `None` if there is nothing to send or no exchange fits
     /// into `left`.
     pub(super) fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
         let txq = &mut self.backlog.txqs[id];
@@ -20,9 +20,9 @@ impl<D: Packet> Cell<D> {
         txq.originator.sent.clear();
         let data = match self.rules.max_aggregate {
             None => self.assemble_one(now, id, mode),
-            Some(most) => {
-                let most = most.min(self.octets_within(mode, wants_rts, left));
-                self.assemble_aggregate(now, id, mode, most, is_first)
+            Some(maximum) => {
+                let maximum = maximum.min(self.octets_within(mode, wants_rts, left));
+                self.assemble_aggregate(now, id, mode, maximum, is_first)
             }
         }?;
         let is_long = self.rules.rts_threshold.is_some_and(|threshold| data.octets > threshold);
@@ -38,8 +38,8 @@ impl<D: Packet> Cell<D> {
         Some(Data { wants_rts: wants_rts || is_long, has_more, is_sync, ..data })
     }
 
-    /// Octets of an aggregate in this mode whose exchange, with protection and Block ACK, takes at
-    /// most `left`.
+    /// Returns the number of octets of an aggregate in this mode whose exchange, with protection
+    /// and Block ACK, takes at most `left`.
     pub(super) fn octets_within(&self, mode: Mode, wants_rts: bool, left: Option<Duration>) -> Bytes {
         let response = self.rules.response_time(Response::BlockAck, self.response_mode(mode));
         let extension = self.rules.timing.extension(mode) + self.rules.timing.packet_extension(mode);
@@ -63,16 +63,24 @@ impl<D: Packet> Cell<D> {
         Some(data)
     }
 
-    /// Frames to retransmit first, then new ones, within the window (10.25.6.5), `most` octets and
-    /// the limit of frames.
-    fn assemble_aggregate(&mut self, now: Instant, id: TxqId, mode: Mode, most: Bytes, is_first: bool) -> Option<Data> {
+    /// Assembles frames to retransmit, then new ones, within the window (10.25.6.5), `maximum`
+    /// octets and the limit of frames.
+    fn assemble_aggregate(
+        &mut self,
+        now: Instant,
+        id: TxqId,
+        mode: Mode,
+        maximum: Bytes,
+        is_first: bool,
+    ) -> Option<Data> {
         let window = u64::from(self.rules.window);
         // A probe of the rate control is sent as a single frame.
         let max_frames = if self.backlog.txqs[id].rate.is_probe() { 1 } else { self.rules.max_frames };
         let (mut data, mut last) = (Data::none(mode, Bytes::ZERO, Response::BlockAck), Bytes::ZERO);
         let fits = |data: &Data, mpdu: Bytes| {
             u64::from(data.frames) < max_frames
-                && (frame::padded(data.octets) + frame::a_mpdu_subframe(mpdu) <= most || (data.frames == 0 && is_first))
+                && (frame::padded(data.octets) + frame::a_mpdu_subframe(mpdu) <= maximum
+                    || (data.frames == 0 && is_first))
         };
         let mut index = 0;
         loop {
@@ -134,7 +142,7 @@ impl<D: Packet> Cell<D> {
         Some(())
     }
 
-    /// Adds packets to `frame` while the A-MSDU has room.
+    /// Adds packets to `frame` as long as the A-MSDU has room.
     fn fill_a_msdu(&mut self, now: Instant, id: TxqId, frame: &mut Mpdu<D>) {
         let mut subframes = frame::a_msdu_subframe(frame.bytes);
         loop {

@@ -13,19 +13,19 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::{self, Buffer, Verdict};
 use std::ops::Range;
 
-/// A frame queue for one peer and category: mac80211's txq, and both ends of its Block ACK
+/// A frame queue for one peer and category: mac80211's txq, and both sides of its Block ACK
 /// agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TxqId(pub(super) u32);
 
-/// The queues and EDCAFs of all nodes, side by side.
+/// The queues and EDCAFs of all nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Backlog<D> {
     pub(super) txqs: ById<TxqId, Txq<D>>,
     pub(super) edcafs: ById<EdcafId, Edcaf>,
 }
 
-/// What one node sends to another in one category.
+/// The frame queue from one node to another in one category.
 #[derive(Clone, Debug)]
 pub(super) struct Txq<D> {
     pub(super) from: usize,
@@ -43,13 +43,15 @@ pub(super) struct Txq<D> {
     pub(super) long_retries: u8,
     /// The queue is among the ready queues of its EDCAF.
     pub(super) is_ready: bool,
-    /// Its sender is absent, or its receiver has announced its absence.
+    /// Its sender is absent, or its receiver has announced an absence.
     pub(super) is_paused: bool,
     /// Packets that wait or are unacknowledged.
     pub(super) occupancy: Occupancy,
-    /// With TCP/HACK, if the peer has a queue to this node in the same category.
+    /// The state of TCP/HACK, if it is enabled and the peer has a queue to this node in the same
+    /// category.
     pub(super) hack: Option<Box<End<D>>>,
-    /// That queue of the peer: the response frames to what it sends carry TCP ACKs of this one.
+    /// The queue of the peer to this node: response frames to its frames carry TCP ACKs of this
+    /// queue.
     pub(super) reverse: Option<TxqId>,
 }
 
@@ -83,7 +85,7 @@ pub(super) struct Edcaf {
     pub(super) long_retries: u8,
 }
 
-/// What an EDCAF is doing.
+/// The state of an EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     /// It has nothing to send. Its backoff ends, or ended, at this count of its lane.
@@ -95,7 +97,7 @@ pub(super) enum Status {
 }
 
 impl<D: Datagram> Txq<D> {
-    /// What has no sequence number yet.
+    /// Returns the occupancy without packets that have a sequence number.
     fn unsent(&self) -> Occupancy {
         Occupancy { packets: self.buffer.len() as u64, bytes: self.buffer.bytes() }
     }
@@ -149,7 +151,7 @@ impl<D: Datagram> Backlog<D> {
         verdict
     }
 
-    /// The packets that count towards the limit of a queue.
+    /// Returns the packets that count towards the limit of a queue.
     #[inline]
     fn counted(&self, id: TxqId) -> Occupancy {
         let txq = &self.txqs[id];
@@ -171,7 +173,7 @@ impl<D: Datagram> Backlog<D> {
         }
     }
 
-    /// Packets of the queue have been acknowledged or given up.
+    /// Removes packets that have been acknowledged or given up from the occupancy.
     pub(super) fn let_go(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes, window: &Range<Instant>) {
         if packets == 0 {
             return;
@@ -185,7 +187,7 @@ impl<D: Datagram> Backlog<D> {
         edcaf.note_length(now, window);
     }
 
-    /// Adds the queue to the ready queues of its EDCAF, if it has something to send and is not
+    /// Adds the queue to the ready queues of its EDCAF, if it has something to send and is not yet
     /// among them.
     #[inline]
     pub(super) fn make_ready(&mut self, id: TxqId, at_front: bool) {
@@ -215,7 +217,7 @@ impl<D: Datagram> Backlog<D> {
         let txq = &self.txqs[id];
         if !txq.is_ready && !txq.is_paused && (self.has_more(id) || self.txqs[id].originator.must_request) {
             self.txqs[id].is_ready = true;
-            // The queue counts as if its first packet had just been enqueued.
+            // The queue is ordered as if its first packet had just been enqueued.
             self.edcafs[self.txqs[id].edcaf].ready.put(id, now, false);
         }
     }

@@ -1,4 +1,4 @@
-//! The access point sends beacons (11.1.2).
+//! Transmission of beacons by the access point (11.1.2).
 //!
 //! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after the
 //! beacon fell due. It elicits no response.

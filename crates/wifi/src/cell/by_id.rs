@@ -1,4 +1,4 @@
-//! Vectors indexed by a type of their own, so that an id cannot index the wrong vector.
+//! Vectors indexed by a dedicated type, so that an ID cannot index the wrong vector.
 
 use super::backlog::TxqId;
 use crate::access::EdcafId;
@@ -33,7 +33,7 @@ impl Id for EdcafId {
     }
 }
 
-/// A vector to which elements are added and from which none is removed.
+/// A vector to which elements are only added.
 #[derive(Clone, Debug)]
 pub(super) struct ById<I, T> {
     items: Vec<T>,

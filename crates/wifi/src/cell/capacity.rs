@@ -21,7 +21,7 @@ pub struct Cycle {
 }
 
 impl Cycle {
-    /// The capacity in bits per second.
+    /// Returns the capacity in bits per second.
     #[must_use]
     pub fn rate(self) -> f64 {
         self.octets.get() as f64 * 8.0 / self.time.as_secs_f64()
@@ -29,9 +29,9 @@ impl Cycle {
 }
 
 impl<D: Packet> Cell<D> {
-    /// The mean cycle of `from` if it always has packets of `packet` octets for `to`. Rate control
-    /// that adapts counts as its fastest mode. Returns `None` if [`carry`](Self::carry) was not
-    /// called for this direction and category.
+    /// Returns the mean cycle of `from` if it always has packets of `packet` octets for `to`. Rate
+    /// control that adapts counts as its fastest mode. Returns `None` if [`carry`](Self::carry) was
+    /// not called for this direction and category.
     #[must_use]
     pub fn cycle(&self, from: usize, to: usize, category: Category, packet: Bytes) -> Option<Cycle> {
         let category = if self.rules.has_qos { category } else { Category::BestEffort };
@@ -52,7 +52,7 @@ impl<D: Packet> Cell<D> {
         let sifs = self.rules.timing.sifs;
         let limit = Some(parameters.txop_limit).filter(|limit| !limit.is_zero());
         let (mut packets, mut used) = (0, Duration::ZERO);
-        // The transmission opportunity continues SIFS after an exchange while another one fits
+        // The transmission opportunity continues SIFS after an exchange if another one fits
         // (10.23.2.9).
         loop {
             let ahead = if packets == 0 { Duration::ZERO } else { sifs };
@@ -78,15 +78,15 @@ impl<D: Packet> Cell<D> {
         self.rules.timing.slot * (self.rules.backoffs(window) - 1) / 2
     }
 
-    /// The longest exchange that takes at most `left`. The first one may exceed it with a single
-    /// frame.
+    /// Returns the longest exchange that takes at most `left`. The first one may exceed it with a
+    /// single frame.
     fn full_exchange(&self, mode: Mode, packet: Bytes, left: Option<Duration>, is_first: bool) -> Option<FullExchange> {
         let rules = &self.rules;
         let (packets_of_mpdu, mpdu) = self.full_mpdu(packet);
         let response_mode = self.response_mode(mode);
         let (frames, octets) = match rules.max_aggregate {
             None => (1, mpdu),
-            Some(most) => self.full_aggregate(mpdu, most.min(self.octets_within(mode, false, left)), is_first)?,
+            Some(maximum) => self.full_aggregate(mpdu, maximum.min(self.octets_within(mode, false, left)), is_first)?,
         };
         let (psdu, response) = match frames {
             1 if rules.always_delimits => (frame::a_mpdu_subframe(mpdu), Response::Ack),
@@ -101,7 +101,7 @@ impl<D: Packet> Cell<D> {
         fits.then_some(FullExchange { packets: frames * packets_of_mpdu, time })
     }
 
-    /// Packets of an MPDU, and its octets.
+    /// Returns the number of packets of an MPDU, and its octets.
     fn full_mpdu(&self, packet: Bytes) -> (u64, Bytes) {
         let subframe = frame::a_msdu_subframe(packet);
         let (mut packets, mut octets) = (1, subframe);
@@ -112,11 +112,12 @@ impl<D: Packet> Cell<D> {
         (packets, if packets == 1 { self.rules.mpdu(packet) } else { frame::a_msdu(octets) })
     }
 
-    /// Frames of an A-MPDU of at most `most` octets, and its octets.
-    fn full_aggregate(&self, mpdu: Bytes, most: Bytes, is_first: bool) -> Option<(u64, Bytes)> {
+    /// Returns the number of frames of an A-MPDU of at most `maximum` octets, and its octets.
+    fn full_aggregate(&self, mpdu: Bytes, maximum: Bytes, is_first: bool) -> Option<(u64, Bytes)> {
         let subframe = frame::a_mpdu_subframe(mpdu);
         let (mut frames, mut octets) = (0, Bytes::ZERO);
-        while frames < self.rules.max_frames && (frame::padded(octets) + subframe <= most || (frames == 0 && is_first))
+        while frames < self.rules.max_frames
+            && (frame::padded(octets) + subframe <= maximum || (frames == 0 && is_first))
         {
             octets = frame::padded(octets) + subframe;
             frames += 1;

@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// The backoff of an EDCAF in slots (10.3.3).
+    /// Returns the backoff of an EDCAF in slots (10.3.3).
     pub(super) fn draw_backoff(&mut self, now: Instant, id: EdcafId) -> u64 {
         let edcaf = &self.backlog.edcafs[id];
         let slots = self.contenders.draw(self.rules.backoffs(edcaf.window.get()));
@@ -18,7 +18,7 @@ impl<D: Packet> Cell<D> {
         slots
     }
 
-    /// An EDCAF has something to send from now on.
+    /// Records that an EDCAF has something to send from now on.
     pub(super) fn join_contention(&mut self, now: Instant, id: EdcafId) {
         self.backlog.edcafs[id].status = Status::Waiting;
         self.contenders.join(now);
@@ -38,9 +38,10 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The transmission opportunity is over, whether the last exchange succeeded or not. The EDCAF
+    /// Ends the transmission opportunity, whether or not the last exchange succeeded. The EDCAF
     /// draws the backoff before its next opportunity, and counts it down even if it has nothing to
-    /// send (10.3.4.3). `timeout` is the instant at which it knows that no response frame comes.
+    /// send (10.3.4.3). `timeout` is the instant at which it detects that no response frame
+    /// arrives.
     pub(super) fn end_txop(&mut self, now: Instant, id: EdcafId, timeout: Option<Instant>) {
         let slots = self.draw_backoff(now, id);
         let edcaf = &self.backlog.edcafs[id];
@@ -60,7 +61,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// All EDCAFs whose backoff ends now begin.
+    /// Starts the transmission of all EDCAFs whose backoff ends now.
     pub(super) fn contend(&mut self, now: Instant) {
         let mut winners = self.contenders.take_winners();
         self.medium.contention.take_due(now, &mut winners);
@@ -85,9 +86,9 @@ impl<D: Packet> Cell<D> {
         self.contenders.put_back(winners);
     }
 
-    /// A higher category of the same node wins. This EDCAF backs off as after a failure on the air,
-    /// and the retry counters of the EDCAF and of its next frame increase by one (10.22.2.11.1 of
-    /// 802.11-2016).
+    /// Handles an internal collision, which a higher category of the same node wins. This EDCAF
+    /// backs off as after a failure on the air. The retry counters of the EDCAF and of its next
+    /// frame increase by one (10.22.2.11.1 of 802.11-2016).
     fn collide_internally(&mut self, now: Instant, id: EdcafId) {
         let node = self.backlog.edcafs[id].node;
         if let Some(counters) = self.measurement.of(now, node) {

@@ -1,4 +1,4 @@
-//! How many EDCAFs wait for the medium.
+//! The EDCAFs that wait for the medium.
 
 use crate::access::EdcafId;
 use acklab_base::Instant;
@@ -8,7 +8,7 @@ use acklab_base::random::Stream;
 #[derive(Clone, Debug)]
 pub(super) struct Contenders {
     waiting: u32,
-    /// When the first EDCAF began to wait after a time when none waited.
+    /// When the first of the waiting EDCAFs began to wait.
     since: Instant,
     backoffs: Stream,
     /// Reused memory.
@@ -20,7 +20,7 @@ impl Contenders {
         Self { waiting: 0, since: Instant::ZERO, backoffs, winners: Vec::new() }
     }
 
-    /// One more EDCAF waits.
+    /// Adds a waiting EDCAF.
     pub(super) fn join(&mut self, now: Instant) {
         if self.waiting == 0 {
             self.since = now;
@@ -28,7 +28,7 @@ impl Contenders {
         self.waiting += 1;
     }
 
-    /// `count` EDCAFs have won the medium, alone or together.
+    /// Removes `count` EDCAFs that have won the medium, alone or together.
     pub(super) fn win(&mut self, count: usize) {
         self.waiting -= count as u32;
     }
@@ -38,17 +38,17 @@ impl Contenders {
         self.waiting > 0
     }
 
-    /// When the first EDCAF began to wait after a time when none waited.
+    /// Returns when the first of the waiting EDCAFs began to wait.
     pub(super) const fn since(&self) -> Instant {
         self.since
     }
 
-    /// A backoff of fewer than `slots` slots (10.3.3).
+    /// Returns a backoff of fewer than `slots` slots (10.3.3).
     pub(super) fn draw(&mut self, slots: u64) -> u64 {
         self.backoffs.below(slots)
     }
 
-    /// An empty list for winners; [`put_back`](Self::put_back) returns its memory.
+    /// Returns an empty list for winners; [`put_back`](Self::put_back) returns its memory.
     pub(super) fn take_winners(&mut self) -> Vec<EdcafId> {
         std::mem::take(&mut self.winners)
     }

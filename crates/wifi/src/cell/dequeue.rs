@@ -7,7 +7,8 @@ use acklab_base::{Duration, Instant};
 use acklab_path::queue::HeadDrops;
 
 impl<D: Packet> Cell<D> {
-    /// Takes a packet from the queue. Reports what `CoDel` drops before it.
+    /// Takes a packet from the queue. Reports the packets that the queue discipline drops before
+    /// it.
     pub(super) fn take(&mut self, now: Instant, id: TxqId) -> Option<(Instant, D)> {
         let mut dropped = HeadDrops::default();
         let taken = self.backlog.txqs[id].buffer.take(now, &mut dropped);

@@ -1,9 +1,9 @@
 //! The rules of channel access on which implementations differ, as data: one field per rule, one
 //! value per behaviour, with its source.
 //!
-//! The machine evaluates these rules and never asks which implementation it imitates. A [`Dialect`]
-//! selects a complete set of values. ns-3's functions are those of 3.37, ns-2's those of 2.35's
-//! `mac/mac-802_11.cc` unless another file is named.
+//! The machine evaluates these rules and does not depend on the implementation that it imitates. A
+//! [`Dialect`] selects a complete set of values. Functions of ns-3 are those of 3.37, and functions
+//! of ns-2 those of 2.35's `mac/mac-802_11.cc` unless another file is named.
 
 use crate::config::{Dialect, EifsAfterCollision};
 
@@ -35,24 +35,24 @@ pub(super) struct DialectRules {
 /// How an idle EDCAF requests the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessRequest {
-    /// It backs off if the medium is busy, and transmits at the next slot if it was idle for DIFS
-    /// or AIFS (10.3.4.2).
+    /// It backs off if the medium is busy. It transmits at the next slot if the medium was idle for
+    /// DIFS or AIFS (10.3.4.2).
     Standard,
     /// ns-3's `ChannelAccessManager`.
     Ns3,
-    /// It always backs off, on an idle medium DIFS after the frame has arrived (`Mac802_11::send`
+    /// It always backs off; on an idle medium, DIFS after the frame has arrived (`Mac802_11::send`
     /// with `bugFix_timer_`).
     AlwaysBacksOff,
 }
 
-/// How soon a transmission is sensed.
+/// When a transmission is sensed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sensing {
     /// After aCCATime of the PHY.
     CcaTime,
     /// After 4 µs, whatever the modulation (ns-3's `WifiPhy`, `GetPreambleDetectionDuration`).
     FourMicros,
-    /// At once: with the first bit that arrives (`Mac802_11::recv`).
+    /// Immediately, with the first bit that arrives (`Mac802_11::recv`).
     FirstBit,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum BackoffRange {
     BelowWindow,
 }
 
-/// When a frame leaves the queue, so that the queue's discipline no longer sees it.
+/// When a frame leaves the queue, after which the queue discipline cannot drop it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dequeue {
     /// When its EDCAF has won the medium.
@@ -78,17 +78,17 @@ pub(super) enum Dequeue {
 /// How long an initiator waits for a response frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseTimeout {
-    /// Until the frame should have begun: SIFS, a slot and the preamble (10.3.2.9).
+    /// Until the start of the frame is due: SIFS, a slot and the preamble (10.3.2.9).
     Start,
-    /// Until the frame should have ended, and twice `DSSS_MaxPropagationDelay` (`check_pktTx`,
+    /// Until the end of the frame is due, and twice `DSSS_MaxPropagationDelay` (`check_pktTx`,
     /// `check_pktRTS`).
     End,
 }
 
-/// What follows EIFS.
+/// The interval after EIFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EifsEnd {
-    /// The first slot: EIFS takes the place of DIFS or AIFS (10.3.2.3.7).
+    /// The first slot: EIFS replaces DIFS or AIFS (10.3.2.3.7).
     FirstSlot,
     /// DIFS: EIFS is a NAV (`recv_timer`, `navHandler`).
     Difs,
@@ -97,34 +97,34 @@ pub(super) enum EifsEnd {
 /// Whether the senders of a collision defer for EIFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CollidingSenders {
-    /// No sender defers, because each was transmitting.
+    /// Senders do not defer, because each was transmitting.
     NeverDefer,
-    /// A sender defers if its own frame ends no later than another: it receives the rest of the
+    /// A sender defers if its own frame ends no later than another one: it receives the rest of the
     /// other frame as an error (`recv`: `tx_active_`; `recv_timer`).
     DeferIfOutlasted,
 }
 
-/// What a retry limit does to a window under MIMD.
+/// The effect of a retry limit on a window under MIMD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MimdLimit {
-    /// Nothing: Kim et al. name successes and failures alone.
+    /// None: Kim et al. mention successes and failures only.
     Keeps,
     /// It returns to CWmin (`RetransmitDATA`, `RetransmitRTS`: `rst_cw`).
     Resets,
 }
 
-/// How precise durations are.
+/// The precision of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durations {
     /// DSSS frames take whole microseconds (16.3.4), and duration fields cover them.
     WholeFrames,
-    /// DSSS frames take what their bits take, and duration fields are rounded to microseconds
-    /// (`txtime`; `mac-802_11.h`, `usec`): the NAV of bystanders ends up to 0.5 µs before or after
-    /// the exchange.
+    /// DSSS frames take the exact time of their bits, and duration fields are rounded to
+    /// microseconds (`txtime`; `mac-802_11.h`, `usec`). So the NAV of bystanders ends up to 0.5 µs
+    /// before or after the exchange.
     WholeFields,
 }
 
-/// What surrounds an IP packet in a data frame.
+/// The encapsulation of an IP packet in a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encapsulation {
     /// MAC header, LLC and SNAP, FCS.
@@ -152,7 +152,7 @@ impl DialectRules {
         limits_requests: true,
     };
 
-    /// ns-3 3.37's, where they are not those of the standard.
+    /// The rules of ns-3 3.37 that differ from the standard.
     const NS3: Self = Self {
         request: AccessRequest::Ns3,
         sensing: Sensing::FourMicros,
@@ -162,7 +162,7 @@ impl DialectRules {
         ..Self::STANDARD
     };
 
-    /// ns-2.35's, where they are not those of the standard.
+    /// The rules of ns-2.35 that differ from the standard.
     const NS2: Self = Self {
         request: AccessRequest::AlwaysBacksOff,
         sensing: Sensing::FirstBit,

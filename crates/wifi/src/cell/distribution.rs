@@ -1,14 +1,14 @@
-//! Routing within the cell: the node at which a packet leaves it, and the queue that leads there.
+//! Routing within the cell: the node at which a packet leaves it, and the queue to that node.
 
 use super::{ACCESS_POINT, Cell, Error, TxqId};
 use crate::access::Category;
 use crate::packet::Packet;
 use acklab_base::{Instant, NodeId};
 
-/// The nodes behind each station, as the distribution service knows them (4.5.2.1), and the queues.
+/// The nodes behind each station, as in the distribution service (4.5.2.1), and the queues.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Distribution {
-    /// By destination: the node of the cell at which packets leave.
+    /// The node of the cell at which packets leave, by destination.
     exits: Vec<Option<u32>>,
     /// The queue between a station and the access point, by station, direction and category.
     queues: Vec<Option<TxqId>>,
@@ -17,7 +17,7 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// The node at which packets to `destination` leave the cell.
+    /// Returns the node at which packets to `destination` leave the cell.
     #[inline]
     pub(super) fn exit(&self, destination: NodeId) -> Option<usize> {
         self.exits.get(destination.index()).copied().flatten().map(|node| node as usize)
@@ -27,7 +27,7 @@ impl Distribution {
         self.unplaced += 1;
     }
 
-    /// The index of a queue. One of its ends is the access point.
+    /// Returns the index of a queue. One of its nodes is the access point.
     fn place(from: usize, to: usize, category: Category) -> usize {
         let is_uplink = to == ACCESS_POINT;
         let station = if is_uplink { from } else { to };
@@ -49,7 +49,7 @@ impl Distribution {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Packets to `destination` leave the cell at `node`.
+    /// Attaches `destination`, so that packets to it leave the cell at `node`.
     pub fn attach(&mut self, destination: NodeId, node: usize) {
         let exits = &mut self.distribution.exits;
         if exits.len() <= destination.index() {
@@ -74,13 +74,14 @@ impl<D: Packet> Cell<D> {
         Ok(())
     }
 
-    /// Packets dropped since the start because their destination is attached to no other node.
+    /// Returns the number of packets dropped since the start because their destination is not
+    /// attached to another node.
     #[must_use]
     pub const fn unplaced(&self) -> u64 {
         self.distribution.unplaced
     }
 
-    /// A packet that has entered the cell at this node is sent towards its exit.
+    /// Sends a packet that has entered the cell at this node towards its exit.
     pub(super) fn route(&mut self, now: Instant, from: usize, packet: D) {
         match self.distribution.exit(packet.destination()) {
             Some(exit) if exit != from => {
@@ -101,7 +102,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The first packet from one node to another in its category creates the queue.
+    /// Sends the first packet from one node to another in its category, which creates the queue.
     #[cold]
     fn send_first(&mut self, now: Instant, from: usize, to: usize, category: Category, packet: D) {
         match self.txq(from, to, category) {

@@ -1,4 +1,4 @@
-//! A frame exchange under way: what is on the air, and what follows it.
+//! A frame exchange in progress: the PPDU on the air, and the next steps.
 
 use super::TxqId;
 use super::rules::Response;
@@ -23,23 +23,23 @@ pub(super) struct Exchange {
     pub(super) mode: Mode,
     pub(super) octets: Bytes,
     pub(super) response: Response,
-    /// The PPDU with data, which waits while RTS or CTS goes ahead of it.
+    /// The PPDU with data, which waits for RTS or CTS.
     pub(super) data: Data,
-    /// The cell's number of the PPDU, by which overlaps refer to it.
+    /// The number of the PPDU in the cell, which identifies it in overlaps.
     pub(super) number: u64,
-    /// It overlapped with another PPDU that its receiver hears.
+    /// It overlapped with another PPDU that its receiver senses.
     pub(super) has_collided: bool,
-    /// It overlapped with a PPDU that began before either preamble could be detected: no bystander
-    /// receives it or defers for EIFS.
+    /// It overlapped with a PPDU that began before either preamble could be detected, so that
+    /// bystanders neither receive it nor defer for EIFS.
     pub(super) is_undetected: bool,
-    /// It overlapped with a PPDU that its sender hears and that ends no earlier.
+    /// It overlapped with a PPDU that its sender senses and that ends no earlier.
     pub(super) is_outlasted: bool,
     pub(super) txop_ends: Option<Instant>,
     pub(super) arrived: Arrived,
 }
 
 impl Exchange {
-    /// The node that has begun the exchange.
+    /// Returns the node that has begun the exchange.
     pub(super) fn initiator(&self) -> usize {
         match self.phase {
             Phase::Response => self.receiver.unwrap_or(super::ACCESS_POINT),
@@ -69,7 +69,7 @@ impl Default for Arrived {
     }
 }
 
-/// A PPDU with data as it was assembled.
+/// The contents of a PPDU with data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) mode: Mode,
@@ -83,16 +83,16 @@ pub(super) struct Data {
     pub(super) frames: u32,
     /// MPDUs that were never sent before.
     pub(super) first_tries: u32,
-    /// RTS goes ahead of it.
+    /// RTS is sent before it.
     pub(super) wants_rts: bool,
-    /// MORE DATA: its sender has more for the same peer (9.2.4.1.8).
+    /// MORE DATA: its sender has more data for the same peer (9.2.4.1.8).
     pub(super) has_more: bool,
-    /// SYNC of TCP/HACK: its sender goes on although an earlier response frame is missing.
+    /// SYNC of TCP/HACK: its sender has moved on although an earlier response frame is missing.
     pub(super) is_sync: bool,
 }
 
 impl Data {
-    /// A PPDU without data.
+    /// Returns a PPDU without data.
     pub(super) const fn none(mode: Mode, octets: Bytes, response: Response) -> Self {
         Self {
             mode,
@@ -108,7 +108,7 @@ impl Data {
         }
     }
 
-    /// Counts one more MPDU.
+    /// Counts another MPDU.
     pub(super) fn add<D>(&mut self, frame: &Mpdu<D>) {
         self.bytes += frame.bytes;
         self.ack_octets += Bytes(u64::from(frame.pure_ack_octets));
@@ -117,7 +117,7 @@ impl Data {
     }
 }
 
-/// What the initiator sends.
+/// The frame that the initiator sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameKind {
     Beacon,
@@ -128,15 +128,15 @@ pub(super) enum FrameKind {
     Request,
 }
 
-/// Which part of the exchange is under way.
+/// The current part of the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The initiator sends.
+    /// The initiator transmits.
     Frame,
-    /// SIFS before the response frame, where some nodes are hidden from others.
+    /// SIFS before the response frame, in cells with hidden nodes.
     BeforeResponse,
-    /// The receiver sends the response frame.
+    /// The receiver transmits the response frame.
     Response,
-    /// SIFS before the initiator's next frame, where some nodes are hidden from others.
+    /// SIFS before the initiator's next frame, in cells with hidden nodes.
     BeforeFrame,
 }

@@ -1,4 +1,4 @@
-//! No response frame arrives: the retry counters, and frames that are given up.
+//! Handling of missing response frames: retry counters, and frames that are given up.
 
 use super::dialect::MimdLimit;
 use super::exchange::{Exchange, FrameKind, Phase};
@@ -10,7 +10,8 @@ use crate::packet::Packet;
 use acklab_base::{Datagram, Duration, Instant};
 
 impl<D: Packet> Cell<D> {
-    /// The initiator receives no response frame, or one that it cannot decode.
+    /// Handles an exchange whose initiator receives no response frame, or one that it cannot
+    /// decode.
     pub(super) fn fails(&mut self, now: Instant, index: usize) {
         let exchange = self.medium.exchanges.swap_remove(index);
         let (id, edcaf_id) = (exchange.txq, exchange.edcaf);
@@ -23,8 +24,8 @@ impl<D: Packet> Cell<D> {
         let is_at_limit = self.count_retry(id, is_behind_rts);
         let txq = &mut self.backlog.txqs[id];
         txq.attempt += 1;
-        // Another queue is served after as many failures of a PPDU, of any kind, as a frame has
-        // transmissions.
+        // Another queue is served once the failures of a PPDU, of any kind, reach the retry limit
+        // of a frame.
         let are_tries_over = is_at_limit || txq.attempt >= u32::from(self.rules.retries.short);
         if matches!(exchange.kind, FrameKind::Data | FrameKind::Request) {
             txq.originator.miss_response(exchange.data.response == Response::Ack);
@@ -53,12 +54,12 @@ impl<D: Packet> Cell<D> {
         };
         self.backlog.make_ready_after_failure(now, id, stays_first);
         let waits = match exchange.phase {
-            // A response frame did arrive, with an error.
+            // A response frame arrived, with an error.
             Phase::Response if self.rules.detects(&exchange) => self.rules.eifs_extra(),
             Phase::Response => Duration::ZERO,
             _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
         };
-        // A sender that receives the rest of another frame defers with the bystanders.
+        // A sender that receives the rest of another frame defers like the bystanders.
         let timeout = (!self.rules.defers_as_sender(&exchange)).then_some(now + waits);
         self.end_txop(now, edcaf_id, timeout);
     }
@@ -82,7 +83,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Counts a failure of the first frame of a queue. Returns whether the frame has reached its
+    /// Counts a failure of the first frame of a queue. Returns `true` if the frame has reached its
     /// retry limit (10.3.4.4).
     pub(super) fn count_retry(&mut self, id: TxqId, is_behind_rts: bool) -> bool {
         let retries = self.rules.retries;
@@ -93,15 +94,15 @@ impl<D: Packet> Cell<D> {
         *counter >= limit
     }
 
-    /// The Block ACK is missing: the originator does not know which frames of the aggregate have
-    /// arrived.
+    /// Handles a missing Block ACK: the originator cannot determine which frames of the aggregate
+    /// have arrived.
     fn aggregate_fails(&mut self, now: Instant, exchange: &Exchange) {
         let id = exchange.txq;
         if exchange.kind == FrameKind::Rts {
             return;
         }
         let originator = &mut self.backlog.txqs[id].originator;
-        let gives_up = self.rules.max_requests.is_some_and(|most| originator.requests >= most);
+        let gives_up = self.rules.max_requests.is_some_and(|maximum| originator.requests >= maximum);
         if gives_up {
             (originator.must_request, originator.requests) = (false, 0);
         }
@@ -118,8 +119,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The originator has nothing left to send, and no request has reached the recipient. The
-    /// recipient then releases frames behind a gap, as the reorder timer of mac80211 does after 100
+    /// Releases frames behind a gap at the recipient, when the originator has nothing left to send
+    /// and no request has reached the recipient. The reorder timer of mac80211 does this after 100
     /// ms (`HT_RX_REORDER_BUF_TIMEOUT`). The timer has no other effect here.
     pub(super) fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
         let originator = &mut self.backlog.txqs[id].originator;
@@ -127,8 +128,8 @@ impl<D: Packet> Cell<D> {
         self.move_window(now, id);
     }
 
-    /// The first frame has reached its retry limit: it is given up, and the next one starts with
-    /// fresh counters (10.3.4.4).
+    /// Gives up the first frame, which has reached its retry limit. The next one starts with fresh
+    /// counters (10.3.4.4).
     pub(super) fn give_up_single_frame(&mut self, now: Instant, id: TxqId, index: usize) {
         let txq = &mut self.backlog.txqs[id];
         (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
@@ -137,9 +138,9 @@ impl<D: Packet> Cell<D> {
         self.advance(now, id);
     }
 
-    /// Counts a failure of a frame within an aggregate, which is given up at the limit.
+    /// Counts a failure of a frame within an aggregate. The frame is given up at the limit.
     pub(super) fn frame_fails(&mut self, now: Instant, id: TxqId, sequence: u64) {
-        let most = if self.rules.max_aggregate.is_some() { self.rules.retries.aggregated } else { None };
+        let maximum = if self.rules.max_aggregate.is_some() { self.rules.retries.aggregated } else { None };
         let txq = &mut self.backlog.txqs[id];
         let index = sequence.saturating_sub(txq.originator.start) as usize;
         let Some(frame) = txq.originator.frame(sequence) else { return };
@@ -147,14 +148,14 @@ impl<D: Packet> Cell<D> {
             return;
         }
         frame.failures = frame.failures.saturating_add(1);
-        if most.is_some_and(|most| frame.failures >= most) {
+        if maximum.is_some_and(|maximum| frame.failures >= maximum) {
             let from = txq.from;
             self.measurement.counters[from].given_up += self.give_up(now, id, index);
         }
     }
 
-    /// The frame at `index` of the window is not retransmitted. Returns the number of its packets
-    /// that the peer has not received, counted inside the window of measurement.
+    /// Gives up the frame at `index` of the window. Returns the number of its packets that the peer
+    /// has not received, counted inside the window of measurement.
     pub(super) fn give_up(&mut self, now: Instant, id: TxqId, index: usize) -> u64 {
         let is_measured = self.measurement.is_on(now);
         let has_agreement = self.rules.max_aggregate.is_some();
@@ -163,8 +164,8 @@ impl<D: Packet> Cell<D> {
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         (frame.is_settled, frame.is_given_up) = (true, true);
         if frame.is_received {
-            // Only its response frame was lost. The recipient holds the frame back while it waits
-            // for an earlier one.
+            // Only its response frame was lost. The recipient keeps the frame in the reorder buffer
+            // until an earlier one arrives.
             originator.must_request |= originator.has_gap;
             return 0;
         }

@@ -1,4 +1,4 @@
-//! TCP ACKs are held for a response frame, are appended to it, and arrive with it.
+//! TCP ACKs held for response frames: appended to them, and delivered with them.
 
 use super::exchange::{Exchange, FrameKind};
 use super::rules::Response;
@@ -30,8 +30,8 @@ impl HoldLimits {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Once two nodes have queues to each other in a category, their response frames can carry TCP
-    /// ACKs.
+    /// Pairs the queues of two nodes to each other in a category, so that their response frames can
+    /// carry TCP ACKs.
     pub(super) fn pair_for_hack(&mut self, id: TxqId) {
         let Some(config) = self.config.hack else { return };
         let category = |id: TxqId| self.backlog.edcafs[self.backlog.txqs[id].edcaf].category;
@@ -49,7 +49,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The TCP/HACK state of a queue, and the counters of its sender inside the window of
+    /// Returns the TCP/HACK state of a queue, and the counters of its sender inside the window of
     /// measurement.
     fn end(&mut self, now: Instant, id: TxqId) -> Option<(&mut End<D>, Option<&mut Counters>)> {
         let txq = &mut self.backlog.txqs[id];
@@ -78,7 +78,7 @@ impl<D: Packet> Cell<D> {
         done.err()
     }
 
-    /// Holds the TCP ACKs that wait in the queue, now that the variant permits it.
+    /// Holds the TCP ACKs that wait in the queue, once the variant permits it.
     pub(super) fn hold_waiting(&mut self, now: Instant, id: TxqId) {
         if self.backlog.txqs[id].hack.as_ref().is_some_and(|end| end.driver.holds_acks()) {
             if self.take_back(now, id, |_| true) {
@@ -89,7 +89,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Takes TCP ACKs out of the queue and compresses them, if they arrived in time and no frame
-    /// with an ACK of their flow is unacknowledged. Returns whether later ACKs of one of these
+    /// with an ACK of their flow is unacknowledged. Returns `true` if later ACKs of one of these
     /// flows stay in the queue.
     fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) -> bool {
         let txq = &mut self.backlog.txqs[id];
@@ -150,7 +150,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Enqueues the held ACKs that no response frame has carried, before later ACKs of their flows.
+    /// Enqueues held ACKs that no response frame has carried, before later ACKs of their flows.
     /// Returns their number.
     fn release(&mut self, now: Instant, id: TxqId) -> u64 {
         let txq = &mut self.backlog.txqs[id];
@@ -173,8 +173,8 @@ impl<D: Packet> Cell<D> {
         count
     }
 
-    /// A packet is put into a data frame. An uncompressed ACK supersedes compressed ones of its
-    /// flow.
+    /// Records that a packet is put into a data frame. An uncompressed ACK supersedes compressed
+    /// ones of its flow.
     #[inline]
     pub(super) fn note_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
         if self.config.hack.is_some() && packet.is_pure_ack() {
@@ -195,7 +195,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Appends the held ACKs to the response frame of `exchange`, which is sent in `mode`. Returns
-    /// their octets.
+    /// the number of their octets.
     pub(super) fn append_acks(&mut self, now: Instant, exchange: &Exchange, mode: Mode) -> Bytes {
         let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return Bytes::ZERO };
         let single = match (exchange.kind, exchange.response) {
@@ -209,9 +209,9 @@ impl<D: Packet> Cell<D> {
         let aifs = self.aifs(id);
         let Some((end, counters)) = self.end(now, id) else { return Bytes::ZERO };
         let config = end.driver.config();
-        let most = config.split.then(|| mode.octets_within(mode.duration(plain) + aifs) - plain);
+        let maximum = config.split.then(|| mode.octets_within(mode.duration(plain) + aifs) - plain);
         end.appended.clear();
-        let carried = end.driver.append_to_response(exchange.begins, single, most, &mut end.appended);
+        let carried = end.driver.append_to_response(exchange.begins, single, maximum, &mut end.appended);
         let octets = Bytes(end.appended.len() as u64);
         if let Some(counters) = counters
             && carried.acks > 0
@@ -250,7 +250,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Follows MORE DATA of the PPDU to which the node responds.
+    /// Updates the latch from MORE DATA of the PPDU to which the node responds.
     fn update_latch(&mut self, now: Instant, id: TxqId, has_more: bool) {
         let Some((end, _)) = self.end(now, id) else { return };
         end.driver.latch(has_more);
@@ -262,7 +262,7 @@ impl<D: Packet> Cell<D> {
                     counters.missed += u64::from(is_missed);
                 }
             }
-            // ACKs that did not fit.
+            // ACKs that did not fit are sent uncompressed.
             Variant::Opportunistic => _ = self.release(now, id),
             Variant::Timer => {}
         }
@@ -273,13 +273,13 @@ impl<D: Packet> Cell<D> {
         self.rules.timing.aifs(edcaf.parameters.aifsn)
     }
 
-    /// The octets appended to the response frame on the air.
+    /// Returns the octets appended to the response frame on the air.
     pub(super) fn appended(&self, exchange: &Exchange) -> &[u8] {
         let end = self.backlog.txqs[exchange.txq].reverse.and_then(|id| self.backlog.txqs[id].hack.as_ref());
         end.filter(|_| exchange.response != Response::Cts).map_or(&[], |end| &end.appended)
     }
 
-    /// The response frame was received: its TCP ACKs have arrived.
+    /// Delivers the TCP ACKs of a response frame that was received.
     pub(super) fn appended_acks_arrive(&mut self, now: Instant, exchange: &Exchange) {
         let Some(id) = self.backlog.txqs[exchange.txq].reverse else { return };
         let (distribution, arrivals) = (&self.distribution, &mut self.arrivals);
@@ -304,7 +304,7 @@ impl<D: Packet> Cell<D> {
     }
 }
 
-/// The number of packets and the sum of their octets.
+/// Returns the number of packets and the sum of their octets.
 fn sum_of<D: Packet>(packets: &[(Instant, D)]) -> (u64, Bytes) {
     let bytes = packets.iter().map(|(_, packet)| packet.wire_len()).fold(Bytes::ZERO, |sum, size| sum + size);
     (packets.len() as u64, bytes)

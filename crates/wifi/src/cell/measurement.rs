@@ -8,16 +8,16 @@ use crate::ppdu::Ppdu;
 use acklab_base::{Duration, FlowKey, Instant};
 use std::ops::Range;
 
-/// Counters and logs of a cell. Nothing else depends on them.
+/// Counters and logs of a cell. They do not influence the cell.
 #[derive(Clone, Debug)]
 pub(super) struct Measurement<D> {
     pub(super) window: Range<Instant>,
     pub(super) airtime: Airtime,
-    /// By node.
+    /// The counters of each node.
     pub(super) counters: Vec<Counters>,
-    /// By node, with TCP/HACK.
+    /// The TCP/HACK counters of each node.
     pub(super) hack: Vec<hack::Counters>,
-    /// The flows of dropped packets that were not reported yet.
+    /// The flows of dropped packets that have not been reported yet.
     pub(super) dropped_flows: Vec<FlowKey>,
     /// Every PPDU, if they are logged.
     pub(super) log: Option<Vec<Ppdu<D>>>,
@@ -41,7 +41,7 @@ impl<D> Measurement<D> {
         self.window.contains(&now)
     }
 
-    /// The counters of `node`, if `now` is inside the window.
+    /// Returns the counters of `node`, if `now` is inside the window.
     #[inline]
     pub(super) fn of(&mut self, now: Instant, node: usize) -> Option<&mut Counters> {
         if self.window.contains(&now) { Some(&mut self.counters[node]) } else { None }
@@ -58,7 +58,7 @@ impl<D> Measurement<D> {
         }
     }
 
-    /// The TCP/HACK counters of `node`, if `now` is inside the window.
+    /// Returns the TCP/HACK counters of `node`, if `now` is inside the window.
     #[inline]
     pub(super) fn hack_of(&mut self, now: Instant, node: usize) -> Option<&mut hack::Counters> {
         if self.window.contains(&now) { Some(&mut self.hack[node]) } else { None }

@@ -1,4 +1,4 @@
-//! The medium: what is on the air, who senses it, and who receives it.
+//! The medium: the PPDUs on the air, and which nodes sense and receive them.
 
 use super::dialect::CollidingSenders;
 use super::exchange::FrameKind;
@@ -19,18 +19,18 @@ pub(super) struct Medium {
     pub(super) exchanges: Vec<Exchange>,
     pub(super) reception: Reception,
     nodes: usize,
-    /// All nodes hear each other, so they share one view of the medium.
+    /// `true` if all nodes sense each other, so that they share one view of the medium.
     pub(super) has_one_view: bool,
     overlaps: Overlaps,
     /// PPDUs sent so far.
     frames: u64,
-    /// After which time each node senses a transmission.
+    /// The time after which each node senses a transmission.
     cca: Vec<Duration>,
     errors: Stream,
 }
 
 impl Medium {
-    /// `cca`: after which time each node senses a transmission.
+    /// Creates the medium. `cca` is the time after which each node senses a transmission.
     pub(super) fn new(cca: Vec<Duration>, rules: &Rules, reception: Reception, errors: Stream) -> Self {
         let nodes = cca.len();
         let is_by_power = rules.eifs_after_collision == EifsAfterCollision::PreambleDetection && reception.has_powers();
@@ -51,19 +51,19 @@ impl Medium {
         }
     }
 
-    /// When the next PPDU, MPDU, space before a PPDU, or backoff ends.
+    /// Returns when the next PPDU, MPDU, space before a PPDU, or backoff ends.
     #[inline]
     pub(super) fn due(&self) -> Option<Instant> {
         let ends = self.exchanges.iter().map(|exchange| exchange.ends.min(exchange.arrived.next)).min();
         Instant::earliest(ends, self.contention.due())
     }
 
-    /// A node's view of the medium.
+    /// Returns a node's view of the medium.
     pub(super) const fn view_of(&self, node: usize) -> usize {
         if self.has_one_view { 0 } else { node }
     }
 
-    /// The views of the medium.
+    /// Returns the views of the medium.
     const fn views(&self) -> Range<usize> {
         0..if self.has_one_view { 1 } else { self.nodes }
     }
@@ -93,7 +93,7 @@ impl Medium {
         })
     }
 
-    /// The PPDU of `exchange` begins. A receiver that hears two overlapping PPDUs loses both.
+    /// Starts the PPDU of `exchange`. A receiver that senses two overlapping PPDUs loses both.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         let (begins, sender) = (exchange.begins, exchange.sender);
         self.frames += 1;
@@ -130,8 +130,8 @@ impl Medium {
         exchange
     }
 
-    /// The PPDU of `exchange` has ended. Nodes that could decode it set their NAV for `reserved`;
-    /// those that could not defer for EIFS.
+    /// Ends the PPDU of `exchange`. Nodes that decoded it set their NAV for `reserved`; nodes that
+    /// could not decode it defer for EIFS.
     pub(super) fn go_off_air(
         &mut self,
         now: Instant,
@@ -183,8 +183,8 @@ impl Medium {
             return true;
         }
         let overlaps = self.overlaps.with(exchange.number);
-        // The senders of the collision were transmitting, but under some dialects receive what
-        // follows the end of their own frames.
+        // The senders of the collision were transmitting. Under some dialects they receive the
+        // remainder after the end of their own frames.
         let receives_rest = rules.dialect.colliding_senders == CollidingSenders::DeferIfOutlasted
             && !self.exchanges.iter().any(|other| other.sender == view && other.ends > now);
         let has_sent = !receives_rest && overlaps.iter().any(|other| other.from == view);
@@ -205,7 +205,7 @@ impl Medium {
         receiver.is_some_and(|receiver| self.contention.forbids_cts(receiver, now, exchange.sender))
     }
 
-    /// How the PPDU that has ended is received.
+    /// Returns the reception of a PPDU that has ended.
     pub(super) fn link(&mut self, now: Instant, exchange: &Exchange, receiver: usize, kind: Kind) -> Link {
         let (from, mode) = (exchange.sender, exchange.mode);
         if self.overlaps.is_empty() {
@@ -214,7 +214,7 @@ impl Medium {
         self.reception.link_beside(now, from, receiver, mode, kind, self.overlaps.with(exchange.number))
     }
 
-    /// Forgets what overlapped with a PPDU that is over.
+    /// Discards the overlaps of a PPDU that has ended.
     pub(super) fn forget_overlaps(&mut self, exchange: &Exchange) {
         self.overlaps.forget(exchange.number);
     }

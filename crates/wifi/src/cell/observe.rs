@@ -32,7 +32,7 @@ pub struct QueueView<'a> {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Counts only what happens in `window`; by default everything.
+    /// Restricts counting to `window`; by default everything is counted.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.measurement.airtime.measure(window.clone());
         self.measurement.window = window;
@@ -53,30 +53,30 @@ impl<D: Packet> Cell<D> {
         self.measurement.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
-    /// PPDUs that have yet to end began at this instant or later.
+    /// Returns an instant before which no PPDU began that has yet to end.
     #[must_use]
     pub fn settled(&self) -> Instant {
         self.medium.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// The flow of a packet dropped inside the window that was not reported yet.
+    /// Returns the flow of a packet that was dropped inside the window and not reported yet.
     pub fn take_drop(&mut self) -> Option<FlowKey> {
         self.measurement.dropped_flows.pop()
     }
 
-    /// The counters of all nodes, the access point first.
+    /// Returns the counters of all nodes, the access point first.
     #[must_use]
     pub fn counters(&self) -> &[Counters] {
         &self.measurement.counters
     }
 
-    /// The TCP/HACK counters of all nodes, the access point first; empty without TCP/HACK.
+    /// Returns the TCP/HACK counters of all nodes, the access point first; empty without TCP/HACK.
     #[must_use]
     pub fn hack_counters(&self) -> &[hack::Counters] {
         &self.measurement.hack
     }
 
-    /// The use of the airtime up to `until`.
+    /// Returns the use of the airtime up to `until`.
     pub fn airtime(&mut self, until: Instant) -> &Airtime {
         if let Some(exchange) = self.medium.exchanges.iter().min_by_key(|exchange| exchange.begins).copied() {
             self.measurement.airtime.book(exchange.sender, Use::Interframe, exchange.begins.min(until));
@@ -94,18 +94,19 @@ impl<D: Packet> Cell<D> {
         &self.measurement.airtime
     }
 
-    /// The use of the airtime up to the end of the last exchange. Later use is not decided yet.
+    /// Returns the use of the airtime up to the end of the last exchange. Later use is undetermined
+    /// yet.
     #[must_use]
     pub const fn decided_airtime(&self) -> &Airtime {
         &self.measurement.airtime
     }
 
-    /// The queues of all nodes.
+    /// Returns the queues of all nodes.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
         self.backlog.edcafs.iter().map(|edcaf| self.queue(edcaf))
     }
 
-    /// The queues of one node.
+    /// Returns the queues of one node.
     pub fn queues_of(&self, node: usize) -> impl Iterator<Item = QueueView<'_>> {
         self.backlog.edcafs.iter().filter(move |edcaf| edcaf.node == node).map(|edcaf| self.queue(edcaf))
     }

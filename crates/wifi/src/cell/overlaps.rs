@@ -5,32 +5,32 @@ use std::collections::BTreeMap;
 
 /// The PPDUs that overlap with each PPDU on the air, in the order in which they began.
 ///
-/// In a collision of n PPDUs there are n² of them, so each PPDU has a list of its own: one list for
-/// all would be searched n times.
+/// A collision of n PPDUs has n² overlaps, so each PPDU has its own list: a single list would be
+/// searched n times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlaps {
     of: BTreeMap<u64, Vec<Interferer>>,
-    /// The memory of lists that are over.
+    /// Reused memory of discarded lists.
     spare: Vec<Vec<Interferer>>,
 }
 
 impl Overlaps {
-    /// Whether none of the PPDUs on the air overlap.
+    /// Returns whether none of the PPDUs on the air overlap.
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
 
-    /// `other` interferes with the PPDU of this number.
+    /// Adds `other`, which interferes with the PPDU of this number.
     pub(super) fn add(&mut self, number: u64, other: Interferer) {
         self.of.entry(number).or_insert_with(|| self.spare.pop().unwrap_or_default()).push(other);
     }
 
-    /// The PPDUs that interfere with the PPDU of this number.
+    /// Returns the PPDUs that interfere with the PPDU of this number.
     pub(super) fn with(&self, number: u64) -> &[Interferer] {
         self.of.get(&number).map_or(&[], Vec::as_slice)
     }
 
-    /// Forgets what interfered with the PPDU of this number.
+    /// Discards the interferers of the PPDU of this number.
     pub(super) fn forget(&mut self, number: u64) {
         if let Some(mut list) = self.of.remove(&number) {
             list.clear();
@@ -57,7 +57,7 @@ mod tests {
         overlaps.forget(9);
         assert_eq!([7, 8].map(|number| senders(&overlaps, number)), [vec![], vec![2]]);
         overlaps.add(10, other(4));
-        assert_eq!(senders(&overlaps, 10), [4], "the memory that it takes over is empty");
+        assert_eq!(senders(&overlaps, 10), [4], "the reused memory is empty");
         [8, 10].into_iter().for_each(|number| overlaps.forget(number));
         assert!(overlaps.is_empty());
     }

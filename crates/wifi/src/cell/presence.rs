@@ -1,4 +1,4 @@
-//! Nodes leave for a while and return, for example to scan other channels.
+//! Temporary absences of nodes, for example to scan other channels.
 
 use super::{Cell, TxqId};
 use crate::packet::Packet;
@@ -6,8 +6,8 @@ use crate::reception::Presence;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// Returns `true` if the queue may be served. An absent node sends nothing, and nothing is sent
-    /// to a node that has announced its absence.
+    /// Returns `true` if the queue may be served. An absent node does not transmit, and no frame is
+    /// sent to a node that has announced its absence.
     pub(super) fn may_send(&self, now: Instant, id: TxqId) -> bool {
         if self.timers.presence.is_none() {
             return true;

@@ -1,4 +1,4 @@
-//! Packets are enqueued, and the queues of an EDCAF are scheduled.
+//! Enqueueing of packets, and scheduling of the queues of an EDCAF.
 
 use super::{Cell, TxqId};
 use crate::config::Queues;
@@ -32,7 +32,7 @@ impl Ready {
         }
     }
 
-    /// The next queue.
+    /// Returns the next queue.
     pub(super) fn first(&self) -> Option<TxqId> {
         match self {
             Self::RoundRobin(line) => line.front().copied(),

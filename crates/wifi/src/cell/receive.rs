@@ -1,4 +1,4 @@
-//! A PPDU ends: its receiver decodes it or not, and sends a response frame or none.
+//! The end of a PPDU: reception, and the response frame.
 
 use super::arrivals::pass_up;
 use super::exchange::{Exchange, FrameKind, Phase};
@@ -12,7 +12,7 @@ use crate::reception;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// The PPDU of an exchange ends, or the space before its next one.
+    /// Advances an exchange at the end of its PPDU, or of the space before its next one.
     pub(super) fn advance_exchange(&mut self, now: Instant, index: usize) {
         match self.medium.exchanges[index].phase {
             Phase::Frame => self.frame_ends(now, index),
@@ -47,7 +47,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Returns `true` if the receiver decodes the PPDU. One MPDU of an aggregate is enough; the
-    /// receiver passes up those that it decodes.
+    /// receiver passes up the MPDUs that it decodes.
     fn is_read(&mut self, now: Instant, exchange: &mut Exchange) -> bool {
         let Some(receiver) = exchange.receiver else { return !exchange.has_collided };
         match exchange.kind {
@@ -64,8 +64,8 @@ impl<D: Packet> Cell<D> {
         self.medium.is_control_read(now, exchange, exchange.receiver.unwrap_or(super::ACCESS_POINT))
     }
 
-    /// Receives the next `most` MPDUs of a PPDU.
-    fn receive_data(&mut self, now: Instant, exchange: &mut Exchange, receiver: usize, most: usize) {
+    /// Receives the next `maximum` MPDUs of a PPDU.
+    fn receive_data(&mut self, now: Instant, exchange: &mut Exchange, receiver: usize, maximum: usize) {
         let mut link = self.medium.link(now, exchange, receiver, reception::Kind::Data);
         let arrived = &mut exchange.arrived;
         if arrived.mpdus == 0 {
@@ -77,7 +77,7 @@ impl<D: Packet> Cell<D> {
         let keeps = self.measurement.log.is_some();
         let has_agreement = self.rules.max_aggregate.is_some();
         let Txq { from, to, originator, recipient, hack, .. } = &mut self.backlog.txqs[exchange.txq];
-        for place in arrived.mpdus..originator.sent.len().min(arrived.mpdus.saturating_add(most)) {
+        for place in arrived.mpdus..originator.sent.len().min(arrived.mpdus.saturating_add(maximum)) {
             let sequence = originator.sent[place];
             let Some(frame) = originator.frame(sequence) else { continue };
             if !self.medium.draw(link.success(frame.octets)) {
@@ -102,7 +102,7 @@ impl<D: Packet> Cell<D> {
         self.relay(now);
     }
 
-    /// An MPDU ends while its aggregate goes on. ns-3 passes it up at once
+    /// Handles the end of an MPDU within its aggregate. ns-3 passes it up immediately
     /// (`PhyEntity::EndOfMpdu`).
     pub(super) fn mpdu_ends(&mut self, now: Instant, index: usize) {
         let mut exchange = self.medium.exchanges[index];
@@ -128,7 +128,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The receiver sends the response frame.
+    /// Sends the response frame of the receiver.
     fn respond(&mut self, now: Instant, index: usize) {
         if self.medium.exchanges[index].kind == FrameKind::Request {
             self.move_window(now, self.medium.exchanges[index].txq);
@@ -150,11 +150,11 @@ impl<D: Packet> Cell<D> {
         self.follow(index, response, Phase::BeforeResponse);
     }
 
-    /// The PPDU of `next` follows the PPDU at `index`, which has ended, after one space.
+    /// Schedules the PPDU of `next` one space after the PPDU at `index`, which has ended.
     pub(super) fn follow(&mut self, index: usize, next: Exchange, space: Phase) {
         if self.medium.has_one_view {
-            // No node can begin within the space, as SIFS is shorter than any AIFS. Other PPDUs on
-            // the air are already known.
+            // No node can begin within the space, because SIFS is shorter than any AIFS. Other
+            // PPDUs on the air are already known.
             self.medium.exchanges[index].phase = space;
             self.medium.exchanges[index] = self.go_on_air(next);
         } else {
@@ -170,7 +170,8 @@ impl<D: Packet> Cell<D> {
         self.medium.exchanges[index] = self.go_on_air(begins);
     }
 
-    /// A frame without a response has ended: data follow a CTS-to-self, nothing follows a beacon.
+    /// Continues after a frame without a response: data follow a CTS-to-self, nothing follows a
+    /// beacon.
     fn continue_without_response(&mut self, now: Instant, index: usize) {
         if self.medium.exchanges[index].kind == FrameKind::Beacon {
             self.medium.exchanges.swap_remove(index);
@@ -179,7 +180,7 @@ impl<D: Packet> Cell<D> {
         self.send_data(now, index);
     }
 
-    /// The medium is reserved: data follow after SIFS.
+    /// Sends data after SIFS, once the medium is reserved.
     pub(super) fn send_data(&mut self, now: Instant, index: usize) {
         let exchange = self.medium.exchanges[index];
         let (txq, data) = (&self.backlog.txqs[exchange.txq], exchange.data);

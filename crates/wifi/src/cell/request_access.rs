@@ -1,4 +1,4 @@
-//! An idle EDCAF gets a frame to send and requests the medium.
+//! Requests for the medium by idle EDCAFs that get a frame to send.
 
 use super::dialect::AccessRequest;
 use super::{Cell, Status};
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// The EDCAF waits for the medium from now on, if it is idle and has something to send.
+    /// Lets the EDCAF wait for the medium from now on, if it is idle and has something to send.
     #[inline]
     pub(super) fn request_access(&mut self, now: Instant, id: EdcafId) {
         let edcaf = &self.backlog.edcafs[id];
@@ -29,8 +29,8 @@ impl<D: Packet> Cell<D> {
         self.update_deadline();
     }
 
-    /// An EDCAF that finds the medium busy backs off; one that finds it idle for AIFS or DIFS does
-    /// not (10.3.4.2).
+    /// An EDCAF backs off if it finds the medium busy, but not if it finds it idle for AIFS or DIFS
+    /// (10.3.4.2).
     fn request_by_standard(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane) = (edcaf.node, edcaf.lane);
@@ -80,7 +80,7 @@ impl<D: Packet> Cell<D> {
             }
             Some(boundary) if self.rules.has_qos => {
                 // With slots left, `UpdateBackoff` has moved the start of the backoff to this
-                // boundary. As it lies after the end of AIFS, ns-3 treats it as a new request and
+                // boundary. Since it is after the end of AIFS, ns-3 treats it as a new request and
                 // aligns it to the next boundary.
                 let start = if left == 0 { boundary } else { boundary + self.rules.timing.slot };
                 self.medium.contention.wait_from(id, lane, start, left);

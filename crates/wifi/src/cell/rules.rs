@@ -13,7 +13,7 @@ use acklab_path::{queue, thinner};
 /// ns-2's `DSSS_MaxPropagationDelay`, there and back (`mac-802_11.h`).
 const NS2_PROPAGATION: Duration = Duration::from_micros(4);
 
-/// The rules that all nodes of a cell obey.
+/// The rules of all nodes of a cell.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) dialect: DialectRules,
@@ -45,7 +45,7 @@ pub(super) struct Rules {
     pub(super) eifs_after_collision: EifsAfterCollision,
     /// The time from the end of a frame to the start of its response: at least SIFS.
     pub(super) response_space: Duration,
-    /// What duration fields say of it.
+    /// The announced space in duration fields.
     pub(super) announced_space: Duration,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct NodeSettings<'a> {
     pub(super) queues: Queues,
     pub(super) access: &'a Access,
     pub(super) rate: rate::RateConfig,
-    /// After which time it senses a transmission: aCCATime or later.
+    /// The time after which it senses a transmission: aCCATime or later.
     pub(super) cca: Duration,
 }
 
@@ -71,11 +71,11 @@ pub(super) enum Response {
 }
 
 impl Rules {
-    /// Returns `None` if a basic rate is no rate of the standard.
+    /// Returns the rules, or `None` if a basic rate is not a rate of the standard.
     pub(super) fn new(config: &CellConfig) -> Option<Self> {
         let standard = config.standard;
         let control = ControlRates::new(standard, config.short_preamble, config.basic_rates.as_deref())?;
-        // The highest basic rate of HR/DSSS (10.6.9), when none is given: 2 Mbps.
+        // The default: the highest basic rate of HR/DSSS (10.6.9), 2 Mbps.
         let dsss = ControlRates::new(crate::phy::Standard::B, config.short_preamble, None)?;
         let protection = (config.protection != Protection::None && config.band() == Band::Ghz2)
             .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));
@@ -150,7 +150,7 @@ impl Rules {
         }
     }
 
-    /// Octets of a response frame.
+    /// Returns the number of octets of a response frame.
     pub(super) const fn response_octets(&self, response: Response) -> Bytes {
         match response {
             Response::None => Bytes::ZERO,
@@ -159,18 +159,19 @@ impl Rules {
         }
     }
 
-    /// The duration of a response frame in this mode.
+    /// Returns the duration of a response frame in this mode.
     pub(super) fn response_time(&self, response: Response, mode: Mode) -> Duration {
         self.timing.duration(mode, self.response_octets(response))
     }
 
-    /// Returns `true` if response frames start later than SIFS after the frame that they answer.
+    /// Returns `true` if response frames start later than SIFS after the frame that they respond
+    /// to.
     pub(super) fn has_late_responses(&self) -> bool {
         self.response_space > self.timing.sifs
     }
 
-    /// The end of the reception of a PPDU at a node. `is_correct` tells whether the node has
-    /// decoded it, `is_detected` whether it has detected its preamble.
+    /// Returns the end of the reception of a PPDU at a node. `is_correct` means that the node has
+    /// decoded it, `is_detected` that it has detected its preamble.
     pub(super) fn rx_end(&self, is_correct: bool, is_detected: bool) -> RxEnd {
         match (is_correct, is_detected) {
             (true, _) => RxEnd::Correct,
@@ -179,8 +180,8 @@ impl Rules {
         }
     }
 
-    /// The time beyond AIFS for which a node defers after a frame that it could not decode: EIFS
-    /// (10.3.2.3.7).
+    /// Returns the time beyond AIFS for which a node defers after a frame that it could not decode:
+    /// EIFS (10.3.2.3.7).
     pub(super) fn eifs_extra(&self) -> Duration {
         let extra = self.timing.eifs_extra(self.control.lowest_mandatory(), frame::ACK);
         match self.dialect.eifs_end {
@@ -189,8 +190,8 @@ impl Rules {
         }
     }
 
-    /// Returns `true` if the nodes begin to receive a PPDU that they cannot decode. For nodes that
-    /// share one view of the medium.
+    /// Returns `true` if nodes that share one view of the medium begin to receive a PPDU that they
+    /// cannot decode.
     pub(super) fn detects(&self, exchange: &Exchange) -> bool {
         !exchange.is_undetected || self.eifs_after_collision == EifsAfterCollision::Always
     }
@@ -208,8 +209,8 @@ impl Rules {
         self.timing.sifs * 2 + self.response_time(Response::Cts, cts) + cts.preamble() + self.timing.slot * 2
     }
 
-    /// The time after the end of its frame for which an initiator waits for a response frame in
-    /// this mode.
+    /// Returns the time after the end of its frame for which an initiator waits for a response
+    /// frame in this mode.
     pub(super) fn response_timeout(&self, mode: Mode) -> Duration {
         match self.dialect.timeout {
             dialect::ResponseTimeout::Start => {
@@ -221,7 +222,8 @@ impl Rules {
         }
     }
 
-    /// The number of values that a backoff may have: it is drawn from 0 to this number minus one.
+    /// Returns the number of values that a backoff may have: it is drawn from 0 to this number
+    /// minus one.
     pub(super) fn backoffs(&self, window: u16) -> u64 {
         match self.dialect.backoff_range {
             BackoffRange::ToWindow => u64::from(window) + 1,
@@ -229,7 +231,7 @@ impl Rules {
         }
     }
 
-    /// The MPDU that carries one packet.
+    /// Returns the MPDU that carries one packet.
     pub(super) const fn mpdu(&self, packet: Bytes) -> Bytes {
         match self.dialect.encapsulation {
             Encapsulation::LlcSnap => frame::mpdu(packet, self.has_qos),
@@ -237,7 +239,7 @@ impl Rules {
         }
     }
 
-    /// A duration field that covers `time` (9.2.5).
+    /// Returns a duration field that covers `time` (9.2.5).
     pub(super) fn duration_field(&self, time: Duration) -> Duration {
         match self.dialect.durations {
             Durations::WholeFrames => time,

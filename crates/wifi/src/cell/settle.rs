@@ -1,4 +1,4 @@
-//! A response frame ends: MPDUs are acknowledged.
+//! The end of a response frame: acknowledgment of MPDUs.
 
 use super::arrivals::pass_up;
 use super::exchange::{Exchange, FrameKind, Phase};
@@ -42,7 +42,7 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The initiator has received the ACK or Block ACK.
+    /// Handles an ACK or Block ACK that the initiator has received.
     fn succeeds(&mut self, now: Instant, index: usize) {
         let exchange = self.medium.exchanges[index];
         let id = exchange.txq;
@@ -57,8 +57,8 @@ impl<D: Packet> Cell<D> {
         self.next_or_end(now, index, &exchange);
     }
 
-    /// Gives the rate control the peer's signal-to-noise ratio, as if the response frame carried it
-    /// (ns-3's `SnrTag`).
+    /// Reports the peer's signal-to-noise ratio to the rate control, as if the response frame
+    /// carried it (ns-3's `SnrTag`).
     fn update_snr(&mut self, now: Instant, exchange: &Exchange) {
         let one_stream = Mode { streams: 1, ..exchange.data.mode };
         let (initiator, peer) = (exchange.receiver.unwrap_or(super::ACCESS_POINT), exchange.sender);
@@ -67,8 +67,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Acknowledges what the peer has received, and counts a failure for each frame just sent that
-    /// it has not.
+    /// Acknowledges the frames that the peer has received, and counts a failure for each frame just
+    /// sent that it has not.
     fn settle(&mut self, now: Instant, id: TxqId, exchange: &Exchange) {
         let was_data = exchange.kind == FrameKind::Data;
         let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);
@@ -102,7 +102,8 @@ impl<D: Packet> Cell<D> {
         self.hold_waiting(now, id);
     }
 
-    /// Empties the list of frames sent: a later Block ACK must not count their failures again.
+    /// Empties the list of frames sent, so that a later Block ACK does not count their failures
+    /// again.
     pub(super) fn clear_sent(&mut self, id: TxqId, mut sent: Vec<u64>) {
         sent.clear();
         self.backlog.txqs[id].originator.sent = sent;
@@ -119,8 +120,8 @@ impl<D: Packet> Cell<D> {
         self.backlog.let_go(now, id, packets, bytes, &self.measurement.window);
     }
 
-    /// A Block ACK request has arrived: the recipient no longer waits for frames before its
-    /// starting sequence number (10.25.6.6.3).
+    /// Handles a Block ACK request: the recipient no longer waits for frames before its starting
+    /// sequence number (10.25.6.6.3).
     pub(super) fn move_window(&mut self, now: Instant, id: TxqId) {
         let txq = &mut self.backlog.txqs[id];
         let start = txq.originator.start;
@@ -128,8 +129,7 @@ impl<D: Packet> Cell<D> {
         self.relay(now);
     }
 
-    /// Within its transmission opportunity the EDCAF continues after SIFS; else the exchange is
-    /// over.
+    /// Continues the transmission opportunity of the EDCAF after SIFS, or ends the exchange.
     fn next_or_end(&mut self, now: Instant, index: usize, exchange: &Exchange) {
         self.backlog.make_ready(exchange.txq, false);
         let begins = now + self.rules.timing.sifs;
@@ -150,7 +150,7 @@ impl<D: Packet> Cell<D> {
     }
 }
 
-/// The use of the airtime of a frame with this outcome.
+/// Returns the use of the airtime of a frame with this outcome.
 const fn use_by_outcome(outcome: Outcome, what: Use) -> Use {
     match outcome {
         Outcome::Received => what,

@@ -1,4 +1,4 @@
-//! A cell is created, and its queues and EDCAFs when a flow first needs them.
+//! Creation of a cell, and of its queues and EDCAFs when a flow first needs them.
 
 use super::backlog::{Backlog, Edcaf, Occupancy, Status, Txq, TxqId};
 use super::beacon::Beacons;
@@ -24,17 +24,17 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 use std::fmt;
 
-/// A configuration that describes no possible cell.
+/// Why a configuration does not describe a possible cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The rate control of a node.
     Rate {
         /// Its node.
         node: String,
-        /// What is wrong.
+        /// The reason.
         source: rate::Refusal,
     },
-    /// A basic rate is no rate of the standard.
+    /// A basic rate is not a rate of the standard.
     BasicRate,
     /// The configuration of reception.
     Reception(reception::config::Fault),
@@ -53,7 +53,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl<D: Packet> Cell<D> {
-    /// A cell that carries no flows yet.
+    /// Returns a cell that carries no flows yet.
     ///
     /// # Errors
     /// If the standard does not define a configured mode, or if the configuration of reception is
@@ -100,7 +100,7 @@ impl<D: Packet> Cell<D> {
         Ok(cell)
     }
 
-    /// The queue from one node to another in a category, which is created if there is none.
+    /// Returns the queue from one node to another in a category, and creates it if necessary.
     pub(super) fn txq(&mut self, from: usize, to: usize, category: Category) -> Result<TxqId, Error> {
         if let Some(id) = self.distribution.queue(from, to, category) {
             return Ok(id);
@@ -130,7 +130,7 @@ impl<D: Packet> Cell<D> {
         Ok(id)
     }
 
-    /// The EDCAF of a node and category, which is created if there is none.
+    /// Returns the EDCAF of a node and category, and creates it if necessary.
     fn edcaf(&mut self, node: usize, category: Category) -> EdcafId {
         let is_it = |id: &EdcafId| {
             let edcaf = &self.backlog.edcafs[*id];
@@ -187,8 +187,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The exchange for which the ideal rate control compares modes: full frames of best effort
-    /// without competition.
+    /// Returns the exchange for which the ideal rate control compares modes: full frames of best
+    /// effort without contention.
     fn typical_exchange(&self) -> rate::Exchange {
         const ETHERNET: Bytes = Bytes(1500);
         let frame = self.rules.mpdu(ETHERNET);
@@ -197,7 +197,7 @@ impl<D: Packet> Cell<D> {
         let response = if self.rules.max_aggregate.is_some() { Response::BlockAck } else { Response::Ack };
         rate::Exchange {
             frame,
-            most: self.rules.max_aggregate.unwrap_or(frame),
+            maximum: self.rules.max_aggregate.unwrap_or(frame),
             longest: self.rules.max_time,
             overhead: self.rules.timing.aifs(parameters.aifsn)
                 + mean_backoff

@@ -1,4 +1,4 @@
-//! A packet enters the cell through the thinner of its node, which may hold it back.
+//! Entry of packets through the ACK thinner of their node, which may hold them.
 
 use super::Cell;
 use super::rules::Rules;
@@ -15,7 +15,7 @@ impl<D: Datagram> Thinners<D> {
     pub(super) fn new(config: &CellConfig, rules: &Rules, nodes: usize) -> Self {
         let of_node = |node| rules.node_settings(config, node).thinner.map(|rule| Box::new(Thinner::new(rule)));
         let all: Vec<_> = (0..nodes).map(of_node).collect();
-        // A cell without thinners looks no further than the length of the list.
+        // In a cell without thinners, a check of the length is enough.
         Self(if all.iter().any(Option::is_some) { all } else { Vec::new() })
     }
 
@@ -25,15 +25,15 @@ impl<D: Datagram> Thinners<D> {
         self.0.get(node).is_some_and(Option::is_some)
     }
 
-    /// When the next ACK leaves that is held.
+    /// Returns when the next held ACK leaves.
     fn due(&self) -> Option<Instant> {
         self.0.iter().flatten().filter_map(|thinner| thinner.deadline()).min()
     }
 }
 
 impl<D: Packet> Cell<D> {
-    /// Passes `packet`, if there is one, through the thinner of its node, and what leaves that now
-    /// into the cell.
+    /// Passes `packet`, if any, through the thinner of its node, and passes the packets that leave
+    /// it into the cell.
     #[inline(never)]
     pub(super) fn thin(&mut self, now: Instant, node: usize, packet: Option<D>) {
         let Some(mut thinner) = self.thinners.0.get_mut(node).and_then(Option::take) else { return };
@@ -46,7 +46,7 @@ impl<D: Packet> Cell<D> {
         self.update_deadline();
     }
 
-    /// Lets the ACKs leave whose time has come.
+    /// Releases the held ACKs that are due.
     pub(super) fn release_thinned(&mut self, now: Instant) {
         if self.timers.thinners.is_some_and(|due| due <= now) {
             (0..self.thinners.0.len()).for_each(|node| self.thin(now, node, None));

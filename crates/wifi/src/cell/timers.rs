@@ -4,7 +4,7 @@ use super::beacon::Beacons;
 use super::hack::HoldLimits;
 use acklab_base::Instant;
 
-/// Deadlines apart from the medium's, and the earliest of all.
+/// Deadlines besides those of the medium, and the earliest of all.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     pub(super) beacons: Option<Beacons>,
@@ -13,7 +13,7 @@ pub(super) struct Timers {
     /// When the next ACK leaves a thinner.
     pub(super) thinners: Option<Instant>,
     pub(super) hold_limits: HoldLimits,
-    /// The earliest deadline, the medium's included.
+    /// The earliest deadline, including that of the medium.
     next: Option<Instant>,
 }
 
@@ -26,7 +26,7 @@ impl Timers {
         self.next
     }
 
-    /// Recomputes the earliest deadline. `medium` is that of the medium.
+    /// Recomputes the earliest deadline. `medium` is the deadline of the medium.
     pub(super) fn update_deadline(&mut self, medium: Option<Instant>) {
         let beacon = self.beacons.as_ref().map(Beacons::due);
         let held = Instant::earliest(self.thinners, self.hold_limits.next());

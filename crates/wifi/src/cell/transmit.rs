@@ -1,4 +1,4 @@
-//! An EDCAF that has won the medium begins a frame exchange.
+//! The start of a frame exchange by an EDCAF that has won the medium.
 
 use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
 use super::rules::Response;
@@ -11,12 +11,13 @@ use crate::phy::Mode;
 use acklab_base::{Duration, Instant};
 
 impl<D: Packet> Cell<D> {
-    /// The EDCAF has won the medium. Returns whether it transmits.
+    /// Starts a transmission opportunity of an EDCAF that has won the medium. Returns `true` if it
+    /// transmits.
     pub(super) fn begin(&mut self, now: Instant, id: EdcafId) -> bool {
         let limit = self.backlog.edcafs[id].parameters.txop_limit;
         let txop_ends = (!limit.is_zero()).then(|| now + limit);
         let Some(exchange) = self.next_exchange(now, now, id, txop_ends, true) else {
-            // The queue discipline has dropped what waited.
+            // The queue discipline has dropped the waiting packets.
             self.end_txop(now, id, None);
             return false;
         };
@@ -28,9 +29,9 @@ impl<D: Packet> Cell<D> {
         true
     }
 
-    /// The exchange that the EDCAF starts at `begins`. Returns `None` if it has nothing to send, or
-    /// nothing that ends before `txop_ends`. The first exchange of a transmission opportunity may
-    /// exceed the limit (10.23.2.9).
+    /// Returns the exchange that the EDCAF starts at `begins`. Returns `None` if it has nothing to
+    /// send, or nothing that ends before `txop_ends`. The first exchange of a transmission
+    /// opportunity may exceed the limit (10.23.2.9).
     pub(super) fn next_exchange(
         &mut self,
         now: Instant,
@@ -42,8 +43,8 @@ impl<D: Packet> Cell<D> {
         loop {
             let txq = self.backlog.edcafs[edcaf].ready.take()?;
             self.backlog.txqs[txq].is_ready = false;
-            // Expired frames leave a gap. The peer's window must move past it before anything else
-            // is sent.
+            // Expired frames leave a gap. The peer's window must move past it before other frames
+            // are sent.
             self.expire(now, txq);
             if !self.may_send(now, txq) {
                 self.backlog.txqs[txq].is_paused = true;
@@ -69,7 +70,7 @@ impl<D: Packet> Cell<D> {
                 return None;
             }
             if self.backlog.txqs[txq].originator.has_gap && !self.backlog.has_more(txq) {
-                // No request has reached the recipient, and what was left to send was dropped in
+                // No request has reached the recipient, and the remaining packets were dropped in
                 // the queue.
                 self.release_reorder_buffer(now, txq);
             }
@@ -121,7 +122,7 @@ impl<D: Packet> Cell<D> {
         Exchange { kind, mode, octets, response, ends, receiver, ..exchange }
     }
 
-    /// The mode of the response frame to a frame in `mode`.
+    /// Returns the mode of the response frame to a frame in `mode`.
     pub(super) fn response_mode(&self, mode: Mode) -> Mode {
         match self.rules.protection {
             // The response to DSSS is DSSS.
@@ -130,13 +131,13 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// From the start of `exchange` to the end of its last response frame.
+    /// Returns the time from the start of `exchange` to the end of its last response frame.
     fn exchange_time(&self, exchange: &Exchange) -> Duration {
         exchange.ends.since(exchange.begins) + self.duration_field(exchange)
     }
 
-    /// The time after its end for which the PPDU on the air reserves the medium: its duration field
-    /// (9.2.5).
+    /// Returns the time after its end for which the PPDU on the air reserves the medium: its
+    /// duration field (9.2.5).
     pub(super) fn duration_field(&self, exchange: &Exchange) -> Duration {
         let (sifs, space) = (self.rules.timing.sifs, self.rules.announced_space);
         let data = exchange.data;
@@ -157,7 +158,7 @@ impl<D: Packet> Cell<D> {
         self.rules.duration_field(reserved)
     }
 
-    /// The time that RTS and CTS, or CTS-to-self, take ahead of data in this mode.
+    /// Returns the duration of RTS and CTS, or CTS-to-self, before data in this mode.
     pub(super) fn protection_time(&self, mode: Mode, wants_rts: bool) -> Duration {
         let sifs = self.rules.timing.sifs;
         let rts = |mode| {
@@ -172,14 +173,14 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// A Block ACK request.
+    /// Returns a Block ACK request.
     fn request(&mut self, now: Instant, id: TxqId) -> Data {
         let txq = &mut self.backlog.txqs[id];
         let mode = self.rules.control.response_to(txq.rate.choose(now, txq.attempt));
         Data::none(mode, frame::BLOCK_ACK_REQUEST, Response::BlockAck)
     }
 
-    /// The PPDU of `exchange` begins.
+    /// Starts the PPDU of `exchange`.
     pub(super) fn go_on_air(&mut self, mut exchange: Exchange) -> Exchange {
         exchange.arrived = Arrived::default();
         if self.rules.passes_up_each_mpdu && exchange.kind == FrameKind::Data && exchange.phase == Phase::Frame {

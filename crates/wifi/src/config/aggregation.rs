@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Octets of an A-MPDU; 0B for no aggregation. Default: 65535B with 802.11n, 1048575B with
-    /// 802.11ac, 6500631B with 802.11ax, 15523200B with 802.11be.
+    /// The maximum size of an A-MPDU; 0B disables aggregation. Default: 65535B with 802.11n,
+    /// 1048575B with 802.11ac, 6500631B with 802.11ax, 15523200B with 802.11be.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "65535B")]
     pub max_bytes: Option<Bytes>,
-    /// Frames of an A-MPDU, at most the Block ACK window.
+    /// The maximum number of frames of an A-MPDU, at most the Block ACK window.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 64)]
     pub max_frames: Option<u16>,
-    /// Airtime of a PPDU (aPPDUMaxTime, 19.4.4 and 21.4.4).
+    /// The maximum airtime of a PPDU (aPPDUMaxTime, 19.4.4 and 21.4.4).
     pub max_time: Duration,
-    /// Octets of an A-MSDU in each MPDU; 0B for one packet per MPDU. At most 7935B with 802.11n,
-    /// 11424B after it.
+    /// The maximum size of an A-MSDU in each MPDU; 0B for one packet per MPDU. At most 7935B with
+    /// 802.11n, 11424B later.
     #[schemars(example = "3839B")]
     pub a_msdu: Bytes,
     /// The window of a Block ACK in frames: at most 64, 256 with 802.11ax, 1024 with 802.11be.
-    /// Default: that, as in mac80211 (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`, `_EHT`).
+    /// Default: the maximum, as in mac80211 (`IEEE80211_MAX_AMPDU_BUF_HT`, `_HE`, `_EHT`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 64)]
     pub window: Option<u16>,
@@ -32,7 +32,7 @@ pub struct Aggregation {
     /// `dialect = "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
-    /// What follows a missing Block ACK.
+    /// The reaction to a missing Block ACK.
     pub after_missed: AfterMissed,
 }
 
@@ -55,19 +55,19 @@ impl Default for Aggregation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
-    /// All when the PPDU ends, as a NIC does that interrupts its host once.
+    /// All at the end of the PPDU, as in a NIC that interrupts its host once.
     WithPpdu,
-    /// Each when it ends itself (ns-3's `PhyEntity::EndOfMpdu`).
+    /// Each at its own end (ns-3's `PhyEntity::EndOfMpdu`).
     Each,
 }
 
-/// What follows a missing Block ACK (10.25.6.4 leaves it to the originator).
+/// The reaction to a missing Block ACK (10.25.6.4 leaves it to the originator).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterMissed {
-    /// A Block ACK request, so that only missing frames are retransmitted.
+    /// Sends a Block ACK request, so that only missing frames are retransmitted.
     #[default]
     Request,
-    /// The same frames again.
+    /// Retransmits the same frames.
     Retransmit,
 }

@@ -7,7 +7,7 @@ use acklab_path::{queue, thinner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The channel access parameters of the four categories; without QoS, only `best_effort` is used.
+/// The channel access parameters of the four categories. Without QoS, only `best_effort` is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Access {
@@ -22,7 +22,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Those of one category.
+    /// Returns the parameters of one category.
     #[must_use]
     pub const fn of(&self, category: Category) -> &Overrides {
         match category {
@@ -38,14 +38,14 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessPoint {
-    /// Its node.
+    /// The name of its node.
     #[schemars(example = &"ap")]
     pub name: String,
-    /// The queue of each category. What counts towards its limit is said by the cell's
-    /// `queue_counts`.
+    /// The queue of each category. `queue_counts` of the cell determines what counts towards its
+    /// limit.
     #[serde(default)]
     pub queue: queue::QueueConfig,
-    /// Holds pure ACKs back before they are queued.
+    /// The ACK thinner that holds pure ACKs before they are queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinner: Option<thinner::ThinnerConfig>,
     /// Whether stations share the queue's limit.
@@ -57,7 +57,7 @@ pub struct AccessPoint {
     /// Its rate control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<rate::RateConfig>,
-    /// How much later than aCCATime it senses that the medium is busy. Default: that of the cell.
+    /// The delay beyond aCCATime after which it senses a busy medium. Default: that of the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "9us")]
     pub late_sensing: Option<Duration>,
@@ -67,10 +67,10 @@ pub struct AccessPoint {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Queues {
-    /// A queue for each station with a limit of its own; round robin.
+    /// A queue with its own limit for each station; round robin.
     #[default]
     PerStation,
-    /// One limit for all; the packet that has waited longest is next.
+    /// One limit for all. The packet that has waited longest is served next.
     Shared,
 }
 
@@ -78,11 +78,11 @@ pub enum Queues {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueCounts {
-    /// All that are not acknowledged or given up, those on the air included (ns-3.37, whose
+    /// All that are not acknowledged or given up, including those on the air (ns-3.37, whose
     /// `WifiMacQueue` keeps frames in flight).
     #[default]
     Unacknowledged,
-    /// Those that were never sent: a packet leaves the queue with its first frame (ns-3 of 2014,
+    /// Those that have not been sent: a packet leaves the queue with its first frame (ns-3 of 2014,
     /// `EdcaTxopN::NotifyAccessGranted`).
     Unsent,
 }
@@ -91,7 +91,7 @@ pub enum QueueCounts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Station {
-    /// The name of its node; of several, the prefix of their names: `sta_1`, `sta_2`, …
+    /// The name of its node. For several stations, the prefix of their names: `sta_1`, `sta_2`, …
     #[schemars(example = &"sta")]
     pub name: String,
     /// How many stations.
@@ -101,7 +101,7 @@ pub struct Station {
     /// The queue of each category.
     #[serde(default)]
     pub queue: queue::QueueConfig,
-    /// Its driver holds pure ACKs back before they are queued.
+    /// The ACK thinner of its driver, which holds pure ACKs before they are queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinner: Option<thinner::ThinnerConfig>,
     /// Its channel access parameters.
@@ -110,7 +110,7 @@ pub struct Station {
     /// Its rate control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<rate::RateConfig>,
-    /// How much later than aCCATime it senses that the medium is busy. Default: that of the cell.
+    /// The delay beyond aCCATime after which it senses a busy medium. Default: that of the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "9us")]
     pub late_sensing: Option<Duration>,
@@ -121,7 +121,7 @@ const fn one() -> u16 {
 }
 
 impl Station {
-    /// The names of its nodes.
+    /// Returns the names of its nodes.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self.count {

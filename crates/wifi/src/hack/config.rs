@@ -5,23 +5,24 @@ use acklab_wire::rohc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// TCP's ACKs are sent inside the acknowledgements of the link (Salameh et al., ATC '14).
+/// TCP ACKs inside the acknowledgments of the link (Salameh et al., ATC '14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HackConfig {
     /// When ACKs are held for a response frame.
     pub variant: Variant,
-    /// The longest that an ACK is held: the timer of `timer`. With `more-data` it ends the wait if
-    /// the peer announces more data and sends none, which the paper leaves to TCP's timeout.
-    /// Default: the least that Linux's retransmission timer adds to a round trip (`TCP_RTO_MIN`).
+    /// The maximum time for which an ACK is held: the timer of `timer`. With `more-data` it ends
+    /// the wait if the peer announces more data and sends none; the paper leaves that case to TCP's
+    /// timeout. Default: the minimum that Linux's retransmission timer adds to a round trip
+    /// (`TCP_RTO_MIN`).
     pub hold_limit: Duration,
     /// Whether TCP's checksum is sent with each ACK.
     pub checksum: Checksum,
-    /// From an ACK's arrival at the driver until the NIC has its descriptor. Even with zero, an ACK
-    /// is too late for the response to the PPDU that elicited it.
+    /// The time from an ACK's arrival at the driver until the NIC has its descriptor. Even with
+    /// zero, an ACK is too late for the response to the PPDU that elicited it.
     pub delay: Duration,
-    /// Limits what a response frame carries to what fits into AIFS, during which all nodes that
-    /// heard the PPDU defer; the other ACKs are carried by the next response.
+    /// Limits the ACKs of a response frame to those that fit into AIFS, during which all nodes that
+    /// received the PPDU defer. The next response carries the other ACKs.
     pub split: bool,
 }
 
@@ -44,8 +45,7 @@ pub enum Variant {
     /// From a PPDU with the bit MORE DATA until one without it.
     #[default]
     MoreData,
-    /// Never: those that still wait for the medium when a PPDU arrives are appended to its
-    /// response.
+    /// Never: ACKs that still wait for the medium when a PPDU arrives are appended to its response.
     Opportunistic,
     /// Always, for at most `hold_limit`.
     Timer,
@@ -63,7 +63,7 @@ pub enum Checksum {
 }
 
 impl HackConfig {
-    /// How ACKs are compressed.
+    /// Returns the configuration of the compression.
     #[must_use]
     pub const fn compression(&self) -> rohc::RohcConfig {
         let checksum = match self.checksum {

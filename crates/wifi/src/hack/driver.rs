@@ -2,9 +2,9 @@
 //! frame, how long they are retained, and when they are sent uncompressed ("plain").
 //!
 //! A compressed ACK is retained until the peer must have it (§3.4). The next PPDU confirms the last
-//! response frame if it carries new data and is not marked SYNC; SYNC means that its sender goes on
-//! although a response was missing. After a [Block ACK request](Driver::request_received) or a
-//! retransmission the state is unknown: the next response repeats the same ACKs, and the peer
+//! response frame if it carries new data and is not marked SYNC; SYNC means that its sender has
+//! moved on although a response was missing. After a [Block ACK request](Driver::request_received)
+//! or a retransmission the state is unknown: the next response repeats the same ACKs, and the peer
 //! recognizes them by their master sequence numbers (MSN).
 //!
 //! A plain ACK supersedes retained ACKs of its flow whose delivery is unconfirmed: they are
@@ -19,7 +19,7 @@ use acklab_wire::Endpoints;
 use acklab_wire::rohc::{Ack, Compressor, Octets};
 use std::collections::VecDeque;
 
-/// MSNs that may be unconfirmed at a time. A response frame carries eight bits of its first MSN,
+/// The maximum number of unconfirmed MSNs. A response frame carries eight bits of its first MSN,
 /// which the peer resolves within 128 on either side of the last (§3.4).
 const MAX_UNCONFIRMED: u16 = 128;
 
@@ -31,16 +31,16 @@ pub(crate) struct Driver<D> {
     nic: Nic,
     /// The ACKs that the NIC has, in the same order.
     retained: VecDeque<Retained<D>>,
-    /// How many of them a response frame has carried. They are the first.
+    /// The number of retained ACKs that a response frame has carried. They are the first.
     transmitted: usize,
     last_response: LastResponse,
     /// The peer has announced more data for this node.
     is_latched: bool,
-    /// All MSNs before this one have arrived, or never will.
+    /// The first MSN that has not been confirmed or given up.
     first_unconfirmed: u16,
     /// The newest cleared ACK of each other flow, with its MSN.
     deferred: Vec<(u16, D)>,
-    /// Confirmed packets, whose memory serves the next ones that are rebuilt.
+    /// Confirmed packets, whose memory is reused for rebuilt packets.
     spare: Vec<D>,
 }
 
@@ -55,11 +55,11 @@ struct Retained<D> {
 /// The last response frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastResponse {
-    /// The sequence number that it acknowledged; none of a Block ACK.
+    /// The sequence number that it acknowledged; `None` for a Block ACK.
     single: Option<u64>,
-    /// How many of the first retained ACKs it carried.
+    /// The number of the first retained ACKs that it carried.
     carried: usize,
-    /// The MSN after the last that it carried.
+    /// The MSN after the last one that it carried.
     end: Option<u16>,
 }
 
@@ -68,17 +68,17 @@ struct LastResponse {
 pub(crate) struct ReceivedPpdu {
     /// The sequence number, if it holds a single frame that elicits an ACK.
     pub(crate) single: Option<u64>,
-    /// Its sender goes on although an earlier response frame is missing.
+    /// Its sender has moved on although an earlier response frame is missing.
     pub(crate) is_sync: bool,
 }
 
-/// What was appended to a response frame.
+/// The ACKs appended to a response frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Appended {
     pub(crate) acks: usize,
     /// ACKs that no earlier response frame carried.
     pub(crate) fresh: usize,
-    /// The octets of those.
+    /// Octets of those ACKs.
     pub(crate) fresh_octets: usize,
 }
 
@@ -116,14 +116,14 @@ impl<D: Packet> Driver<D> {
         self.retained.range(self.transmitted..).any(|retained| retained.packet.flow() == flow)
     }
 
-    /// Since when the oldest ACK is held that no response frame has carried.
+    /// Returns since when the oldest ACK is held that no response frame has carried.
     pub(crate) fn held_since(&self) -> Option<Instant> {
         self.retained.get(self.transmitted).map(|retained| retained.since)
     }
 
-    /// How many more ACKs can be compressed before the peer must have confirmed some. While cleared
-    /// MSNs are unconfirmed, limits the others to half of the remaining space: if all were cleared,
-    /// none could be compressed any more.
+    /// Returns how many more ACKs can be compressed before the peer must have confirmed some. While
+    /// cleared MSNs are unconfirmed, uses at most half of the remaining space: if all MSNs were
+    /// cleared, no ACK could be compressed any more.
     pub(crate) fn msns_left(&self) -> u16 {
         let retained = self.retained.len() as u16;
         let cleared = self.compressor.next_msn().wrapping_sub(self.first_unconfirmed) - retained;
@@ -136,7 +136,7 @@ impl<D: Packet> Driver<D> {
         packet.ack().is_some_and(|ack| self.compressor.takes(&ack))
     }
 
-    /// Compresses an ACK that arrived at `since` and hands it to the NIC. Returns the packet if
+    /// Compresses an ACK that arrived at `since` and passes it to the NIC. Returns the packet if
     /// that is not possible.
     pub(crate) fn compress(&mut self, since: Instant, packet: D) -> Result<(), D> {
         if self.msns_left() == 0 {
@@ -151,8 +151,9 @@ impl<D: Packet> Driver<D> {
         Ok(())
     }
 
-    /// A PPDU has arrived. It confirms the ACKs of the last response frame, unless it is a
-    /// retransmission or marked SYNC; then returns the deferred ACKs, which must be sent plain.
+    /// Processes a PPDU. It confirms the ACKs of the last response frame, unless it is a
+    /// retransmission or marked SYNC. Returns the deferred ACKs in those cases; they must be sent
+    /// plain.
     pub(crate) fn ppdu_received(&mut self, ppdu: ReceivedPpdu) -> Vec<D> {
         let is_new = match (self.last_response.single, ppdu.single) {
             (Some(before), Some(now)) => now > before,
@@ -169,22 +170,22 @@ impl<D: Packet> Driver<D> {
         self.request_received()
     }
 
-    /// A Block ACK request has arrived, which confirms nothing. Returns the deferred ACKs, which
-    /// must be sent plain.
+    /// Processes a Block ACK request, which confirms nothing. Returns the deferred ACKs, which must
+    /// be sent plain.
     pub(crate) fn request_received(&mut self) -> Vec<D> {
         self.deferred.drain(..).map(|(_, packet)| packet).collect()
     }
 
-    /// Appends at most `most` octets of what the NIC has to the response to a PPDU that `began`
+    /// Appends at most `maximum` octets of the NIC's ACKs to the response to a PPDU that `began`
     /// then.
     pub(crate) fn append_to_response(
         &mut self,
         began: Instant,
         single: Option<u64>,
-        most: Option<Bytes>,
+        maximum: Option<Bytes>,
         out: &mut Vec<u8>,
     ) -> Appended {
-        let (acks, fresh_octets) = self.nic.append(began, most, self.transmitted, out);
+        let (acks, fresh_octets) = self.nic.append(began, maximum, self.transmitted, out);
         let end = acks.checked_sub(1).map(|last| self.retained[last].msn.wrapping_add(1));
         self.last_response = LastResponse { single, carried: acks, end };
         let fresh = acks.saturating_sub(self.transmitted);
@@ -192,7 +193,7 @@ impl<D: Packet> Driver<D> {
         Appended { acks, fresh, fresh_octets }
     }
 
-    /// Follows MORE DATA of the peer.
+    /// Stores MORE DATA of the peer.
     pub(crate) const fn latch(&mut self, has_more: bool) {
         self.is_latched = has_more;
     }
@@ -212,10 +213,10 @@ impl<D: Packet> Driver<D> {
         released.collect()
     }
 
-    /// A plain ACK of `flow` is sent and supersedes the retained ACKs of its flow. Clears those,
-    /// all before them, and later ones of the flows concerned, which were compressed against the
-    /// cleared ones. Returns how many are cleared, and the ACKs that must be sent plain as no
-    /// response frame has carried them.
+    /// Records that a plain ACK of `flow` is sent and supersedes the retained ACKs of its flow.
+    /// Clears them and all before them. Also clears later ones of the flows concerned, which were
+    /// compressed against cleared ones. Returns how many are cleared, and the ACKs that must be
+    /// sent plain because no response frame has carried them.
     pub(crate) fn overtakes(&mut self, flow: FlowKey) -> (usize, Vec<D>) {
         self.deferred.retain(|(_, packet)| packet.flow() != flow);
         let last_of = |flow| self.retained.iter().rposition(|retained| retained.packet.flow() == flow);
@@ -244,12 +245,12 @@ impl<D: Packet> Driver<D> {
         (cleared, released)
     }
 
-    /// The peer has received this plain ACK.
+    /// Records that the peer has received this plain ACK.
     pub(crate) fn arrived(&mut self, ack: &Ack) {
         self.compressor.observe(ack);
     }
 
-    /// Whether the peer has received a plain ACK of this flow will never be known.
+    /// Records that the delivery of a plain ACK of this flow will remain unknown.
     pub(crate) fn lost(&mut self, endpoints: Endpoints) {
         self.compressor.discard(endpoints);
     }
@@ -261,7 +262,7 @@ impl<D: Packet> Driver<D> {
         self.retained(msn).map(|retained| retained.with_ack(ack, spare))
     }
 
-    /// The packet that was compressed under this MSN.
+    /// Returns the packet that was compressed under this MSN.
     fn retained(&self, msn: u16) -> Option<&D> {
         let place = msn.wrapping_sub(self.retained.front()?.msn);
         self.retained.get(usize::from(place)).map(|retained| &retained.packet)

@@ -1,5 +1,5 @@
 //! The NIC's part of TCP/HACK: octets to append to the next response frame, each from an instant
-//! on. It knows nothing of TCP.
+//! on. It does not parse TCP.
 
 use acklab_base::{Bytes, Instant};
 use acklab_wire::rohc::{self, FRAME_HEADER};
@@ -15,11 +15,11 @@ pub(crate) struct Nic {
 /// One compressed ACK.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
-    /// Its master sequence number, one more than that of the one before. The peer learns that of
-    /// the first ACK in a response frame.
+    /// Its master sequence number, one more than that of the previous ACK. The peer receives the
+    /// number of the first ACK in a response frame.
     msn: u16,
     size: u16,
-    /// When the NIC has it.
+    /// When the NIC received it.
     ready: Instant,
 }
 
@@ -42,18 +42,18 @@ impl Nic {
         self.table.truncate(place);
     }
 
-    /// Appends at most `most` octets of ACKs to a response frame. The ACKs were ready when the
+    /// Appends at most `maximum` octets of ACKs to a response frame. The ACKs were ready when the
     /// eliciting PPDU `began`. Returns the number of ACKs, and the octets of those after the first
     /// `known`.
     pub(crate) fn append(
         &mut self,
         began: Instant,
-        most: Option<Bytes>,
+        maximum: Option<Bytes>,
         known: usize,
         out: &mut Vec<u8>,
     ) -> (usize, usize) {
         let Some(first) = self.table.front() else { return (0, 0) };
-        let room = most.map_or(usize::MAX, |most| most.get() as usize).saturating_sub(FRAME_HEADER);
+        let room = maximum.map_or(usize::MAX, |maximum| maximum.get() as usize).saturating_sub(FRAME_HEADER);
         let (mut count, mut size, mut fresh) = (0, 0, 0);
         for descriptor in &self.table {
             let octets = usize::from(descriptor.size);
@@ -68,7 +68,7 @@ impl Nic {
     }
 }
 
-/// The octets of the descriptors in this range.
+/// Returns the octets of the descriptors in this range.
 fn size_of(table: &VecDeque<Descriptor>, range: std::ops::Range<usize>) -> usize {
     table.range(range).map(|descriptor| usize::from(descriptor.size)).sum()
 }

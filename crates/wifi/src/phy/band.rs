@@ -9,7 +9,7 @@ use std::fmt;
 /// A frequency band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Band {
-    /// 2.4 GHz: SIFS of 10 µs, and a signal extension of 6 µs behind each OFDM PPDU.
+    /// 2.4 GHz: SIFS of 10 µs, and a signal extension of 6 µs after each OFDM PPDU.
     #[serde(rename = "2.4GHz")]
     Ghz2,
     /// 5 GHz: SIFS of 16 µs.
@@ -21,7 +21,7 @@ pub enum Band {
 }
 
 impl Band {
-    /// Its name in scenarios.
+    /// Returns its name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,8 @@ impl Band {
         }
     }
 
-    /// aSIFSTime: 10 µs at 2.4 GHz (Tables 16-4, 18-5), else 16 µs (Table 17-21; 27.4.4, 36.4.4).
+    /// Returns aSIFSTime: 10 µs at 2.4 GHz (Tables 16-4, 18-5), otherwise 16 µs (Table 17-21;
+    /// 27.4.4, 36.4.4).
     #[must_use]
     pub const fn sifs(self) -> Duration {
         match self {
@@ -40,8 +41,8 @@ impl Band {
         }
     }
 
-    /// The widest channel of the band, whatever the generation: 40 MHz at 2.4 GHz (27.1.1), 320 MHz
-    /// only at 6 GHz (36.1.1).
+    /// Returns the maximum channel width of the band in any generation: 40 MHz at 2.4 GHz (27.1.1),
+    /// 320 MHz only at 6 GHz (36.1.1).
     #[must_use]
     pub const fn widest(self) -> Width {
         match self {
@@ -51,9 +52,9 @@ impl Band {
         }
     }
 
-    /// The centre frequency in GHz of a channel of 20 MHz in the middle of the 2.4 GHz band,
-    /// channel 6, and at the lower end of the others: channel 36 at 5 GHz and channel 1 at 6 GHz
-    /// (Annex E).
+    /// Returns the centre frequency in GHz of a channel of 20 MHz: channel 6 in the middle of the
+    /// 2.4 GHz band, channel 36 at the lower end of 5 GHz, and channel 1 at that of 6 GHz (Annex
+    /// E).
     #[must_use]
     pub const fn centre_ghz(self) -> f64 {
         match self {

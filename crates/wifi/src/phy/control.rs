@@ -14,8 +14,8 @@ pub struct ControlRates {
 }
 
 impl ControlRates {
-    /// Of these basic rates, or of the default ones of the standard. Returns `None` if one of them
-    /// is no rate of the standard.
+    /// Creates the set from these basic rates, or from the default ones of the standard. Returns
+    /// `None` if one of them is not a rate of the standard.
     #[must_use]
     pub fn new(standard: Standard, is_short_preamble: bool, basic: Option<&[Rate]>) -> Option<Self> {
         let control = &standard.generation().control;
@@ -34,23 +34,25 @@ impl ControlRates {
         (!modes.is_empty()).then_some(Self { modes, mandatory: of(control.mandatory) })
     }
 
-    /// The mode of the response to a frame in `mode`: the highest basic rate not above its rate,
-    /// or, from HT on, its non-HT reference rate (10.6.6.5.2). If all are above, the highest
-    /// mandatory rate that is not.
+    /// Returns the mode of the response to a frame in `mode`: the highest basic rate not above its
+    /// rate, or, from HT on, not above its non-HT reference rate (10.6.6.5.2). If all are above,
+    /// returns the highest mandatory rate that is not.
     #[must_use]
     pub fn response_to(&self, mode: Mode) -> Mode {
-        let most = mode.reference_rate();
-        let highest = |modes: &[(Mode, u64)]| modes.iter().rev().find(|(_, rate)| *rate <= most).map(|(mode, _)| *mode);
+        let maximum = mode.reference_rate();
+        let highest =
+            |modes: &[(Mode, u64)]| modes.iter().rev().find(|(_, rate)| *rate <= maximum).map(|(mode, _)| *mode);
         highest(&self.modes).or_else(|| highest(&self.mandatory)).unwrap_or(self.lowest())
     }
 
-    /// The lowest mandatory rate of the PHY in use, at which EIFS assumes the ACK (10.3.2.3.7).
+    /// Returns the lowest mandatory rate of the PHY in use, at which EIFS assumes the ACK
+    /// (10.3.2.3.7).
     #[must_use]
     pub fn lowest_mandatory(&self) -> Mode {
         self.mandatory[0].0
     }
 
-    /// The lowest basic rate.
+    /// Returns the lowest basic rate.
     #[must_use]
     pub fn lowest(&self) -> Mode {
         self.modes[0].0

@@ -1,9 +1,9 @@
 //! The generations of 802.11.
 //!
 //! A generation is a file with its [`Generation`] and the [`Phy`] of each PPDU format that it adds,
-//! and an entry in the list below, from which the macro generates [`Standard`], [`Format`] and
-//! everything that enumerates them. Whoever needs to know how generations differ asks these
-//! descriptions.
+//! and an entry in the list below. From the list, the macro generates [`Standard`], [`Format`] and
+//! everything that enumerates them. Code that depends on differences between generations reads
+//! these descriptions.
 
 mod a;
 mod ac;
@@ -22,29 +22,29 @@ use std::fmt;
 /// Modulation, and coding rate as numerator and denominator.
 pub type Coding = (Modulation, u64, u64);
 
-/// What distinguishes a generation of 802.11 from the others.
+/// The properties that distinguish generations of 802.11.
 #[derive(Debug)]
 pub struct Generation {
     /// The bands in which it operates, the default first.
     pub bands: &'static [Band],
-    /// The channel width if none is configured, or the widest of the band if that is narrower.
+    /// The default channel width, or the maximum of the band if that is narrower.
     pub width: Width,
-    /// The guard interval if none is configured.
+    /// The default guard interval.
     pub guard: Guard,
     /// The format of its data PPDUs.
     pub format: Format,
     /// The rates of its control frames.
     pub control: Control,
-    /// aSlotTime; at 2.4 GHz if all stations support it (18.4.5).
+    /// aSlotTime; at 2.4 GHz only if all stations support it (18.4.5).
     pub slot: Duration,
-    /// aCCATime: how long a PPDU must have lasted to be sensed.
+    /// aCCATime: the duration after which a PPDU is sensed.
     pub cca: Duration,
-    /// After each PPDU at 2.4 GHz, without transmission.
+    /// The signal extension after each PPDU at 2.4 GHz, without transmission.
     pub signal_extension: Duration,
     /// aCWmin.
     pub cw_min: u16,
-    /// The least power in dBm at which a node must sense a channel of 20 MHz busy. It grows in
-    /// proportion to the width.
+    /// The minimum power in dBm at which a node must sense a channel of 20 MHz busy. It is
+    /// proportional to the width.
     pub carrier_sense_dbm: f64,
     /// Its aggregates. A generation without them has no QoS either: no access categories and no
     /// Block ACKs.
@@ -56,7 +56,7 @@ pub struct Generation {
 pub struct Control {
     /// Their format.
     pub format: Format,
-    /// The basic rates if none are configured, as indices of the format's rates, lowest first.
+    /// The default basic rates, as indices of the format's rates, lowest first.
     pub basic: &'static [u8],
     /// The mandatory rates.
     pub mandatory: &'static [u8],
@@ -65,11 +65,12 @@ pub struct Control {
 /// Limits of aggregates and of their acknowledgement.
 #[derive(Debug)]
 pub struct Limits {
-    /// Octets of an A-MPDU.
+    /// The maximum size of an A-MPDU.
     pub octets: Bytes,
-    /// Octets of an A-MSDU.
+    /// The maximum size of an A-MSDU.
     pub a_msdu: Bytes,
-    /// Frames that a Block ACK acknowledges: the size of its largest bitmap in bits.
+    /// The maximum number of frames that a Block ACK acknowledges: the size of its largest bitmap
+    /// in bits.
     pub window: u16,
 }
 
@@ -78,41 +79,41 @@ pub struct Limits {
 pub struct Phy {
     /// Its name in messages.
     pub name: &'static str,
-    /// A mode is named by its MCS, streams, width and guard interval. Otherwise it is named by its
-    /// rate alone.
+    /// `true` if a mode is identified by its MCS, streams, width and guard interval; otherwise by
+    /// its rate alone.
     pub has_mcs: bool,
-    /// By MCS, or by index of the rate, slowest first.
+    /// Modulation and coding by MCS, or by index of the rate, slowest first.
     pub codings: &'static [Coding],
-    /// Of DSSS, which has no subcarriers, the rates in units of 100 kbps.
+    /// The rates of DSSS, which has no subcarriers, in units of 100 kbps.
     pub dsss_rates: &'static [u64],
     /// Subcarriers that carry data, by width.
     pub data_subcarriers: &'static [(Width, u64)],
-    /// The most spatial streams.
+    /// The maximum number of spatial streams.
     pub streams: u8,
-    /// A symbol without its guard interval, in nanoseconds.
+    /// The duration of a symbol without its guard interval, in nanoseconds.
     pub symbol: u64,
-    /// From the first preamble bit to the first of the PSDU without the long training fields of the
-    /// format, in nanoseconds.
+    /// The time from the first preamble bit to the first bit of the PSDU, without the long training
+    /// fields of the format, in nanoseconds.
     pub preamble: u64,
     /// The guard intervals, each with one long training field in nanoseconds.
     pub training: &'static [(Guard, u64)],
     /// The signal fields, without which the whole PPDU is lost: their modulation, coded at rate 1/2
-    /// if at all, and their bits.
+    /// if at all, and their number of bits.
     pub signal: (Modulation, u32),
-    /// The widest channel and the number of MCS, from the lowest on, with which PPDUs are coded
-    /// with BCC. Others are coded with LDPC. What may be coded either way is taken to be BCC.
+    /// The maximum channel width and the number of MCS, from the lowest on, with which PPDUs are
+    /// coded with BCC. Other PPDUs are coded with LDPC. BCC is assumed where both are possible.
     pub convolutional: (Width, u8),
-    /// Data bits of a symbol for each BCC encoder; none for a single encoder.
+    /// Data bits of a symbol per BCC encoder; `None` for a single encoder.
     pub bits_per_encoder: Option<u64>,
     /// Width, streams and MCS with another number of encoders.
     pub other_encoders: &'static [(Width, u8, u8, u64)],
-    /// It leaves out combinations of MCS, streams and width in which a symbol would hold a fraction
-    /// of a bit, or in which bits could not be dealt evenly to several encoders. Otherwise
-    /// fractions are rounded down.
+    /// `true` if it omits combinations of MCS, streams and width in which a symbol would hold a
+    /// fraction of a bit, or in which bits could not be distributed evenly to several encoders.
+    /// Otherwise fractions are rounded down.
     pub has_whole_bits: bool,
-    /// Even a single frame is sent within an A-MPDU.
+    /// `true` if even a single frame is sent within an A-MPDU.
     pub is_always_a_mpdu: bool,
-    /// A packet extension may follow the PPDU.
+    /// `true` if a packet extension may follow the PPDU.
     pub has_packet_extension: bool,
 }
 
@@ -135,7 +136,7 @@ macro_rules! generations {
             /// All, in the order of the registry.
             pub const ALL: &'static [Self] = &[$(Self::$Standard),*];
 
-            /// Its name in scenarios and messages.
+            /// Returns its name in scenarios and messages.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -143,7 +144,7 @@ macro_rules! generations {
                 }
             }
 
-            /// What distinguishes it from the others.
+            /// Returns its distinguishing properties.
             #[must_use]
             pub const fn generation(self) -> &'static Generation {
                 match self {
@@ -165,7 +166,7 @@ macro_rules! generations {
             /// All, in the order of the registry.
             pub const ALL: &'static [Self] = &[$($(Self::$Format,)*)*];
 
-            /// Its PHY.
+            /// Returns its PHY.
             #[must_use]
             pub const fn phy(self) -> &'static Phy {
                 match self {
@@ -198,7 +199,7 @@ generations! {
     }
     /// 802.11ac: very high throughput, 20 to 160 MHz at 5 GHz, up to four streams here.
     "802.11ac" => Ac(ac) {
-        /// VHT (21.3.2).
+        /// 802.11ac: very high throughput, 20 to 160 MHz at 5 GHz, up to four streams here.
         Vht(VHT),
     }
     /// 802.11ax for a single user: high efficiency, 20 to 160 MHz, up to four streams here.
@@ -221,7 +222,7 @@ impl Standard {
         self.generation().aggregation.is_some()
     }
 
-    /// The format of its data PPDUs.
+    /// Returns the format of its data PPDUs.
     #[must_use]
     pub const fn data_format(self) -> Format {
         self.generation().format
@@ -235,13 +236,13 @@ impl fmt::Display for Standard {
 }
 
 impl Format {
-    /// Returns `true` if it is DSSS, without symbols and without a signal extension.
+    /// Returns `true` for DSSS, without symbols and without a signal extension.
     #[must_use]
     pub const fn is_dsss(self) -> bool {
         !self.phy().dsss_rates.is_empty()
     }
 
-    /// The number of MCS of one stream, or of rates.
+    /// Returns the number of MCS of one stream, or of rates.
     #[must_use]
     pub const fn indices(self) -> u8 {
         self.phy().codings.len() as u8
@@ -249,14 +250,14 @@ impl Format {
 }
 
 impl Phy {
-    /// The widths of its channels.
+    /// Returns the widths of its channels.
     pub fn widths(&self) -> impl Iterator<Item = Width> {
         self.data_subcarriers.iter().map(|(width, _)| *width)
     }
 }
 
-/// A table of MCS that continues another: each generation with MCS adds two constellations or
-/// coding rates to the one before it.
+/// Returns a table of MCS that continues another: each generation with MCS adds two constellations
+/// or coding rates to the one before it.
 const fn continued<const LOWER: usize, const ALL: usize>(lower: [Coding; LOWER], more: &[Coding]) -> [Coding; ALL] {
     let mut all = [lower[0]; ALL];
     let mut index = 0;

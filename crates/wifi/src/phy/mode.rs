@@ -53,7 +53,7 @@ impl Width {
     /// All, narrowest first.
     pub const ALL: [Self; 5] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160, Self::Mhz320];
 
-    /// In megahertz.
+    /// Returns the width in megahertz.
     #[must_use]
     pub const fn megahertz(self) -> u16 {
         match self {
@@ -65,7 +65,7 @@ impl Width {
         }
     }
 
-    /// In hertz.
+    /// Returns the width in hertz.
     #[must_use]
     pub fn hertz(self) -> f64 {
         f64::from(self.megahertz()) * 1e6
@@ -82,7 +82,7 @@ impl Guard {
     /// All, shortest first.
     pub const ALL: [Self; 4] = [Self::Ns400, Self::Ns800, Self::Ns1600, Self::Ns3200];
 
-    /// In nanoseconds.
+    /// Returns the interval in nanoseconds.
     #[must_use]
     pub const fn nanoseconds(self) -> u16 {
         match self {
@@ -106,7 +106,7 @@ impl fmt::Display for Guard {
 pub struct Mode {
     /// The format of the PPDU.
     pub format: Format,
-    /// From HT on the MCS of one stream; of DSSS and OFDM the index of the rate, lowest first.
+    /// The MCS of one stream from HT on; the index of the rate of DSSS and OFDM, lowest first.
     pub mcs: u8,
     /// Spatial streams.
     pub streams: u8,
@@ -117,21 +117,21 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// DSSS or CCK at the rate of this index: 1, 2, 5.5, 11 Mbps.
+    /// Returns the mode of DSSS or CCK at the rate of this index: 1, 2, 5.5, 11 Mbps.
     #[must_use]
     pub const fn dsss(index: u8, is_short_preamble: bool) -> Self {
-        // The lowest rate knows the long preamble only (16.2.2.3).
+        // The lowest rate supports the long preamble only (16.2.2.3).
         let format = if is_short_preamble && index > 0 { Format::ShortDsss } else { Format::Dsss };
         Self { format, ..Self::ofdm(index) }
     }
 
-    /// OFDM at the rate of this index: 6, 9, 12, 18, 24, 36, 48, 54 Mbps.
+    /// Returns the mode of OFDM at the rate of this index: 6, 9, 12, 18, 24, 36, 48, 54 Mbps.
     #[must_use]
     pub const fn ofdm(index: u8) -> Self {
         Self { format: Format::Ofdm, mcs: index, streams: 1, width: Width::Mhz20, guard: Guard::Ns800 }
     }
 
-    /// The mode of this index in a format without MCS.
+    /// Returns the mode of this index in a format without MCS.
     #[must_use]
     pub(crate) const fn by_rate(format: Format, index: u8, is_short_preamble: bool) -> Self {
         if format.is_dsss() { Self::dsss(index, is_short_preamble) } else { Self { format, ..Self::ofdm(index) } }
@@ -141,25 +141,26 @@ impl Mode {
         self.format.phy()
     }
 
-    /// Modulation, and coding rate as numerator and denominator.
+    /// Returns modulation, and coding rate as numerator and denominator.
     #[must_use]
     pub const fn modulation(self) -> Coding {
         self.phy().codings[self.mcs as usize]
     }
 
-    /// Subcarriers that carry data; none where the format has no such width, and with DSSS.
+    /// Returns the number of subcarriers that carry data; zero with DSSS, and if the format does
+    /// not have this width.
     fn data_subcarriers(self) -> u64 {
         let of_width = self.phy().data_subcarriers.iter().find(|(width, _)| *width == self.width);
         of_width.map_or(0, |(_, subcarriers)| *subcarriers)
     }
 
-    /// Coded bits of one symbol, N_CBPS.
+    /// Returns the coded bits of one symbol, N_CBPS.
     fn coded_bits_per_symbol(self) -> u64 {
         let (modulation, ..) = self.modulation();
         self.data_subcarriers() * modulation.bits_per_subcarrier() * u64::from(self.streams)
     }
 
-    /// Data bits of one symbol, N_DBPS; of DSSS, none.
+    /// Returns the data bits of one symbol, N_DBPS; zero for DSSS.
     #[must_use]
     pub fn bits_per_symbol(self) -> u64 {
         let (_, numerator, denominator) = self.modulation();
@@ -177,8 +178,8 @@ impl Mode {
             && (!phy.has_whole_bits || self.divides_evenly())
     }
 
-    /// Returns `true` if a symbol holds a whole number of bits, which can be dealt evenly to the
-    /// encoders.
+    /// Returns `true` if a symbol holds a whole number of bits, which can be distributed evenly to
+    /// the encoders.
     fn divides_evenly(self) -> bool {
         let (_, numerator, denominator) = self.modulation();
         let (coded, encoders) = (self.coded_bits_per_symbol(), self.encoders(self.bits_per_symbol()));
@@ -188,7 +189,7 @@ impl Mode {
             && (coded / encoders).is_multiple_of(denominator)
     }
 
-    /// BCC encoders, N_ES, for a symbol of these data bits.
+    /// Returns the number of BCC encoders, N_ES, for a symbol of these data bits.
     fn encoders(self, bits_per_symbol: u64) -> u64 {
         let phy = self.phy();
         let this = (self.width, self.streams, self.mcs);
@@ -198,21 +199,21 @@ impl Mode {
         }
     }
 
-    /// Returns `true` if it is coded with LDPC, which has no tail bits. What may be coded either
-    /// way is taken to be convolutional.
+    /// Returns `true` if it is coded with LDPC, which has no tail bits. BCC is assumed where both
+    /// are possible.
     #[must_use]
     pub fn is_ldpc(self) -> bool {
         let (widest, mcs) = self.phy().convolutional;
         self.width > widest || self.mcs >= mcs
     }
 
-    /// One symbol with its guard interval.
+    /// Returns the duration of one symbol with its guard interval.
     #[must_use]
     pub const fn symbol(self) -> Duration {
         Duration::from_nanos(self.phy().symbol + self.guard.nanoseconds() as u64)
     }
 
-    /// The rate of its payload: 866.7 Mbps is 866 666 666 bits per second.
+    /// Returns the rate of its payload: 866.7 Mbps is 866 666 666 bits per second.
     #[must_use]
     pub fn data_rate(self) -> u64 {
         match self.dsss_rate() {
@@ -221,19 +222,19 @@ impl Mode {
         }
     }
 
-    /// The rate in units of 100 kbps, if it is DSSS.
+    /// Returns the rate in units of 100 kbps, if it is DSSS.
     fn dsss_rate(self) -> Option<u64> {
         self.phy().dsss_rates.get(usize::from(self.mcs)).copied()
     }
 
-    /// The rate as a quantity with a unit.
+    /// Returns the rate as a quantity with a unit.
     #[must_use]
     pub fn rate(self) -> Option<Rate> {
         Rate::from_bits_per_second(self.data_rate())
     }
 
-    /// The rate of OFDM with the same modulation and coding, in 10.6.11 the non-HT reference rate;
-    /// of DSSS its own.
+    /// Returns the rate of OFDM with the same modulation and coding: in 10.6.11 the non-HT
+    /// reference rate. Returns the own rate for DSSS.
     #[must_use]
     pub fn reference_rate(self) -> u64 {
         if !self.phy().has_mcs {

@@ -15,8 +15,7 @@ pub struct Timing {
     pub sifs: Duration,
     /// After each OFDM PPDU at 2.4 GHz, without transmission (18.3.2.4).
     pub signal_extension: Duration,
-    /// aCCATime: how long a PPDU must have lasted to be sensed. Senders that begin within it of
-    /// each other collide.
+    /// aCCATime: the duration after which a PPDU is sensed. Senders that begin within it collide.
     pub cca: Duration,
     /// At the end of each HE and EHT PPDU (27.3.13, 36.3.14).
     pub packet_extension: Duration,
@@ -25,8 +24,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Those of the standard and the band. At 2.4 GHz the slot is 20 µs unless all stations support
-    /// the short one (18.4.5).
+    /// Returns the spaces of the standard and the band. At 2.4 GHz the slot is 20 µs unless all
+    /// stations support the short one (18.4.5).
     #[must_use]
     pub const fn new(standard: Standard, band: Band, is_short_slot: bool) -> Self {
         let generation = standard.generation();
@@ -41,40 +40,40 @@ impl Timing {
         }
     }
 
-    /// AIFS with this number of slots (10.3.2.3.6); with two, DIFS (10.3.2.3.5).
+    /// Returns AIFS with this number of slots (10.3.2.3.6); with two, DIFS (10.3.2.3.5).
     #[must_use]
     pub fn aifs(self, slots: u8) -> Duration {
         self.sifs + self.slot * u64::from(slots)
     }
 
-    /// How much longer EIFS is than DIFS or AIFS: SIFS and an ACK at the lowest mandatory rate
-    /// (10.3.2.3.7).
+    /// Returns how much longer EIFS is than DIFS or AIFS: SIFS and an ACK at the lowest mandatory
+    /// rate (10.3.2.3.7).
     #[must_use]
     pub fn eifs_extra(self, lowest: Mode, ack: Bytes) -> Duration {
         self.sifs + self.duration(lowest, ack)
     }
 
-    /// How long after the end of a frame its sender waits for the start of the response: SIFS, a
-    /// slot and aRxPHYStartDelay, the time to recognize a PPDU (10.3.2.9).
+    /// Returns the time after the end of a frame for which its sender waits for the start of the
+    /// response: SIFS, a slot and aRxPHYStartDelay, the time to recognize a PPDU (10.3.2.9).
     #[must_use]
     pub fn response_timeout(self, response: Mode) -> Duration {
         self.sifs + self.slot + response.preamble()
     }
 
-    /// The duration of a PPDU with its signal extension.
+    /// Returns the duration of a PPDU with its signal extension.
     #[must_use]
     pub fn duration(self, mode: Mode, psdu: Bytes) -> Duration {
         let duration = if self.is_dsss_rounded { mode.duration(psdu) } else { mode.exact_duration(psdu) };
         duration + self.extension(mode) + self.packet_extension(mode)
     }
 
-    /// The packet extension at the end of a PPDU of this mode.
+    /// Returns the packet extension at the end of a PPDU of this mode.
     #[must_use]
     pub const fn packet_extension(self, mode: Mode) -> Duration {
         if mode.format.phy().has_packet_extension { self.packet_extension } else { Duration::ZERO }
     }
 
-    /// The signal extension after a PPDU of this mode.
+    /// Returns the signal extension after a PPDU of this mode.
     #[must_use]
     pub const fn extension(self, mode: Mode) -> Duration {
         if mode.format.is_dsss() { Duration::ZERO } else { self.signal_extension }

@@ -11,15 +11,15 @@ pub struct Capabilities {
     pub width: Width,
     /// The shortest guard interval; used from 802.11n on.
     pub guard: Guard,
-    /// The most spatial streams; used from 802.11n on.
+    /// The maximum number of spatial streams; used from 802.11n on.
     pub streams: u8,
-    /// 802.11b may shorten its preamble.
+    /// `true` if 802.11b may use the short preamble.
     pub is_short_preamble: bool,
 }
 
 impl Capabilities {
-    /// All modes that the standard defines at this width and guard interval, slowest first; of
-    /// those with the same rate, the one with the fewest streams first.
+    /// Returns all modes that the standard defines at this width and guard interval, slowest first.
+    /// Modes of the same rate are in the order of their streams.
     #[must_use]
     pub fn modes(self) -> Vec<Mode> {
         let mut modes = self.modes_with(self.width, self.guard);
@@ -27,7 +27,7 @@ impl Capabilities {
         modes
     }
 
-    /// Those at another width and guard interval, by streams and MCS.
+    /// Returns the modes at another width and guard interval, by streams and MCS.
     #[must_use]
     pub(super) fn modes_with(self, width: Width, guard: Guard) -> Vec<Mode> {
         let streams = if self.standard.has_qos() { self.streams } else { 1 };
@@ -37,7 +37,7 @@ impl Capabilities {
             .collect()
     }
 
-    /// The mode of this MCS, or of this index of a rate.
+    /// Returns the mode of this MCS, or of this index of a rate.
     pub(super) const fn mode(self, mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
         let format = self.standard.data_format();
         if format.phy().has_mcs {
@@ -47,7 +47,7 @@ impl Capabilities {
         }
     }
 
-    /// How many MCS one stream has, or how many rates there are.
+    /// Returns how many MCS one stream has, or how many rates there are.
     pub(super) const fn indices(self) -> u8 {
         self.standard.data_format().indices()
     }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn combinations_that_the_standard_leaves_out_are_left_out() {
-        // Table 21-30: MCS 9 at 20 MHz is there for three streams only.
+        // Table 21-30: MCS 9 at 20 MHz exists for three streams only.
         let nines = of(Standard::Ac, Width::Mhz20, Guard::Ns800, 4).into_iter().filter(|mode| mode.mcs == 9);
         assert_eq!(nines.map(|mode| mode.streams).collect::<Vec<_>>(), [3]);
         assert!(of(Standard::N, Width::Mhz80, Guard::Ns400, 4).is_empty());

@@ -1,11 +1,11 @@
-//! A channel to test rate controls against: no model of a radio, but each mode needs more than the
-//! one before it.
+//! A synthetic channel to test rate controls: not a radio model, but each mode requires a higher
+//! ratio than the previous one.
 
 use crate::phy::{Format, Mode};
 use acklab_base::Bytes;
 
-/// Chance of an MPDU, whatever its size, to arrive: one half at the ratio that the mode needs, and
-/// over 95 % from 1.5 dB above.
+/// Returns the probability that an MPDU of any size arrives: one half at the ratio that the mode
+/// requires, and over 95 % from 1.5 dB above.
 pub(super) fn synthetic(mode: Mode, snr_db: f64, _octets: Bytes) -> f64 {
     1.0 / (1.0 + libm::exp((needed_db(mode) - snr_db) * 2.0))
 }

@@ -4,21 +4,22 @@ use super::{Capabilities, Refusal};
 use crate::phy::Mode;
 use acklab_base::Rate;
 
-/// The mode that these settings name: by its rate, or by its MCS; without either, the fastest.
+/// Returns the mode that these settings name: by its rate, or by its MCS; without either, the
+/// fastest.
 pub(super) fn named(
     capabilities: Capabilities,
     rate: Option<Rate>,
     mcs: Option<u8>,
     streams: Option<u8>,
 ) -> Result<Mode, Refusal> {
-    let most = if capabilities.standard.has_qos() { capabilities.streams } else { 1 };
-    if let Some(found) = streams.filter(|streams| *streams == 0 || *streams > most) {
-        return Err(Refusal::Streams { standard: capabilities.standard, found, most });
+    let maximum = if capabilities.standard.has_qos() { capabilities.streams } else { 1 };
+    if let Some(found) = streams.filter(|streams| *streams == 0 || *streams > maximum) {
+        return Err(Refusal::Streams { standard: capabilities.standard, found, maximum });
     }
     match (rate, mcs) {
         (Some(_), Some(_)) => Err(Refusal::RateAndMcs),
         (Some(rate), None) => by_rate(capabilities, rate, streams),
-        (None, Some(mcs)) => by_mcs(capabilities, mcs, streams.unwrap_or(most)),
+        (None, Some(mcs)) => by_mcs(capabilities, mcs, streams.unwrap_or(maximum)),
         (None, None) => {
             let modes =
                 capabilities.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams));
@@ -27,7 +28,8 @@ pub(super) fn named(
     }
 }
 
-/// The slowest first, and of those with the same rate the one with the fewest streams.
+/// Returns the modes with this rate, slowest first; modes of the same rate are in the order of
+/// their streams.
 fn by_rate(capabilities: Capabilities, rate: Rate, streams: Option<u8>) -> Result<Mode, Refusal> {
     let modes: Vec<Mode> =
         capabilities.modes().into_iter().filter(|mode| streams.is_none_or(|streams| mode.streams == streams)).collect();
@@ -47,7 +49,7 @@ fn by_mcs(capabilities: Capabilities, mcs: u8, streams: u8) -> Result<Mode, Refu
         return Err(Refusal::McsOfLegacy(capabilities.standard));
     }
     if mcs >= capabilities.indices() {
-        return Err(Refusal::Mcs { standard: capabilities.standard, found: mcs, most: capabilities.indices() - 1 });
+        return Err(Refusal::Mcs { standard: capabilities.standard, found: mcs, maximum: capabilities.indices() - 1 });
     }
     let mode = capabilities.mode(mcs, streams, capabilities.width, capabilities.guard);
     if mode.is_defined() { Ok(mode) } else { Err(Refusal::Undefined { standard: capabilities.standard, mode }) }
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_was_found_and_what_was_expected() {
+    fn a_refusal_names_what_was_found_and_expected() {
         assert_eq!(refused(Standard::N, None, Some(9), None), "802.11n has no MCS 9, expected 0 to 7");
         assert_eq!(
             refused(Standard::A, Some(11), None, None),

@@ -1,4 +1,4 @@
-//! The best mode at the last signal-to-noise ratio, which is known at once and without error.
+//! The best mode at the last signal-to-noise ratio, which is known immediately and without error.
 
 use super::{Capabilities, Refusal};
 use crate::phy::Mode;
@@ -9,9 +9,9 @@ use acklab_base::{Bytes, Duration};
 pub struct Exchange {
     /// Octets of one MPDU.
     pub frame: Bytes,
-    /// The most octets of one PPDU; without aggregation, one MPDU.
-    pub most: Bytes,
-    /// The longest PPDU.
+    /// The maximum number of octets of one PPDU; without aggregation, one MPDU.
+    pub maximum: Bytes,
+    /// The maximum duration of a PPDU.
     pub longest: Duration,
     /// The duration of the exchange without the PPDU: mean backoff, interframe spaces, response
     /// frame.
@@ -19,9 +19,10 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The goodput in bits per second if an MPDU of this mode is received with this probability.
+    /// Returns the goodput in bits per second if an MPDU of this mode is received with this
+    /// probability.
     fn goodput(self, mode: Mode, success: f64) -> f64 {
-        let fitting = self.most.0.min(mode.octets_within(self.longest).0) / self.frame.0.max(1);
+        let fitting = self.maximum.0.min(mode.octets_within(self.longest).0) / self.frame.0.max(1);
         let psdu = Bytes(self.frame.0 * fitting.max(1));
         psdu.0 as f64 * 8.0 * success / (mode.duration(psdu) + self.overhead).as_secs_f64()
     }
@@ -36,18 +37,18 @@ pub struct Ideal {
     current: Mode,
 }
 
-/// All changes of the best mode lie between these ratios: DSSS needs more than the lower, the
-/// highest MCS of four streams less than the higher.
+/// All changes of the best mode lie between these ratios: DSSS requires more than the lower one,
+/// the highest MCS of four streams less than the higher one.
 const RANGE_DB: (f64, f64) = (-20.0, 80.0);
-/// Steps at which the best mode is looked up. A mode that is the best for less than this may be
-/// missed.
+/// The step at which the best mode is computed. A mode that is the best over a shorter interval may
+/// be missed.
 const GRID_DB: f64 = 0.25;
 /// The precision to which a change between two steps is located.
 const PRECISION_DB: f64 = 0.01;
 
 impl Ideal {
-    /// The mode of the highest expected goodput: the envelope over all fixed modes, as TCP/HACK's
-    /// Figure 11 has it. `success` is the probability that an MPDU is received, by mode,
+    /// Returns the mode of the highest expected goodput: the envelope over all fixed modes, as in
+    /// TCP/HACK's Figure 11. `success` is the probability that an MPDU is received, by mode,
     /// signal-to-noise ratio in dB, and octets.
     ///
     /// # Errors
@@ -70,11 +71,11 @@ impl Ideal {
         })
     }
 
-    /// The fastest mode whose bit error rate is below `target`, as ns-3's `IdealWifiManager` has it
-    /// (`BerThreshold`); without any, the slowest.
+    /// Returns the fastest mode whose bit error rate is below `target`, as ns-3's
+    /// `IdealWifiManager` does (`BerThreshold`); if there is none, the slowest.
     ///
     /// # Errors
-    /// If the standard defines no mode here, or if `target` is no bit error rate.
+    /// If the standard defines no mode here, or if `target` is not a bit error rate.
     pub fn by_bit_errors(
         capabilities: Capabilities,
         target: f64,
@@ -115,24 +116,24 @@ impl Ideal {
         Ok(Self { steps, current: first })
     }
 
-    /// The ratio in dB from which each mode is chosen.
+    /// Returns the ratio in dB from which each mode is chosen.
     #[must_use]
     pub fn steps(&self) -> &[(f64, Mode)] {
         &self.steps
     }
 
-    /// The mode for the last ratio; the most robust before the first.
+    /// Returns the mode for the last ratio; before the first ratio, the most robust mode.
     pub(super) const fn choose(&self) -> Mode {
         self.current
     }
 
     pub(super) fn update_snr(&mut self, snr_db: f64) {
-        let above = self.steps.partition_point(|(least, _)| *least <= snr_db);
+        let above = self.steps.partition_point(|(minimum, _)| *minimum <= snr_db);
         self.current = self.steps[above.saturating_sub(1)].1;
     }
 }
 
-/// The ratio above `before` from which the best mode differs from that of `before`.
+/// Returns the ratio above `before` from which the best mode differs from that of `before`.
 fn change(before: (f64, Mode), after: f64, best: &impl Fn(f64) -> Mode) -> f64 {
     let (mut low, mut high) = (before.0, after);
     while high - low > PRECISION_DB {
@@ -160,7 +161,7 @@ mod tests {
     fn exchange() -> Exchange {
         Exchange {
             frame: Bytes(1_536),
-            most: Bytes(65_535),
+            maximum: Bytes(65_535),
             longest: Duration::from_millis(4),
             overhead: Duration::from_micros(200),
         }
@@ -188,17 +189,17 @@ mod tests {
         let errors = |mode: Mode, snr_db: f64| 0.5 * libm::exp(-(snr_db - 3.0 * f64::from(mode.mcs)).max(0.0));
         let success = |mode, snr_db, octets: Bytes| libm::pow(1.0 - errors(mode, snr_db), octets.0 as f64 * 8.0);
         let ideal = Ideal::by_bit_errors(HT, 1e-6, Bytes(1_536), success).unwrap();
-        for (least, mode) in &ideal.steps()[1..] {
+        for (minimum, mode) in &ideal.steps()[1..] {
             // ln(0.5 / 1e-6) dB above the offset of the MCS.
-            assert!((least - 3.0 * f64::from(mode.mcs) - libm::log(0.5e6)).abs() < 0.011, "{least} {mode:?}");
+            assert!((minimum - 3.0 * f64::from(mode.mcs) - libm::log(0.5e6)).abs() < 0.011, "{minimum} {mode:?}");
         }
         assert!(Ideal::by_bit_errors(HT, 0.0, Bytes(1_536), success).is_err());
     }
 
     #[test]
     fn short_exchanges_make_overhead_count() {
-        // Where an exchange is mostly overhead, half the frames lost are not worth twice the rate.
-        let single = Exchange { most: Bytes(200), frame: Bytes(200), ..exchange() };
+        // If an exchange is mostly overhead, the loss of half the frames outweighs twice the rate.
+        let single = Exchange { maximum: Bytes(200), frame: Bytes(200), ..exchange() };
         let first = |exchange| Ideal::by_goodput(HT, exchange, synthetic).unwrap().steps()[1].0;
         assert!(first(single) > first(exchange()) + 0.5);
     }
@@ -209,9 +210,9 @@ mod tests {
             let mut ideal = Ideal::by_goodput(HT, exchange(), synthetic).unwrap();
             ideal.update_snr(snr_db);
             let promise = |mode| exchange().goodput(mode, synthetic(mode, snr_db, exchange().frame));
-            let most = HT.modes().into_iter().map(promise).fold(0.0, f64::max);
+            let maximum = HT.modes().into_iter().map(promise).fold(0.0, f64::max);
             // Within the precision of a step.
-            prop_assert!(promise(ideal.choose()) >= 0.97 * most);
+            prop_assert!(promise(ideal.choose()) >= 0.97 * maximum);
         }
     }
 }

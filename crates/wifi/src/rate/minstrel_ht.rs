@@ -1,5 +1,5 @@
-//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18),
-//! whose symbols are named beside the code that follows them.
+//! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18).
+//! The kernel's symbols are named next to the corresponding code.
 //!
 //! It keeps statistics of success at each rate, sends at the rate of the highest throughput, and
 //! probes others periodically.
@@ -53,7 +53,7 @@ pub struct MinstrelHt {
 }
 
 impl MinstrelHt {
-    /// The state without any statistics. `stream` is the random order of probes.
+    /// Returns the state without any statistics. `stream` is the random order of probes.
     ///
     /// # Errors
     /// If the standard defines no mode here.
@@ -69,9 +69,9 @@ impl MinstrelHt {
         Ok(Self { table, selection, chain, sampler, updated: Instant::ZERO, probe: None, place: 0, unanswered: 0 })
     }
 
-    /// The chain advances while no response frame arrives, as hardware retransmits an aggregate at
-    /// the next rate of its chain. A response frame ends it; frames that it does not acknowledge
-    /// are sent with a new chain.
+    /// Returns the mode of the next PPDU. The chain advances as long as no response frame arrives,
+    /// because hardware retransmits an aggregate at the next rate of its chain. A response frame
+    /// ends it; frames that it does not acknowledge are sent with a new chain.
     pub(super) fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         let failures = attempt.min(self.unanswered);
         if failures == 0 {
@@ -82,17 +82,17 @@ impl MinstrelHt {
         self.table.rates[rate].mode
     }
 
-    /// Of the mode chosen last.
+    /// Returns `true` if the mode chosen last is a fallback.
     pub(super) const fn is_fallback(&self) -> bool {
         self.place > 0
     }
 
-    /// Of the mode chosen last.
+    /// Returns `true` if the mode chosen last is a probe.
     pub(super) const fn is_probe(&self) -> bool {
         self.place == 0 && self.probe.is_some()
     }
 
-    /// `minstrel_ht_tx_status`.
+    /// Reports a PPDU (`minstrel_ht_tx_status`).
     pub(super) fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
         self.unanswered = if delivered == 0 { self.unanswered + 1 } else { 0 };
         let Some(rate) = self.table.find(mode) else { return };
@@ -116,8 +116,8 @@ impl MinstrelHt {
         }
     }
 
-    /// Downgrades the two best rates within an interval if they hardly work, as spatial streams may
-    /// fail suddenly.
+    /// Downgrades the two best rates within an interval if they hardly work, because spatial
+    /// streams may fail suddenly.
     fn replace_the_dead(&mut self) -> bool {
         let mut has_died = false;
         for place in 0..2 {

@@ -8,14 +8,14 @@ use std::fmt;
 /// The value found, and the values expected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// The standard has no such MCS.
+    /// The standard does not have this MCS.
     Mcs {
         /// The standard.
         standard: Standard,
         /// The configured value.
         found: u8,
         /// The highest MCS of one stream.
-        most: u8,
+        maximum: u8,
     },
     /// The standard has rates, but no MCS.
     McsOfLegacy(Standard),
@@ -34,8 +34,8 @@ pub enum Refusal {
         standard: Standard,
         /// The configured value.
         found: u8,
-        /// The most that both ends can do.
-        most: u8,
+        /// The maximum of both nodes.
+        maximum: u8,
     },
     /// The MCS exists, but not in this combination.
     Undefined {
@@ -46,23 +46,25 @@ pub enum Refusal {
     },
     /// Both a rate and an MCS are given.
     RateAndMcs,
-    /// The standard defines nothing at this width and guard interval.
+    /// The standard defines no mode at this width and guard interval.
     NoMode(Capabilities),
-    /// A target that is no bit error rate.
+    /// The target is not a bit error rate.
     BitErrorRate(f64),
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Mcs { standard, found, most } => write!(f, "{standard} has no MCS {found}, expected 0 to {most}"),
+            Self::Mcs { standard, found, maximum } => {
+                write!(f, "{standard} has no MCS {found}, expected 0 to {maximum}")
+            }
             Self::McsOfLegacy(standard) => write!(f, "{standard} has no MCS, expected a rate"),
             Self::Rate { standard, found, rates } => {
                 let rates: Vec<String> = rates.iter().map(Rate::to_string).collect();
                 write!(f, "{found} is no rate of {standard} here, expected one of {}", rates.join(", "))
             }
-            Self::Streams { standard, found, most } => {
-                write!(f, "found {found} streams, expected 1 to {most} in {standard} here")
+            Self::Streams { standard, found, maximum } => {
+                write!(f, "found {found} streams, expected 1 to {maximum} in {standard} here")
             }
             Self::Undefined { standard, mode } => write!(
                 f,

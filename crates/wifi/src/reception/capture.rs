@@ -1,4 +1,4 @@
-//! Which frame survives when several overlap.
+//! Capture: which frame survives if several overlap.
 
 use super::error::ratio;
 use schemars::JsonSchema;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// The least ratio of its power to that of noise and all others together, in dB: 10 in ns-2
-    /// (`CPThresh_`), 5 in ns-3 (`SimpleFrameCaptureModel`). At that ratio it may still fail by its
-    /// rate.
+    /// The minimum ratio of its power to that of noise and all others together, in dB: 10 in ns-2
+    /// (`CPThresh_`), 5 in ns-3 (`SimpleFrameCaptureModel`). At that ratio it may still fail
+    /// because of its rate.
     #[schemars(range(min = 0.0))]
     pub threshold: f64,
-    /// A receiver can switch to a stronger frame that begins later ("message in message").
-    /// Otherwise only the frame that began first can survive, and of those that began together the
-    /// strongest.
+    /// Whether a receiver can switch to a stronger frame that begins later ("message in message").
+    /// Otherwise only the frame that began first can survive, or the strongest of several that
+    /// began together.
     #[serde(default)]
     pub takes_later: bool,
 }
 
 impl Capture {
-    /// The ratio in dB of a frame to noise and the frames that overlap with it. Returns `None` if
-    /// it does not survive.
+    /// Returns the ratio in dB of a frame to noise and the frames that overlap with it. Returns
+    /// `None` if it does not survive.
     pub(super) fn survives(
         self,
         signal_dbm: f64,

@@ -7,8 +7,7 @@ use super::schedule::{Absence, Fade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which frames are received. Nodes are given by number: 0 is the access point, stations count from
-/// 1.
+/// Which frames are received. Nodes are numbered: 0 is the access point, stations count from 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceptionConfig {
@@ -32,7 +31,7 @@ pub enum Channel {
     /// All frames are received.
     #[default]
     Perfect,
-    /// A frame is lost with a fixed probability, whatever its length and rate.
+    /// A frame is lost with a fixed probability, independent of its length and rate.
     Fixed {
         /// Probability that a data frame is lost, 0 to 1; in an aggregate, for each MPDU
         /// independently.
@@ -62,8 +61,8 @@ pub struct Snr {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = 5.18)]
     pub frequency: Option<f64>,
-    /// Power of the access point in dBm, antenna included, on all streams together; 20 by default
-    /// (TGax Simulation Scenarios, doc. 11-14/0980).
+    /// Power of the access point in dBm, including the antenna, on all streams together; 20 by
+    /// default (TGax Simulation Scenarios, doc. 11-14/0980).
     #[serde(default = "access_point_power")]
     pub access_point_power: f64,
     /// Power of a station in dBm; 15 by default (the same).
@@ -75,8 +74,8 @@ pub struct Snr {
     /// How several streams share the signal.
     #[serde(default)]
     pub streams: Streams,
-    /// The least power in dBm at which a node senses another; by default −82 dBm in 20 MHz, and as
-    /// much more as the channel is wider (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3), of 802.11b −76 dBm
+    /// The minimum power in dBm at which a node senses another. Default: −82 dBm in 20 MHz, in
+    /// proportion to the width (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3); −76 dBm for 802.11b
     /// (16.3.8.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carrier_sense: Option<f64>,
@@ -98,7 +97,7 @@ const fn noise_figure() -> f64 {
 }
 
 impl Snr {
-    /// All defaults, with the stations here.
+    /// Returns the defaults, with the stations at this place.
     #[must_use]
     pub fn new(place: Place) -> Self {
         Self {
@@ -115,32 +114,32 @@ impl Snr {
     }
 }
 
-/// How the signal-to-noise ratio of one antenna becomes that of several streams, each with an
-/// antenna at either end.
+/// How the signal-to-noise ratio of one antenna translates to several streams, each with an antenna
+/// at either end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// Each stream has that of one antenna: n streams share the power, and n antennas collect n
-    /// times as much. The best that a channel can do, with a matrix of orthogonal columns; as in
-    /// ns-3.
+    /// Each stream has the ratio of one antenna: n streams share the power, and n antennas collect
+    /// n times as much. This is the optimum of a channel, with a matrix of orthogonal columns; as
+    /// in ns-3.
     #[default]
     Orthogonal,
-    /// Each of n streams has an n-th of it: the energy of the other antennas is spent on separating
-    /// the streams.
+    /// Each of n streams has an n-th of the ratio: the energy of the other antennas is used to
+    /// separate the streams.
     SharedPower,
 }
 
 /// An invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where, as keys and indices with dots between.
+    /// Its position: keys and indices, separated by dots.
     pub path: String,
     /// The expected value.
     pub expected: String,
 }
 
 impl ReceptionConfig {
-    /// The first invalid value, by itself or in a cell with this number of stations.
+    /// Returns the first invalid value, by itself or in a cell with this number of stations.
     #[must_use]
     pub fn fault(&self, stations: usize) -> Option<Fault> {
         let fault = |path: String, expected: &str| Some(Fault { path, expected: expected.to_owned() });

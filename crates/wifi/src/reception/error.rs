@@ -7,8 +7,8 @@
 //! | LDPC codes of HE and EHT | their own simulation with one bit a symbol, by the mutual information of a bit |
 //! | CCK | union bound over the code words |
 //!
-//! It is computed once for each modulation and coding over a grid of SNR; between its points, the
-//! logarithm is interpolated.
+//! The rates are computed once for each modulation and coding over a grid of SNR. Between its
+//! points, the logarithm is interpolated.
 
 mod constellation;
 mod convolutional;
@@ -28,31 +28,32 @@ const STEP_DB: f64 = 0.1;
 const LOWEST_DB: f64 = -12.0;
 /// Above this SNR every mode is received: the most demanding one needs about 34 dB.
 const HIGHEST_DB: f64 = 50.0;
-/// Fewer errors in an octet are neglected: 65535 octets would be lost once in ten million.
+/// Fewer errors per octet are neglected: 65535 octets would be lost once in ten million.
 const NEGLIGIBLE: f64 = 1e-12;
-/// With more errors in an octet, the bound means that every frame is lost.
+/// With more errors per octet, the bound means that every frame is lost.
 const HOPELESS: f64 = 2.0;
 
-/// The tail of the normal distribution.
+/// Returns the tail of the normal distribution.
 fn gaussian_tail(x: f64) -> f64 {
     0.5 * libm::erfc(x / core::f64::consts::SQRT_2)
 }
 
-/// 10^(`db`/10).
+/// Returns 10^(`db`/10).
 pub(super) fn ratio(db: f64) -> f64 {
     libm::exp(db * (core::f64::consts::LN_10 / 10.0))
 }
 
-/// ln of the expected errors in an octet by SNR, for one modulation and coding.
+/// ln of the expected errors per octet by SNR, for one modulation and coding.
 #[derive(Clone, Debug)]
 struct Curve {
-    /// Of the first point, in steps.
+    /// The SNR of the first point, in steps.
     first: i32,
     points: Vec<f64>,
 }
 
 impl Curve {
-    /// From the first SNR that is not hopeless to the last at which errors are not negligible.
+    /// Creates the curve from the first SNR that is not hopeless to the last one at which errors
+    /// are not negligible.
     fn new(errors_per_octet: impl Fn(f64) -> f64) -> Self {
         let steps = |db: f64| libm::round(db / STEP_DB) as i32;
         let mut curve = Self { first: steps(HIGHEST_DB), points: Vec::new() };
@@ -69,7 +70,7 @@ impl Curve {
         curve
     }
 
-    /// The errors in an octet: infinitely many below the curve, none above it.
+    /// Returns the errors per octet: infinite below the curve, zero above it.
     fn at(&self, snr_db: f64) -> f64 {
         let place = snr_db / STEP_DB - f64::from(self.first);
         if place < 0.0 {
@@ -84,7 +85,7 @@ impl Curve {
     }
 }
 
-/// What determines the error rate of an octet.
+/// The parameters of the error rate of an octet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Coding {
     modulation: Modulation,
@@ -107,7 +108,7 @@ pub struct ErrorTable {
 }
 
 impl ErrorTable {
-    /// For all modes of a standard and of its control frames.
+    /// Creates the table of all modes of a standard and of its control frames.
     #[must_use]
     pub fn new(standard: Standard) -> Self {
         let mut codings: Vec<Coding> = Vec::new();
@@ -139,10 +140,10 @@ impl ErrorTable {
         Self { curves: codings.into_iter().map(|coding| (coding, curve(coding))).collect() }
     }
 
-    /// The expected number of errors in an octet, each of which loses the frame; infinite for a
-    /// mode that the standard does not send.
+    /// Returns the expected number of errors per octet, each of which loses the frame; infinite for
+    /// a mode that the standard does not use.
     ///
-    /// `snr_db` is that of each stream, over the width of the channel (of DSSS,
+    /// `snr_db` is the ratio of each stream, over the width of the channel (for DSSS, over
     /// [`DSSS_NOISE_BANDWIDTH_HZ`]).
     #[must_use]
     pub fn errors_per_octet(&self, mode: Mode, snr_db: f64) -> f64 {
@@ -153,14 +154,15 @@ impl ErrorTable {
         self.curves.iter().find(|(of, _)| *of == coding).map_or(f64::INFINITY, |(_, curve)| curve.at(snr_db))
     }
 
-    /// The probability that `octets` are received without an error.
+    /// Returns the probability that `octets` are received without an error.
     #[must_use]
     pub fn success(&self, mode: Mode, snr_db: f64, octets: u64) -> f64 {
         libm::exp(-self.errors_per_octet(mode, snr_db) * octets as f64)
     }
 
-    /// The probability that the signal fields are decoded, without which the whole PPDU is lost.
-    /// They are sent at the lowest rate of OFDM, at 1 Mbps, or after the short preamble at 2 Mbps.
+    /// Returns the probability that the signal fields are decoded, without which the whole PPDU is
+    /// lost. They are sent at the lowest rate of OFDM, at 1 Mbps, or after the short preamble at 2
+    /// Mbps.
     #[must_use]
     pub fn header_success(&self, mode: Mode, snr_db: f64) -> f64 {
         let (modulation, bits) = mode.format.phy().signal;
@@ -169,8 +171,8 @@ impl ErrorTable {
     }
 }
 
-/// Errors in an octet after the Viterbi decoder, if each bit is equivalent to one of BPSK at this
-/// SNR.
+/// Returns the errors per octet after the Viterbi decoder, if each bit is equivalent to a BPSK bit
+/// at this SNR.
 fn coded_errors(spectrum: &Spectrum, bit_snr: f64) -> f64 {
     let events = spectrum.paths.iter().zip(spectrum.free_distance..);
     let tail = |distance: usize| gaussian_tail(f64::sqrt(2.0 * distance as f64 * bit_snr));

@@ -2,14 +2,14 @@
 
 use acklab_base::Bytes;
 
-/// How PPDUs of one mode are received by one node from another at one time.
+/// The reception of PPDUs of one mode by one node from another at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     header: f64,
     fixed_success: f64,
     errors_per_octet: f64,
-    /// The last octets and their probability of success: most frames of an aggregate are as long as
-    /// the one before.
+    /// The last size and its probability of success: most frames of an aggregate have the size of
+    /// the previous one.
     last: (u64, f64),
 }
 
@@ -21,19 +21,21 @@ impl Link {
         Self { header: 1.0, fixed_success: success, errors_per_octet: 0.0, last: (0, success) }
     }
 
-    /// With these probabilities of decoding the signal fields and of an error in an octet.
+    /// Returns a link with these probabilities of decoding the signal fields and of an error per
+    /// octet.
     pub(super) const fn with_errors(header: f64, errors_per_octet: f64) -> Self {
         Self { header, errors_per_octet, ..Self::fixed(1.0) }
     }
 
-    /// The probability that the signal fields are decoded. If they are not, the whole PPDU is lost.
+    /// Returns the probability that the signal fields are decoded. If they are not, the whole PPDU
+    /// is lost.
     #[must_use]
     pub const fn header(&self) -> f64 {
         self.header
     }
 
-    /// The probability that a frame of `octets` is received, given that the signal fields are
-    /// decoded.
+    /// Returns the probability that a frame of `octets` is received, given that the signal fields
+    /// are decoded.
     pub fn success(&mut self, octets: Bytes) -> f64 {
         if octets.0 != self.last.0 {
             let success = self.fixed_success * libm::exp(-self.errors_per_octet * octets.0 as f64);

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Metres a second.
+/// Metres per second.
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
-/// Boltzmann's constant in joules a kelvin (exact by the definition of the kelvin).
+/// Boltzmann's constant in joules per kelvin (exact by the definition of the kelvin).
 const BOLTZMANN: f64 = 1.380_649e-23;
-/// The temperature to which noise figures refer, in kelvin; with it, noise is −174 dBm/Hz (Friis,
+/// The reference temperature of noise figures, in kelvin; with it, noise is −174 dBm/Hz (Friis,
 /// "Noise figures of radio receivers", Proc. IRE 32(7), 1944).
 const TEMPERATURE: f64 = 290.0;
 
@@ -23,7 +23,7 @@ pub struct PathLoss {
     /// (D), 20 m (E), 30 m (F).
     #[schemars(range(min = 0.001))]
     pub reference_distance: f64,
-    /// Loss at the reference distance in dB, instead of free space's.
+    /// Loss at the reference distance in dB, instead of that of free space.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_loss: Option<f64>,
 }
@@ -35,7 +35,7 @@ impl Default for PathLoss {
 }
 
 impl PathLoss {
-    /// The loss in dB over `distance` metres at this frequency; never a gain.
+    /// Returns the loss in dB over `distance` metres at this frequency; never a gain.
     #[must_use]
     pub fn loss_db(&self, distance: f64, frequency_hz: f64) -> f64 {
         let at_reference = self.reference_loss.unwrap_or_else(|| free_space_db(self.reference_distance, frequency_hz));
@@ -45,12 +45,13 @@ impl PathLoss {
     }
 }
 
-/// Friis, "A note on a simple transmission formula", Proc. IRE 34(5), 1946: 20·log₁₀(4πd/λ).
+/// Returns the loss of Friis, "A note on a simple transmission formula", Proc. IRE 34(5), 1946:
+/// 20·log₁₀(4πd/λ).
 fn free_space_db(distance: f64, frequency_hz: f64) -> f64 {
     20.0 * libm::log10(4.0 * core::f64::consts::PI * distance * frequency_hz / SPEED_OF_LIGHT)
 }
 
-/// Thermal noise over a bandwidth, as a receiver of this noise figure sees it, in dBm.
+/// Returns the thermal noise over a bandwidth at a receiver of this noise figure, in dBm.
 #[must_use]
 pub fn noise_dbm(bandwidth_hz: f64, noise_figure_db: f64) -> f64 {
     10.0 * libm::log10(BOLTZMANN * TEMPERATURE * bandwidth_hz * 1e3) + noise_figure_db
@@ -65,8 +66,8 @@ mod tests {
         assert!((got - expected).abs() < 1e-3, "{got}, expected {expected}");
     }
 
-    /// The reference loss of ns-3's log-distance model, which says that it is Friis at 1 m and 5.15
-    /// GHz (46.6777 dB). That one takes 3·10⁸ m/s for the speed of light, which makes 0.006 dB.
+    /// The reference loss of ns-3's log-distance model, which documents it as Friis at 1 m and 5.15
+    /// GHz (46.6777 dB). ns-3 uses 3·10⁸ m/s for the speed of light, a difference of 0.006 dB.
     #[test]
     fn a_metre_of_5_ghz_costs_46_7_db() {
         let loss = PathLoss::default();

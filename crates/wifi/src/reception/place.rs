@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Place {
-    /// Each station at its own point.
+    /// Points, one for each station.
     Points {
-        /// East and north of the access point, one for each station.
+        /// Coordinates east and north of the access point, one pair for each station.
         points: Vec<[f64; 2]>,
     },
-    /// At random on a circle, by the seed.
+    /// Random points on a circle, by the seed.
     Circle {
         /// Its radius.
         #[schemars(range(min = 0.0))]
         radius: f64,
     },
-    /// At random in a disc, uniformly over its area, by the seed.
+    /// Random points in a disc, uniform over its area, by the seed.
     Disc {
         /// Its radius.
         #[schemars(range(min = 0.0))]
@@ -28,8 +28,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// The points of the access point and of the stations, in order. An additional station moves
-    /// none of the others. Stations without a point of their own are at the access point.
+    /// Returns the points of the access point and of the stations, in order. An additional station
+    /// does not move the others. Stations without a point are at the access point.
     #[must_use]
     pub fn points(&self, stations: usize, seed: Seed, cell: &str) -> Vec<[f64; 2]> {
         let mut stream = seed.stream(&format!("wifi/{cell}/place"));
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// Metres between two points.
+/// Returns the distance between two points in metres.
 pub(super) fn distance(one: [f64; 2], other: [f64; 2]) -> f64 {
     libm::hypot(one[0] - other[0], one[1] - other[1])
 }

@@ -4,25 +4,25 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A node whose signals fade for a while, those that it sends and those that it receives.
+/// A node whose signals fade for a while, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fade {
     /// The node: 0 is the access point, stations count from 1.
     pub node: usize,
-    /// When it begins, since the start of the run.
+    /// Its start, since the start of the run.
     #[schemars(example = "2s")]
     pub from: Duration,
-    /// When it ends; without it, never.
+    /// Its end. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.5s")]
     pub until: Option<Duration>,
-    /// The loss in dB. Fades that overlap add up.
+    /// The loss in dB. The losses of overlapping fades add up.
     #[schemars(range(min = 0.0))]
     pub loss: f64,
 }
 
-/// A node that leaves the channel for a while, to scan others: it neither sends nor receives.
+/// A node that leaves the channel for a while, to scan others: it neither transmits nor receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Absence {
@@ -31,12 +31,12 @@ pub struct Absence {
     /// When it leaves, since the start of the run.
     #[schemars(example = "2s")]
     pub from: Duration,
-    /// When it returns; without it, never.
+    /// When it returns. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.1s")]
     pub until: Option<Duration>,
-    /// It announces the absence, as a station does by entering power save (11.2.3.2). Then the
-    /// access point keeps its frames; otherwise it sends them in vain.
+    /// Whether it announces the absence, as a station does by entering power save (11.2.3.2). Then
+    /// the access point keeps its frames; otherwise it transmits them without effect.
     #[serde(default)]
     pub announced: bool,
 }
@@ -47,7 +47,7 @@ pub enum Presence {
     /// It is present.
     #[default]
     Here,
-    /// It is absent, unknown to those that send to it.
+    /// It is absent without an announcement.
     Away,
     /// It is absent, and has announced it.
     AwayAnnounced,
@@ -56,14 +56,14 @@ pub enum Presence {
 /// A quantity of each node that changes at known instants.
 #[derive(Clone, Debug, Default)]
 struct Steps<T> {
-    /// By node: the values from each instant on, in order. Before the first, and for other nodes,
-    /// the default.
+    /// The values of each node from each instant on, in order. Before the first instant, and for
+    /// other nodes, the default applies.
     nodes: Vec<Vec<(Instant, T)>>,
 }
 
 impl<T: Copy + Default + PartialEq> Steps<T> {
-    /// Of spans, each of which contributes to the value while it lasts; `sum` combines the
-    /// contributions.
+    /// Creates the steps from spans, each of which contributes to the value while it lasts. `sum`
+    /// combines the contributions.
     fn new<P: Copy>(spans: &[(usize, Span, P)], sum: impl Fn(&mut dyn Iterator<Item = P>) -> T) -> Self {
         let nodes = spans.iter().map(|(node, ..)| node + 1).max().unwrap_or(0);
         let mut steps = Self { nodes: vec![Vec::new(); nodes] };
@@ -88,7 +88,7 @@ impl<T: Copy + Default + PartialEq> Steps<T> {
         passed.checked_sub(1).map_or(T::default(), |last| steps[last].1)
     }
 
-    /// The first change of any node after `now`.
+    /// Returns the first change of any node after `now`.
     fn next_change(&self, now: Instant) -> Option<Instant> {
         self.nodes
             .iter()
@@ -98,7 +98,7 @@ impl<T: Copy + Default + PartialEq> Steps<T> {
     }
 }
 
-/// From an instant up to another, exclusive.
+/// A span from an instant up to another, exclusive.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     from: Instant,
@@ -123,8 +123,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of these fades and absences, in any order. Overlapping absences are announced if one of them
-    /// is.
+    /// Creates the schedule of these fades and absences, in any order. Overlapping absences are
+    /// announced if one of them is.
     #[must_use]
     pub fn new(fades: &[Fade], absences: &[Absence]) -> Self {
         let fades: Vec<_> = fades.iter().map(|fade| (fade.node, Span::new(fade.from, fade.until), fade.loss)).collect();
@@ -140,19 +140,19 @@ impl Schedule {
         }
     }
 
-    /// The loss of a node's signals by fades, in dB.
+    /// Returns the loss of a node's signals by fades, in dB.
     #[must_use]
     pub fn loss_db(&self, now: Instant, node: usize) -> f64 {
         self.losses.at(now, node)
     }
 
-    /// Whether a node is present.
+    /// Returns whether a node is present.
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.presences.at(now, node)
     }
 
-    /// The first instant after `now` at which some node leaves or comes back.
+    /// Returns the first instant after `now` at which a node leaves or returns.
     #[must_use]
     pub fn next_presence_change(&self, now: Instant) -> Option<Instant> {
         self.presences.next_change(now)

@@ -1,20 +1,20 @@
-//! Every queue discipline with every setting of it, read from its schema: a new one is tested
-//! without a word here.
+//! Every queue discipline with every setting, read from its schema, so that new ones are tested
+//! without a change here.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
 use acklab_path::queue::QueueConfig;
 use serde_json::{Map, Value};
 
-/// Queues that are full before an exchange is over.
+/// Limits that are exceeded within an exchange.
 const LIMITS: [&str; 2] = ["6packets", "4000B"];
-/// Of a delay or an interval that an exchange can meet.
+/// A value of a delay or an interval that matters within an exchange.
 const DURATION: &str = "2ms";
 
-/// All that a scenario may ask for, but for the values of limits and durations.
+/// Returns all configurations of a scenario, except for other values of limits and durations.
 ///
 /// # Panics
-/// If the schema has something that is not known here.
+/// If the schema has an element that is unknown here.
 pub fn all() -> Vec<QueueConfig> {
     let schema = schemars::schema_for!(QueueConfig).to_value();
     let disciplines = schema["oneOf"].as_array().unwrap_or_else(|| panic!("no disciplines: {schema}"));
@@ -24,8 +24,8 @@ pub fn all() -> Vec<QueueConfig> {
         .collect()
 }
 
-/// A discipline with what it requires, with each value of each other setting, and with each pair of
-/// values of two settings.
+/// Returns a discipline with its required settings, with each value of each other setting, and with
+/// each pair of values of two settings.
 fn settings(discipline: &Value, defs: &Value) -> Vec<Value> {
     let required = discipline["required"].as_array().cloned().unwrap_or_default();
     let (mut bases, mut optional) = (vec![Map::new()], Vec::new());
@@ -62,8 +62,7 @@ fn values(schema: &Value, defs: &Value) -> Vec<Value> {
             "Limit" => LIMITS.map(Value::from).to_vec(),
             "Duration" => vec![DURATION.into()],
             "Bytes" => vec!["300B".into()],
-            // The MAC decides when packets leave, so that a queue with a rate of its own is
-            // refused.
+            // The MAC decides when packets leave, so a queue with its own rate is refused.
             "Rate" => Vec::new(),
             _ => values(&defs[name], defs),
         };
@@ -77,8 +76,8 @@ fn values(schema: &Value, defs: &Value) -> Vec<Value> {
     match schema["type"].as_str() {
         Some("boolean") => vec![false.into(), true.into()],
         Some("integer") => vec![schema["minimum"].clone()],
-        // That the property is left out.
+        // The property is omitted.
         Some("null") => Vec::new(),
-        _ => schema["enum"].as_array().unwrap_or_else(|| panic!("what values has {schema}?")).clone(),
+        _ => schema["enum"].as_array().unwrap_or_else(|| panic!("unknown schema: {schema}")).clone(),
     }
 }

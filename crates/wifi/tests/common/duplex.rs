@@ -1,4 +1,4 @@
-//! A wire between two nodes: a link each way.
+//! A wire between two nodes: a link in each direction.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -10,7 +10,7 @@ use acklab_path::link::LinkConfig;
 use acklab_path::server::Server;
 use acklab_path::{Counters, Link};
 
-/// What a link has counted, and the changes of its queue's length.
+/// The counters of a link, and the changes of its queue's length.
 pub type Counts = (Counters, Vec<(Instant, u64)>);
 
 /// The links from node 0 and from node 1.

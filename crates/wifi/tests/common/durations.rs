@@ -1,5 +1,4 @@
-//! How long things take on the air, from the tables of the standard as they are printed: nothing
-//! here asks the crate.
+//! Durations on the air, from the printed tables of the standard, independent of the crate.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -40,7 +39,7 @@ pub fn ht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octet
 /// VHT: 36 µs and 4 for each training field.
 pub fn vht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octets: u64) -> u64 {
     let bits = match (megahertz, mcs) {
-        // Of MCS 9 at 20 MHz, three streams together have 1040 bits.
+        // At MCS 9 and 20 MHz, three streams together have 1040 bits.
         (20, 9) => streams * 1_040 / 3,
         (20, 8) => streams * 312,
         (20, _) => streams * N_DBPS_20[mcs],
@@ -112,7 +111,7 @@ pub fn eht(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) ->
     44 * US + training(streams) * field + symbols * (12_800 + guard)
 }
 
-/// Long training fields: a power of two of them.
+/// Returns the number of long training fields, a power of two.
 fn training(streams: u64) -> u64 {
     streams.next_power_of_two()
 }
@@ -122,8 +121,8 @@ fn symbols_of_four(symbols: u64, has_short_guard: bool) -> u64 {
     nanos.div_ceil(4 * US) * 4 * US
 }
 
-/// The response frame to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as an index
-/// of OFDM.
+/// Returns the response frame to HT, VHT and HE at this MCS, when 6, 12 and 24 Mbps are basic: as
+/// an index of OFDM.
 pub fn answer_rate(mcs: usize) -> usize {
     match mcs {
         0 => 0,
@@ -137,7 +136,7 @@ pub const QOS_MPDU: u64 = 26 + 8 + 4;
 /// The same without QoS.
 pub const MPDU: u64 = 24 + 8 + 4;
 
-/// An A-MPDU of so many MPDUs: delimiters, and padding behind all but the last.
+/// Returns an A-MPDU of this number of MPDUs: delimiters, and padding after all but the last.
 pub fn a_mpdu(mpdu: u64, count: u64) -> u64 {
     (mpdu + 4).div_ceil(4) * 4 * (count - 1) + mpdu + 4
 }

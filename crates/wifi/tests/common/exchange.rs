@@ -1,4 +1,4 @@
-//! TCP exchanges, data one way and ACKs the other, over whatever carries packets between nodes, in
+//! TCP exchanges, data in one direction and ACKs in the other, over any carrier between nodes, in
 //! either form of packet.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
@@ -15,12 +15,12 @@ use std::collections::BTreeSet;
 
 /// Small, so that a limit in packets and one in octets differ.
 const MSS: u32 = 500;
-/// What a header has room for beside timestamps (RFC 2018, §3).
+/// The number of SACK blocks that fit in a header with timestamps (RFC 2018, §3).
 const SACK_BLOCKS: usize = 3;
 
-/// Between nodes.
+/// A carrier of packets between nodes.
 pub trait Carrier<D>: Machine<Datagram = (usize, D)> {
-    /// The flow of a packet that was dropped.
+    /// Returns the flow of a packet that was dropped.
     fn take_drop(&mut self) -> Option<FlowKey>;
 }
 
@@ -30,22 +30,22 @@ pub struct Flow {
     pub from: usize,
     pub to: usize,
     pub category: Category,
-    /// When a segment leaves, and which: one that comes again is a retransmission.
+    /// When each segment is sent, and its number. A repeated number is a retransmission.
     joins: Vec<(Instant, u32)>,
     is_ecn_capable: bool,
     has_timestamps: bool,
-    /// Segments in order to an ACK.
+    /// Segments per ACK.
     every: usize,
 }
 
-/// What came out, where and when, and whose packets did not.
+/// The delivered packets with place and time, and the flows of dropped packets.
 #[derive(Debug, Default, PartialEq)]
 pub struct Trace {
     pub arrived: Vec<(Instant, usize, Vec<u8>)>,
     pub dropped: Vec<(Instant, FlowKey)>,
 }
 
-/// Flows whose ends are among `ends`.
+/// Returns flows between pairs of nodes in `ends`.
 pub fn flows(ends: Vec<(usize, usize)>) -> impl Strategy<Value = Vec<Flow>> {
     let flow = (
         prop::sample::select(ends),
@@ -55,7 +55,7 @@ pub fn flows(ends: Vec<(usize, usize)>) -> impl Strategy<Value = Vec<Flow>> {
         1..3_usize,
     );
     let flow = flow.prop_map(|((from, to), category, bursts, (is_ecn_capable, has_timestamps), every)| {
-        // Bursts of segments, which may overlap in what they send.
+        // Bursts of segments, which may overlap.
         let burst = |(at, first, count)| {
             (first..first + count).map(move |number| (Instant::ZERO + Duration::from_micros(at), number))
         };
@@ -66,7 +66,7 @@ pub fn flows(ends: Vec<(usize, usize)>) -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow, 1..4)
 }
 
-/// What a receiver has, and what it owes.
+/// The state of a receiver.
 #[derive(Default)]
 struct Receiver {
     segments: BTreeSet<u32>,
@@ -75,7 +75,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// The ACK of a segment, if it is due.
+    /// Returns the ACK of a segment, if it is due.
     fn receive(&mut self, now: Instant, flow: &Flow, segment: &Segment) -> Option<Segment> {
         let number = (segment.seq.0 - 1) / MSS;
         let is_next = number == self.next() && self.segments.range(number..).next().is_none();
@@ -104,7 +104,7 @@ impl Receiver {
         })
     }
 
-    /// The first segment that is missing.
+    /// Returns the first segment that is missing.
     fn next(&self) -> u32 {
         (0..)
             .zip(&self.segments)
@@ -112,7 +112,7 @@ impl Receiver {
             .map_or(self.segments.len() as u32, |(place, _)| place)
     }
 
-    /// Runs of segments beyond that, the last first.
+    /// Returns the SACK blocks beyond the first missing segment, the last first.
     fn runs(&self) -> tcp::SackBlocks {
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for number in self.segments.range(self.next()..) {
@@ -138,10 +138,10 @@ fn data(flow: &Flow, number: u32) -> Segment {
     }
 }
 
-/// Drives `carrier` with these flows until it falls silent.
+/// Drives `carrier` with these flows until it is quiescent.
 ///
 /// # Panics
-/// If it does not fall silent, or delivers what it was not given.
+/// If it does not become quiescent, or delivers packets that were not sent.
 pub fn run<D: Form, C: Carrier<D>>(carrier: &mut C, flows: &[Flow]) -> Trace {
     let endpoints = |connection: usize| Endpoints::of_connection(connection as u32);
     let of_data = |connection: usize, number: u32| {

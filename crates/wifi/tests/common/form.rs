@@ -1,4 +1,4 @@
-//! The two forms of a packet: typed, as simulations carry it, and octets, as emulated paths do.
+//! The two forms of a packet: typed, as in simulations, and octets, as on emulated paths.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 

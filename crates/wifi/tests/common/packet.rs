@@ -1,4 +1,4 @@
-//! What cells carry in these tests.
+//! The packets of these tests.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -7,19 +7,19 @@ use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, NodeId};
 use acklab_wifi::access::Category;
 use acklab_wire::rohc::Ack;
 
-/// A packet that is nothing but octets of a flow, with its place there.
+/// A packet of octets of a flow, with its position in the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The place of its flow in the list of flows.
+    /// The index of its flow in the list of flows.
     pub flow: usize,
-    /// The node of the cell that it goes to.
+    /// The node of the cell that is its destination.
     pub to: usize,
     pub category: Category,
     pub size: Bytes,
     pub number: u64,
 }
 
-/// The place of the flow that has this key.
+/// Returns the index of the flow with this key.
 pub const fn place_of(flow: FlowKey) -> usize {
     flow.0 as usize
 }

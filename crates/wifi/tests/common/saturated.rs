@@ -1,4 +1,4 @@
-//! A cell whose queues never run dry, driven without a transport.
+//! A saturated cell, driven without a transport.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
@@ -9,7 +9,7 @@ use acklab_base::{Bytes, Instant, Machine};
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, CellConfig};
 
-/// A flow that always has packets of one size waiting.
+/// A saturated flow of packets of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
     pub from: usize,
@@ -19,33 +19,33 @@ pub struct Source {
 }
 
 impl Source {
-    /// A station that uploads packets of `size`, best effort.
+    /// Returns a station that uploads packets of `size`, best effort.
     pub fn upload(station: usize, size: u64) -> Self {
         Self { from: station, to: 0, category: Category::BestEffort, size: Bytes(size) }
     }
 
-    /// The access point, downloading to a station.
+    /// Returns the access point, downloading to a station.
     pub fn download(station: usize, size: u64) -> Self {
         Self { from: 0, to: station, category: Category::BestEffort, size: Bytes(size) }
     }
 
-    /// The same in another category.
+    /// Returns the same in another category.
     pub fn with(self, category: Category) -> Self {
         Self { category, ..self }
     }
 
-    /// A packet of this source, which is at `place` in the list of them.
+    /// Returns a packet of this source, which is at index `place` of the list.
     pub fn packet(&self, place: usize) -> Packet {
         Packet { flow: place, to: self.to, category: self.category, size: self.size, number: 0 }
     }
 }
 
-/// A cell as it stands in a scenario.
+/// Returns the cell of this JSON value, as in a scenario.
 pub fn config(value: serde_json::Value) -> CellConfig {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
-/// A cell with these settings, and so many stations.
+/// Returns a cell with these settings and this number of stations.
 pub fn cell_of(stations: u32, settings: serde_json::Value) -> CellConfig {
     let mut cell = serde_json::json!({
         "name": "cell",
@@ -58,7 +58,7 @@ pub fn cell_of(stations: u32, settings: serde_json::Value) -> CellConfig {
     config(cell)
 }
 
-/// What came of a run.
+/// The results of a run.
 pub struct Outcome {
     pub cell: Cell<Packet>,
     /// Octets that arrived, by source.
@@ -67,7 +67,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Packets of this size that arrived, of all sources and per second.
+    /// Returns the packets of this size that arrived per second, from all sources.
     pub fn packets_per_second(&self, size: u64) -> f64 {
         self.octets.iter().sum::<u64>() as f64 / size as f64 / self.seconds()
     }
@@ -77,7 +77,7 @@ impl Outcome {
     }
 }
 
-/// A cell with all `sources` full, to be woken.
+/// Returns a cell with all `sources` full, ready to be woken.
 pub fn saturated(config: &CellConfig, sources: &[Source]) -> Cell<Packet> {
     start(config, sources, 1)
 }
@@ -96,7 +96,7 @@ fn start(config: &CellConfig, sources: &[Source], seed: u64) -> Cell<Packet> {
     cell
 }
 
-/// Wakes `cell` once, and gives back what has left it.
+/// Wakes `cell` once, and replaces the packets that have left it.
 pub fn wake(cell: &mut Cell<Packet>, sources: &[Source], now: Instant, mut arrived: impl FnMut(Packet)) {
     cell.wake(now);
     while let Some((_, packet)) = cell.poll(now) {

@@ -1,63 +1,63 @@
-//! A naive simulator of contention, which walks from one transmission to the next with every
-//! backoff in a list: the referee between the cell and the closed forms. It shares nothing with the
-//! cell but the rules of 802.11.
+//! A naive simulator of contention, which advances from one transmission to the next with every
+//! backoff in a list: the referee between the cell and the closed forms. It shares only the rules
+//! of 802.11 with the cell.
 //!
-//! Everybody hears everybody, and everybody always has something to send.
+//! All stations hear each other, and all are saturated.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-/// The rules that all obey. Times are in nanoseconds.
+/// The rules of all stations. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
     pub slot: u64,
     pub sifs: u64,
-    /// Does a backoff count a slot at the end of AIFS itself (EDCA, 10.23.2.4), or only once a
-    /// whole slot has passed (DCF, 10.3.4.3)?
+    /// `true` if a backoff counts a slot at the end of AIFS itself (EDCA, 10.23.2.4). Otherwise the
+    /// first slot counts once it has passed (DCF, 10.3.4.3).
     pub counts_at_aifs: bool,
-    /// How long it takes to sense that another has begun.
+    /// The time after which a station senses the transmission of another.
     pub sensing: u64,
 }
 
-/// One backoff, and what it sends.
+/// One backoff, and its frame exchanges.
 #[derive(Clone, Copy, Debug)]
 pub struct Contender {
-    /// Those of one node never collide on the air: the last in the list comes first.
+    /// Backoffs of one node never collide on the air: the last in the list has priority.
     pub node: usize,
     pub aifsn: u64,
     pub cw_min: u64,
     pub cw_max: u64,
-    /// Failures after which the contention window returns to CWmin; none for never.
+    /// Failures after which the contention window returns to CWmin; `None` for never.
     pub retries: Option<u32>,
-    /// Is the frame given up then?
+    /// `true` if the frame is given up then.
     pub gives_up: bool,
     pub data: Exchange,
-    /// What follows a failure of data until it is answered: the Block ACK request.
+    /// The Block ACK request that follows a failure of data until a response arrives.
     pub request: Option<Exchange>,
-    /// From the end of its own PPDU, when it knows that no response frame comes.
+    /// The time from the end of its own PPDU until it detects that no response frame arrives.
     pub timeout: u64,
 }
 
-/// How long something holds the medium.
+/// The time for which an exchange occupies the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// From the beginning of its first PPDU to the end of its last response frame.
+    /// With a response: from the beginning of its first PPDU to the end of its last response frame.
     pub answered: u64,
-    /// Its first PPDU.
+    /// After a collision: its first PPDU.
     pub collided: u64,
 }
 
-/// What came of one contender.
+/// The results of one contender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Transmissions, and those that collided.
     pub sent: u64,
     pub collided: u64,
-    /// Data exchanges that were answered, and frames given up.
+    /// Data exchanges with a response, and frames given up.
     pub delivered: u64,
     pub given_up: u64,
-    /// Backoffs that ended together with a more important one of the same node.
+    /// Backoffs that ended together with one of higher priority of the same node.
     pub internal: u64,
-    /// Time that its answered exchanges held the medium.
+    /// Time for which its successful exchanges occupied the medium.
     pub airtime: u64,
 }
 
@@ -67,23 +67,23 @@ struct Backoff {
     left: u64,
     window: u64,
     failures: u32,
-    asks: bool,
+    requests_block_ack: bool,
 }
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 struct Random(u64);
 
 impl Random {
-    fn up_to(&mut self, most: u64) -> u64 {
+    fn up_to(&mut self, maximum: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((u128::from(z ^ (z >> 31)) * u128::from(most + 1)) >> 64) as u64
+        ((u128::from(z ^ (z >> 31)) * u128::from(maximum + 1)) >> 64) as u64
     }
 }
 
-/// Runs until the medium was busy so many times. Returns what each did, and how long it took.
+/// Runs for this number of busy periods. Returns the results of each contender, and the duration.
 pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, seed: u64) -> (Vec<Tally>, u64) {
     let mut random = Random(seed);
     let mut tallies = vec![Tally::default(); contenders.len()];
@@ -92,7 +92,7 @@ pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, see
         .iter()
         .map(|contender| {
             let (start, window) = (aifs(contender), contender.cw_min);
-            Backoff { start, left: random.up_to(window), window, failures: 0, asks: false }
+            Backoff { start, left: random.up_to(window), window, failures: 0, requests_block_ack: false }
         })
         .collect();
     let mut now = 0;
@@ -106,7 +106,7 @@ pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, see
         let (winners, losers): (Vec<usize>, Vec<usize>) = ready.iter().partition(|index| comes_first(index));
         let has_collided = winners.len() > 1;
         let sends = |backoff: &Backoff, contender: &Contender| {
-            if backoff.asks { contender.request.unwrap_or(contender.data) } else { contender.data }
+            if backoff.requests_block_ack { contender.request.unwrap_or(contender.data) } else { contender.data }
         };
         let ends_of = |index: usize| {
             let exchange = sends(&backoffs[index], &contenders[index]);
@@ -127,13 +127,13 @@ pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, see
             if has_collided {
                 tally.collided += 1;
                 backoff.start = now.max(own_end + contender.timeout) + aifs(contender);
-                backoff.asks |= contender.request.is_some();
+                backoff.requests_block_ack |= contender.request.is_some();
                 fail(contender, backoff, tally);
             } else {
                 let exchange = sends(backoff, contender);
-                tally.delivered += u64::from(!backoff.asks);
+                tally.delivered += u64::from(!backoff.requests_block_ack);
                 tally.airtime += exchange.answered;
-                *backoff = Backoff { window: contender.cw_min, failures: 0, asks: false, ..*backoff };
+                *backoff = Backoff { window: contender.cw_min, failures: 0, requests_block_ack: false, ..*backoff };
             }
             backoff.left = random.up_to(backoff.window);
         }
@@ -150,7 +150,7 @@ pub fn simulate(medium: Medium, contenders: &[Contender], busy_periods: u64, see
 fn fail(contender: &Contender, backoff: &mut Backoff, tally: &mut Tally) {
     backoff.failures += 1;
     backoff.window = (2 * backoff.window + 1).min(contender.cw_max);
-    if contender.retries.is_some_and(|most| backoff.failures >= most) {
+    if contender.retries.is_some_and(|maximum| backoff.failures >= maximum) {
         tally.given_up += u64::from(contender.gives_up);
         *backoff = Backoff { window: contender.cw_min, failures: 0, ..*backoff };
     }

@@ -1,4 +1,5 @@
-//! A cell between ends that acknowledge what they receive: as much of TCP as a driver sees.
+//! A cell between endpoints that acknowledge what they receive: as much of TCP as a driver can
+//! observe.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -14,15 +15,15 @@ use serde_json::Value;
 
 pub const MSS: u32 = 1448;
 
-/// From one node to another, with the segments in the order of their instants.
+/// A flow from one node to another, with the instants of its segments in order.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub from: usize,
     pub to: usize,
     pub joins: Vec<Instant>,
-    /// The unit of the timestamps in ACKs, in microseconds; without it, none.
+    /// The unit of the timestamps in ACKs, in microseconds; `None` for ACKs without timestamps.
     pub clock: Option<u64>,
-    /// Segments to an ACK.
+    /// Segments per ACK.
     pub every: usize,
 }
 
@@ -32,7 +33,7 @@ impl Flow {
     }
 }
 
-/// What a flow's receiver has sent and what of it has come to the sender, with the instants.
+/// The ACKs that a flow's receiver sent, and those that reached the sender, with the instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Acks {
     pub data: Vec<(Instant, usize)>,
@@ -55,7 +56,7 @@ pub fn data(connection: u32, to: usize, number: usize) -> Typed {
     Typed { number, ..Typed::new(Endpoints::of_connection(connection), to, 0, segment) }
 }
 
-/// The ACK with this number of a flow that has received `segments`.
+/// Returns the ACK with this number of a flow that has received `segments`.
 pub fn ack(connection: u32, to: usize, number: usize, segments: usize, timestamps: Option<Timestamps>) -> Typed {
     let segment = Segment {
         seq: SeqNumber(1),
@@ -68,11 +69,11 @@ pub fn ack(connection: u32, to: usize, number: usize, segments: usize, timestamp
     Typed { number, ..Typed::new(Endpoints::of_connection(connection).reverse(), to, 0, segment) }
 }
 
-/// Drives a cell with these flows until it falls silent. Gives it back with what became of the ACKs
-/// of each flow.
+/// Drives a cell with these flows until it is quiescent. Returns the cell, and the ACKs of each
+/// flow.
 ///
 /// # Panics
-/// If it does not fall silent, or is none.
+/// If it does not become quiescent, or the settings are invalid.
 pub fn drive(settings: &Value, flows: &[Flow], keeps_air: bool) -> (Cell<Typed>, Vec<Acks>) {
     let config: CellConfig =
         serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"));

@@ -1,8 +1,8 @@
-//! What happens in a cell of one station, as lines that can be read.
+//! The PPDUs of a cell with one station, as readable lines.
 //!
-//! A line is a PPDU: its sender, what it carries (segments by their numbers, ACKs by an `a` before
-//! theirs), `more` and `sync` where its//! frames say so, the octets that a response frame is
-//! longer, and the ACKs that are delivered when it ends.
+//! A line is a PPDU: its sender, its contents (segments by number, ACKs with an `a` before the
+//! number), `more` and `sync` if its frames have these bits, the octets appended to a response
+//! frame, and the ACKs that are delivered at its end.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -13,11 +13,12 @@ use acklab_wifi::hack::Counters;
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 use serde_json::{Value, json};
 
-/// Where the segments in question join. One comes before them, whose ACK begins the context.
+/// When the segments of the test are sent. One segment precedes them; its ACK establishes the
+/// context.
 pub const START: Duration = Duration::from_millis(10);
 
-/// What was on the air after the first segment, what came of it, and the counts of the access point
-/// and the station.
+/// The PPDUs after the first segment, the ACKs, and the counters of the access point and the
+/// station.
 pub struct Timeline {
     pub lines: Vec<String>,
     pub air: Vec<Ppdu<Typed>>,
@@ -25,8 +26,8 @@ pub struct Timeline {
     pub counters: Vec<Counters>,
 }
 
-/// `segments` after the first one from the access point, or to it, over `cell`. Nobody can read the
-/// PPDUs at these places of the lines: their receiver is away.
+/// Sends `segments` after the first one from the access point, or to it, over `cell`. The PPDUs at
+/// these places of the lines are lost, because their receiver is absent.
 pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> Timeline {
     let (from, to) = if is_upload { (1, 0) } else { (0, 1) };
     let mut flow = Flow::new(from, to, vec![Instant::ZERO]);
@@ -43,7 +44,7 @@ pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> T
     run(&cell, &flow)
 }
 
-/// What comes of a flow.
+/// Returns the timeline of a flow.
 pub fn run(cell: &Value, flow: &Flow) -> Timeline {
     let (mut cell, mut acks) = drive(cell, std::slice::from_ref(flow), true);
     let acks = acks.remove(0);
@@ -78,7 +79,7 @@ fn line(ppdu: &Ppdu<Typed>, acks: &Acks) -> String {
 }
 
 /// # Panics
-/// If it is another, or a frame of compressed ACKs was not understood.
+/// If it differs, or a frame of compressed ACKs could not be decompressed.
 pub fn shows(timeline: &Timeline, expected: &[&str]) {
     assert_eq!(timeline.lines, expected, "\n{:#?}", timeline.lines);
     assert!(timeline.counters.iter().all(|counters| counters.failures == 0));

@@ -17,7 +17,7 @@ pub struct Typed {
     pub endpoints: Endpoints,
     pub ip: Ipv4Fields,
     pub segment: Segment,
-    /// Its place among those of its flow, from 1, where a test numbers them. No header holds it.
+    /// Its position in its flow, from 1, if a test numbers them. It is not in any header.
     pub number: usize,
 }
 

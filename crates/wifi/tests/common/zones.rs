@@ -1,14 +1,14 @@
-//! Two classes of stations with windows and interframe spaces of their own: Bianchi's fixed point
-//! with contention zones, after Robinson and Randhawa (IEEE JSAC 22(5), 2004) and, where only
-//! windows differ, Xiao (IEEE Trans. Wireless Commun. 4(4), 2005).
+//! Two classes of stations with different windows and interframe spaces: Bianchi's fixed point with
+//! contention zones, after Robinson and Randhawa (IEEE JSAC 22(5), 2004) and, where only windows
+//! differ, Xiao (IEEE Trans. Wireless Commun. 4(4), 2005).
 //!
-//! Behind a busy period the class with the longer AIFS is silent for the first slots. The number of
-//! boundaries since then is a Markov chain, from which the share of boundaries in either zone
-//! follows.
+//! After a busy period the class with the longer AIFS is silent for the first slots. The number of
+//! boundaries since then is a Markov chain, which determines the share of boundaries in either
+//! zone.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
-/// Stations alike.
+/// A class of equal stations.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
     pub stations: u32,
@@ -20,8 +20,8 @@ pub struct Class {
 }
 
 impl Class {
-    /// Probability to transmit at a boundary that is open to it, if a transmission collides with
-    /// probability `p`.
+    /// Returns the probability to transmit at a boundary that is open to the class, if a
+    /// transmission collides with probability `p`.
     fn attempts(self, p: f64) -> f64 {
         let (mut sent, mut boundaries, mut reaches) = (0.0, 0.0, 1.0);
         for stage in 0..self.retries {
@@ -34,8 +34,8 @@ impl Class {
     }
 }
 
-/// Successes per second of both classes. The first has the shorter AIFS, which `answered` and
-/// `collided` include; times in seconds.
+/// Returns the successes per second of both classes. The first has the shorter AIFS, which
+/// `answered` and `collided` include; times in seconds.
 pub fn solve(classes: [Class; 2], slot: f64, answered: f64, collided: f64) -> (f64, f64) {
     let [one, two] = classes;
     let apart = (two.aifsn - one.aifsn) as i32;

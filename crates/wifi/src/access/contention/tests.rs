@@ -24,19 +24,19 @@ fn edca() -> Contention {
     medium(true, 1)
 }
 
-/// A lane of `aifsn` slots behind SIFS.
+/// Returns a lane of `aifsn` slots behind SIFS.
 fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
     let parameters = Parameters { aifsn, ..Parameters::of(Standard::A, Category::BestEffort) };
     contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)), Duration::from_micros(4))
 }
 
-/// `edcaf` backs off for `slots` from `now` on.
+/// Lets `edcaf` back off for `slots` from `now` on.
 fn backs_off(contention: &mut Contention, edcaf: u32, lane: LaneId, now: u64, slots: u64) {
     let count = contention.count(lane, at(now)) + slots;
     contention.wait(EdcafId(edcaf), lane, count);
 }
 
-/// Who sends at the next deadline, and when.
+/// Returns who transmits at the next deadline, and when.
 fn next(contention: &mut Contention) -> (u64, Vec<u32>) {
     let due = contention.due().expect("nobody waits");
     let mut edcafs = Vec::new();
@@ -44,13 +44,14 @@ fn next(contention: &mut Contention) -> (u64, Vec<u32>) {
     (due.as_nanos() / 1_000, edcafs.into_iter().map(|edcaf| edcaf.0).collect())
 }
 
-/// A transmission from `from` to `to` that all can read.
+/// Simulates a transmission from `from` to `to` that all can decode.
 fn transmission(contention: &mut Contention, view: usize, from: u64, to: u64) {
     contention.busy(view, at(from));
     contention.idle(view, at(to), RxEnd::Correct);
 }
 
-/// A reception with an error, after which nodes defer `extra` microseconds longer than AIFS.
+/// Returns a reception with an error, after which nodes defer `extra` microseconds longer than
+/// AIFS.
 fn erroneous(extra: u64) -> RxEnd {
     RxEnd::Erroneous(Duration::from_micros(extra))
 }
@@ -192,7 +193,8 @@ fn a_straggler_joins_the_others_at_the_next_transmission() {
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
     contention.wait_after_timeout(EdcafId(1), lane, at(145), 6);
-    // Before its first slot: it keeps all six. Another one has two of six behind it.
+    // The transmission begins before its first slot, so it keeps all six. Another one has counted
+    // two of six.
     contention.wait_after_timeout(EdcafId(2), lane, at(127), 6);
     transmission(&mut contention, 0, 127 + AIFS + 2 * SLOT, 500);
     assert_eq!(next(&mut contention), (500 + AIFS + 4 * SLOT, vec![2]));
@@ -219,7 +221,7 @@ fn a_backoff_that_ends_before_another_can_be_sensed_ends_all_the_same() {
     let mut contention = dcf();
     let lane = lane(&mut contention, 0, 2);
     transmission(&mut contention, 0, 50, 100);
-    // Two and four microseconds behind the slots of the lane.
+    // Two and four microseconds after the slots of the lane.
     contention.wait_after_timeout(EdcafId(1), lane, at(100 + 5 * SLOT + 2), 0);
     contention.wait_after_timeout(EdcafId(2), lane, at(100 + 5 * SLOT + 4), 0);
     backs_off(&mut contention, 3, lane, 100, 5);
@@ -306,7 +308,7 @@ fn a_nav_forbids_a_cts_to_all_but_its_holder() {
     assert_eq!([forbids(399, 2), forbids(399, 3), forbids(400, 3)], [false, true, false]);
 }
 
-/// The error of a transmission that ends first counts when the medium is idle, unless a frame is
+/// The error of a transmission that ends first applies once the medium is idle, unless a frame is
 /// received correctly since.
 #[test]
 fn eifs_begins_when_the_medium_is_idle_after_an_error() {
@@ -337,7 +339,7 @@ fn of_transmissions_that_end_together_the_error_decides() {
     }
 }
 
-/// An error counts for the busy period in which it occurs, not for the next one.
+/// An error applies to the busy period in which it occurs, not to the next one.
 #[test]
 fn eifs_is_over_once_a_frame_is_received_correctly() {
     let mut contention = dcf();

@@ -2,8 +2,8 @@
 //! settles where failures and successes balance (Kim et al., VTC 2006, §III, after their reference
 //! 15).
 
-/// The window before the last of the windows 2ⁿ − 1, down to `least`.
-pub(super) const fn after_success(now: u16, least: u16) -> u16 {
+/// Returns the previous of the windows 2ⁿ − 1, down to `minimum`.
+pub(super) const fn after_success(now: u16, minimum: u16) -> u16 {
     let halved = now.saturating_sub(1) / 2;
-    if halved > least { halved } else { least }
+    if halved > minimum { halved } else { minimum }
 }

@@ -1,4 +1,4 @@
-//! A driver, event by event, and a peer that decompresses what it appends.
+//! Event tests of a driver, with a peer that decompresses the appended octets.
 
 #[path = "../../../tests/common/typed.rs"]
 #[allow(dead_code, reason = "the tests of cells use the rest")]
@@ -35,7 +35,7 @@ fn ack(endpoints: Endpoints, number: u32) -> Typed {
     Typed::new(endpoints, 0, 0, segment)
 }
 
-/// A frame by itself with this number, after one that was answered.
+/// Returns a single frame with this number, after one with a response.
 fn single(sequence: u64) -> ReceivedPpdu {
     ReceivedPpdu { single: Some(sequence), is_sync: false }
 }
@@ -63,7 +63,7 @@ impl Ends {
         self.decompressor.observe(&ack);
     }
 
-    /// Holds these for a response frame.
+    /// Holds these ACKs for a response frame.
     fn hold(&mut self, acks: &[Typed]) {
         for ack in acks {
             assert_eq!(self.driver.compress(NOW, *ack), Ok(()));
@@ -76,7 +76,7 @@ impl Ends {
         out
     }
 
-    /// Octets of a response frame with the first `count` retained ACKs.
+    /// Returns the number of octets of a response frame with the first `count` retained ACKs.
     fn octets_of(&self, count: usize) -> Bytes {
         let mut driver = self.driver.clone();
         driver.nic.truncate(count);
@@ -85,7 +85,8 @@ impl Ends {
         Bytes(out.len() as u64)
     }
 
-    /// What the peer makes of an response: the ACKs that are new to it, and how many are not.
+    /// Delivers a response to the peer. Returns the ACKs that are new to it, and the number of
+    /// duplicates.
     fn arrives(&mut self, octets: &[u8]) -> (Vec<Typed>, usize) {
         let mut acks = Vec::new();
         let done = self.decompressor.decompress(octets, |msn, ack| {
@@ -180,8 +181,8 @@ fn acks_that_no_response_carried_are_released_and_their_msns_reused() {
     assert!(!ends.driver.holds_any_of(key(A)) && ends.driver.held_since().is_none());
     assert_eq!(ends.driver.retained(0), Some(&ack(A, 1)), "its outcome is open");
 
-    // Both contexts have moved on in vain, and begin anew with plain ACKs; the numbers have not
-    // moved.
+    // Both contexts have advanced without effect, and restart with plain ACKs. The MSNs have not
+    // advanced.
     assert!(!ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));
     ends.goes_plain(ack(A, 3));
     assert!(ends.driver.can_compress(&ack(A, 4)) && !ends.driver.can_compress(&ack(B, 2)));

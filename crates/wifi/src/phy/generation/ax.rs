@@ -13,7 +13,7 @@ pub(super) const GENERATION: Generation = Generation {
         octets: Bytes(6_500_631),
         // As with VHT.
         a_msdu: Bytes(11_424),
-        // A bitmap of 32 octets (Table 9-30a); all of it as in mac80211
+        // A bitmap of 32 octets (Table 9-30a); fully used as in mac80211
         // (`IEEE80211_MAX_AMPDU_BUF_HE`).
         window: 256,
     }),

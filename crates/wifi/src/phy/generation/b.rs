@@ -13,7 +13,7 @@ pub(super) const GENERATION: Generation = Generation {
         format: Format::Dsss,
         // The mandatory rates of DSSS, 1 and 2 Mbps (15.2.5).
         basic: &[0, 1],
-        // HR/DSSS has 5.5 and 11 Mbps besides (16.2.3.4).
+        // HR/DSSS also has 5.5 and 11 Mbps (16.2.3.4).
         mandatory: &[0, 1, 2, 3],
     },
     // Table 16-4.

@@ -1,7 +1,8 @@
 //! 802.11be: extremely high throughput, EHT (clause 36 of IEEE Std 802.11be-2024), for a single
 //! user on a single link.
 //!
-//! MCS 14 and 15, which repeat data on several subcarriers, and punctured channels are left out.
+//! MCS 14 and 15, which repeat data on several subcarriers, and punctured channels are not
+//! modelled.
 
 use super::{Coding, Format, Generation, Limits, Phy, ax, continued};
 use crate::phy::{Band, Modulation, Width};

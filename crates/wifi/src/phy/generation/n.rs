@@ -14,7 +14,7 @@ pub(super) const GENERATION: Generation = Generation {
         octets: Bytes(65_535),
         // The larger of the two lengths of 9.4.2.55.2 (Maximum A-MSDU Length).
         a_msdu: Bytes(7935),
-        // A compressed Block ACK has a bitmap of 8 octets (9.3.1.8.2); all of it as in mac80211
+        // A compressed Block ACK has a bitmap of 8 octets (9.3.1.8.2); fully used as in mac80211
         // (`IEEE80211_MAX_AMPDU_BUF_HT`).
         window: 64,
     }),

@@ -9,13 +9,13 @@ const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
 impl Mode {
-    /// Bits of a PPDU beside its PSDU, with this number of data bits in a symbol.
+    /// Returns the bits of a PPDU besides its PSDU, with this number of data bits per symbol.
     fn extra_bits(self, bits_per_symbol: u64) -> u64 {
         SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders(bits_per_symbol) }
     }
 
-    /// From the first preamble bit to the first of the PSDU: preambles, training fields and signal
-    /// fields.
+    /// Returns the time from the first preamble bit to the first bit of the PSDU: preambles,
+    /// training fields and signal fields.
     #[must_use]
     pub fn preamble(self) -> Duration {
         let phy = self.phy();
@@ -23,10 +23,10 @@ impl Mode {
         Duration::from_nanos(phy.preamble + training * training_fields(self.streams))
     }
 
-    /// How long a PPDU with `psdu` octets takes, without a signal extension: TXTIME of 16.3.4,
-    /// 17.4.3, 19.4.3, 21.4.3, 27.4.3 and 36.4.3. An HE or EHT receiver is one that asks for no
-    /// packet extension (27.3.13, nominal padding 0), and the symbol that LDPC may need beyond
-    /// those that hold the bits (27.3.12.5) is not counted.
+    /// Returns the duration of a PPDU with `psdu` octets, without a signal extension: TXTIME of
+    /// 16.3.4, 17.4.3, 19.4.3, 21.4.3, 27.4.3 and 36.4.3. An HE or EHT receiver is assumed to
+    /// require no packet extension (27.3.13, nominal padding 0). The additional symbol that LDPC
+    /// may need (27.3.12.5) is not counted.
     #[must_use]
     pub fn duration(self, psdu: Bytes) -> Duration {
         let bits = psdu.0 * 8;
@@ -44,7 +44,7 @@ impl Mode {
         Duration::from_nanos(self.preamble().as_nanos() + payload)
     }
 
-    /// The same without the rounding of DSSS to whole microseconds.
+    /// Returns the same without the rounding of DSSS to whole microseconds.
     #[must_use]
     pub fn exact_duration(self, psdu: Bytes) -> Duration {
         match self.dsss_rate() {
@@ -56,7 +56,7 @@ impl Mode {
         }
     }
 
-    /// The most octets that fit into a PPDU of this duration.
+    /// Returns the maximum number of octets that fit into a PPDU of this duration.
     #[must_use]
     pub fn octets_within(self, airtime: Duration) -> Bytes {
         let payload = airtime.as_nanos().saturating_sub(self.preamble().as_nanos());
@@ -72,7 +72,8 @@ impl Mode {
     }
 }
 
-/// Long training fields by streams: N_LTF (Tables 19-13, 21-13, 27-32; 36.3.12.10).
+/// Returns the number of long training fields by streams: N_LTF (Tables 19-13, 21-13, 27-32;
+/// 36.3.12.10).
 const fn training_fields(streams: u8) -> u64 {
     match streams {
         1 => 1,

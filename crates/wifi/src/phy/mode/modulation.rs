@@ -18,7 +18,7 @@ pub enum Modulation {
 }
 
 impl Modulation {
-    /// Coded bits of one subcarrier of one stream; of DSSS, none.
+    /// Returns the coded bits of one subcarrier of one stream; zero for DSSS.
     #[must_use]
     pub const fn bits_per_subcarrier(self) -> u64 {
         match self {

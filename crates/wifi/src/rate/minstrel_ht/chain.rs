@@ -10,10 +10,10 @@ const LENGTH: usize = 4;
 const WINDOW: (u32, u32) = (15, 1_023);
 /// A slot in microseconds (`t_slot` in `minstrel_calc_retransmit`).
 const SLOT: u32 = 9;
-/// How long one rate may be tried, in microseconds (`segment_size`).
+/// The maximum time on one rate, in microseconds (`segment_size`).
 const SEGMENT: u32 = 6_000;
-/// The most tries, if the hardware gives no limit (`max_retry`).
-const MOST: u32 = 7;
+/// The maximum number of tries, if the hardware gives no limit (`max_retry`).
+const MAX_TRIES: u32 = 7;
 
 /// One stage of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +27,13 @@ pub(super) struct Stage {
 pub(super) struct Chain([Stage; LENGTH]);
 
 impl Chain {
-    /// The three rates of the highest throughput, and that of the highest probability.
+    /// Creates a chain of the three rates of the highest throughput, and that of the highest
+    /// probability.
     pub(super) fn new(table: &Table, selection: Selection) -> Self {
         let [first, second, third, _] = selection.best;
         let mut place = 0;
         Self([first, second, third, selection.likeliest].map(|rate| {
-            // RTS and CTS go ahead of fallback rates (`minstrel_ht_set_rate`).
+            // RTS and CTS precede fallback rates (`minstrel_ht_set_rate`).
             let is_fallback = place > 0;
             place += 1;
             Stage { rate, tries: tries(table, rate, is_fallback) }
@@ -44,7 +45,8 @@ impl Chain {
         self.0
     }
 
-    /// The rate after `failures`, and its stage. A probe replaces the first stage for one try.
+    /// Returns the rate after `failures`, and its stage. A probe replaces the first stage for one
+    /// try.
     pub(super) fn at(&self, probe: Option<usize>, failures: u32) -> (usize, usize) {
         let first = probe.map_or(self.0[0], |rate| Stage { rate, tries: 1 });
         let mut left = failures;
@@ -58,7 +60,7 @@ impl Chain {
     }
 }
 
-/// The tries at a rate: two, and more as long as they fit into a segment
+/// Returns the tries at a rate: two, and more as long as they fit into a segment
 /// (`minstrel_calc_retransmit`). Two if the probability is below 20 %.
 fn tries(table: &Table, rate: usize, has_rts: bool) -> u32 {
     if table.probability(rate) < fraction(20, 100) {
@@ -77,7 +79,7 @@ fn tries(table: &Table, rate: usize, has_rts: bool) -> u32 {
     one_more();
     one_more();
     let mut tries = 2;
-    while tries < MOST && one_more() < SEGMENT {
+    while tries < MAX_TRIES && one_more() < SEGMENT {
         tries += 1;
     }
     tries
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
     use crate::phy::{Guard, Standard, Width};
 
-    /// 6 to 54 Mbps, of which each has this probability.
+    /// Returns a table of 6 to 54 Mbps in which each rate has this probability.
     fn table(probability: i32) -> Table {
         let mut table = Table::new(Capabilities {
             standard: Standard::A,

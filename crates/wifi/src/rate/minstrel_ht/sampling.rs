@@ -12,17 +12,17 @@ const INTERVAL: Duration = Duration::from_millis(20);
 const WAITING: usize = 5;
 /// Random orders of the rates of a group (`SAMPLE_COLUMNS`).
 const COLUMNS: usize = 10;
-/// Rates of such an order, whatever the group has (`MCS_GROUP_RATES`).
+/// Rates of such an order, for any number of rates in the group (`MCS_GROUP_RATES`).
 const ROWS: usize = 10;
 
 /// Why a rate is probed (`minstrel_sample_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SampleType {
-    /// The next faster one of a group.
+    /// The next faster rate of a group.
     Increment,
-    /// Any faster one.
+    /// Any faster rate.
     Jump,
-    /// One between the fastest and the slowest of those in use.
+    /// A rate between the fastest and the slowest in use.
     Slow,
 }
 
@@ -53,8 +53,8 @@ impl SampleCategory {
         self.waiting.iter().map_while(|waiting| *waiting).any(|waiting| waiting == rate)
     }
 
-    /// Moves those still worth a probe to the front; returns how many places are kept
-    /// (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is in front already does
+    /// Moves the rates that are still worth a probe to the front; returns how many places are kept
+    /// (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is already in front does
     /// not keep its place.
     fn keep(&mut self, is_valid: impl Fn(usize) -> bool) -> usize {
         let mut kept = 0;
@@ -112,7 +112,7 @@ impl Sampler {
         }
     }
 
-    /// The rate of a probe, if one is due and there is anything to probe.
+    /// Returns the rate of a probe, if one is due and there is anything to probe.
     pub(super) fn probe(&mut self, now: Instant) -> Option<usize> {
         if now < self.due {
             return None;
@@ -154,7 +154,7 @@ impl Sampler {
         self.due = now;
     }
 
-    /// Of the next group that has one: the slowest rate that is faster than the best
+    /// Returns the slowest rate that is faster than the best, from the next group that has one
     /// (`minstrel_ht_next_inc_rate`).
     fn next_increment(&mut self, table: &Table, best: u32) -> Option<usize> {
         for _ in 0..table.groups.len() {
@@ -167,14 +167,14 @@ impl Sampler {
         None
     }
 
-    /// Any rate that is faster than those in use; on the way, slower ones are noted if there is
-    /// room (`minstrel_ht_next_jump_rate`).
+    /// Returns any rate that is faster than those in use. Slower ones are recorded during the
+    /// search if there is room (`minstrel_ht_next_jump_rate`).
     fn next_jump(&mut self, table: &Table, fast: u32, slow: u32, slows: &mut usize) -> Option<usize> {
         for _ in 0..table.groups.len() {
             let group = self.jump.next_group(table);
-            let most = if *slows < WAITING { slow } else { fast };
-            let Some(least) = slowest_below(table, group, most) else { continue };
-            let Some(rate) = self.any_from(table, group, least) else { continue };
+            let maximum = if *slows < WAITING { slow } else { fast };
+            let Some(minimum) = slowest_below(table, group, maximum) else { continue };
+            let Some(rate) = self.any_from(table, group, minimum) else { continue };
             let duration = table.duration(rate);
             if duration < fast {
                 if !self.jump.holds(rate) {
@@ -188,9 +188,9 @@ impl Sampler {
         None
     }
 
-    /// The next of a group in random order, but no slower than `least`
+    /// Returns the next rate of a group in random order, but no slower than `minimum`
     /// (`minstrel_ht_next_group_sample_rate`).
-    fn any_from(&mut self, table: &Table, group: usize, least: usize) -> Option<usize> {
+    fn any_from(&mut self, table: &Table, group: usize, minimum: usize) -> Option<usize> {
         let end = table.groups[group].end;
         let (column, row) = &mut self.places[group];
         let rows = self.orders[0].len();
@@ -201,7 +201,7 @@ impl Sampler {
                 (*column, *row) = ((*column + 1) % COLUMNS, 0);
             }
             // Some groups lack an MCS that they would have.
-            let rate = (least..end).find(|rate| usize::from(table.rates[*rate].mode.mcs) == mcs);
+            let rate = (minimum..end).find(|rate| usize::from(table.rates[*rate].mode.mcs) == mcs);
             if rate.is_some() {
                 return rate;
             }
@@ -210,13 +210,14 @@ impl Sampler {
     }
 }
 
-/// The slowest rate of a group at which a frame takes less than this
+/// Returns the slowest rate of a group at which a frame takes less than this
 /// (`minstrel_ht_group_min_rate_offset`).
 fn slowest_below(table: &Table, group: usize, duration: u32) -> Option<usize> {
     (table.groups[group].first..table.groups[group].end).find(|rate| table.duration(*rate) < duration)
 }
 
-/// Each rate at a random place, or at the next that is free (`init_sample_table`).
+/// Returns an order with each rate at a random place, or at the next free one
+/// (`init_sample_table`).
 fn order(rows: usize, stream: &mut Stream) -> Vec<usize> {
     let mut order = vec![None; rows];
     for rate in 0..rows {
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn an_increment_is_the_next_faster_of_each_group() {
         let table = table();
-        // MCS 3 of one stream carries what MCS 1 of two does.
+        // MCS 3 of one stream has the rate of MCS 1 of two.
         let sampler = sampler(&table, [3, 2, 1, 0], 2);
         assert_eq!(sampler.increment.waiting, [Some(10), Some(4), None, None, None]);
     }
@@ -267,7 +268,7 @@ mod tests {
         let sampler = sampler(&table, [4, 3, 2, 1], 1);
         assert!(sampler.jump.waiting.iter().flatten().all(|rate| table.duration(*rate) < table.duration(4)));
         assert!(sampler.jump.waiting.iter().flatten().count() > 1);
-        // What is as fast as the fastest counts among the slow.
+        // A rate that is as fast as the fastest counts as slow.
         let between = table.duration(4)..table.duration(1);
         assert!(sampler.slow.waiting.iter().flatten().count() > 0);
         assert!(sampler.slow.waiting.iter().flatten().all(|rate| between.contains(&table.duration(*rate))));

@@ -6,9 +6,9 @@ use super::table::{BEST, Table};
 /// The rates that make up the retry chain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selection {
-    /// Those with the highest throughput, highest first (`max_tp_rate`).
+    /// The rates with the highest throughput, highest first (`max_tp_rate`).
     pub best: [usize; BEST],
-    /// The one with the highest probability of success (`max_prob_rate`).
+    /// The rate with the highest probability of success (`max_prob_rate`).
     pub likeliest: usize,
 }
 
@@ -39,7 +39,7 @@ impl Table {
             for rate in (first..end).rev() {
                 let statistics = &mut self.rates[rate].statistics;
                 statistics.close();
-                // A rate never tried is assumed to be no worse than the faster ones of its group.
+                // An untried rate is assumed to be no worse than the faster ones of its group.
                 if statistics.is_tried {
                     faster = statistics.probability.max(faster);
                 } else {
@@ -66,9 +66,9 @@ impl Table {
         }
     }
 
-    /// The likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the group of
-    /// `rate`. Among those above 75 %, the one of higher throughput. A rate faster than the best
-    /// must have a higher probability than it.
+    /// Returns the likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the
+    /// group of `rate`. Of rates above 75 %, that is the one of higher throughput. A rate faster
+    /// than the best must have a higher probability than the best.
     fn likelier(&mut self, likeliest: usize, rate: usize, best: usize) -> usize {
         if self.duration(best) > self.duration(rate) && self.probability(rate) < self.probability(best) {
             return likeliest;
@@ -88,8 +88,8 @@ impl Table {
         if of_all { rate } else { likeliest }
     }
 
-    /// The likeliest rate of another group that has fewer streams than the best and carries most
-    /// (`minstrel_ht_prob_rate_reduce_streams`).
+    /// Returns the likeliest rate of the group that has the highest throughput and fewer streams
+    /// than the best (`minstrel_ht_prob_rate_reduce_streams`).
     fn with_fewer_streams(&self, best: usize) -> Option<usize> {
         let streams = self.groups[self.rates[best].group].streams;
         let mut found = (None, 0);
@@ -102,8 +102,8 @@ impl Table {
         found.0
     }
 
-    /// A rate in the next lower group with no more streams, when this one has died
-    /// (`minstrel_downgrade_rate`); the best of that group, or its second.
+    /// Returns a rate in the next lower group with no more streams, when this rate has failed
+    /// (`minstrel_downgrade_rate`): the best of that group, or its second.
     pub(super) fn downgraded(&self, rate: usize, place: usize) -> usize {
         let group = self.rates[rate].group;
         let streams = self.groups[group].streams;

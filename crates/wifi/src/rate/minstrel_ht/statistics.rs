@@ -8,15 +8,15 @@ pub(super) const ONE: i32 = 1 << SCALE;
 /// Coefficients of the moving average, a second-order low-pass with a period of 16 intervals
 /// (`MINSTREL_AVG_COEFF1` to `3`).
 const AVERAGE: [i32; 3] = [ONE - 0x1499 + 0x92e, 0x1499, -0x92e];
-/// Weight of the old in the average length of aggregates (`EWMA_LEVEL` of `EWMA_DIV`).
+/// Weight of the old value in the average length of aggregates (`EWMA_LEVEL` of `EWMA_DIV`).
 const EWMA: (i32, i32) = (96, 128);
 
-/// A fraction in fixed point (`MINSTREL_FRAC`).
+/// Returns a fraction in fixed point (`MINSTREL_FRAC`).
 pub(super) const fn fraction(part: u32, whole: u32) -> i32 {
     (((part as u64) << SCALE) / whole as u64) as i32
 }
 
-/// Its whole part (`MINSTREL_TRUNC`).
+/// Returns its whole part (`MINSTREL_TRUNC`).
 pub(super) const fn whole(fixed: u64) -> u32 {
     (fixed >> SCALE) as u32
 }
@@ -26,13 +26,13 @@ pub(super) const fn whole(fixed: u64) -> u32 {
 pub(super) struct Statistics {
     /// MPDUs of this interval.
     pub attempts: u32,
-    /// Those that were acknowledged.
+    /// MPDUs of this interval that were acknowledged.
     pub successes: u32,
-    /// It was tried at least once.
+    /// `true` if the rate was tried at least once.
     pub is_tried: bool,
     /// The moving average of the probability of success.
     pub probability: i32,
-    /// The one before.
+    /// The previous sample of the moving average.
     earlier: i32,
 }
 
@@ -46,7 +46,8 @@ impl Statistics {
         (self.attempts, self.successes) = (0, 0);
     }
 
-    /// `minstrel_filter_avg_add`. Zero means "no sample yet", so the least sample is one.
+    /// Updates the average (`minstrel_filter_avg_add`). Zero means "no sample yet", so the minimum
+    /// sample is one.
     fn average(&mut self, seen: i32) {
         let seen = seen.max(1);
         let last = self.probability;
@@ -67,7 +68,7 @@ pub(super) struct AggregateLength {
     /// PPDUs of this interval, and the MPDUs in them.
     ppdus: u32,
     mpdus: u32,
-    /// Moving average of MPDUs in a PPDU.
+    /// Moving average of MPDUs per PPDU.
     average: i32,
 }
 
@@ -90,7 +91,8 @@ impl AggregateLength {
         }
     }
 
-    /// MPDUs in an average PPDU, rounded down; at least one (`minstrel_ht_avg_ampdu_len`).
+    /// Returns the MPDUs of an average PPDU, rounded down; at least one
+    /// (`minstrel_ht_avg_ampdu_len`).
     pub(super) fn length(self) -> u32 {
         whole(self.average.max(ONE) as u64)
     }

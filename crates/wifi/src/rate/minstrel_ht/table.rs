@@ -5,7 +5,7 @@ use super::super::Capabilities;
 use super::statistics::{AggregateLength, ONE, Statistics, fraction, whole};
 use crate::phy::{Format, Guard, Mode, Width};
 
-/// How many of the best rates are kept (`MAX_THR_RATES`).
+/// The number of best rates that are kept (`MAX_THR_RATES`).
 pub(super) const BEST: usize = 4;
 /// Octets of an average frame (`AVG_PKT_SIZE`).
 const FRAME: u32 = 1_200;
@@ -32,9 +32,9 @@ pub(super) struct Group {
     /// Its rates, slowest first, as indices into the table.
     pub first: usize,
     pub end: usize,
-    /// Those with the highest throughput.
+    /// The rates with the highest throughput.
     pub best: [usize; BEST],
-    /// The one with the highest probability of success.
+    /// The rate with the highest probability of success.
     pub likeliest: usize,
 }
 
@@ -42,20 +42,20 @@ pub(super) struct Group {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overhead {
     pub plain: u32,
-    /// With RTS and CTS.
+    /// The overhead with RTS and CTS.
     pub with_rts: u32,
 }
 
 /// All rates of a pair of nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// By group, within it slowest first.
+    /// Rates by group, slowest first within it.
     pub rates: Vec<Candidate>,
-    /// By width, then guard interval, then streams (`GROUP_IDX`).
+    /// Groups by width, then guard interval, then streams (`GROUP_IDX`).
     pub groups: Vec<Group>,
     pub overhead: Overhead,
     pub aggregation: AggregateLength,
-    /// It aggregates.
+    /// `true` if it aggregates.
     pub is_aggregating: bool,
 }
 
@@ -106,7 +106,7 @@ impl Table {
         });
     }
 
-    /// The rate of this mode.
+    /// Returns the rate of this mode.
     pub(super) fn find(&self, mode: Mode) -> Option<usize> {
         self.rates.iter().position(|rate| rate.mode == mode)
     }
@@ -119,14 +119,14 @@ impl Table {
         self.rates[rate].statistics.probability
     }
 
-    /// MPDUs in an average PPDU.
+    /// Returns the MPDUs of an average PPDU.
     pub(super) fn aggregate(&self) -> u32 {
         if self.is_aggregating { self.aggregation.length() } else { 1 }
     }
 
-    /// Successful frames in a tenth of a second, with the overhead of an average aggregate
-    /// (`minstrel_ht_get_tp_avg`). None below 10 %. Above 90 % as at 90 %, since collisions cause
-    /// the rest.
+    /// Returns the successful frames in a tenth of a second, with the overhead of an average
+    /// aggregate (`minstrel_ht_get_tp_avg`). Zero below a probability of 10 %. Above 90 %, the
+    /// value for 90 %, since collisions cause the remaining losses.
     pub(super) fn throughput(&self, rate: usize) -> u32 {
         let probability = self.probability(rate);
         if probability < fraction(10, 100) {
@@ -143,7 +143,7 @@ impl Table {
     }
 }
 
-/// The airtime of an average frame in nanoseconds: its share of an aggregate's data
+/// Returns the airtime of an average frame in nanoseconds: its share of an aggregate's data
 /// (`MCS_DURATION`), or with preamble and interframe space (`CCK_DURATION`, `OFDM_DURATION`).
 fn duration(mode: Mode) -> u32 {
     let rate = (mode.data_rate() / 100_000) as u32;
@@ -163,7 +163,7 @@ fn duration(mode: Mode) -> u32 {
     (symbols * mode.symbol().as_nanos() as u32 + padding) / AGGREGATE
 }
 
-/// `overhead` and `overhead_rtscts` of `minstrel_ht_update_caps`, or `overhead_legacy` and
+/// Returns `overhead` and `overhead_rtscts` of `minstrel_ht_update_caps`, or `overhead_legacy` and
 /// `overhead_legacy_rtscts`.
 fn overhead(capabilities: Capabilities) -> Overhead {
     let is_ofdm = !capabilities.standard.data_format().is_dsss();
@@ -173,8 +173,8 @@ fn overhead(capabilities: Capabilities) -> Overhead {
     Overhead { plain, with_rts: plain + 2 * ack }
 }
 
-/// Interframe space, short preamble, octets and FCS at a rate in units of 100 kbps; in microseconds
-/// (`ieee80211_frame_duration`).
+/// Returns the duration of interframe space, short preamble, octets and FCS at a rate in units of
+/// 100 kbps; in microseconds (`ieee80211_frame_duration`).
 const fn frame_duration(octets: u32, rate: u32, is_ofdm: bool) -> u32 {
     let bits = 8 * (octets + 4);
     if is_ofdm {
@@ -220,7 +220,7 @@ mod tests {
     fn durations_are_those_of_the_kernel() {
         let at = |table: &Table, group: usize, mcs: usize| table.rates[table.groups[group].first + mcs].duration;
         let ht = table(Standard::N, Width::Mhz20, Guard::Ns400, 1);
-        // 153600 bits at 26 a symbol: 5908 symbols of 4 µs, a sixteenth, shifted by 5.
+        // 153600 bits at 26 per symbol: 5908 symbols of 4 µs, a sixteenth, shifted by 5.
         assert_eq!(at(&ht, 0, 0), 1_477_000 >> 5 << 5);
         // 591 symbols of 3.6 µs and 0.8 µs, a sixteenth, shifted by 5 as the slowest of the group
         // needs.

@@ -1,4 +1,4 @@
-//! The whole of it against a synthetic channel.
+//! Minstrel-HT as a whole on a synthetic channel.
 
 mod kernel;
 
@@ -20,7 +20,7 @@ fn capabilities(standard: Standard, streams: u8) -> Capabilities {
     Capabilities { standard, width: generation.width, guard: generation.guard, streams, is_short_preamble: true }
 }
 
-/// A sender that always has something to send and sends probes alone, and what it has done.
+/// A saturated sender that sends probes as single frames, and its results.
 struct Sender {
     control: Option<MinstrelHt>,
     stream: Stream,
@@ -54,7 +54,7 @@ impl Sender {
         }
     }
 
-    /// Sends for so long, at `fixed` without a rate control; returns bits per second.
+    /// Sends for this time, at `fixed` without a rate control. Returns bits per second.
     fn run(&mut self, time: Duration, fixed: Mode, success: impl Fn(Mode) -> f64) -> f64 {
         let (end, before) = (self.now + time, self.delivered);
         while self.now < end {
@@ -80,7 +80,7 @@ impl Sender {
     }
 }
 
-/// The best that one mode achieves, and the mode.
+/// Returns the maximum goodput of a single mode, and the mode.
 fn best(capabilities: Capabilities, snr_db: f64) -> (f64, Mode) {
     let modes = capabilities.modes().into_iter();
     let goodputs = modes.map(|mode| {
@@ -105,16 +105,16 @@ fn after_a_second_it_carries_nearly_what_the_best_mode_does() {
         (capabilities(Standard::Be, 2), 56.0),
     ];
     for (capabilities, snr_db) in cases {
-        let (most, mode) = best(capabilities, snr_db);
+        let (maximum, mode) = best(capabilities, snr_db);
         let mut shares: Vec<f64> = (0..11)
             .map(|seed| {
                 let mut sender = Sender::new(capabilities, seed);
                 sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME));
-                sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME)) / most
+                sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME)) / maximum
             })
             .collect();
         shares.sort_by(f64::total_cmp);
-        // What lacks is what probes cost, and retries behind them.
+        // The difference is the cost of probes and of the retries after them.
         assert!(
             shares[5] > 0.8 && shares[0] > 0.7,
             "{} at {snr_db} dB: {shares:.2?} of {mode:?}",
@@ -129,12 +129,12 @@ fn it_follows_a_step_down_and_a_step_up() {
     for seed in 0..10 {
         let mut sender = Sender::new(capabilities, seed);
         for snr_db in [32.0, 14.0, 32.0] {
-            let (most, mode) = best(capabilities, snr_db);
-            // A rate once good is believed in for some intervals, and there are eight groups of
-            // them.
+            let (maximum, mode) = best(capabilities, snr_db);
+            // The statistics of a formerly good rate decay over some intervals, and there are eight
+            // groups of them.
             sender.run(SECOND * 2, mode, |mode| synthetic(mode, snr_db, FRAME));
             let goodput = sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME));
-            assert!(goodput > 0.85 * most, "seed {seed} at {snr_db} dB: {goodput} of {most}");
+            assert!(goodput > 0.85 * maximum, "seed {seed} at {snr_db} dB: {goodput} of {maximum}");
         }
     }
 }

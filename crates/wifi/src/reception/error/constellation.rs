@@ -1,14 +1,14 @@
-//! The information that a bit of a Gray-labelled constellation gives to a soft decoder.
+//! The information that a bit of a Gray-labelled constellation provides to a soft decoder.
 
 use crate::phy::Modulation;
 
-/// The signal-to-noise ratio at which a bit of BPSK is equivalent, for a Viterbi decoder, to an
-/// average bit of `modulation` at `snr` (symbol energy over noise density).
+/// Returns the signal-to-noise ratio at which a bit of BPSK is equivalent, for a Viterbi decoder,
+/// to an average bit of `modulation` at `snr` (symbol energy over noise density).
 ///
 /// This is −ln of the Bhattacharyya parameter of the bits, averaged over the positions in a symbol,
-/// as interleaving spreads them: Guillén i Fàbregas, Martinez and Caire, "Error probability of
+/// because interleaving spreads them: Guillén i Fàbregas, Martinez and Caire, "Error probability of
 /// bit-interleaved coded modulation using the Gaussian approximation", CISS 2004. It is exact for
-/// BPSK and QPSK, of which a bit is BPSK with all or half the energy.
+/// BPSK and QPSK, whose bits are BPSK with all or half the energy.
 pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
     match modulation {
         Modulation::Bpsk => snr,
@@ -17,9 +17,9 @@ pub(super) fn bit_snr(modulation: Modulation, snr: f64) -> f64 {
     }
 }
 
-/// The mutual information between a bit of `modulation` and its soft value, in bits, averaged over
-/// the positions in a symbol (Caire, Taricco and Biglieri, "Bit-interleaved coded modulation", IEEE
-/// Trans. Inf. Theory 44(3), 1998, equation 15).
+/// Returns the mutual information between a bit of `modulation` and its soft value, in bits,
+/// averaged over the positions in a symbol (Caire, Taricco and Biglieri, "Bit-interleaved coded
+/// modulation", IEEE Trans. Inf. Theory 44(3), 1998, equation 15).
 pub(super) fn information(modulation: Modulation, snr: f64) -> f64 {
     // A symbol of BPSK is equivalent to one axis of QPSK with twice its energy.
     let snr = if modulation == Modulation::Bpsk { 2.0 * snr } else { snr };
@@ -36,15 +36,16 @@ const fn bits_of_an_axis(modulation: Modulation) -> u32 {
 }
 
 /// Bits of an axis of 4096-QAM.
-const MOST_BITS: usize = 6;
+const MAX_BITS: usize = 6;
 
-/// With a noise deviation of this many units on an axis whose levels are two units apart, a bit
-/// carries no useful information.
+/// With a noise deviation of this number of units, on an axis whose levels are two units apart, a
+/// bit carries no useful information.
 const DROWNED: f64 = 2.0;
 
-/// The integral of `of`, a function of the densities of what is received if a bit is zero and if it
-/// is one, averaged over the bits that choose a level of ±1, ±3, … on one axis of square QAM by
-/// Gray labels (17.3.5.8). `of` grows with both densities in proportion.
+/// Returns the integral of `of`, averaged over the bits that choose a level of ±1, ±3, … on one
+/// axis of square QAM by Gray labels (17.3.5.8). `of` is a function of the densities of the
+/// received value if a bit is zero and if it is one. It must grow with both densities in
+/// proportion.
 fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
     let levels = 1_usize << bits;
     // A symbol of two axes with levels one unit from zero has an energy of 2(M² − 1)/3; half the
@@ -53,8 +54,8 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
     if deviation > DROWNED && bits > 1 {
         return of([1.0, 1.0]);
     }
-    // Levels lie on the grid, four points a deviation apart or closer: the sum over it is the
-    // integral to all digits that matter.
+    // Levels lie on the grid, with at least four points per deviation: the sum over it equals the
+    // integral to all significant digits.
     let per_unit = (4.0 / deviation).ceil() as usize;
     let step = 1.0 / per_unit as f64;
     // Bits change half-way between two levels; the density eight deviations from there is
@@ -73,7 +74,7 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
     // for two.
     let middle = reach + (levels - 1) * per_unit;
     for point in 0..=middle {
-        let mut likelihoods = [[0.0; 2]; MOST_BITS];
+        let mut likelihoods = [[0.0; 2]; MAX_BITS];
         let first = point.saturating_sub(2 * reach).div_ceil(spacing);
         for level in (first..levels).take_while(|level| level * spacing <= point) {
             let likelihood = density[point.abs_diff(reach + level * spacing)];
@@ -94,7 +95,7 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// With one bit an axis this is QPSK, of which the closed form is known.
+    /// With one bit per axis this is QPSK, which has a closed form.
     #[test]
     fn the_integral_gives_the_closed_form_of_qpsk() {
         for snr in [0.3, 1.0, 3.0, 10.0, 30.0] {
@@ -132,8 +133,8 @@ mod tests {
         }
     }
 
-    /// Of BPSK: half a bit at −2.82 dB and 5/6 of one at 1.59 dB, the limits of Shannon for codes
-    /// of rates 1/2 and 5/6 (0.19 and 2.38 dB an information bit; ten Brink et al., "Design of
+    /// BPSK: half a bit at −2.82 dB and 5/6 of one at 1.59 dB, the limits of Shannon for codes of
+    /// rates 1/2 and 5/6 (0.19 and 2.38 dB per information bit; ten Brink et al., "Design of
     /// low-density parity-check codes for modulation and detection", IEEE Trans. Comm. 52(4), 2004,
     /// for the former).
     #[test]

@@ -1,14 +1,14 @@
 //! The error events of the convolutional code of 802.11: generators 133 and 171 in octal,
 //! constraint length 7 (17.3.5.6).
 
-/// Terms of the union bound, from the free distance on. Farther ones are negligible at any SNR at
+/// Terms of the union bound, from the free distance on. Further terms are negligible at any SNR at
 /// which frames are received.
 const DISTANCES: usize = 10;
 
 /// The number of paths that leave the correct path and return to it, by distance.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Spectrum {
-    /// The least distance between two paths.
+    /// The minimum distance between two paths.
     pub(super) free_distance: usize,
     /// Paths at each distance from the free distance on, summed over the phases of the puncturing
     /// period at which they leave.
@@ -41,7 +41,7 @@ const FIVE_SIXTHS: Spectrum = Spectrum {
 };
 
 impl Spectrum {
-    /// Of rate 1/2, 2/3, 3/4 or 5/6, by numerator.
+    /// Returns the spectrum of rate 1/2, 2/3, 3/4 or 5/6, by numerator.
     pub(super) const fn of(numerator: u64) -> &'static Self {
         match numerator {
             1 => &HALF,
@@ -62,8 +62,8 @@ mod tests {
     const MEMORY: u32 = 6;
     const STATES: usize = 1 << MEMORY;
 
-    /// Which of the two coded bits of each input bit are sent, over a period (17.3.5.6, Figures
-    /// 17-9 and following; 19.3.11.6 for 5/6).
+    /// Returns which of the two coded bits of each input bit are sent, over a period (17.3.5.6,
+    /// Figures 17-9 and following; 19.3.11.6 for 5/6).
     fn puncturing(numerator: u64) -> &'static [[bool; 2]] {
         match numerator {
             1 => &[[true, true]],
@@ -73,8 +73,8 @@ mod tests {
         }
     }
 
-    /// Adds up the paths that leave the all-zero one at this phase of puncturing, by weight, until
-    /// none is left that could still count.
+    /// Counts the paths that leave the all-zero one at this phase of puncturing, by weight, until
+    /// no path can still contribute.
     fn count_paths<const WEIGHTS: usize>(pattern: &[[bool; 2]], phase: usize, by_weight: &mut [u64; WEIGHTS]) {
         let mut alive = vec![[0_u64; WEIGHTS]; STATES];
         let (state, weight) = branch(0, 1, pattern[phase]);
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// Where an input bit leads from a state, and the weight of what is sent.
+    /// Returns the next state after an input bit, and the weight of the transmitted bits.
     fn branch(state: usize, input: u32, sent: [bool; 2]) -> (usize, usize) {
         let register = (input << MEMORY) | state as u32;
         let weight =
@@ -107,7 +107,7 @@ mod tests {
         ((register >> 1) as usize, weight.count())
     }
 
-    /// What is written above is what the encoder and its puncturing give.
+    /// The constants match the encoder and its puncturing.
     #[test]
     fn spectra_are_those_of_the_code() {
         for numerator in [1, 2, 3, 5] {

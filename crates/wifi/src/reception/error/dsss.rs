@@ -7,9 +7,9 @@ use core::f64::consts::{PI, SQRT_2};
 /// The bandwidth to which the SNR of a DSSS receiver refers: its channel, 22 MHz between the first
 /// nulls of the spectrum (15.4.4.5).
 pub const DSSS_NOISE_BANDWIDTH_HZ: f64 = 22e6;
-/// Symbols a second of 1 and 2 Mbps (15.4.4).
+/// Symbols per second of 1 and 2 Mbps (15.4.4).
 const BARKER_SYMBOLS: f64 = 1e6;
-/// Symbols a second of 5.5 and 11 Mbps: eight chips each (16.4.6.5).
+/// Symbols per second of 5.5 and 11 Mbps: eight chips each (16.4.6.5).
 const CCK_SYMBOLS: f64 = 1.375e6;
 
 /// Modulations without a code, and the parameters of their error rates.
@@ -29,7 +29,7 @@ impl Uncoded {
         }
     }
 
-    /// The expected number of symbol or bit errors in one octet.
+    /// Returns the expected number of symbol or bit errors in one octet.
     pub(super) fn errors_per_octet(&self, snr: f64) -> f64 {
         let barker_snr = snr * DSSS_NOISE_BANDWIDTH_HZ / BARKER_SYMBOLS;
         match self {
@@ -43,10 +43,10 @@ impl Uncoded {
     }
 }
 
-/// Gray-coded DQPSK at this ratio of symbol energy to noise density: F(5π/4) − F(π/4) with the F of
-/// Pawula, Rice and Roberts, "Distribution of the phase angle between two vectors perturbed by
-/// Gaussian noise", IEEE Trans. Comm. 30(8), 1982, which is √2/8π · ∫ exp(−γ(1 − cos t/√2)) / (1 −
-/// cos t/√2) dt over a full circle.
+/// Returns the bit error rate of Gray-coded DQPSK at this ratio of symbol energy to noise density:
+/// F(5π/4) − F(π/4) with the F of Pawula, Rice and Roberts, "Distribution of the phase angle
+/// between two vectors perturbed by Gaussian noise", IEEE Trans. Comm. 30(8), 1982. It is √2/8π · ∫
+/// exp(−γ(1 − cos t/√2)) / (1 − cos t/√2) dt over a full circle.
 fn dqpsk_bit_error(symbol_snr: f64) -> f64 {
     // A sum over a period of a smooth function converges faster than any power of the number of
     // points.
@@ -70,7 +70,7 @@ const CCK11_PHASES: Phases = [&[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 
 const CHIPS: [[usize; 4]; 8] =
     [[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]];
 
-/// The code words as quarter turns of each chip from the word without any.
+/// Returns the code words as quarter turns of each chip, relative to the word without any.
 fn words(phases: &Phases) -> Vec<[usize; 8]> {
     let [first, second, third, fourth] = phases;
     let tuples = first.iter().flat_map(|one| second.iter().map(move |two| [*one, *two]));
@@ -81,8 +81,8 @@ fn words(phases: &Phases) -> Vec<[usize; 8]> {
     tuples.map(|added| CHIPS.map(|weights| chip(&weights, &added))).collect()
 }
 
-/// The other words by their distance from one: 1 − cos of the phase between two chips, summed up.
-/// Phases add up, so all words have the same neighbours.
+/// Returns the number of other words by their distance from one: the sum of 1 − cos of the phase
+/// between two chips. Phases add up, so all words have the same neighbours.
 fn neighbours(phases: &Phases) -> [u32; 17] {
     let mut by_distance = [0; 17];
     for word in words(phases) {
@@ -92,8 +92,8 @@ fn neighbours(phases: &Phases) -> [u32; 17] {
     by_distance
 }
 
-/// The union bound over the code words, coherently received. That φ1 is sent as a difference does
-/// not matter: a frame with one wrong symbol is lost.
+/// Returns the union bound over the code words, coherently received. The differential encoding of
+/// φ1 does not matter, because a frame with one wrong symbol is lost.
 fn cck_symbol_error(neighbours: &[u32; 17], symbol_snr: f64) -> f64 {
     // That distance is the squared one in units of a quarter of the symbol's energy.
     let tail = |distance: usize| gaussian_tail((distance as f64 / 8.0 * symbol_snr).sqrt());
@@ -109,8 +109,8 @@ mod tests {
     fn dqpsk_tosses_a_coin_without_signal_and_nears_its_asymptote_with_one() {
         assert!((dqpsk_bit_error(0.0) - 0.5).abs() < 1e-12);
         // Ferrari and Corazza, "Tight bounds and accurate approximations for DQPSK transmission bit
-        // error rate", Electronics Letters 40(20), 2004, equation 8, at γ a bit: the first term of
-        // a series in 1/γ.
+        // error rate", Electronics Letters 40(20), 2004, equation 8, at γ per bit: the first term
+        // of a series in 1/γ.
         for bit_snr in [5.0, 8.0, 12.0_f64, 20.0] {
             let factor = (SQRT_2 + 1.0) / f64::sqrt(8.0 * PI * SQRT_2) / f64::sqrt(bit_snr);
             let near = factor * libm::exp(-(2.0 - SQRT_2) * bit_snr);
@@ -119,14 +119,14 @@ mod tests {
         }
     }
 
-    /// Symbols in noise, each received as the code word that fits best: what is counted lies below
-    /// the bound, but not far below: events in which several words fit better are counted once.
+    /// Symbols in noise, each decoded as the best matching code word. The count lies below the
+    /// bound, but not far below: events in which several words match better are counted once.
     #[test]
     fn the_bound_of_cck_is_what_a_receiver_sees() {
         for (phases, symbol_snr) in [(&CCK55_PHASES, 10.0), (&CCK11_PHASES, 24.0)] {
             let words = words(phases);
             let mut noise = acklab_base::random::Seed(1).stream("noise");
-            // With one chip's energy 1, noise of an axis has this variance.
+            // With an energy of 1 per chip, the noise of an axis has this variance.
             let deviation = f64::sqrt(8.0 / symbol_snr / 2.0);
             let symbols = 20_000;
             let mut errors = 0;
@@ -162,6 +162,6 @@ mod tests {
         let symbol_snr = 60.0;
         let ratio =
             cck_symbol_error(&neighbours(&CCK11_PHASES), symbol_snr) / gaussian_tail(f64::sqrt(symbol_snr / 2.0));
-        assert!((ratio - 24.0).abs() < 0.1, "{ratio} words at the least distance");
+        assert!((ratio - 24.0).abs() < 0.1, "{ratio} words at the minimum distance");
     }
 }

@@ -4,15 +4,15 @@ use super::constellation::information;
 use super::ratio;
 use crate::phy::Modulation;
 
-/// Bits of a block of the longest codes, which is what all but the shortest PPDUs are sent in
-/// (19.3.11.7.5).
+/// Bits of a block of the longest codes, which all but the shortest PPDUs use (19.3.11.7.5).
 const BLOCK_BITS: f64 = 1944.0;
 /// Distance of two points of the simulation, in dB.
 const STEP_DB: f64 = 0.1;
 
-/// What `validation/ldpc/simulate.cc` prints for one rate: with one bit a symbol, from an SNR on.
+/// The output of `validation/ldpc/simulate.cc` for one rate: with one bit per symbol, from an SNR
+/// on.
 struct Simulated {
-    /// Of the first point, in dB.
+    /// The SNR of the first point, in dB.
     first_db: f64,
     /// Blocks that failed, and blocks sent.
     blocks: &'static [(u32, u32)],
@@ -45,20 +45,20 @@ const FIVE_SIXTHS: Simulated = Simulated {
     blocks: &[(200, 438), (200, 687), (200, 1071), (200, 2147), (200, 4241), (200, 9116), (200, 20467)],
 };
 
-/// Errors in an octet by the mutual information of a bit: between the points of the simulation and
-/// beyond them, ln of the errors is linear in ln of the missing information, which falls with SNR
-/// about as the errors of a code do.
+/// Errors per octet by the mutual information of a bit. Between and beyond the points of the
+/// simulation, ln of the errors is linear in ln of the missing information, which falls with SNR
+/// about as fast as the errors of a code.
 ///
 /// Codes of one length have equal error rates at equal mutual information: the mapping of link
 /// simulations to other channels by RBIR (IEEE 802.11-14/0571, "11ax evaluation methodology",
 /// Appendix 1).
 pub(super) struct Blocks {
-    /// −ln of the missing information of a bit, and ln of the errors in an octet.
+    /// −ln of the missing information of a bit, and ln of the errors per octet.
     points: Vec<(f64, f64)>,
 }
 
 impl Blocks {
-    /// Of the code of rate 1/2, 2/3, 3/4 or 5/6, by numerator.
+    /// Returns the blocks of the code of rate 1/2, 2/3, 3/4 or 5/6, by numerator.
     pub(super) fn new(numerator: u64) -> Self {
         let (simulated, rate) = match numerator {
             1 => (&HALF, 1.0 / 2.0),
@@ -75,7 +75,7 @@ impl Blocks {
         Self { points: points.collect() }
     }
 
-    /// The expected number of errors in one octet.
+    /// Returns the expected number of errors in one octet.
     pub(super) fn errors_per_octet(&self, modulation: Modulation, snr: f64) -> f64 {
         let at = known(modulation, snr);
         let right = self.points.partition_point(|(point, _)| *point <= at).clamp(1, self.points.len() - 1);
@@ -84,7 +84,7 @@ impl Blocks {
     }
 }
 
-/// −ln of the missing information of a bit.
+/// Returns −ln of the missing information of a bit.
 fn known(modulation: Modulation, snr: f64) -> f64 {
     -libm::log((1.0 - information(modulation, snr)).max(f64::EPSILON))
 }
@@ -93,7 +93,7 @@ fn known(modulation: Modulation, snr: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// At a point of the simulation, blocks of BPSK fail as they did there.
+    /// At a point of the simulation, BPSK blocks fail at the simulated rate.
     #[test]
     fn blocks_of_bpsk_fail_as_simulated() {
         let snr = ratio(THREE_QUARTERS.first_db + 3.0 * STEP_DB);
@@ -103,8 +103,8 @@ mod tests {
         assert!((failing * f64::from(sent) - f64::from(failed)).abs() < 0.01, "{failing}");
     }
 
-    /// A code cannot do better than Shannon, and these do worse by about a decibel: the SNR at
-    /// which one block in ten fails.
+    /// A code cannot exceed Shannon's limit, and these fall short of it by about a decibel: the SNR
+    /// at which one block in ten fails.
     #[test]
     fn the_codes_are_a_decibel_short_of_the_limit() {
         for (numerator, octets, limit_db) in [(1, 121.5, -2.82), (5, 202.5, 1.59)] {

@@ -9,7 +9,7 @@ fn he(mcs: u8) -> Mode {
     Mode { format: Format::He, mcs, streams: 1, width: Width::Mhz20, guard: Guard::Ns800 }
 }
 
-/// The SNR at which one frame in ten of 1458 octets is lost.
+/// Returns the SNR at which one frame in ten of 1458 octets is lost.
 fn threshold(table: &ErrorTable, mode: Mode) -> f64 {
     let (mut low, mut high) = (-10.0, 40.0);
     while high - low > 1e-6 {
@@ -20,7 +20,7 @@ fn threshold(table: &ErrorTable, mode: Mode) -> f64 {
 }
 
 /// A closed form: QPSK at rate 1/2 has a_10 = 11, so 11664 bits with 11·Q(√(10·snr)) each fail once
-/// in ten and farther events add a sixth; halved energy a bit makes it 3.01 dB more than BPSK.
+/// in ten and farther events add a sixth. Halved energy per bit makes it 3.01 dB more than BPSK.
 #[test]
 fn the_threshold_of_qpsk_is_the_one_of_its_first_terms_and_3_db_above_bpsk() {
     let table = ErrorTable::new(Standard::A);
@@ -44,7 +44,7 @@ fn faster_rates_need_more() {
     assert!(thresholds[0] + 3.0 < thresholds[1] && thresholds[2] + 2.5 < thresholds[3], "{thresholds:?}");
 }
 
-/// EHT adds 4096-QAM on top, and is as HE below.
+/// EHT adds 4096-QAM, and equals HE below.
 #[test]
 fn a_constellation_of_4096_points_needs_more_by_what_its_bits_cost() {
     let table = ErrorTable::new(Standard::Be);
@@ -56,15 +56,16 @@ fn a_constellation_of_4096_points_needs_more_by_what_its_bits_cost() {
             assert!((own - other).abs() < 1e-9, "MCS {mcs}");
         }
     }
-    // Two coded bits more: at least what Shannon's limit asks for the information in them, 3.01 dB
-    // a bit, and at most four times the power, at which four times as many points are as far apart.
+    // Two more coded bits require at least the increase of Shannon's limit for their information,
+    // 3.01 dB per bit. They require at most four times the power, at which four times as many
+    // points have the same distances.
     for (mcs, below, rate) in [(12, 10, 3.0 / 4.0), (13, 11, 5.0 / 6.0)] {
         let more = threshold(&table, eht(mcs, Width::Mhz320)) - threshold(&table, eht(below, Width::Mhz320));
         assert!((3.01 * 2.0 * rate..6.03).contains(&more), "MCS {mcs}: {more} dB more than MCS {below}");
     }
-    let most = threshold(&table, eht(13, Width::Mhz320));
-    // Ten bits of information a symbol: Shannon's limit is 2¹⁰ − 1, 30.1 dB.
-    assert!((30.1..36.0).contains(&most), "{most}");
+    let maximum = threshold(&table, eht(13, Width::Mhz320));
+    // Ten bits of information per symbol: Shannon's limit is 2¹⁰ − 1, 30.1 dB.
+    assert!((30.1..36.0).contains(&maximum), "{maximum}");
 }
 
 /// Between its points a curve follows the formula.
@@ -101,8 +102,8 @@ fn errors_are_independent_of_each_other() {
     assert!((one * one - two).abs() < 1e-12 && one < 1.0);
 }
 
-/// The codes of HE's wide channels gain from one to three decibels on the convolutional one, more
-/// where a symbol carries more bits.
+/// The codes of HE's wide channels gain one to three decibels over the convolutional one, more if a
+/// symbol carries more bits.
 #[test]
 fn ldpc_needs_less() {
     let table = ErrorTable::new(Standard::Ax);
@@ -120,7 +121,8 @@ fn modes_of_another_standard_do_not_arrive() {
     assert_eq!(ErrorTable::new(Standard::B).success(Mode::ofdm(0), 60.0, 100), 0.0);
 }
 
-/// Where the slowest rate still brings large frames, its short header is no obstacle.
+/// At an SNR at which the slowest rate still delivers large frames, its short header is decoded,
+/// too.
 #[test]
 fn a_header_is_more_robust_than_what_it_announces() {
     let table = ErrorTable::new(Standard::Ac);

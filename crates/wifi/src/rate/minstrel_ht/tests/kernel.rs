@@ -1,11 +1,11 @@
-//! Decision by decision against the kernel's own code, which `validation/linux/minstrel` builds as
-//! a program.
+//! Compares each decision with the kernel's own code, which `validation/linux/minstrel` builds as a
+//! program.
 
 use super::*;
 use acklab_base::random::Seed;
 use std::fmt::Write;
 
-/// What both are asked, and what we answer.
+/// The inputs for both, and the decisions of this implementation.
 struct Run {
     capabilities: Capabilities,
     control: MinstrelHt,
@@ -78,7 +78,7 @@ impl Run {
     }
 }
 
-/// By name.
+/// Returns the cases by name.
 fn cases() -> [(&'static str, Capabilities); 8] {
     let capabilities =
         |standard, width, guard, streams| Capabilities { standard, width, guard, streams, is_short_preamble: false };
@@ -99,8 +99,7 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Digests of what the code of Linux 6.12.117 answered: of the output of `replay` for the same
-/// questions.
+/// Digests of the output of `replay` in Linux 6.12.117 for the same inputs.
 const KERNEL: [u64; 8] = [
     0x1fbb_f0bd_b155_637d,
     0x96d6_c03c_9273_39ea,
@@ -117,7 +116,11 @@ fn decisions_are_those_of_the_kernel() {
     for ((name, capabilities), kernel) in cases().into_iter().zip(KERNEL) {
         let mut run = Run::new(capabilities, 0);
         run.send(4_000, 0);
-        assert_eq!(digest(&run.ours), kernel, "{name}: `make -C validation/linux/minstrel run` shows where they part");
+        assert_eq!(
+            digest(&run.ours),
+            kernel,
+            "{name}: `make -C validation/linux/minstrel run` shows where they differ"
+        );
     }
 }
 
