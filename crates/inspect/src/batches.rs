@@ -1,16 +1,20 @@
 //! Intervals of ratios by batch means.
 //!
-//! Packets of a connection depend on each other, so that their number says little about how certain a mean of them is. A connection is therefore cut into
-//! batches of successive packets, whose ratios hardly depend on each other if they are long (Law and Kelton, *Simulation Modeling and Analysis*, §9.5.3). There are at
-//! most 32 of them, whatever the length.
+//! Packets of a connection depend on each other, so that their number says little about how certain
+//! a mean of them is. A connection is therefore cut into batches of successive packets, whose
+//! ratios hardly depend on each other if they are long (Law and Kelton, *Simulation Modeling and
+//! Analysis*, §9.5.3). There are at most 32 of them, whatever the length.
 //!
 //! Each interval contains its value and stays within its range:
 //!
-//! * That of a ratio of positive sums is symmetric on a scale of logarithms (the delta method; Katz et al., *Obtaining Confidence Intervals for the Risk
-//!   Ratio in Cohort Studies*, Biometrics 34, 1978), so that it stays above zero.
-//! * That of a share is Wilson's score interval (Wilson, JASA 22, 1927; Brown, Cai, DasGupta, *Interval Estimation for a Binomial Proportion*, Statistical
-//!   Science 16(2), 2001) with the effective size of the sample, by the variance of the batches (Korn and Graubard, *Confidence Intervals for Proportions With
-//!   Small Expected Number of Positive Counts Estimated From Survey Data*, Survey Methodology 24(2), 1998). It stays within zero and one, and is not empty if
+//! * That of a ratio of positive sums is symmetric on a scale of logarithms (the delta method; Katz
+//!   et al., *Obtaining Confidence Intervals for the Risk Ratio in Cohort Studies*, Biometrics 34,
+//!   1978), so that it stays above zero.
+//! * That of a share is Wilson's score interval (Wilson, JASA 22, 1927; Brown, Cai, DasGupta,
+//!   *Interval Estimation for a Binomial Proportion*, Statistical Science 16(2), 2001) with the
+//!   effective size of the sample, by the variance of the batches (Korn and Graubard, *Confidence
+//!   Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey
+//!   Data*, Survey Methodology 24(2), 1998). It stays within zero and one, and is not empty if
 //!   nothing was counted.
 
 use crate::losses::Counts;
@@ -32,7 +36,8 @@ pub(crate) struct Snapshot {
     pub(crate) losses: Counts,
     /// Octets that the receiver got.
     pub(crate) carried: u64,
-    /// The sum of round-trip times in nanoseconds and their number: to the receiver, to the sender, and whole ones.
+    /// The sum of round-trip times in nanoseconds and their number: to the receiver, to the sender,
+    /// and whole ones.
     pub(crate) times: [(f64, u64); 3],
 }
 
@@ -69,8 +74,9 @@ impl Batches {
         }
     }
 
-    /// The interval of 95 % of the ratio of two sums over the whole connection, which began at the snapshot `first` and ended at `last`. Returns `None` if there are
-    /// too few batches, or either sum is not positive.
+    /// The interval of 95 % of the ratio of two sums over the whole connection, which began at the
+    /// snapshot `first` and ended at `last`. Returns `None` if there are too few batches, or either
+    /// sum is not positive.
     pub(crate) fn interval(&self, ends: [Snapshot; 2], parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
         let Ratio { value, variance, batches, .. } = self.ratio(ends, parts)?;
         if value <= 0.0 {
@@ -121,7 +127,8 @@ struct Ratio {
     size: f64,
 }
 
-/// The 97.5th percentile of Student's distribution with this number of degrees of freedom (Abramowitz and Stegun, 26.7.5), right to 0.1 % from seven on.
+/// The 97.5th percentile of Student's distribution with this number of degrees of freedom
+/// (Abramowitz and Stegun, 26.7.5), right to 0.1 % from seven on.
 fn student(freedom: f64) -> f64 {
     const Z: f64 = 1.959_964;
     let cubic = Z * Z * Z;
@@ -171,7 +178,8 @@ mod tests {
         assert!(interval(&super::tests::batches(200, |_| 1), 200, 200).is_none());
     }
 
-    /// Of many connections whose packets are acknowledged by chance, the interval holds the true ratio in about 95 of 100.
+    /// Of many connections whose packets are acknowledged by chance, the interval holds the true
+    /// ratio in about 95 of 100.
     #[test]
     fn intervals_hold_the_truth() {
         let mut state = 1_u64;
@@ -189,8 +197,9 @@ mod tests {
         assert!((365..=395).contains(&held), "{held}");
     }
 
-    /// Of many connections that lose a packet in 500 by chance, of 4,000 packets, the interval holds the true share in about 95 of 100, and a connection
-    /// without a loss has the rule of three: at most 3 of 4,000 packets, or somewhat more because the variance is estimated.
+    /// Of many connections that lose a packet in 500 by chance, of 4,000 packets, the interval
+    /// holds the true share in about 95 of 100, and a connection without a loss has the rule of
+    /// three: at most 3 of 4,000 packets, or somewhat more because the variance is estimated.
     #[test]
     fn intervals_of_rare_events_hold_the_truth() {
         let mut state = 7_u64;

@@ -1,7 +1,9 @@
-//! Bursts of arrivals, and their period: of ACKs that a gate or Wi-Fi releases together, or of data that arrive as an aggregate.
+//! Bursts of arrivals, and their period: of ACKs that a gate or Wi-Fi releases together, or of data
+//! that arrive as an aggregate.
 //!
-//! Arrivals belong to one burst if they follow each other in less than half of the time that the bottleneck takes for what they bring
-//! (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
+//! Arrivals belong to one burst if they follow each other in less than half of the time that the
+//! bottleneck takes for what they bring (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM
+//! 1992, §3.2).
 
 use crate::rate::Point;
 
@@ -15,13 +17,16 @@ const LEAST: usize = 8;
 pub(crate) struct Bursts {
     /// Arrivals to a burst, on average, single ones included.
     pub(crate) mean_length: f64,
-    /// The median time from the start of a burst to the start of the next, in nanoseconds; `None` unless most arrivals are in bursts.
+    /// The median time from the start of a burst to the start of the next, in nanoseconds; `None`
+    /// unless most arrivals are in bursts.
     pub(crate) period: Option<f64>,
 }
 
-/// The bursts of curves, which have a point for each arrival, with a bottleneck of `rate` octets per second.
+/// The bursts of curves, which have a point for each arrival, with a bottleneck of `rate` octets
+/// per second.
 ///
-/// The curves are samples of a connection. The first is its start, with many small bursts; each other one stands for `stride` parts of its length.
+/// The curves are samples of a connection. The first is its start, with many small bursts; each
+/// other one stands for `stride` parts of its length.
 pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bursts> {
     let (mut arrivals, mut together, mut all) = (0, 0, 0);
     let mut intervals = Vec::new();

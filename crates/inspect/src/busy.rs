@@ -1,16 +1,19 @@
 //! Busy periods: data that a sender sent without a pause of its application.
 //!
-//! Only packets that were queued behind each other keep the distance of the bottleneck. Packet pairs and trains are therefore taken from back-to-back packets
-//! (Paxson, *End-to-End Internet Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6), 2004): pairs
-//! from full-sized segments that follow each other in one [write](crate::writes), trains from data between which the application did not pause. It may have paused
-//! at each end of a write, unless a queue shows that the sender had more to send than the path carried.
+//! Only packets that were queued behind each other keep the distance of the bottleneck. Packet
+//! pairs and trains are therefore taken from back-to-back packets (Paxson, *End-to-End Internet
+//! Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6), 2004):
+//! pairs from full-sized segments that follow each other in one [write](crate::writes), trains from
+//! data between which the application did not pause. It may have paused at each end of a write,
+//! unless a queue shows that the sender had more to send than the path carried.
 
 use crate::rate::{Point, advancing};
 use crate::way::{Ack, Data, Passing};
 use crate::writes::{Pause, is_full};
 
-/// Full-sized segments that must agree on a rate. Chosen: 20 trains of eight segments, or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al.,
-/// *CapProbe: A Simple and Accurate Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
+/// Full-sized segments that must agree on a rate. Chosen: 20 trains of eight segments, or 160
+/// pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al., *CapProbe: A Simple and Accurate
+/// Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
 pub(crate) const MIN_SEGMENTS: u64 = 160;
 
 /// Data that may be a busy period's.
@@ -18,14 +21,16 @@ pub(crate) const MIN_SEGMENTS: u64 = 160;
 pub(crate) struct Arrivals {
     /// Curves of data that follow each other in one write, all full-sized.
     pub(crate) pairs: Vec<Vec<Point>>,
-    /// Curves of data between ends of writes. What arrives again counts again: the bottleneck has carried it.
+    /// Curves of data between ends of writes. What arrives again counts again: the bottleneck has
+    /// carried it.
     pub(crate) writes: Vec<Vec<Point>>,
     /// Curves of data between pauses of a sender that a queue shows to be busy.
     pub(crate) saturated: Vec<Vec<Point>>,
 }
 
 impl Arrivals {
-    /// The data of `stretches`, with full-sized segments of `mss` bytes. After the end of a write, and a `lull` of so many nanoseconds, a sender has paused.
+    /// The data of `stretches`, with full-sized segments of `mss` bytes. After the end of a write,
+    /// and a `lull` of so many nanoseconds, a sender has paused.
     pub(crate) fn of(stretches: &[Vec<Data>], mss: u32, lull: Option<u64>) -> Self {
         let mut found = Self::default();
         for stretch in stretches {

@@ -1,7 +1,8 @@
 //! The clock of the capture.
 //!
-//! Times of a file are those of a clock with a tick, which may be stepped, and packets may be out of order. Connections see times that do not fall and in which a step takes
-//! no time: what it spans is not measured.
+//! Times of a file are those of a clock with a tick, which may be stepped, and packets may be out
+//! of order. Connections see times that do not fall and in which a step takes no time: what it
+//! spans is not measured.
 //!
 //! | module | contents |
 //! |---|---|
@@ -25,7 +26,8 @@ use trial::{Held, Trial, Verdict};
 
 /// Steps that are reported one by one.
 const MAX_STEPS: usize = 64;
-/// A gap in seconds that is named if it may be a step: from here on NTP leaves steps to people (RFC 5905, §11.3, PANICT), and most pauses are shorter.
+/// A gap in seconds that is named if it may be a step: from here on NTP leaves steps to people (RFC
+/// 5905, §11.3, PANICT), and most pauses are shorter.
 const LONG_GAP: f64 = 1000.0;
 
 /// The clock of a capture, and packets that wait for their place in time.
@@ -70,7 +72,8 @@ impl<P> Clock<P> {
         self.frames
     }
 
-    /// Adds a packet with this time, and returns `None`, unless its time jumps or a jump is not judged yet.
+    /// Adds a packet with this time, and returns `None`, unless its time jumps or a jump is not
+    /// judged yet.
     #[inline]
     pub(crate) fn add(&mut self, nanos: u64, packet: P) -> Option<P> {
         let after = self.after(nanos);
@@ -94,20 +97,23 @@ impl<P> Clock<P> {
         self.timeline.insert(at, packet);
     }
 
-    /// Removes the first packet in time, if none is expected before it. Before a jump is judged, and if the file `is_over`, none is.
+    /// Removes the first packet in time, if none is expected before it. Before a jump is judged,
+    /// and if the file `is_over`, none is.
     #[inline]
     pub(crate) fn release(&mut self, is_over: bool) -> Option<(u64, P)> {
         self.timeline.release(is_over || self.trial.is_some())
     }
 
-    /// Returns the time of a packet in the timeline, which may be before zero, and the jump that is not judged, or that begins with it.
+    /// Returns the time of a packet in the timeline, which may be before zero, and the jump that is
+    /// not judged, or that begins with it.
     pub(crate) fn jump(&mut self, nanos: u64) -> (i128, i128) {
         let after = self.after(nanos);
         let jump = self.trial.get_or_insert_with(|| Trial::new(after)).jump;
         (i128::from(self.timeline.newest()) + after, jump)
     }
 
-    /// Holds back a packet of a jump with the place of its connection and what it shows. Returns the packets that are to be added again, once the jump is judged.
+    /// Holds back a packet of a jump with the place of its connection and what it shows. Returns
+    /// the packets that are to be added again, once the jump is judged.
     pub(crate) fn hold(&mut self, packet: Held<P>, shows: (u32, Testimony)) -> Vec<Held<P>> {
         let after = self.after(packet.1);
         if let Some(trial) = &mut self.trial {
@@ -116,7 +122,8 @@ impl<P> Clock<P> {
         self.judge(false)
     }
 
-    /// Judges a jump, if there is enough of it, or `is_over`. Returns the packets that are to be added again.
+    /// Judges a jump, if there is enough of it, or `is_over`. Returns the packets that are to be
+    /// added again.
     pub(crate) fn judge(&mut self, is_over: bool) -> Vec<Held<P>> {
         let Some(verdict) = self.trial.as_ref().and_then(|trial| trial.verdict(is_over)) else { return Vec::new() };
         let Some(trial) = self.trial.take() else { return Vec::new() };
@@ -141,7 +148,8 @@ impl<P> Clock<P> {
         rest
     }
 
-    /// The clock has stepped before the packet `place` of the file, within a `jump`. Without a `size`, all of the jump is the step.
+    /// The clock has stepped before the packet `place` of the file, within a `jump`. Without a
+    /// `size`, all of the jump is the step.
     fn step(&mut self, jump: i128, size: Option<f64>, place: u64) {
         let size = size.map_or(jump, |size| (size as i128).min(jump));
         self.offset -= size;

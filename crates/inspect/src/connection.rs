@@ -64,7 +64,8 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if a segment that the end `from` sends opens another connection between the same ports.
+    /// Returns `true` if a segment that the end `from` sends opens another connection between the
+    /// same ports.
     #[inline]
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
         self.handshake.is_another(from, segment)
@@ -117,7 +118,8 @@ impl Connection {
         }
     }
 
-    /// The end `from` has sent a TCP segment. Returns `false` if it is a copy that the capture made.
+    /// The end `from` has sent a TCP segment. Returns `false` if it is a copy that the capture
+    /// made.
     #[inline]
     pub(crate) fn segment(&mut self, from: usize, packet: &Packet<'_>) -> bool {
         let (ahead, behind) = self.ways[from].round_trip.least();
@@ -155,7 +157,8 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if a datagram that the end `from` sends opens another connection of QUIC between the same sockets.
+    /// Returns `true` if a datagram that the end `from` sends opens another connection of QUIC
+    /// between the same sockets.
     #[inline]
     pub(crate) fn is_another_of_quic(&self, from: usize, datagram: &Datagram<'_>) -> bool {
         is_long(datagram.head)
@@ -163,7 +166,8 @@ impl Connection {
                 .is_some_and(|header| self.ids.is_another(from, &header))
     }
 
-    /// The end `from` has sent a datagram of QUIC. Returns the id by which it is addressed, if the datagram shows it for the first time.
+    /// The end `from` has sent a datagram of QUIC. Returns the id by which it is addressed, if the
+    /// datagram shows it for the first time.
     pub(crate) fn datagram(&mut self, from: usize, datagram: &Datagram<'_>) -> Option<ConnectionId> {
         let Datagram { head, length, wire, .. } = *datagram;
         self.packets += 1;

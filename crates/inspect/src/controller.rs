@@ -1,8 +1,10 @@
 //! The likely family of the congestion controller, by the data that it keeps in flight.
 //!
-//! Active probes provoke reactions that name a controller (Padhye and Floyd, *On Inferring TCP Behavior*, SIGCOMM 2001; Yang et al., *TCP Congestion
-//! Avoidance Algorithm Identification*, IEEE/ACM ToN 22(4), 2014; Mishra et al., *The Great Internet TCP Congestion Control Census*,
-//! SIGMETRICS 2019). A capture has the reactions that the path happened to provoke, so that "not known" is the usual answer. The data in flight are summed up by round trips:
+//! Active probes provoke reactions that name a controller (Padhye and Floyd, *On Inferring TCP
+//! Behavior*, SIGCOMM 2001; Yang et al., *TCP Congestion Avoidance Algorithm Identification*,
+//! IEEE/ACM ToN 22(4), 2014; Mishra et al., *The Great Internet TCP Congestion Control Census*,
+//! SIGMETRICS 2019). A capture has the reactions that the path happened to provoke, so that "not
+//! known" is the usual answer. The data in flight are summed up by round trips:
 //!
 //! | module | shows |
 //! |---|---|
@@ -91,7 +93,8 @@ impl Reactions {
         self.rounds.took(nanos);
     }
 
-    /// Something other than the controller limits the sender: the receive window, or the application.
+    /// Something other than the controller limits the sender: the receive window, or the
+    /// application.
     #[inline]
     pub(crate) fn limit(&mut self) {
         self.rounds.limit();

@@ -1,31 +1,41 @@
 //! Whether ACKs are missing, by the timestamps that ACKs echo.
 //!
-//! A receiver echoes the timestamp of the first segment that arrived since its last ACK (RFC 7323, §4.3: a timestamp is taken from a segment that begins at or
-//! before the last acknowledgment that was sent). An ACK that covers several segments and echoes the first of them is the only one that was sent for them,
-//! however many it covers. One that echoes a later segment follows an ACK for those before, which did not come: it was removed, or lost. So batches of a
-//! receiver (GRO, timers, a busy application) are told from ACKs that are missing, over IPv6 and beside other packets of the host as well.
+//! A receiver echoes the timestamp of the first segment that arrived since its last ACK (RFC 7323,
+//! §4.3: a timestamp is taken from a segment that begins at or before the last acknowledgment that
+//! was sent). An ACK that covers several segments and echoes the first of them is the only one that
+//! was sent for them, however many it covers. One that echoes a later segment follows an ACK for
+//! those before, which did not come: it was removed, or lost. So batches of a receiver (GRO,
+//! timers, a busy application) are told from ACKs that are missing, over IPv6 and beside other
+//! packets of the host as well.
 //!
-//! The sender's clock must tick between the segments. Two kinds of receivers echo later segments although nothing is missing, and must be excluded:
+//! The sender's clock must tick between the segments. Two kinds of receivers echo later segments
+//! although nothing is missing, and must be excluded:
 //!
-//! * A stack that echoes the newest timestamp, whatever it acknowledges. It never echoes an older one than that of the last segment that it acknowledges.
-//! * A card that joins segments under their newest timestamp (LRO). It joins what arrives within its interrupt moderation, which is shorter than some milliseconds,
-//!   and an older echo than the newest is of the end of a batch, whose size follows no rule.
+//! * A stack that echoes the newest timestamp, whatever it acknowledges. It never echoes an older
+//!   one than that of the last segment that it acknowledges.
+//! * A card that joins segments under their newest timestamp (LRO). It joins what arrives within
+//!   its interrupt moderation, which is shorter than some milliseconds, and an older echo than the
+//!   newest is of the end of a batch, whose size follows no rule.
 
 use crate::way::Segments;
 
-/// Echoes that tell something, before they tell whether ACKs are missing; *chosen*: of 30, a quarter is known to a sixth.
+/// Echoes that tell something, before they tell whether ACKs are missing; *chosen*: of 30, a
+/// quarter is known to a sixth.
 const MIN_TELLING: u32 = 30;
-/// Of these, the share that a verdict of missing ACKs needs, and the one below which nothing is missing; *chosen*: fewer may be losses. An ACK behind a loss covers
-/// more segments, and so tells something twice as often as others.
+/// Of these, the share that a verdict of missing ACKs needs, and the one below which nothing is
+/// missing; *chosen*: fewer may be losses. An ACK behind a loss covers more segments, and so tells
+/// something twice as often as others.
 const MISSING: f64 = 0.25;
 const WHOLE: f64 = 0.05;
 /// Echoes that show that a receiver is none of the two kinds; *chosen*.
 const MIN_PROOFS: u32 = 10;
 /// Numbers of segments that a receiver may acknowledge together by its rule.
 const MAX_RULE: usize = 16;
-/// The share of the echoes older than the newest that must fit one rule; *chosen*: the rest may follow a timer.
+/// The share of the echoes older than the newest that must fit one rule; *chosen*: the rest may
+/// follow a timer.
 const FITS: f64 = 0.9;
-/// A longer time than a card joins segments, in nanoseconds; *chosen*: three ticks of the usual clock, and more than the 1 ms that Linux drivers set at most (`rx-usecs`).
+/// A longer time than a card joins segments, in nanoseconds; *chosen*: three ticks of the usual
+/// clock, and more than the 1 ms that Linux drivers set at most (`rx-usecs`).
 const LONG: u64 = 3_000_000;
 
 /// What ACKs echo.
@@ -143,8 +153,10 @@ impl Echoes {
 mod tests {
     use super::*;
 
-    /// ACKs that cover these numbers of segments, one of which is sent per microsecond. The sender's clock ticks once per `per_tick` segments, and the receiver sends an ACK for
-    /// each `rule` of them, or one for all that an ACK covers if that is zero. Its ACK echoes the first of those that it acknowledges, or the newest.
+    /// ACKs that cover these numbers of segments, one of which is sent per microsecond. The
+    /// sender's clock ticks once per `per_tick` segments, and the receiver sends an ACK for each
+    /// `rule` of them, or one for all that an ACK covers if that is zero. Its ACK echoes the first
+    /// of those that it acknowledges, or the newest.
     fn told(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool) -> Told {
         echoes(covers, per_tick, rule, echoes_newest, 1000).told()
     }
@@ -191,14 +203,16 @@ mod tests {
         assert!(matches!(&found, Told::Missing(text) if text.contains("the last but 7")), "{found:?}");
     }
 
-    /// A stack that echoes the newest timestamp, and a receiver that acknowledges each segment, however much time is between them.
+    /// A stack that echoes the newest timestamp, and a receiver that acknowledges each segment,
+    /// however much time is between them.
     #[test]
     fn the_newest_timestamp_leaves_it_open() {
         assert!(matches!(echoes(irregular(), 1, 0, true, 10_000_000).told(), Told::Open(_)));
         assert!(matches!(echoes(irregular(), 1, 1, false, 10_000_000).told(), Told::Open(_)));
     }
 
-    /// A card joins segments in batches of 1 to 7, and the receiver acknowledges two batches, with the newest timestamp of the first.
+    /// A card joins segments in batches of 1 to 7, and the receiver acknowledges two batches, with
+    /// the newest timestamp of the first.
     #[test]
     fn batches_under_their_newest_timestamp_leave_it_open() {
         let mut echoes = Echoes::default();
@@ -214,7 +228,8 @@ mod tests {
         assert!(matches!(echoes.told(), Told::Open(_)), "{echoes:?}");
     }
 
-    /// A receiver that acknowledges each segment, or batches of 2 to 7, of which it echoes the first. Of what a box leaves, echoes were sent 10 ms after the first.
+    /// A receiver that acknowledges each segment, or batches of 2 to 7, of which it echoes the
+    /// first. Of what a box leaves, echoes were sent 10 ms after the first.
     #[test]
     fn a_long_time_between_first_and_echo_is_no_card() {
         let echoes = |step| {

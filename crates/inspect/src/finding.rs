@@ -3,9 +3,11 @@
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// A statement about a path: a value with the evidence that supports it, or the reason why it is not known.
+/// A statement about a path: a value with the evidence that supports it, or the reason why it is
+/// not known.
 ///
-/// Neither can be built without its text. It serialises as the value, or as `null`; [`Statements`] hold the texts.
+/// Neither can be built without its text. It serialises as the value, or as `null`; [`Statements`]
+/// hold the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<T>(Result<(T, String), String>);
 

@@ -38,7 +38,8 @@ impl Finished {
         self.draw_largest();
     }
 
-    /// Drops the points for figures of all but the largest directions: they are most of the memory of a report.
+    /// Drops the points for figures of all but the largest directions: they are most of the memory
+    /// of a report.
     fn draw_largest(&mut self) {
         let ways = self.connections.iter_mut().flat_map(|connection| &mut connection.ways);
         let mut drawn: Vec<_> = ways.filter(|way| !way.curves.windows.is_empty()).collect();

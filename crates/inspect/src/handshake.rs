@@ -28,11 +28,13 @@ pub(crate) struct ToEnd {
 }
 
 impl Handshake {
-    /// Returns `true` if a segment that the end `from` sends opens another connection between the same ports.
+    /// Returns `true` if a segment that the end `from` sends opens another connection between the
+    /// same ports.
     ///
-    /// A SYN with another number does, and one with the same number after a handshake and its close. A repeated SYN does not. The SYN of the
-    /// other end belongs to this connection if that end has sent nothing else (simultaneous open, RFC 9293, §3.5). So does any SYN-ACK for the SYN of this connection: SYN
-    /// cookies change their number (RFC 4987, §3.6).
+    /// A SYN with another number does, and one with the same number after a handshake and its
+    /// close. A repeated SYN does not. The SYN of the other end belongs to this connection if that
+    /// end has sent nothing else (simultaneous open, RFC 9293, §3.5). So does any SYN-ACK for the
+    /// SYN of this connection: SYN cookies change their number (RFC 4987, §3.6).
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
         if !segment.flags.contains(Flags::SYN) {
             return false;
@@ -59,7 +61,8 @@ impl Handshake {
         self.is_closed |= segment.flags.intersects(Flags::FIN | Flags::RST);
     }
 
-    /// The end `from` has sent a SYN, for the first time if `is_new`. Returns what the SYN-ACK tells of the end that sends it.
+    /// The end `from` has sent a SYN, for the first time if `is_new`. Returns what the SYN-ACK
+    /// tells of the end that sends it.
     #[cold]
     pub(crate) fn syn(&mut self, at: u64, from: usize, segment: &Segment, is_new: bool) -> Option<ToEnd> {
         self.first[from] = Some(segment.seq);
@@ -95,7 +98,8 @@ impl Handshake {
         self.is_complete
     }
 
-    /// The end `from` has sent a segment that is no SYN. Returns what the ACK of the SYN-ACK tells of the end that opened the connection.
+    /// The end `from` has sent a segment that is no SYN. Returns what the ACK of the SYN-ACK tells
+    /// of the end that opened the connection.
     #[cold]
     pub(crate) fn complete(&mut self, at: u64, from: usize, segment: &Segment) -> Option<ToEnd> {
         let is_ack = from == self.opener && segment.flags.contains(Flags::ACK);

@@ -1,7 +1,9 @@
 //! IPv4 identifications of hosts, over all that they send.
 //!
-//! Many hosts number their packets with one counter, whatever the connection (Bellovin, *A Technique for Counting NATted Hosts*, IMW 2002; Salutari, Cicalese, Rossi,
-//! *A Closer Look at IP-ID Behavior in the Wild*, PAM 2018). Then numbers that one connection lacks are those of other packets, some of which may be in the capture.
+//! Many hosts number their packets with one counter, whatever the connection (Bellovin, *A
+//! Technique for Counting NATted Hosts*, IMW 2002; Salutari, Cicalese, Rossi, *A Closer Look at
+//! IP-ID Behavior in the Wild*, PAM 2018). Then numbers that one connection lacks are those of
+//! other packets, some of which may be in the capture.
 
 use acklab_base::FlowKey;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,7 +30,8 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// A host has sent a packet of `flow`. Returns what it has sent since the packet of that flow before.
+    /// A host has sent a packet of `flow`. Returns what it has sent since the packet of that flow
+    /// before.
     #[inline]
     pub(crate) fn packet(&mut self, source: [u8; 4], flow: FlowKey, identification: u16) -> Between {
         let place = self.place(source);

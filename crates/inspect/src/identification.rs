@@ -1,13 +1,18 @@
 //! Whether ACKs are missing, by the IPv4 identifications of the receiver.
 //!
-//! A host that numbers the packets of each connection, as Linux does, shows by a skipped number that a packet of the connection did not pass. Many hosts number all
-//! their packets with one counter, or with random numbers (RFC 6864, §4.1, leaves the source free; Bellovin, *A Technique for Counting NATted Hosts*, IMW 2002; Chen et al.,
-//! *Exploiting the IPID Field to Infer Network Path and End-System Characteristics*, PAM 2005; Salutari, Cicalese, Rossi, *A Closer Look at IP-ID Behavior in the
-//! Wild*, PAM 2018). So a skipped number counts only if the counter is that of the connection.
+//! A host that numbers the packets of each connection, as Linux does, shows by a skipped number
+//! that a packet of the connection did not pass. Many hosts number all their packets with one
+//! counter, or with random numbers (RFC 6864, §4.1, leaves the source free; Bellovin, *A Technique
+//! for Counting NATted Hosts*, IMW 2002; Chen et al., *Exploiting the IPID Field to Infer Network
+//! Path and End-System Characteristics*, PAM 2005; Salutari, Cicalese, Rossi, *A Closer Look at
+//! IP-ID Behavior in the Wild*, PAM 2018). So a skipped number counts only if the counter is that
+//! of the connection.
 //!
-//! A **control** is a step between two packets of the receiver between which no packet of the connection can be missing: contiguous data that acknowledge nothing new, and
-//! an ACK for the one segment that follows those of the ACK before. A counter of the connection steps by one there; a packet of n segments, which a card cuts
-//! later or has put together, takes n numbers. Each step has a bound as well: a receiver sends at most one ACK per segment.
+//! A **control** is a step between two packets of the receiver between which no packet of the
+//! connection can be missing: contiguous data that acknowledge nothing new, and an ACK for the one
+//! segment that follows those of the ACK before. A counter of the connection steps by one there; a
+//! packet of n segments, which a card cuts later or has put together, takes n numbers. Each step
+//! has a bound as well: a receiver sends at most one ACK per segment.
 
 mod controls;
 mod law;
@@ -27,13 +32,16 @@ const MIN_STEPS: u64 = 50;
 const IRREGULAR: u64 = 50;
 /// So many missing packets are a thinner; fewer may be losses.
 pub(crate) const MISSING: f64 = 0.1;
-/// The share of packets that a path loses at most, and the standard deviations by which more must be missing for a thinner; *chosen*.
+/// The share of packets that a path loses at most, and the standard deviations by which more must
+/// be missing for a thinner; *chosen*.
 const LOSSES: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
-/// Steps that must refute a counter of the connection, and one in how many: a single one may be of a packet that was reordered; *chosen*.
+/// Steps that must refute a counter of the connection, and one in how many: a single one may be of
+/// a packet that was reordered; *chosen*.
 const MIN_REFUTED: u64 = 3;
 const REFUTED: u64 = 50;
-/// The host counts if one in so many of its other packets has a number that the connection has skipped; *chosen*.
+/// The host counts if one in so many of its other packets has a number that the connection has
+/// skipped; *chosen*.
 const OF_OTHERS: u64 = 10;
 /// The byte order of Windows before XP and of others: a step of one is one of 256 (Bellovin, §3).
 const SWAPPED: u16 = 256;
@@ -46,7 +54,8 @@ struct Numbered {
     is_syn_ack: bool,
     /// The segments of its data; one without data.
     segments: u32,
-    /// Packets of the receiver that may be missing before it: one ACK per segment that it acknowledges first, but its own, and what is missing of its data.
+    /// Packets of the receiver that may be missing before it: one ACK per segment that it
+    /// acknowledges first, but its own, and what is missing of its data.
     may_miss: Option<u32>,
     /// The segments that a pure ACK acknowledges first, in order and without losses.
     covers: Option<u32>,
@@ -82,14 +91,16 @@ pub(crate) struct Identifications {
 /// What identifications tell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Told {
-    /// The share of the receiver's packets that did not pass, and what shows that they are of the connection.
+    /// The share of the receiver's packets that did not pass, and what shows that they are of the
+    /// connection.
     Missing(f64, String),
     /// Nothing, and why.
     Nothing(String),
 }
 
 impl Identifications {
-    /// The receiver has sent a segment that carries `carries` and acknowledges `covers` segments first, if that is known.
+    /// The receiver has sent a segment that carries `carries` and acknowledges `covers` segments
+    /// first, if that is known.
     #[inline]
     pub(crate) fn segment(&mut self, packet: &Packet<'_>, carries: Carries, covers: Option<u32>) {
         let Some(identification) = packet.identification else { return };
@@ -220,8 +231,9 @@ impl Identifications {
         }
     }
 
-    /// Linux gives the SYN-ACK zero, and then counts the packets of the connection from a random number on (`ip_build_and_send_pkt`, and `inet_id` of
-    /// `tcp_v4_syn_recv_sock`). Other stacks that begin with zero stay there (RFC 6864, §4.1).
+    /// Linux gives the SYN-ACK zero, and then counts the packets of the connection from a random
+    /// number on (`ip_build_and_send_pkt`, and `inet_id` of `tcp_v4_syn_recv_sock`). Other stacks
+    /// that begin with zero stay there (RFC 6864, §4.1).
     fn of_linux(&self) -> Option<String> {
         (self.begins_as_linux && self.controls.within() >= MIN_REFUTED && self.controls.skipping == 0).then(|| {
             format!("of a connection that begins with zero, as those of Linux, and {}", self.controls.unskipped())

@@ -1,7 +1,9 @@
-//! What the packets of a capture tell of their connections and of the path: rates, round trips, losses, acknowledgments, limits.
+//! What the packets of a capture tell of their connections and of the path: rates, round trips,
+//! losses, acknowledgments, limits.
 //!
-//! An [`Inspector`] is told the packets in order of time and returns a [`Report`]. It knows no file and no clock. Its memory is bounded: it
-//! follows a bounded number of connections, and keeps of each a bounded number of packets.
+//! An [`Inspector`] is told the packets in order of time and returns a [`Report`]. It knows no file
+//! and no clock. Its memory is bounded: it follows a bounded number of connections, and keeps of
+//! each a bounded number of packets.
 //!
 //! In the order of reading:
 //!

@@ -1,5 +1,6 @@
-//! What limited the sender, as a share of the time (after Zhang et al., *On the Characteristics and Origins of Internet Flow Rates*,
-//! SIGCOMM 2002, §4): the receive window, the application, or the path and its congestion window.
+//! What limited the sender, as a share of the time (after Zhang et al., *On the Characteristics and
+//! Origins of Internet Flow Rates*, SIGCOMM 2002, §4): the receive window, the application, or the
+//! path and its congestion window.
 
 /// Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +14,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The time until `at` was spent with `flight` octets unacknowledged, a receive window of `window` and segments of `mss`. Returns `true` if the window was full.
+    /// The time until `at` was spent with `flight` octets unacknowledged, a receive window of
+    /// `window` and segments of `mss`. Returns `true` if the window was full.
     #[inline]
     pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) -> bool {
         let passed = at.saturating_sub(self.last.replace(at).unwrap_or(at));
@@ -32,7 +34,8 @@ impl Limits {
         self.last = None;
     }
 
-    /// The shares of the time in which the receive window and the application limited the sender, or `None` if no time has passed.
+    /// The shares of the time in which the receive window and the application limited the sender,
+    /// or `None` if no time has passed.
     pub(crate) fn shares(&self) -> Option<(f64, f64)> {
         let share = |part: u64| part as f64 / self.all as f64;
         (self.all > 0).then(|| (share(self.receive_window), share(self.application)))

@@ -1,8 +1,10 @@
 //! Whether the sender kept the bottleneck busy.
 //!
-//! A sender that is limited by its application, its buffers or the receive window sends evenly as well, and what follows it keeps its distance. A bottleneck that is busy
-//! shows in its queue: what a sender sends beyond the rate waits, so that round trips become longer while the rate stays the same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC
-//! 13(8), 1995, §4; Cardwell et al., *BBR*, CACM 60(2), 2017, figure 1). Means over some time tell that from jitter, which is in each of them.
+//! A sender that is limited by its application, its buffers or the receive window sends evenly as
+//! well, and what follows it keeps its distance. A bottleneck that is busy shows in its queue: what
+//! a sender sends beyond the rate waits, so that round trips become longer while the rate stays the
+//! same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM
+//! 60(2), 2017, figure 1). Means over some time tell that from jitter, which is in each of them.
 
 use crate::quantiles::quantile_of;
 
@@ -14,14 +16,16 @@ const SHORTEST: u64 = 1_000_000;
 const MIN_SPANS: usize = 8;
 /// A span has a rate if its own is within this ratio.
 const NEAR: f64 = 0.1;
-/// The spans with the shortest and the longest round trips that are left out, for what else may make one longer.
+/// The spans with the shortest and the longest round trips that are left out, for what else may
+/// make one longer.
 const LEFT_OUT: f64 = 0.05;
 
 /// What passed in a span of time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     octets: u64,
-    /// The sums of round-trip times in nanoseconds and their numbers, to the receiver and to the sender.
+    /// The sums of round-trip times in nanoseconds and their numbers, to the receiver and to the
+    /// sender.
     times: [(f32, u32); 2],
 }
 
@@ -77,8 +81,8 @@ impl Load {
         self.width *= 2;
     }
 
-    /// By how many nanoseconds the mean round trips of spans at a `rate` of bytes per second differ, on the side where they differ more. Returns `None` if too few spans have
-    /// this rate.
+    /// By how many nanoseconds the mean round trips of spans at a `rate` of bytes per second
+    /// differ, on the side where they differ more. Returns `None` if too few spans have this rate.
     pub(crate) fn queue(&self, rate: f64) -> Option<f64> {
         let expected = rate * self.width as f64 / 1e9;
         let is_near = |span: &&Span| (span.octets as f64 / expected - 1.0).abs() <= NEAR;

@@ -1,11 +1,13 @@
 //! Retransmissions, those that were not needed, and reordering.
 //!
-//! A segment out of sequence is one of three (Jaiswal et al., *Measurement and Classification of Out-of-Sequence Packets in a Tier-1 IP
-//! Backbone*, INFOCOM 2003): a retransmission of what has passed the point, so that it was lost behind it or not at all; a retransmission of what
-//! has not passed, lost before it; or reordered before the point. [`gaps`] tells the last two apart.
+//! A segment out of sequence is one of three (Jaiswal et al., *Measurement and Classification of
+//! Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003): a retransmission of what has
+//! passed the point, so that it was lost behind it or not at all; a retransmission of what has not
+//! passed, lost before it; or reordered before the point. [`gaps`] tells the last two apart.
 //!
-//! A retransmission was spurious if a D-SACK says so (RFC 2883, §4), if an ACK for it echoes a timestamp older than its own (Eifel, RFC 3522, §3.2),
-//! if the data were acknowledged before it, or if the first transmission passed at the receiver, where nothing can be lost behind the point.
+//! A retransmission was spurious if a D-SACK says so (RFC 2883, §4), if an ACK for it echoes a
+//! timestamp older than its own (Eifel, RFC 3522, §3.2), if the data were acknowledged before it,
+//! or if the first transmission passed at the receiver, where nothing can be lost behind the point.
 
 mod gaps;
 mod order;
@@ -23,7 +25,8 @@ pub(crate) struct Counts {
     pub(crate) lost_before: u64,
     /// Segments that were reordered before the point.
     pub(crate) reordered: u64,
-    /// Segments that the file has behind later ones although they were captured before these, or before their ACK.
+    /// Segments that the file has behind later ones although they were captured before these, or
+    /// before their ACK.
     pub(crate) misfiled: u64,
     /// Of `repeated`: segments of which the receiver said that it had them twice.
     pub(crate) duplicate: u64,
@@ -46,7 +49,8 @@ impl Losses {
         self.order.advance(mark);
     }
 
-    /// The segment of `mark` has skipped the bytes from `start` to `end`. `acknowledged` is what the receiver has.
+    /// The segment of `mark` has skipped the bytes from `start` to `end`. `acknowledged` is what
+    /// the receiver has.
     #[cold]
     pub(crate) fn skip(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
         self.gaps.open(start, end, mark, acknowledged);
@@ -66,7 +70,8 @@ impl Losses {
         }
     }
 
-    /// Counts `segments` from `start` to `end` if they fill a gap, and returns how. `sides` are the least times to the receiver and back, and to the sender.
+    /// Counts `segments` from `start` to `end` if they fill a gap, and returns how. `sides` are the
+    /// least times to the receiver and back, and to the sender.
     pub(crate) fn fills(
         &mut self,
         start: u64,
@@ -85,7 +90,8 @@ impl Losses {
         Some(filled)
     }
 
-    /// Bytes below `acknowledged` that have not passed the point, although the receiver acknowledged them: gaps of the capture itself.
+    /// Bytes below `acknowledged` that have not passed the point, although the receiver
+    /// acknowledged them: gaps of the capture itself.
     pub(crate) fn uncaptured(&self) -> u64 {
         self.gaps.uncaptured()
     }

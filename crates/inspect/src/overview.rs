@@ -1,10 +1,12 @@
-//! The course of a whole direction in bounded memory, for figures: what windows of packets leave out.
+//! The course of a whole direction in bounded memory, for figures: what windows of packets leave
+//! out.
 
 use crate::way::{Data, Passing};
 
 /// Spans of time that are kept. Chosen: a figure is some thousand pixels wide.
 const MAX_SPANS: usize = 1024;
-/// The length of the first spans in ns. Chosen: the shortest connections fit into one window of packets, and need none.
+/// The length of the first spans in ns. Chosen: the shortest connections fit into one window of
+/// packets, and need none.
 const FIRST_LENGTH: u64 = 1_000_000;
 
 /// What passed in a span of time: numbers at its end, and the extent of what came out of sequence.
@@ -40,7 +42,8 @@ fn union(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64
     }
 }
 
-/// Spans of time of equal length in which packets passed. Two by two they become one when there are too many.
+/// Spans of time of equal length in which packets passed. Two by two they become one when there are
+/// too many.
 #[derive(Clone, Debug)]
 pub(crate) struct Overview {
     first: Option<u64>,
@@ -69,7 +72,8 @@ impl Overview {
         }
     }
 
-    /// An ACK passed: everything below `acknowledged` has arrived, and as much as `window` may follow.
+    /// An ACK passed: everything below `acknowledged` has arrived, and as much as `window` may
+    /// follow.
     #[inline]
     pub(crate) fn ack(&mut self, at: u64, acknowledged: u64, window: Option<u32>) {
         let span = self.span(at);

@@ -75,10 +75,12 @@ pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
     quantile_of(values, 0.5)
 }
 
-/// The mode of positive values by the half-sample method, and the share of values within `width` of it.
+/// The mode of positive values by the half-sample method, and the share of values within `width` of
+/// it.
 ///
-/// The half-sample mode halves the sorted sample to its densest half until two or three values are left (Bickel and Frühwirth,
-/// Computational Statistics & Data Analysis 50(12), 2006). Density is taken on a scale of ratios.
+/// The half-sample mode halves the sorted sample to its densest half until two or three values are
+/// left (Bickel and Frühwirth, Computational Statistics & Data Analysis 50(12), 2006). Density is
+/// taken on a scale of ratios.
 pub(crate) fn half_sample_mode(sorted: &[f64]) -> Option<f64> {
     let mut rest = sorted;
     while rest.len() > 3 {

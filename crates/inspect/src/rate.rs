@@ -1,15 +1,19 @@
 //! The rate of the bottleneck, by dispersion.
 //!
-//! Packets leave a busy bottleneck one transmission time apart, and what follows them keeps that distance, be it the data behind the bottleneck or the
-//! ACKs that they cause (Keshav, *A Control-Theoretic Approach to Flow Control*, SIGCOMM 1991; Paxson, *End-to-End Internet Packet
-//! Dynamics*, SIGCOMM 1997, §4). Single distances suffer from what competes and from bursts, so the estimate is a mode: of single distances where
-//! they agree, else of trains (Dovrolis, Ramanathan, Moore, *Packet-Dispersion Techniques and a Capacity-Estimation
-//! Methodology*, IEEE/ACM ToN 12(6), 2004). Both are taken within [busy periods](crate::busy) only.
+//! Packets leave a busy bottleneck one transmission time apart, and what follows them keeps that
+//! distance, be it the data behind the bottleneck or the ACKs that they cause (Keshav, *A
+//! Control-Theoretic Approach to Flow Control*, SIGCOMM 1991; Paxson, *End-to-End Internet Packet
+//! Dynamics*, SIGCOMM 1997, §4). Single distances suffer from what competes and from bursts, so the
+//! estimate is a mode: of single distances where they agree, else of trains (Dovrolis, Ramanathan,
+//! Moore, *Packet-Dispersion Techniques and a Capacity-Estimation Methodology*, IEEE/ACM ToN 12(6),
+//! 2004). Both are taken within [busy periods](crate::busy) only.
 //!
-//! Distances must be long in comparison with the tick of the clock, and with the time for which an interface holds back an interrupt: packets that were
-//! fetched together are as far apart as the processor is fast (Prasad, Jain, Dovrolis, *Effects of Interrupt Coalescence on Network
-//! Measurements*, PAM 2004). Trains that are long enough span many ticks and interrupts (Chen et al., *Estimating Link Capacity in
-//! High Speed Networks*, Networking 2006, on bulks in place of pairs for the same reason).
+//! Distances must be long in comparison with the tick of the clock, and with the time for which an
+//! interface holds back an interrupt: packets that were fetched together are as far apart as the
+//! processor is fast (Prasad, Jain, Dovrolis, *Effects of Interrupt Coalescence on Network
+//! Measurements*, PAM 2004). Trains that are long enough span many ticks and interrupts (Chen et
+//! al., *Estimating Link Capacity in High Speed Networks*, Networking 2006, on bulks in place of
+//! pairs for the same reason).
 
 use crate::busy::MIN_SEGMENTS;
 use crate::finding::Finding;
@@ -19,15 +23,18 @@ use crate::quantiles::{half_sample_mode, median, quantile_of};
 const TRAIN: usize = 32;
 /// Bursts of a train, for the same reason.
 const BURSTS: f64 = 12.0;
-/// Ticks of the capture's clock in a sample: its ends are a tick off at most, and so its rate by a fortieth, half of what is near a mode.
+/// Ticks of the capture's clock in a sample: its ends are a tick off at most, and so its rate by a
+/// fortieth, half of what is near a mode.
 const TICKS: f64 = 40.0;
 /// The shortest train in nanoseconds: forty times [`COALESCED`], for the same reason.
 const MIN_TRAIN: f64 = 4e6;
-/// Single distances below this, in nanoseconds, may be those of packets that one interrupt has fetched: interfaces hold interrupts back for some tens of
-/// microseconds up to 100 (Prasad et al., PAM 2004, §2).
+/// Single distances below this, in nanoseconds, may be those of packets that one interrupt has
+/// fetched: interfaces hold interrupts back for some tens of microseconds up to 100 (Prasad et al.,
+/// PAM 2004, §2).
 const COALESCED: f64 = 1e5;
-/// The time in nanoseconds within which a processor fetches the next packet of an interrupt, with some to spare, and the share of distances below half of the mode from which on
-/// interrupts fetch several.
+/// The time in nanoseconds within which a processor fetches the next packet of an interrupt, with
+/// some to spare, and the share of distances below half of the mode from which on interrupts fetch
+/// several.
 const FETCHED: f64 = 2e4;
 const TOGETHER: f64 = 0.05;
 /// Values within this ratio of a mode belong to it.
@@ -36,15 +43,19 @@ const NEAR: f64 = 0.05;
 const SHARP: f64 = 0.3;
 /// Of the octets, in distances that occur often: that of a line of the receiver's clock.
 const FREQUENT: f64 = 0.1;
-/// Packets of others between two of this flow, and one: up to here, distances of packets of all sizes do not fall on multiples by chance.
+/// Packets of others between two of this flow, and one: up to here, distances of packets of all
+/// sizes do not fall on multiples by chance.
 const MOST_BETWEEN: u32 = 4;
-/// The bottleneck was busy for most of the time if this share of the octets of trains is near their mode: where the sender leaves it idle, their
-/// rates vary with its window.
+/// The bottleneck was busy for most of the time if this share of the octets of trains is near their
+/// mode: where the sender leaves it idle, their rates vary with its window.
 const BUSY: f64 = 0.4;
-/// The share of a rate by which its interval is wider than what samples show: the choice of the mode, and senders that pace below the bottleneck, as Linux's BBR does
-/// by 1 % (`bbr_pacing_margin_percent`). Fitted: with it, 95 % of the intervals of simulated paths 0 to 119 hold the truth.
+/// The share of a rate by which its interval is wider than what samples show: the choice of the
+/// mode, and senders that pace below the bottleneck, as Linux's BBR does by 1 %
+/// (`bbr_pacing_margin_percent`). Fitted: with it, 95 % of the intervals of simulated paths 0 to
+/// 119 hold the truth.
 const MARGIN: f64 = 0.01;
-/// Two estimates tell the same rate if they differ by less than this: noise on the return path, or a tick of the receiver's clock.
+/// Two estimates tell the same rate if they differ by less than this: noise on the return path, or
+/// a tick of the receiver's clock.
 const APART: f64 = 1.1;
 
 /// A point of a curve: at an instant in nanoseconds, so many octets had arrived.
@@ -73,7 +84,8 @@ pub(crate) struct Rate {
 /// What arrives in [busy periods](crate::busy).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Busy<'a> {
-    /// Pairs of data, and trains of them, behind the bottleneck; empty where they were captured before it.
+    /// Pairs of data, and trains of them, behind the bottleneck; empty where they were captured
+    /// before it.
     pub(crate) data: [&'a [Vec<Point>]; 2],
     /// Pairs and trains of the data that ACKs report.
     pub(crate) acks: [&'a [Vec<Point>]; 2],
@@ -113,8 +125,8 @@ pub(crate) fn tidy(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
 }
 
 impl Busy<'_> {
-    /// The rate of the bottleneck in octets per second. `period` is that of bursts of ACKs, in nanoseconds, if they come in bursts, and `clock` the rate by the
-    /// receiver's clock.
+    /// The rate of the bottleneck in octets per second. `period` is that of bursts of ACKs, in
+    /// nanoseconds, if they come in bursts, and `clock` the rate by the receiver's clock.
     pub(crate) fn rate(&self, period: Option<f64>, clock: Option<Estimate>) -> Finding<Rate> {
         let [curves, all_acks] = [self.trains(), self.acks[1]];
         let trains = trains(curves, period, self.tick);
@@ -160,8 +172,10 @@ impl Busy<'_> {
         Finding::known(Rate { estimate, is_lower_bound: false }, evidence)
     }
 
-    /// A bottleneck that was not busy is at least as fast as the fastest trains, but for the twentieth that noise has shortened, and as the mean of busy periods. Data that have
-    /// not passed the bottleneck yet come as fast as the sender likes, but not for long: of these, only the mean counts.
+    /// A bottleneck that was not busy is at least as fast as the fastest trains, but for the
+    /// twentieth that noise has shortened, and as the mean of busy periods. Data that have not
+    /// passed the bottleneck yet come as fast as the sender likes, but not for long: of these, only
+    /// the mean counts.
     fn bound(&self, trains: &[(f64, f64)], is_by_data: bool) -> Finding<Rate> {
         let curves = self.trains();
         let segments = self.segments(octets_of(curves).min(self.captured) as f64);
@@ -198,7 +212,8 @@ impl Busy<'_> {
         self.segments(estimate.octets.min(self.captured as f64)) >= MIN_SEGMENTS as f64
     }
 
-    /// Returns `true` if no interrupt has fetched several full-sized segments at this rate: they are too far apart, or none comes right behind another.
+    /// Returns `true` if no interrupt has fetched several full-sized segments at this rate: they
+    /// are too far apart, or none comes right behind another.
     fn is_apart(&self, samples: &[(f64, f64)], single: &Estimate) -> bool {
         let nanos = self.segment as f64 / single.value * 1e9;
         let fetched = samples.iter().filter(|(octets, seconds)| octets / seconds > 2.0 * single.value).count();
@@ -211,7 +226,8 @@ fn octets_of(curves: &[Vec<Point>]) -> u64 {
     curves.iter().filter_map(|curve| Some(curve.last()?.1 - curve.first()?.1)).sum()
 }
 
-/// The rate by distances of packets of which most have others' packets between them: these distances are multiples of the shortest that is frequent, which is the bottleneck's own.
+/// The rate by distances of packets of which most have others' packets between them: these
+/// distances are multiples of the shortest that is frequent, which is the bottleneck's own.
 fn without_others(samples: &[(f64, f64)], single: Estimate, tick: f64) -> Estimate {
     let octets: f64 = samples.iter().map(|one| one.0).sum();
     let multiples =
@@ -287,7 +303,8 @@ fn between(one: Point, other: Point) -> (f64, f64) {
     ((other.1 - one.1) as f64, (other.0 - one.0) as f64 / 1e9)
 }
 
-/// The mode of the rates of samples: the mean of what is near it. `tick` is that of the clock, in nanoseconds.
+/// The mode of the rates of samples: the mean of what is near it. `tick` is that of the clock, in
+/// nanoseconds.
 fn mode_of(samples: &[(f64, f64)], tick: f64) -> Option<Estimate> {
     let mut rates: Vec<f64> = samples.iter().map(|(octets, seconds)| octets / seconds).collect();
     if rates.len() < 4 {
@@ -369,7 +386,8 @@ mod tests {
         assert_eq!(rate.reason(), Some("100 back-to-back full-sized segments, expected at least 160"));
     }
 
-    /// Each 100 µs an interrupt fetches eight packets, which are 1 µs apart by the clock: 960 Mbps, not the 12 Gbps of their distances.
+    /// Each 100 µs an interrupt fetches eight packets, which are 1 µs apart by the clock: 960 Mbps,
+    /// not the 12 Gbps of their distances.
     #[test]
     fn packets_of_one_interrupt_are_averaged() {
         let data = [(0..40_000u64).map(|n| (n / 8 * 100_000 + n % 8 * 1_000, 1500 * (n + 1))).collect()];
@@ -377,7 +395,8 @@ mod tests {
         assert!((value(&rate) / 120e6 - 1.0).abs() < 0.03, "{rate:?}");
     }
 
-    /// 240 Mbps with even distances of 50 µs; and the same rate, but that each interrupt fetches two packets.
+    /// 240 Mbps with even distances of 50 µs; and the same rate, but that each interrupt fetches
+    /// two packets.
     #[test]
     fn short_distances_count_if_no_two_packets_come_together() {
         let data = |together: u64| {
@@ -393,7 +412,8 @@ mod tests {
         );
     }
 
-    /// 120 Mbps by a clock of 10 ms: single packets show one of 0 and 10 ms, trains of 40 ticks the rate, with an interval that has it.
+    /// 120 Mbps by a clock of 10 ms: single packets show one of 0 and 10 ms, trains of 40 ticks the
+    /// rate, with an interval that has it.
     #[test]
     fn a_coarse_clock_needs_long_trains() {
         let data = [(0..40_000u64).map(|n| (n / 100 * 10_000_000, 1500 * (n + 1))).collect::<Vec<_>>()];
@@ -402,7 +422,8 @@ mod tests {
         assert!((value(&rate) / 15e6 - 1.0).abs() < 0.02, "{rate:?}");
     }
 
-    /// Trains of half a second at rates from 1 to 4 Mbps: nothing agrees, and the bottleneck is at least as fast as the fastest.
+    /// Trains of half a second at rates from 1 to 4 Mbps: nothing agrees, and the bottleneck is at
+    /// least as fast as the fastest.
     #[test]
     fn trains_that_differ_are_a_lower_bound() {
         let mut at = 0;

@@ -1,9 +1,11 @@
 //! The rate of the bottleneck, by the receiver's clock.
 //!
-//! An ACK with a timestamp tells what the receiver had, and when by its own clock (RFC 7323, §3). However ACKs wait on their way, are released together, or are thinned,
-//! these are points of the curve by which data arrived at the receiver, to a tick of its clock. While the bottleneck is busy they follow a straight line, and
-//! nothing arrives faster: the rate is the steepest slope that a good part of the octets follow. Where the sender leaves the bottleneck idle, each flight of
-//! its window is a line of its own.
+//! An ACK with a timestamp tells what the receiver had, and when by its own clock (RFC 7323, §3).
+//! However ACKs wait on their way, are released together, or are thinned, these are points of the
+//! curve by which data arrived at the receiver, to a tick of its clock. While the bottleneck is
+//! busy they follow a straight line, and nothing arrives faster: the rate is the steepest slope
+//! that a good part of the octets follow. Where the sender leaves the bottleneck idle, each flight
+//! of its window is a line of its own.
 
 use crate::rate::{Estimate, Point, tidy};
 use crate::way::Ack;
@@ -12,29 +14,36 @@ use crate::way::Ack;
 const TICKS: f64 = 10.0;
 /// Points of a line.
 const POINTS: usize = 4;
-/// Ticks by which points of a line differ from it: two readings of a clock are a tick off at most, and a receiver needs some time for an ACK.
+/// Ticks by which points of a line differ from it: two readings of a clock are a tick off at most,
+/// and a receiver needs some time for an ACK.
 const OFF: f64 = 1.25;
-/// Neighbouring slopes that are tried differ by this ratio; a line of the least length fits slopes within an eighth.
+/// Neighbouring slopes that are tried differ by this ratio; a line of the least length fits slopes
+/// within an eighth.
 const STEP: f64 = 1.05;
-/// Slopes that are tried: up to 17,000 times the mean rate, above which no sender leaves a bottleneck idle so much.
+/// Slopes that are tried: up to 17,000 times the mean rate, above which no sender leaves a
+/// bottleneck idle so much.
 const SLOPES: usize = 200;
 /// The share of the octets that follow the slope of a bottleneck.
 const SHARE: f64 = 0.1;
-/// The steepest slope that has this share of the octets of the slope that most follow is that of the bottleneck: a sender that leaves it idle in each round
-/// trip draws a flatter line as well.
+/// The steepest slope that has this share of the octets of the slope that most follow is that of
+/// the bottleneck: a sender that leaves it idle in each round trip draws a flatter line as well.
 const STEEP: f64 = 0.5;
-/// Slopes within this ratio fit the same lines of the least length: a tick and a quarter at either end.
+/// Slopes within this ratio fit the same lines of the least length: a tick and a quarter at either
+/// end.
 const BLUR: f64 = 1.25;
 /// Neighbouring slopes that are tried in the second step.
 const FINE: f64 = 1.005;
 
-/// Ticks that stacks have, in nanoseconds: 1 ms of Linux (`TCP_TS_HZ`), FreeBSD and Windows, the 4 and 10 ms of Linux before 4.13 with `HZ` of 250 and 100, and the
-/// microsecond of Linux's `RTAX_FEATURE_TCP_USEC_TS`. RFC 7323, §5.4, allows 1 ms to 1 s.
+/// Ticks that stacks have, in nanoseconds: 1 ms of Linux (`TCP_TS_HZ`), FreeBSD and Windows, the 4
+/// and 10 ms of Linux before 4.13 with `HZ` of 250 and 100, and the microsecond of Linux's
+/// `RTAX_FEATURE_TCP_USEC_TS`. RFC 7323, §5.4, allows 1 ms to 1 s.
 const KNOWN: [f64; 4] = [1e6, 4e6, 1e7, 1e3];
-/// A measured tick within this ratio of a known one is that: ACKs that wait on their way for a good part of a capture make ticks look longer.
+/// A measured tick within this ratio of a known one is that: ACKs that wait on their way for a good
+/// part of a capture make ticks look longer.
 const MEASURED: f64 = 1.5;
 
-/// The tick of the receiver's clock in nanoseconds, by two of its ACKs, and the ticks between them. Returns `None` without timestamps, or if these are the same.
+/// The tick of the receiver's clock in nanoseconds, by two of its ACKs, and the ticks between them.
+/// Returns `None` without timestamps, or if these are the same.
 pub(crate) fn tick_between(first: &Ack, last: &Ack) -> Option<(f64, f64)> {
     let ticks = f64::from(last.value?.wrapping_sub(first.value?));
     let measured = last.at.saturating_sub(first.at) as f64 / ticks;
@@ -77,7 +86,8 @@ impl Lines {
 }
 
 impl ReceiverClock {
-    /// The clock that ACKs tell. Returns `None` if they have no timestamps or came within few ticks.
+    /// The clock that ACKs tell. Returns `None` if they have no timestamps or came within few
+    /// ticks.
     pub(crate) fn of(stretches: &[Vec<Ack>]) -> Option<Self> {
         let (first, last) = (stretches.first()?.first()?, stretches.last()?.last()?);
         let origin = first.value?;
@@ -90,7 +100,8 @@ impl ReceiverClock {
         Some(Self { curves, tick })
     }
 
-    /// The rate of the bottleneck in octets per second. Returns `None` if no slope has enough octets.
+    /// The rate of the bottleneck in octets per second. Returns `None` if no slope has enough
+    /// octets.
     pub(crate) fn rate(&self) -> Option<Estimate> {
         let ends = self.curves.iter().filter_map(|curve| Some((curve.first()?, curve.last()?)));
         let (octets, time) = ends.fold((0.0, 0.0), |(octets, time), (first, last)| {
@@ -182,7 +193,8 @@ impl ReceiverClock {
 mod tests {
     use super::*;
 
-    /// ACKs for two segments of 1000 octets each, at these instants in microseconds by the receiver's clock, all released every 50 ms.
+    /// ACKs for two segments of 1000 octets each, at these instants in microseconds by the
+    /// receiver's clock, all released every 50 ms.
     fn acks(sent: impl IntoIterator<Item = u64>) -> Vec<Vec<Ack>> {
         let ack = |(place, micros): (usize, u64)| Ack {
             at: (micros / 50_000 + 1) * 50_000_000 + place as u64,

@@ -84,7 +84,8 @@ pub enum Protocol {
 pub struct Connection {
     /// The protocol.
     pub protocol: Protocol,
-    /// The two ends, as addresses with ports: the one first that sent the first packet. In a log without addresses, as client and server.
+    /// The two ends, as addresses with ports: the one first that sent the first packet. In a log
+    /// without addresses, as client and server.
     pub ends: [String; 2],
     /// Where the connection comes from, if it comes from a log.
     pub source: Option<Source>,
@@ -148,13 +149,15 @@ pub struct Way {
     pub mss: u32,
     /// Octets of an IP packet with a full-sized segment.
     pub packet_octets: u64,
-    /// Octets that the receiver got, in order or not, in Mbps; zero if it is not known. Of QUIC, and without ACKs, octets of payload that passed.
+    /// Octets that the receiver got, in order or not, in Mbps; zero if it is not known. Of QUIC,
+    /// and without ACKs, octets of payload that passed.
     pub goodput: f64,
     /// Its interval of 95 %, by batch means, as those of other quantities.
     pub goodput_interval: Option<[f64; 2]>,
     /// The rate of the bottleneck in IP octets, in Mbps.
     pub rate: Finding<Estimate>,
-    /// Whether the bottleneck may be faster, because something else limited the sender for most of the time, or nothing but a lower bound is known.
+    /// Whether the bottleneck may be faster, because something else limited the sender for most of
+    /// the time, or nothing but a lower bound is known.
     pub rate_is_lower_bound: bool,
     /// Round-trip times.
     pub round_trip: RoundTrip,
@@ -180,7 +183,8 @@ pub struct Way {
 }
 
 impl Connection {
-    /// Describes a connection whose ends have these names, and that was captured with a clock of `tick` nanoseconds.
+    /// Describes a connection whose ends have these names, and that was captured with a clock of
+    /// `tick` nanoseconds.
     pub(crate) fn of(connection: &connection::Connection, names: [String; 2], tick: f64) -> Self {
         let described = |from: usize| {
             let way = &connection.ways[from];

@@ -1,13 +1,18 @@
 //! Round-trip times on either side of the point of capture.
 //!
-//! A point between the ends sees two parts of a round trip (Veal, Li, Lowenthal, *New Methods for Passive Estimation of TCP Round-Trip
-//! Times*, PAM 2005; Jiang and Dovrolis, *Passive Estimation of TCP Round-Trip Times*, CCR 32(3), 2002): from the point to the receiver and back,
-//! by data and the ACK that covers them; and from the point to the sender and back, by the timestamp of an ACK and the data that echo it
-//! (RFC 7323, §3). The handshake has both, with small packets; the ACK of a FIN counts for the least time. At the sender the second part is nearly nothing, at the receiver the first.
+//! A point between the ends sees two parts of a round trip (Veal, Li, Lowenthal, *New Methods for
+//! Passive Estimation of TCP Round-Trip Times*, PAM 2005; Jiang and Dovrolis, *Passive Estimation
+//! of TCP Round-Trip Times*, CCR 32(3), 2002): from the point to the receiver and back, by data and
+//! the ACK that covers them; and from the point to the sender and back, by the timestamp of an ACK
+//! and the data that echo it (RFC 7323, §3). The handshake has both, with small packets; the ACK of
+//! a FIN counts for the least time. At the sender the second part is nearly nothing, at the
+//! receiver the first.
 //!
-//! Not each answer leaves when its cause arrives. Data echo a timestamp when the application writes them, which may be much later: they count only if the sender had
-//! more to send, so that the ACK released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A receiver may delay the ACK of a
-//! lone segment by up to 500 ms (RFC 9293, §3.8.6.3; RFC 5681, §4.2): such samples count for the least time only.
+//! Not each answer leaves when its cause arrives. Data echo a timestamp when the application writes
+//! them, which may be much later: they count only if the sender had more to send, so that the ACK
+//! released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A receiver
+//! may delay the ACK of a lone segment by up to 500 ms (RFC 9293, §3.8.6.3; RFC 5681, §4.2): such
+//! samples count for the least time only.
 
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Whole;
@@ -23,11 +28,13 @@ const LULL: f64 = 0.1;
 /// A packet of the sender that echoes a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echo {
-    /// A pure ACK. It answers data of the receiver, but may be delayed, and so counts for the least time only.
+    /// A pure ACK. It answers data of the receiver, but may be delayed, and so counts for the least
+    /// time only.
     Ack,
     /// New data of a sender that had more to send.
     Released,
-    /// New data that the application may have written only now; the nanoseconds since other data passed.
+    /// New data that the application may have written only now; the nanoseconds since other data
+    /// passed.
     Written(Option<u64>),
     /// A retransmission or a probe.
     Repeated,
@@ -54,7 +61,8 @@ pub(crate) struct RoundTrip {
     least_behind: Option<u64>,
     /// Samples of lone segments, which count for the least only.
     pub(crate) lone: u64,
-    /// Echoes that a pause of the sender or a retransmission made late, and packets of such round trips by the spin bit.
+    /// Echoes that a pause of the sender or a retransmission made late, and packets of such round
+    /// trips by the spin bit.
     pub(crate) late: u64,
     /// The longest pause of the application since the last change of the spin bit.
     pause: u64,
@@ -65,7 +73,8 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A round trip from the point to the receiver and back took this long. `is_lone`: the receiver may have waited for a further segment.
+    /// A round trip from the point to the receiver and back took this long. `is_lone`: the receiver
+    /// may have waited for a further segment.
     pub(crate) fn ahead(&mut self, nanos: u64, is_lone: bool) {
         if is_lone {
             self.lone += 1;
@@ -80,7 +89,8 @@ impl RoundTrip {
         least(&mut self.least_behind, nanos);
     }
 
-    /// As [`ahead`](Self::ahead), for packets of a handshake and a FIN, which wait in no queue of their own connection.
+    /// As [`ahead`](Self::ahead), for packets of a handshake and a FIN, which wait in no queue of
+    /// their own connection.
     pub(crate) fn handshake_ahead(&mut self, nanos: u64) {
         least(&mut self.least_ahead, nanos);
     }
@@ -91,7 +101,8 @@ impl RoundTrip {
         least(&mut self.least_behind, nanos);
     }
 
-    /// The spin bit has told a whole round trip. It counts for each of its packets, as round trips by ACKs do, unless the application paused within it.
+    /// The spin bit has told a whole round trip. It counts for each of its packets, as round trips
+    /// by ACKs do, unless the application paused within it.
     pub(crate) fn whole(&mut self, whole: Whole) {
         if std::mem::take(&mut self.pause) as f64 <= LULL * whole.nanos as f64 {
             self.whole.add_many(whole.nanos, whole.packets);
@@ -118,7 +129,8 @@ impl RoundTrip {
         }
     }
 
-    /// The sender has sent a packet that echoes a timestamp. Returns the round trip under load that it shows.
+    /// The sender has sent a packet that echoes a timestamp. Returns the round trip under load that
+    /// it shows.
     #[inline]
     pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>, by: Echo) -> Option<u64> {
         let Timestamps { echo, .. } = clocks?;
@@ -191,14 +203,16 @@ mod tests {
         assert_eq!(times.least(), (None, Some(4_500)));
     }
 
-    /// What an application writes two seconds after the ACK for its last message echoes the timestamp of that ACK.
+    /// What an application writes two seconds after the ACK for its last message echoes the
+    /// timestamp of that ACK.
     #[test]
     fn a_pause_of_the_application_is_no_round_trip() {
         let mut times = RoundTrip::default();
         times.stamp(0, clocks(10, 0), false);
         times.echo(2_000_000_000, clocks(0, 10), Echo::Written(Some(1_980_000_000)));
         assert_eq!((times.least(), times.behind.count(), times.late), ((None, None), 0, 1));
-        // Others of its segments have passed 2 ms before, so that the sample is 2 ms too long at most.
+        // Others of its segments have passed 2 ms before, so that the sample is 2 ms too long at
+        // most.
         times.stamp(2_010_000_000, clocks(11, 0), false);
         times.echo(2_060_000_000, clocks(0, 11), Echo::Written(Some(2_000_000)));
         assert_eq!((times.least(), times.behind.count()), ((None, Some(50_000_000)), 1));

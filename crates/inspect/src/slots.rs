@@ -1,5 +1,5 @@
-//! The connections that are followed, by their directions. The one that has been silent for longest makes room. A connection that ends is described
-//! with the tick of the capture's clock so far.
+//! The connections that are followed, by their directions. The one that has been silent for longest
+//! makes room. A connection that ends is described with the tick of the capture's clock so far.
 
 use crate::clock::Clock;
 use crate::connection::Connection;
@@ -10,12 +10,14 @@ use acklab_wire::IpPacket;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Windows of packets that are kept of a direction while there are few connections, and while there are many.
+/// Windows of packets that are kept of a direction while there are few connections, and while there
+/// are many.
 const WINDOWS: (usize, usize) = (8, 2);
 /// While there are more connections than this, there are many.
 const FEW: usize = 256;
 
-/// The sockets between which a connection is, and the key of the direction in which each of them sends.
+/// The sockets between which a connection is, and the key of the direction in which each of them
+/// sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) sockets: [SocketAddr; 2],
@@ -124,7 +126,8 @@ impl Slots {
         slot
     }
 
-    /// The connection in `slot` has a pair of directions: first the one in which its end `from` sends. They are no other's from now on.
+    /// The connection in `slot` has a pair of directions: first the one in which its end `from`
+    /// sends. They are no other's from now on.
     pub(crate) fn follow(&mut self, slot: u32, keys: [FlowKey; 2], from: u8) {
         for (key, from) in [(keys[1], 1 - from), (keys[0], from)] {
             if let Some(before) = self.by_key.insert(key, Place { slot, from }) {
@@ -135,7 +138,8 @@ impl Slots {
         self.recent = [None; 2];
     }
 
-    /// Ends the connection in `slot`. Another one begins between the same ports, whose first end is the first of `ends`.
+    /// Ends the connection in `slot`. Another one begins between the same ports, whose first end is
+    /// the first of `ends`.
     #[cold]
     pub(crate) fn replace<P>(&mut self, slot: u32, at: u64, ends: &Ends, clock: &Clock<P>) {
         let place = slot as usize;

@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 /// What bounds the memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Connections that are followed at a time. The one that has been silent for longest makes room.
+    /// Connections that are followed at a time. The one that has been silent for longest makes
+    /// room.
     pub most_connections: usize,
     /// Connections in the report: those with the most octets.
     pub most_reported: usize,
@@ -31,7 +32,8 @@ impl Default for Options {
 
 /// The connections of a capture.
 ///
-/// Packets are told in the order of the capture by [`frame`](Self::frame); [`finish`](Self::finish) returns what they tell.
+/// Packets are told in the order of the capture by [`frame`](Self::frame); [`finish`](Self::finish)
+/// returns what they tell.
 #[derive(Clone, Debug)]
 pub struct Inspector {
     slots: Slots,
@@ -58,7 +60,8 @@ impl Inspector {
         }
     }
 
-    /// A frame with this link type was captured at `at`. Of `length` octets on the wire, `octets` are present.
+    /// A frame with this link type was captured at `at`. Of `length` octets on the wire, `octets`
+    /// are present.
     pub fn frame(&mut self, at: Instant, link_type: LinkType, octets: &[u8], length: u32) {
         self.counts.packets += 1;
         let nanos = at.as_nanos();
@@ -98,7 +101,8 @@ impl Inspector {
         }
     }
 
-    /// The place of the connection of a packet at `at`, and what the packet shows of a jump of the times.
+    /// The place of the connection of a packet at `at`, and what the packet shows of a jump of the
+    /// times.
     fn testify(&mut self, at: i128, jump: i128, packet: &IpPacket) -> (u32, Testimony) {
         let Some((segment, Place { slot, from })) = packet.segment().zip(self.slots.look_up(packet.flow())) else {
             return (0, Testimony::Silent);

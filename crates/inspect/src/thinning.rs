@@ -1,9 +1,12 @@
-//! Whether ACKs are thinned on their way: removed by a box, so that those that are left cover more segments (RFC 3449, §5.2).
+//! Whether ACKs are thinned on their way: removed by a box, so that those that are left cover more
+//! segments (RFC 3449, §5.2).
 //!
-//! ACKs that cover many segments, or different numbers of them, are no evidence: a receiver that joins segments acknowledges each batch (GRO, LRO), and so do timers and busy
-//! applications. Two things show that an ACK was sent and did not come: a number that the receiver's counter of this connection skips
-//! (`identification`), and a timestamp of a later segment than the first that the next ACK covers (`echoes`). Without either, only
-//! ordinary delayed ACKs are named, and anything else is not known.
+//! ACKs that cover many segments, or different numbers of them, are no evidence: a receiver that
+//! joins segments acknowledges each batch (GRO, LRO), and so do timers and busy applications. Two
+//! things show that an ACK was sent and did not come: a number that the receiver's counter of this
+//! connection skips (`identification`), and a timestamp of a later segment than the first that the
+//! next ACK covers (`echoes`). Without either, only ordinary delayed ACKs are named, and anything
+//! else is not known.
 //!
 //! | part | contents |
 //! |---|---|
@@ -42,15 +45,18 @@ pub enum Thinning {
 
 /// ACKs that a verdict needs; *chosen*: a share of 95 % of these is known to 6 %.
 const MIN_ACKS: usize = 60;
-/// Segments that a receiver acknowledges together by RFC 5681, §4.2, and some for an ACK that came late.
+/// Segments that a receiver acknowledges together by RFC 5681, §4.2, and some for an ACK that came
+/// late.
 const STANDARD: f64 = 2.2;
 /// A receiver follows a rule if so many of its ACKs do.
 const RULE: f64 = 0.95;
 /// If the capture has so many segments per ACK or fewer, each segment has its ACK, but for a few.
 const EACH: f64 = 1.1;
-/// The share of the data that must be acknowledged in order if only such ACKs show that none is missing; *chosen*: of the ACKs of a tenth of the data, a tenth of all.
+/// The share of the data that must be acknowledged in order if only such ACKs show that none is
+/// missing; *chosen*: of the ACKs of a tenth of the data, a tenth of all.
 const MIN_ORDERED: f64 = 0.9;
-/// The share of the data that the capture may lack: one that lacks more lacks ACKs as well; *chosen*.
+/// The share of the data that the capture may lack: one that lacks more lacks ACKs as well;
+/// *chosen*.
 const MAX_UNCAPTURED: f64 = 0.01;
 
 /// What is known of the ACKs of a direction.
@@ -87,7 +93,8 @@ impl Verdict {
         Self { thinning, text: text.into() }
     }
 
-    /// The verdict as a finding: with its evidence if it names what happens, or else with the reason why it does not.
+    /// The verdict as a finding: with its evidence if it names what happens, or else with the
+    /// reason why it does not.
     pub(crate) fn finding(&self) -> Finding<Thinning> {
         match self.thinning {
             Thinning::NotVisible | Thinning::Unknown => Finding::not_known(self.text.as_str()),
@@ -202,7 +209,8 @@ impl Case {
                 "ACKs cover up to {largest} segments by no rule, {mean:.1} on average: batches of the receiver, or a box"
             ));
         }
-        // A stack that echoes the newest timestamp is more usual than a box that leaves each second ACK, neither more nor fewer.
+        // A stack that echoes the newest timestamp is more usual than a box that leaves each second
+        // ACK, neither more nor fewer.
         if by_rule < RULE && (is_open || self.pace.is_of_return_path()) {
             return unknown(format!("{mean:.2} segments per ACK, by no rule"));
         }
@@ -214,7 +222,8 @@ impl Case {
 mod tests {
     use super::*;
 
-    /// A direction whose ACKs cover so many segments on average, a share of them by a rule, with nothing that shows more.
+    /// A direction whose ACKs cover so many segments on average, a share of them by a rule, with
+    /// nothing that shows more.
     fn case(mean: f64, by_rule: f64) -> Case {
         let coverage = Coverage { mean, by_rule, usual: mean as u32, largest: 12, count: 400, agreement: by_rule };
         Case {

@@ -1,9 +1,11 @@
-//! Packets that are kept for estimates and figures: windows of successive ones, spread over the whole connection, in bounded memory.
+//! Packets that are kept for estimates and figures: windows of successive ones, spread over the
+//! whole connection, in bounded memory.
 
 use crate::way::{Ack, Data, Passing};
 use crate::writes::Pause;
 
-/// Successive packets in a window, data and ACKs together: 2,048 and 1,024 if each second segment is acknowledged (RFC 9293, §3.8.6.3).
+/// Successive packets in a window, data and ACKs together: 2,048 and 1,024 if each second segment
+/// is acknowledged (RFC 9293, §3.8.6.3).
 const WINDOW: u64 = 3072;
 
 /// A block of data beyond the ACK that the receiver holds (RFC 2018, §3).
@@ -28,9 +30,11 @@ impl Window {
     }
 }
 
-/// A sample of the packets of a direction: as many windows as fit, evenly spaced. The first packets are always among them.
+/// A sample of the packets of a direction: as many windows as fit, evenly spaced. The first packets
+/// are always among them.
 ///
-/// The first window with a retransmission is kept as well, for figures: estimates need even distances.
+/// The first window with a retransmission is kept as well, for figures: estimates need even
+/// distances.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     /// Windows, and their places in the sequence of windows.
@@ -73,7 +77,8 @@ impl Trace {
         self.current.acks.push(ack);
     }
 
-    /// The acknowledgment that follows reports a block. The bound of the packets bounds the blocks: an ACK has at most four.
+    /// The acknowledgment that follows reports a block. The bound of the packets bounds the blocks:
+    /// an ACK has at most four.
     #[cold]
     pub(crate) fn held(&mut self, held: Held) {
         self.current.held.push(held);
@@ -253,7 +258,8 @@ mod tests {
     #[test]
     fn a_long_sequence_is_sampled_in_windows_that_hold_both_data_and_their_acks() {
         let windows = trace(1_000_000).windows();
-        // 326 windows of 3,072 packets are thinned to at most eight, and to no fewer than half of that.
+        // 326 windows of 3,072 packets are thinned to at most eight, and to no fewer than half of
+        // that.
         assert!((4..=8).contains(&windows.len()), "{}", windows.len());
         for window in &windows {
             let spans = [

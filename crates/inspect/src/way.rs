@@ -103,8 +103,8 @@ impl Way {
         self.delivery.mss()
     }
 
-    /// Octets that have arrived: by ACKs, or if there are none those that have passed for the first time. Nothing of QUIC is known to have arrived but what
-    /// has passed.
+    /// Octets that have arrived: by ACKs, or if there are none those that have passed for the first
+    /// time. Nothing of QUIC is known to have arrived but what has passed.
     pub(crate) const fn carried(&self) -> u64 {
         if self.has_acks() { self.delivery.delivered() } else { self.delivery.fresh() }
     }
@@ -114,12 +114,14 @@ impl Way {
         self.acks.are_seen()
     }
 
-    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure ACKs.
+    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure
+    /// ACKs.
     pub(crate) fn ridden(&self) -> f64 {
         self.acks.ridden(self.delivery.acknowledged())
     }
 
-    /// The share of the acknowledged octets that were acknowledged in order, without losses or reordering.
+    /// The share of the acknowledged octets that were acknowledged in order, without losses or
+    /// reordering.
     pub(crate) fn ordered(&self) -> f64 {
         self.acks.ordered(self.delivery.acknowledged())
     }
@@ -129,7 +131,8 @@ impl Way {
         self.volume.last.max(self.acks.last_advance)
     }
 
-    /// Bits that have arrived, per microsecond from the first data until the last are known to have arrived.
+    /// Bits that have arrived, per microsecond from the first data until the last are known to have
+    /// arrived.
     pub(crate) fn goodput(&self) -> Finding<f64> {
         let nanos = self.volume.first.map_or(0, |first| self.until().saturating_sub(first));
         if nanos == 0 {
@@ -159,7 +162,8 @@ impl Way {
         self.is_cut = [true; 2];
     }
 
-    /// The place from which a segment of the sender goes on with a write, which nothing has kept it from.
+    /// The place from which a segment of the sender goes on with a write, which nothing has kept it
+    /// from.
     pub(crate) fn continued_by(&self, segment: &Segment) -> Option<u64> {
         self.delivery.continued_by(segment).filter(|_| self.writes.has_more())
     }
@@ -228,7 +232,8 @@ impl Way {
         }
     }
 
-    /// Returns the segments that an ACK covers first, or `None` if losses or reordering make the receiver send others.
+    /// Returns the segments that an ACK covers first, or `None` if losses or reordering make the
+    /// receiver send others.
     #[inline]
     fn acknowledge(&mut self, packet: &Packet<'_>) -> Option<u32> {
         let Packet { at, segment, wire, .. } = *packet;
@@ -236,7 +241,8 @@ impl Way {
         if !segment.flags.contains(Flags::ACK) || segment.flags.intersects(Flags::SYN | Flags::RST) {
             return None;
         }
-        // The ACK of a capture that begins in the midst of a connection, before any data, has no place.
+        // The ACK of a capture that begins in the midst of a connection, before any data, has no
+        // place.
         let ack = self.delivery.place_of_ack(segment)?;
         self.pass(at);
         self.hops.ack(packet.time_to_live);
@@ -304,8 +310,9 @@ impl Way {
         self.trace.ack(Ack { pause: if is_first { Pause::Step } else { ack.pause }, ..ack });
     }
 
-    /// A datagram with `length` octets, of which `start` went before, passed at `at` in a packet of `wire` octets. What it carries is encrypted, so
-    /// that neither losses nor acknowledgments are known.
+    /// A datagram with `length` octets, of which `start` went before, passed at `at` in a packet of
+    /// `wire` octets. What it carries is encrypted, so that neither losses nor acknowledgments are
+    /// known.
     pub(crate) fn count_datagram(&mut self, at: u64, start: u64, length: u32, wire: u64) {
         self.delivery.datagram(length);
         if !self.writes.has_more() {
@@ -323,7 +330,8 @@ impl Way {
         self.keep(Data { at, start: START + start, length, passing: Passing::New, ends_write, is_cut: false });
     }
 
-    /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever streams.
+    /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever
+    /// streams.
     pub(crate) fn log_data(&mut self, at: u64, length: u64, wire: u64) {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         let start = self.delivery.log_data(length);

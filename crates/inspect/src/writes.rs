@@ -1,22 +1,28 @@
 //! Where the application of a sender may have paused.
 //!
-//! A segment that is not full, or that has PSH, may end all that the application has written (RFC 9293, §3.8.6.2.1 and §3.9.1.2). What follows may have left when
-//! the application wrote again, so that its distance is not that of the path. If nothing was outstanding by then, the application has paused (after
-//! T-RAT's flows limited by their application: Zhang et al., *On the Characteristics and Origins of Internet Flow Rates*,
-//! SIGCOMM 2002, §4). Otherwise it may have written on at once: Linux pushes each packet of a TLS stream that fills its buffer.
+//! A segment that is not full, or that has PSH, may end all that the application has written (RFC
+//! 9293, §3.8.6.2.1 and §3.9.1.2). What follows may have left when the application wrote again, so
+//! that its distance is not that of the path. If nothing was outstanding by then, the application
+//! has paused (after T-RAT's flows limited by their application: Zhang et al., *On the
+//! Characteristics and Origins of Internet Flow Rates*, SIGCOMM 2002, §4). Otherwise it may have
+//! written on at once: Linux pushes each packet of a TLS stream that fills its buffer.
 
 use std::collections::VecDeque;
 
-/// The share of a full payload from which a segment counts as full: options that come and go (SACK, 36 bytes of 1448) take some of it.
+/// The share of a full payload from which a segment counts as full: options that come and go (SACK,
+/// 36 bytes of 1448) take some of it.
 const FULL: f64 = 0.9;
-/// The smallest payload of a full-sized segment: the default of IPv4 (RFC 9293, §3.7.1). A largest payload below it is that of messages.
+/// The smallest payload of a full-sized segment: the default of IPv4 (RFC 9293, §3.7.1). A largest
+/// payload below it is that of messages.
 const MIN_FULL: u32 = 536;
-/// Datagrams of QUIC up to this length carry no data: an ACK frame with a connection id, a packet number and a tag takes 30 to 80 bytes (RFC 9000, §19.3).
+/// Datagrams of QUIC up to this length carry no data: an ACK frame with a connection id, a packet
+/// number and a tag takes 30 to 80 bytes (RFC 9000, §19.3).
 const MAX_CONTROL: u32 = 100;
 /// Ends that are followed until they are acknowledged.
 const MAX_ENDS: usize = 1 << 12;
 
-/// Returns `true` if a segment with `length` bytes is full. `mss` is the payload of a full-sized one.
+/// Returns `true` if a segment with `length` bytes is full. `mss` is the payload of a full-sized
+/// one.
 #[inline]
 pub(crate) fn is_full(length: u32, mss: u32) -> bool {
     mss >= MIN_FULL && f64::from(length) >= FULL * f64::from(mss)

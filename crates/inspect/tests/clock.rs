@@ -8,12 +8,14 @@ const SECOND: i64 = 1000 * MS as i64;
 const HOUR: i64 = 3600 * SECOND;
 const STARTS: u64 = 1_700_000_000_000 * MS;
 
-/// 1,500 segments at 12 Mbps over 50 ms, captured with `behind` of the round trip between the point and the server.
+/// 1,500 segments at 12 Mbps over 50 ms, captured with `behind` of the round trip between the point
+/// and the server.
 fn captured(behind: u64) -> Vec<Captured> {
     download(STARTS, 1, 1500, behind)
 }
 
-/// Gives each packet a timestamp in milliseconds, and the echo of the newest that had come to its end, `behind` earlier to the server.
+/// Gives each packet a timestamp in milliseconds, and the echo of the newest that had come to its
+/// end, `behind` earlier to the server.
 fn stamp(packets: &mut [Captured], behind: u64) {
     let millis = |nanos: u64| (nanos / MS) as u32;
     let sent: Vec<(u64, bool)> = packets.iter().map(|packet| (packet.at, packet.is_servers)).collect();
@@ -35,7 +37,8 @@ fn way(report: Report) -> Way {
     only(report).ways.remove(0)
 }
 
-/// The measures of time of a capture, which a step must not change by more than the time of a few packets.
+/// The measures of time of a capture, which a step must not change by more than the time of a few
+/// packets.
 fn assert_unchanged(changed: &Report, plain: &Report) {
     assert!((changed.duration - plain.duration).abs() < 0.005, "{} {}", changed.duration, plain.duration);
     let [changed, plain] = [changed, plain].map(|report| way(report.clone()));
@@ -51,7 +54,8 @@ fn assert_unchanged(changed: &Report, plain: &Report) {
     assert!((applications[0] - applications[1]).abs() < 0.01, "{applications:?}");
 }
 
-/// Steps of NTP, at the sender and at the receiver, with timestamps and without. Without them, 2 s ahead may be a pause.
+/// Steps of NTP, at the sender and at the receiver, with timestamps and without. Without them, 2 s
+/// ahead may be a pause.
 #[test]
 fn steps_are_found_and_cut_out() {
     for (behind, is_stamped) in [(0, false), (0, true), (RTT, false), (RTT, true)] {
@@ -123,7 +127,8 @@ fn a_pause_is_no_step() {
     assert!(report.duration > 60.0);
 }
 
-/// A message every two seconds, to which the receiver replies at once: the step is as long as the timestamps say, and the pause before it counts.
+/// A message every two seconds, to which the receiver replies at once: the step is as long as the
+/// timestamps say, and the pause before it counts.
 #[test]
 fn a_pause_within_a_step_counts() {
     let mut packets = captured(RTT);

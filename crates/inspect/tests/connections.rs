@@ -16,8 +16,9 @@ const MSS: u32 = 1448;
 const PACKET: u64 = 1_000_000;
 const RTT: u64 = 50_000_000;
 
-/// A download of `segments` that a bottleneck of 12 Mbps spaces, captured at the sender: the ACK of every `every`-th segment returns after an RTT of
-/// 50 ms. `keep` says which ACKs reach the sender. Identifications of ACKs begin at a random number, as those of Linux.
+/// A download of `segments` that a bottleneck of 12 Mbps spaces, captured at the sender: the ACK of
+/// every `every`-th segment returns after an RTT of 50 ms. `keep` says which ACKs reach the sender.
+/// Identifications of ACKs begin at a random number, as those of Linux.
 struct Download {
     inspector: Inspector,
     ends: Endpoints,
@@ -132,7 +133,8 @@ fn a_retransmission_is_told_from_one_that_was_not_needed() {
         copy.2.options.timestamps = Some(Timestamps { value: clocks.value + (at / 1_000_000) as u32, ..clocks });
         events.push(copy);
     };
-    // Sent again after 20 ms, while the ACK of the original, which echoes its timestamp, is on its way.
+    // Sent again after 20 ms, while the ACK of the original, which echoes its timestamp, is on its
+    // way.
     again(200, 20_000_000, &mut download.events);
     let way = download.way();
     assert_eq!((way.losses.retransmitted, way.losses.spurious, way.losses.lost_behind), (1, 1, 0));

@@ -1,4 +1,5 @@
-//! Captures that mislead: packets that are there twice, ports that are used again, reordering, and what the capture lacks.
+//! Captures that mislead: packets that are there twice, ports that are used again, reordering, and
+//! what the capture lacks.
 
 use acklab_base::Instant;
 use acklab_inspect::report::{Connection, Position, Report};
@@ -22,8 +23,9 @@ pub(crate) struct Captured {
     identification: u16,
 }
 
-/// A download of `segments` over a path of 12 Mbps, of which the client acknowledges each second segment. The server has the numbers from `first` on.
-/// `behind` is the part of the round trip between the point of capture and the server.
+/// A download of `segments` over a path of 12 Mbps, of which the client acknowledges each second
+/// segment. The server has the numbers from `first` on. `behind` is the part of the round trip
+/// between the point of capture and the server.
 pub(crate) fn download(start: u64, first: u32, segments: u32, behind: u64) -> Vec<Captured> {
     let packet = |at, is_servers, flags, seq, ack, payload| {
         let options = Options { mss: flags_mss(flags), ..Options::default() };
@@ -112,7 +114,8 @@ fn packets_that_are_there_twice_are_counted_once() {
     }
 }
 
-/// The second connection has numbers 1.5 billion ahead, of which no window tells that they are another's.
+/// The second connection has numbers 1.5 billion ahead, of which no window tells that they are
+/// another's.
 #[test]
 fn a_syn_with_another_number_is_another_connection() {
     let mut packets = download(1000 * MS, 1, 100, 0);
@@ -130,7 +133,8 @@ fn a_syn_with_another_number_is_another_connection() {
     }
 }
 
-/// At the receiver, each tenth segment is overtaken by the next, by half a millisecond of a round trip of 50. The receiver acknowledges within 2 ms.
+/// At the receiver, each tenth segment is overtaken by the next, by half a millisecond of a round
+/// trip of 50. The receiver acknowledges within 2 ms.
 #[test]
 fn what_is_overtaken_at_the_receiver_is_not_lost() {
     let mut packets = download(1000 * MS, 1, 200, RTT - 2 * MS);
@@ -149,7 +153,8 @@ fn what_is_overtaken_at_the_receiver_is_not_lost() {
     }
 }
 
-/// At the receiver, what has passed has arrived: to send it again was not needed, although its ACK has not passed yet.
+/// At the receiver, what has passed has arrived: to send it again was not needed, although its ACK
+/// has not passed yet.
 #[test]
 fn what_comes_again_at_the_receiver_is_spurious() {
     let mut packets = download(1000 * MS, 1, 200, RTT);
@@ -173,7 +178,8 @@ fn data_that_were_acknowledged_and_not_captured_are_no_loss() {
     assert_eq!((losses.uncaptured_octets, losses.retransmitted, losses.reordered), (u64::from(MSS), 0, 0));
 }
 
-/// ACKs that another queue of the card delivered before the data that they acknowledge, and data behind later data, by their times of capture.
+/// ACKs that another queue of the card delivered before the data that they acknowledge, and data
+/// behind later data, by their times of capture.
 #[test]
 fn what_is_out_of_order_in_the_file_is_no_retransmission() {
     let mut packets = download(1000 * MS, 1, 200, RTT);
@@ -186,7 +192,8 @@ fn what_is_out_of_order_in_the_file_is_no_retransmission() {
     assert!(way.round_trip.ahead.is_none_or(|ahead| ahead < 0.001), "{:?}", way.round_trip);
 }
 
-/// Half a second of data at 12 Mbps, without the SYN, and without anything that the client has sent.
+/// Half a second of data at 12 Mbps, without the SYN, and without anything that the client has
+/// sent.
 #[test]
 fn data_alone_tell_what_they_can() {
     let packets: Vec<Captured> =

@@ -74,7 +74,8 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
     assert_eq!((losses.retransmitted, losses.spurious), (3, 1));
 }
 
-/// Packet 0 of the handshake is lost, and not packet 0 of the application, which has a number space of its own (RFC 9000, §12.3).
+/// Packet 0 of the handshake is lost, and not packet 0 of the application, which has a number space
+/// of its own (RFC 9000, §12.3).
 #[test]
 fn a_lost_packet_of_the_handshake_is_no_lost_data() {
     let lost = json!({"time": 5, "name": "recovery:packet_lost", "data": {"header": {"packet_type": "initial", "packet_number": 0}}});
@@ -127,7 +128,8 @@ fn frames_that_are_null_are_none() {
     assert_eq!((report.connections[0].packets, report.log.unwrap().note), (7, None));
 }
 
-/// Both ends of one connection, as aioquic's tests write them, and a trace that could not be converted.
+/// Both ends of one connection, as aioquic's tests write them, and a trace that could not be
+/// converted.
 fn several() -> String {
     let mut file: Value = serde_json::from_str(&Form::Aioquic.write(&transfer(30))).unwrap();
     let traces = file["traces"].as_array_mut().unwrap();
@@ -154,7 +156,8 @@ fn all_traces_are_read_or_one_of_them() {
     }
 }
 
-/// The trace of a server has the events of all of its connections, which `group_id` tells apart (draft-ietf-quic-qlog-main-schema, "Grouping").
+/// The trace of a server has the events of all of its connections, which `group_id` tells apart
+/// (draft-ietf-quic-qlog-main-schema, "Grouping").
 #[test]
 fn groups_of_a_trace_are_connections() {
     let event = |group: &str, number: u64| {
@@ -247,7 +250,8 @@ fn a_log_without_packets_has_no_connection() {
     }
 }
 
-/// Any transfer in both directions, in order of time. Times are multiples of 125 µs, which milliseconds since 1970 in a double can hold.
+/// Any transfer in both directions, in order of time. Times are multiples of 125 µs, which
+/// milliseconds since 1970 in a double can hold.
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let ranges = prop::collection::vec((0..60_u64, 0..5_u64), 0..3);
     let packet = (0..60_u64, prop_oneof![Just(0), 1..1400_u64], ranges).prop_map(|(number, payload, ranges)| Packet {

@@ -22,7 +22,8 @@ fn packet(from: u16, to: u16, payload: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// A datagram with a long header of version 1: an Initial packet without a token, or a Handshake packet.
+/// A datagram with a long header of version 1: an Initial packet without a token, or a Handshake
+/// packet.
 fn long(first: u8, [destination, source]: [&[u8]; 2], length: usize) -> Vec<u8> {
     let mut octets = vec![first, 0, 0, 0, 1];
     for id in [destination, source] {
@@ -103,7 +104,8 @@ fn a_capture_that_begins_later_needs_32_datagrams() {
 
 #[test]
 fn the_end_that_sent_the_first_datagram_is_first() {
-    // The capture begins with the data of the server, and then with a Handshake packet of the client.
+    // The capture begins with the data of the server, and then with a Handshake packet of the
+    // client.
     let packets = [
         (0, packet(SERVER, CLIENT, &short(CLIENT_ID, 1, 1252))),
         (MS, packet(CLIENT, SERVER, &long(0xe0, [SERVER_ID, CLIENT_ID], 100))),

@@ -1,4 +1,5 @@
-//! Whether a thinner is named: over receivers, counters of identifications, other traffic of the host, and boxes.
+//! Whether a thinner is named: over receivers, counters of identifications, other traffic of the
+//! host, and boxes.
 
 use acklab_base::Instant;
 use acklab_inspect::report::Way;
@@ -222,7 +223,8 @@ fn a_box_is_found_by_numbers_of_the_connection() {
     }
 }
 
-/// Over IPv6, or where the host counts, timestamps show it: of 1 ms, for one segment per tick and for five.
+/// Over IPv6, or where the host counts, timestamps show it: of 1 ms, for one segment per tick and
+/// for five.
 #[test]
 fn a_box_is_found_by_echoed_timestamps() {
     for (counter, per_ms) in [(Counter::Zero, 1), (Counter::Host(20.0), 1), (Counter::Random, 5)] {
@@ -273,7 +275,8 @@ fn counters() -> impl Strategy<Value = Counter> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever the receiver, its host and its stack: where nothing is removed, or one ACK in 20 or more is lost, no thinner is named.
+    /// Whatever the receiver, its host and its stack: where nothing is removed, or one ACK in 20 or
+    /// more is lost, no thinner is named.
     #[test]
     fn no_thinner_is_named_where_none_is(
         counter in counters(),

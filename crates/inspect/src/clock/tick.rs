@@ -1,9 +1,11 @@
 //! The tick of a capture's clock: the step by which its times grow.
 //!
-//! Files have times in microseconds or nanoseconds, clocks often less: 1 µs of most capture programs, 1, 4 and 10 ms of kernels that take the time at a timer, 15.6 ms of
-//! Windows. A clock that counts in decimal steps shows in times that are multiples of the step. Any other shows in frames that share a time, and in
-//! distances of the others that are multiples of the period of a timer. Packets at even distances, as behind a bottleneck, show the same for
-//! periods that no timer has.
+//! Files have times in microseconds or nanoseconds, clocks often less: 1 µs of most capture
+//! programs, 1, 4 and 10 ms of kernels that take the time at a timer, 15.6 ms of Windows. A clock
+//! that counts in decimal steps shows in times that are multiples of the step. Any other shows in
+//! frames that share a time, and in distances of the others that are multiples of the period of a
+//! timer. Packets at even distances, as behind a bottleneck, show the same for periods that no
+//! timer has.
 
 use crate::quantiles::{median, quantile_of};
 
@@ -15,8 +17,9 @@ const MIN_TIMES: u32 = 16;
 const MICROSECOND: u64 = 1_000;
 /// The share of times that are multiples of a step. The rest are of other clocks, in merged files.
 const MULTIPLES: f64 = 0.99;
-/// The longest decimal step in nanoseconds that some times may contradict: that of most files. Of a longer one, times between the steps show that packets come at even
-/// distances, unless frames share times.
+/// The longest decimal step in nanoseconds that some times may contradict: that of most files. Of a
+/// longer one, times between the steps show that packets come at even distances, unless frames
+/// share times.
 const CONTRADICTED: u64 = MICROSECOND;
 /// Frames that are looked at one by one, and of the later ones each so many.
 const SAMPLED: (u64, u64) = (4096, 64);
@@ -26,7 +29,8 @@ const MAX_DISTANCES: usize = 4096;
 const MIN_DISTANCES: usize = 20;
 /// The longest distance that is kept, in nanoseconds: some ticks of 15.6 ms.
 const LONGEST: u64 = 150_000_000;
-/// Interrupts a second of the timers that clocks count: Linux (kernel/Kconfig.hz, arch/mips/Kconfig, arch/alpha), Windows (64; 1/10.0144 ms before), and the 8254 of a PC
+/// Interrupts a second of the timers that clocks count: Linux (kernel/Kconfig.hz,
+/// arch/mips/Kconfig, arch/alpha), Windows (64; 1/10.0144 ms before), and the 8254 of a PC
 /// (1,193,182 Hz / 65,536).
 const TIMERS: [f64; 12] =
     [1193182.0 / 65536.0, 24.0, 48.0, 64.0, 99.856, 100.0, 128.0, 250.0, 256.0, 300.0, 1000.0, 1024.0];
@@ -34,12 +38,14 @@ const TIMERS: [f64; 12] =
 const TIMER_OFF: f64 = 0.01;
 /// Distances up to so many ticks are compared with multiples of it.
 const COMPARED: f64 = 8.5;
-/// By this share of a tick they may be off: 15.625 ms in whole microseconds are 15.625 or 15.626, in tenths of milliseconds 15.6 or 15.7.
+/// By this share of a tick they may be off: 15.625 ms in whole microseconds are 15.625 or 15.626,
+/// in tenths of milliseconds 15.6 or 15.7.
 const OFF: f64 = 0.05;
 /// The share of distances that are multiples.
 const AGREE: f64 = 0.95;
-/// Shares of frames that share the time of the one before: from the first on, a clock is coarse if distances of several ticks occur; from the second on it always is, as
-/// data with their ACKs, or requests with their replies, would be half of all frames.
+/// Shares of frames that share the time of the one before: from the first on, a clock is coarse if
+/// distances of several ticks occur; from the second on it always is, as data with their ACKs, or
+/// requests with their replies, would be half of all frames.
 const SHARED: (f64, f64) = (0.2, 0.8);
 /// Distances of several ticks occur if so many do.
 const SEVERAL: f64 = 0.05;
@@ -149,7 +155,8 @@ fn zeros_of(mut nanos: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Frames at intervals of 10 to 500 µs, by a clock that counts in steps of `tick` from 1970 on, in a file with times in steps of `resolution`.
+    /// Frames at intervals of 10 to 500 µs, by a clock that counts in steps of `tick` from 1970 on,
+    /// in a file with times in steps of `resolution`.
     fn tick_of(tick: u64, resolution: u64) -> f64 {
         let mut ticks = Ticks::default();
         let (mut state, mut at) = (1_u64, 1_700_000_000_123_456_789_u64);
@@ -182,7 +189,8 @@ mod tests {
         assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
     }
 
-    /// Data of 1500 bytes behind a bottleneck of 8 Mbps, 1.5 ms apart or a multiple of it, each with its ACK. No timer has 667 interrupts a second.
+    /// Data of 1500 bytes behind a bottleneck of 8 Mbps, 1.5 ms apart or a multiple of it, each
+    /// with its ACK. No timer has 667 interrupts a second.
     #[test]
     fn the_time_of_a_packet_is_no_tick() {
         let mut ticks = Ticks::default();
@@ -195,7 +203,8 @@ mod tests {
         assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
     }
 
-    /// A message every 10 ms, and one reply in 200 that comes 10 µs later: the reply shows that the clock has a finer tick.
+    /// A message every 10 ms, and one reply in 200 that comes 10 µs later: the reply shows that the
+    /// clock has a finer tick.
     #[test]
     fn one_time_between_the_steps_contradicts_a_decimal_step() {
         let mut ticks = Ticks::default();

@@ -1,11 +1,13 @@
 //! The order of packets in time.
 //!
-//! A file may have packets out of order: those of several queues of a card, or of merged captures. Packets therefore wait until no earlier one is expected.
+//! A file may have packets out of order: those of several queues of a card, or of merged captures.
+//! Packets therefore wait until no earlier one is expected.
 
 use std::collections::VecDeque;
 
-/// How much earlier a packet may be than one before it in the file, in nanoseconds: the offset from which NTP steps a clock instead of slewing it (RFC 5905,
-/// §11.3, STEPT of 0.125 s, `CLOCK_MAX` of 0.128 s in ntpd). Queues of a card differ by less.
+/// How much earlier a packet may be than one before it in the file, in nanoseconds: the offset from
+/// which NTP steps a clock instead of slewing it (RFC 5905, §11.3, STEPT of 0.125 s, `CLOCK_MAX` of
+/// 0.128 s in ntpd). Queues of a card differ by less.
 pub(super) const WINDOW: u64 = 128_000_000;
 /// Packets that wait at most. Chosen: at 1 Gbps, those of 12 ms.
 const MAX_WAITING: usize = 1024;
@@ -49,7 +51,8 @@ impl<P> Timeline<P> {
         self.newest
     }
 
-    /// Adds a packet with this time. What is earlier than the last that was released takes its time.
+    /// Adds a packet with this time. What is earlier than the last that was released takes its
+    /// time.
     #[inline]
     pub(super) fn insert(&mut self, at: u64, packet: P) {
         if at >= self.newest {
@@ -68,7 +71,8 @@ impl<P> Timeline<P> {
         self.waiting.insert(place, (at, packet));
     }
 
-    /// Removes the first packet, if none is expected before it. With `all`, none is expected at all.
+    /// Removes the first packet, if none is expected before it. With `all`, none is expected at
+    /// all.
     #[inline]
     pub(super) fn release(&mut self, all: bool) -> Option<(u64, P)> {
         let is_due = |at: u64| all || at.saturating_add(WINDOW) <= self.newest || self.waiting.len() > MAX_WAITING;

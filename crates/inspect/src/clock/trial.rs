@@ -1,24 +1,31 @@
-//! Whether a jump in the times of a file is a step of its clock, a pause, or packets with strange times.
+//! Whether a jump in the times of a file is a step of its clock, a pause, or packets with strange
+//! times.
 //!
 //! Packets from the jump on are held back until something decides:
 //!
-//! * The timestamps of the ends, which run on. If those of both ends fall behind the file by the same time, the clock has stepped ahead. If those of one end advance as
-//!   much as the file, time has passed: a host that sleeps stops its own clock only.
-//! * What goes on. A sender retransmits what is not acknowledged within its retransmission timeout, which is a second or three without many samples (RFC 6298, §2; RFC
-//!   1122, §4.2.3.1). If two ACKs for data from before the jump follow it, and no retransmission, no longer time has passed. Nor has it if the sender goes on in the midst of
-//!   a write, and the receive window was open.
-//! * Numbers. If a packet goes beyond those that its end has sent, but is long before them by its time, the clock has stepped back.
-//! * The times themselves. What returns to those from before the jump was out of order. Times that go on from there are a step.
+//! * The timestamps of the ends, which run on. If those of both ends fall behind the file by the
+//!   same time, the clock has stepped ahead. If those of one end advance as much as the file, time
+//!   has passed: a host that sleeps stops its own clock only.
+//! * What goes on. A sender retransmits what is not acknowledged within its retransmission timeout,
+//!   which is a second or three without many samples (RFC 6298, §2; RFC 1122, §4.2.3.1). If two
+//!   ACKs for data from before the jump follow it, and no retransmission, no longer time has
+//!   passed. Nor has it if the sender goes on in the midst of a write, and the receive window was
+//!   open.
+//! * Numbers. If a packet goes beyond those that its end has sent, but is long before them by its
+//!   time, the clock has stepped back.
+//! * The times themselves. What returns to those from before the jump was out of order. Times that
+//!   go on from there are a step.
 
 use super::timeline::WINDOW;
 use super::witness::Passed;
 
-/// The shortest jump ahead in nanoseconds that what goes on can decide: by then, four timeouts have passed, each twice as long as the one before (RFC 6298, §5.5), of
-/// which the first takes 1 s.
+/// The shortest jump ahead in nanoseconds that what goes on can decide: by then, four timeouts have
+/// passed, each twice as long as the one before (RFC 6298, §5.5), of which the first takes 1 s.
 const MIN_GOING_ON: i128 = 15_000_000_000;
 /// Packets of an end that decide. One may answer a retransmission that was not captured.
 const GOING_ON: usize = 2;
-/// By this share of a jump ahead two ends may differ on its size, and by so many nanoseconds, some ticks.
+/// By this share of a jump ahead two ends may differ on its size, and by so many nanoseconds, some
+/// ticks.
 const AGREE: (f64, f64) = (0.1, 20e6);
 /// Packets that are held back after a jump ahead, and after one back. Chosen.
 const MAX_PACKETS: (usize, usize) = (16, 64);
@@ -32,11 +39,13 @@ pub(crate) enum Testimony {
     Clockless,
     /// It opens another connection on the ports of one before, of which later packets show nothing.
     Another,
-    /// Its end contradicts the clock of the capture, which has stepped by so many nanoseconds, if that can be told.
+    /// Its end contradicts the clock of the capture, which has stepped by so many nanoseconds, if
+    /// that can be told.
     Stepped(usize, Option<f64>),
     /// Its end agrees with the clock of the capture.
     Passed,
-    /// This end goes on as if no time had passed: it acknowledges data from before the jump, up to a place, or sends from there what it had begun to send.
+    /// This end goes on as if no time had passed: it acknowledges data from before the jump, up to
+    /// a place, or sends from there what it had begun to send.
     GoesOn(usize, u64),
     /// Data from before the jump are retransmitted.
     Repeated,
@@ -83,7 +92,8 @@ pub(super) struct Trial<P> {
     pub(super) held: Vec<Held<P>>,
     /// Times of the held packets after the newest before.
     times: Vec<i128>,
-    /// Ends that contradict the clock, by the place of their connection, and by how much it has stepped.
+    /// Ends that contradict the clock, by the place of their connection, and by how much it has
+    /// stepped.
     stepped: Vec<(u32, usize, Option<f64>)>,
     goes_on: Vec<(u32, usize, u64)>,
     /// Places of connections that others have replaced.
@@ -111,7 +121,8 @@ impl<P> Trial<P> {
         }
     }
 
-    /// Holds back a packet that comes `after` the newest time before the jump, with what it shows, and the place of its connection.
+    /// Holds back a packet that comes `after` the newest time before the jump, with what it shows,
+    /// and the place of its connection.
     pub(super) fn hold(&mut self, packet: Held<P>, after: i128, (slot, shows): (u32, Testimony)) {
         self.held.push(packet);
         self.times.push(after);

@@ -1,16 +1,19 @@
-//! The time that has passed by clocks other than the capture's: the timestamps of both ends of a connection (RFC 7323, §3), as they identify hosts
-//! by their clocks (Kohno, Broido, Claffy, *Remote Physical Device Fingerprinting*, IEEE S&P 2005).
+//! The time that has passed by clocks other than the capture's: the timestamps of both ends of a
+//! connection (RFC 7323, §3), as they identify hosts by their clocks (Kohno, Broido, Claffy,
+//! *Remote Physical Device Fingerprinting*, IEEE S&P 2005).
 
 use super::timeline::WINDOW;
 use super::trial::Testimony;
 use crate::receiver_clock::known_tick;
 use acklab_wire::tcp::Timestamps;
 
-/// Ticks after which a tick is measured: by then, delays hardly change which known tick is the nearest.
+/// Ticks after which a tick is measured: by then, delays hardly change which known tick is the
+/// nearest.
 const MEASURED: u32 = 20;
 /// The share by which a measured tick may be off.
 const OFF: f64 = 0.1;
-/// Ticks that an end may have, in nanoseconds: 1 µs of Linux's `RTAX_FEATURE_TCP_USEC_TS` up to the 1 s of RFC 7323, §5.4.
+/// Ticks that an end may have, in nanoseconds: 1 µs of Linux's `RTAX_FEATURE_TCP_USEC_TS` up to the
+/// 1 s of RFC 7323, §5.4.
 const TICKS: (f64, f64) = (1e3, 1e9);
 
 /// The clocks of both ends of a connection.
@@ -72,7 +75,8 @@ impl Witness {
         }
     }
 
-    /// What the timestamp of a packet of an end at `at`, which may be earlier than its last, shows of a `jump`. Returns `None` without timestamps.
+    /// What the timestamp of a packet of an end at `at`, which may be earlier than its last, shows
+    /// of a `jump`. Returns `None` without timestamps.
     pub(crate) fn testify(&self, at: i128, jump: i128, from: usize, clocks: Option<Timestamps>) -> Option<Testimony> {
         Some(Testimony::of(self.passed(at, from, clocks?)?, jump, from))
     }

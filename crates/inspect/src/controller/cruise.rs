@@ -1,20 +1,23 @@
-//! Cruise: the sender fills the bottleneck, its window goes up and down, the queue stays short, and nothing is lost.
+//! Cruise: the sender fills the bottleneck, its window goes up and down, the queue stays short, and
+//! nothing is lost.
 //!
-//! A window that does not move may be that of a buffer, and one that only grows that of a controller that has met no loss yet.
+//! A window that does not move may be that of a buffer, and one that only grows that of a
+//! controller that has met no loss yet.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};
 use crate::finding::Finding;
 
-/// Rounds and nanoseconds without a loss. Chosen: CUBIC grows by 0.4 t³ segments in t seconds (RFC 9438, §4.2), 400 in ten.
+/// Rounds and nanoseconds without a loss. Chosen: CUBIC grows by 0.4 t³ segments in t seconds (RFC
+/// 9438, §4.2), 400 in ten.
 const MIN_RUN: (u32, u64) = (200, 10_000_000_000);
 /// Swings of the window within them, each by this share and so many segments. Chosen.
 const MIN_SWINGS: u32 = 20;
 const SWING: (f64, u64) = (0.1, 3);
 /// The share of the rate of the bottleneck that the sender uses.
 const FILLED: f64 = 0.9;
-/// The longest queue: this share of the least round trip, or so many segments (Copa with its default keeps some five in the queue: Arun and Balakrishnan,
-/// NSDI 2018, §2).
+/// The longest queue: this share of the least round trip, or so many segments (Copa with its
+/// default keeps some five in the queue: Arun and Balakrishnan, NSDI 2018, §2).
 const QUEUE: (f64, f64) = (0.25, 10.0);
 
 /// Clean rounds that follow each other.
@@ -118,7 +121,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Rounds of 50 ms with these windows, which fill a bottleneck of 40 segments a round, with a queue of this share of the least round trip.
+    /// Rounds of 50 ms with these windows, which fill a bottleneck of 40 segments a round, with a
+    /// queue of this share of the least round trip.
     fn cruise(rounds: u64, window: impl Fn(u64) -> u64, queue: f64) -> Finding<Named> {
         let mut cruise = Cruise::default();
         for n in 0..rounds {

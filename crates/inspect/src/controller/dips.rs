@@ -1,5 +1,6 @@
-//! Dips: BBR lets its window fall to four segments for 200 ms each ten seconds, to see the path without a queue (Cardwell et al., *BBR: Congestion-Based
-//! Congestion Control*, CACM 60(2), 2017; Linux's `bbr_min_rtt_win_sec`), and goes on from where it was.
+//! Dips: BBR lets its window fall to four segments for 200 ms each ten seconds, to see the path
+//! without a queue (Cardwell et al., *BBR: Congestion-Based Congestion Control*, CACM 60(2), 2017;
+//! Linux's `bbr_min_rtt_win_sec`), and goes on from where it was.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named};
@@ -9,11 +10,13 @@ use crate::finding::Finding;
 const MIN_DIPS: usize = 3;
 /// Dips that are remembered.
 const MAX_DIPS: usize = 256;
-/// Segments in flight during a dip: four (`bbr_cwnd_min_target`), and one that an ACK has just released.
+/// Segments in flight during a dip: four (`bbr_cwnd_min_target`), and one that an ACK has just
+/// released.
 const FLOOR: u64 = 5;
 /// Segments in flight before and after it, at least.
 const LEVEL: u64 = 3 * FLOOR;
-/// The share of the window before a dip that the window has regained after so many rounds. Slow start takes longer.
+/// The share of the window before a dip that the window has regained after so many rounds. Slow
+/// start takes longer.
 const REGAINED: (f64, u32) = (0.6, 3);
 /// Nanoseconds between dips: ten seconds, the dip itself, and some round trips.
 const INTERVAL: (f64, f64) = (9.5e9, 12.5e9);
@@ -85,7 +88,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A window of 40 segments for `seconds`, in rounds of 50 ms, with dips of four segments for four rounds each `every` seconds, after which it grows by `step`.
+    /// A window of 40 segments for `seconds`, in rounds of 50 ms, with dips of four segments for
+    /// four rounds each `every` seconds, after which it grows by `step`.
     fn dips(seconds: u64, every: u64, step: u64) -> Dips {
         let mut dips = Dips::default();
         let mut window = 40;

@@ -44,7 +44,8 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// An ACK at `at` leaves the data from `acknowledged` to `highest` in flight. Returns the round that it ends.
+    /// An ACK at `at` leaves the data from `acknowledged` to `highest` in flight. Returns the round
+    /// that it ends.
     #[inline]
     pub(super) fn acknowledge(&mut self, at: u64, acknowledged: u64, highest: u64) -> Option<Round> {
         let flight = highest.saturating_sub(acknowledged);

@@ -1,4 +1,5 @@
-//! A sawtooth: at each loss the window falls to the same share of itself, stays there, and grows until the next.
+//! A sawtooth: at each loss the window falls to the same share of itself, stays there, and grows
+//! until the next.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};
@@ -14,22 +15,29 @@ const MAX_REDUCTIONS: usize = 256;
 const MIN_WINDOW: u64 = 10;
 /// Rounds of growth before a reduction, and those that are remembered.
 const GROWTH: (usize, usize) = (10, 256);
-/// The share of these in which the window may be smaller than before, by this share and so many segments.
+/// The share of these in which the window may be smaller than before, by this share and so many
+/// segments.
 const SHRUNK: (f64, f64, f64) = (0.05, 0.03, 1.5);
-/// The share of the growth that half of the rounds see, at least. CUBIC's is concave up to the last window (RFC 9438, §4.2), while BBR probes in its last rounds.
+/// The share of the growth that half of the rounds see, at least. CUBIC's is concave up to the last
+/// window (RFC 9438, §4.2), while BBR probes in its last rounds.
 const EVEN: f64 = 0.15;
-/// Rounds behind a recovery in which the window stays reduced. BBR saves packets for one (`bbr_set_cwnd_to_recover_or_restore`).
+/// Rounds behind a recovery in which the window stays reduced. BBR saves packets for one
+/// (`bbr_set_cwnd_to_recover_or_restore`).
 const REDUCED: usize = 2;
-/// Factors of a reduction: of Reno (RFC 5681, §3.1) and CUBIC (RFC 9438, §4.6), and how far one may be off. They are 0.2 apart.
+/// Factors of a reduction: of Reno (RFC 5681, §3.1) and CUBIC (RFC 9438, §4.6), and how far one may
+/// be off. They are 0.2 apart.
 const FACTORS: [Factor; 2] =
     [Factor { family: Family::Reno, of: 0.5, agree: 0.9 }, Factor { family: Family::Cubic, of: 0.7, agree: 0.8 }];
 const OFF: f64 = 0.08;
-/// A queue waits at a loss if round trips take so much longer than the least. A controller by delay, which halves its window as Reno does, does not let it grow so long.
+/// A queue waits at a loss if round trips take so much longer than the least. A controller by
+/// delay, which halves its window as Reno does, does not let it grow so long.
 const QUEUE: f64 = 1.2;
-/// Segments by which Reno's window grows in a round, at least: one, or a half if ACKs are delayed (RFC 5681, §3.1). That of a controller by delay stops.
+/// Segments by which Reno's window grows in a round, at least: one, or a half if ACKs are delayed
+/// (RFC 5681, §3.1). That of a controller by delay stops.
 const LINEAR: f64 = 0.3;
 
-/// The factor of a family, and the share of the reductions that must agree on it: more of them if other controllers have it too.
+/// The factor of a family, and the share of the reductions that must agree on it: more of them if
+/// other controllers have it too.
 struct Factor {
     family: Family,
     of: f64,
@@ -40,11 +48,13 @@ struct Factor {
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     ratio: f64,
-    /// Whether the window before it grew with full segments until it had filled a queue, as Reno's does.
+    /// Whether the window before it grew with full segments until it had filled a queue, as Reno's
+    /// does.
     is_filling: bool,
 }
 
-/// A loss that is repaired: the window before it if that shows a reduction, whether it had filled a queue, and the windows of the rounds behind the recovery.
+/// A loss that is repaired: the window before it if that shows a reduction, whether it had filled a
+/// queue, and the windows of the rounds behind the recovery.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     before: Option<(u64, bool)>,
@@ -58,7 +68,8 @@ pub(super) struct Sawtooth {
     /// The windows of clean rounds since the last loss, and the last round.
     grown: VecDeque<u64>,
     last: Option<Round>,
-    /// Whether a segment since the last loss was not full. What an application writes in bursts fills a queue that a controller by delay does not see.
+    /// Whether a segment since the last loss was not full. What an application writes in bursts
+    /// fills a queue that a controller by delay does not see.
     has_short: bool,
     loss: Option<Loss>,
     losses: usize,
@@ -195,7 +206,8 @@ mod tests {
         }
     }
 
-    /// A sawtooth: the window falls to `factor` of itself when it has 40 segments, and grows by `step` segments a round up to `most`. Each round trip takes `queue` times the least.
+    /// A sawtooth: the window falls to `factor` of itself when it has 40 segments, and grows by
+    /// `step` segments a round up to `most`. Each round trip takes `queue` times the least.
     fn named(factor: f64, step: f64, most: f64, queue: f64) -> Finding<Named> {
         let mut sawtooth = Sawtooth::default();
         let mut window = 20.0_f64;
@@ -226,7 +238,8 @@ mod tests {
         assert_eq!(family(&named(0.9, 0.3, 99.0, 1.5)), None);
     }
 
-    /// Vegas halves its window at random losses, with a queue that stays short, and Reno does over a path whose losses are random.
+    /// Vegas halves its window at random losses, with a queue that stays short, and Reno does over
+    /// a path whose losses are random.
     #[test]
     fn half_without_a_queue_is_not_known() {
         let found = named(0.5, 1.0, 99.0, 1.0);

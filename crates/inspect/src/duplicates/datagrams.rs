@@ -1,12 +1,15 @@
-//! Copies of datagrams. No datagram of QUIC is sent twice: each packet has a number of its own, and is encrypted with it (RFC 9000, §12.3; RFC 9001, §5).
+//! Copies of datagrams. No datagram of QUIC is sent twice: each packet has a number of its own, and
+//! is encrypted with it (RFC 9000, §12.3; RFC 9001, §5).
 
 use super::FAR;
 use acklab_base::FlowKey;
 use std::collections::VecDeque;
 
-/// Datagrams among which copies are looked for; *chosen*: copies of one point follow each other at once.
+/// Datagrams among which copies are looked for; *chosen*: copies of one point follow each other at
+/// once.
 const MAX_RECENT: usize = 32;
-/// Octets that are compared: a header with the longest connection id and packet number (RFC 9000, §17.3.1), and seven that are encrypted.
+/// Octets that are compared: a header with the longest connection id and packet number (RFC 9000,
+/// §17.3.1), and seven that are encrypted.
 const HEAD: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +28,8 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// Returns the nanoseconds since the datagram of which this one is a copy. Of `length` octets, `head` is present.
+    /// Returns the nanoseconds since the datagram of which this one is a copy. Of `length` octets,
+    /// `head` is present.
     pub(crate) fn copy_of(
         &mut self,
         at: u64,

@@ -1,9 +1,12 @@
-//! Steps between packets between which none of the connection can be missing, as a control of those between which some may be.
+//! Steps between packets between which none of the connection can be missing, as a control of those
+//! between which some may be.
 //!
-//! If the host counted, its other packets would come between the packets of controls as well: as often per step, and as often per second. Only controls between two steps that
-//! skip count, when the host would be sending.
+//! If the host counted, its other packets would come between the packets of controls as well: as
+//! often per step, and as often per second. Only controls between two steps that skip count, when
+//! the host would be sending.
 
-/// Controls that would skip if the host counted, for a proof; *chosen*: by chance none of ten does in one of 22,000 cases (Poisson).
+/// Controls that would skip if the host counted, for a proof; *chosen*: by chance none of ten does
+/// in one of 22,000 cases (Poisson).
 const MIN_EXPECTED: f64 = 10.0;
 /// Of these, so many may skip: the numbers of a packet that was reordered.
 const MAX_SHARE: f64 = 0.1;
@@ -106,7 +109,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 100 steps of 1 ms that skip, with a control after each of the first so many, of so many nanoseconds.
+    /// 100 steps of 1 ms that skip, with a control after each of the first so many, of so many
+    /// nanoseconds.
     fn controls(steps: u64, skipping: u64, nanos: u64) -> Controls {
         let mut controls = Controls::default();
         for step in 0..100 {
@@ -125,7 +129,8 @@ mod tests {
         assert!(controls(30, 4, MS).proof().is_none());
     }
 
-    /// Within a microsecond another packet of the host has no time to come between, and in a single long pause the host may have paused as well.
+    /// Within a microsecond another packet of the host has no time to come between, and in a single
+    /// long pause the host may have paused as well.
     #[test]
     fn short_steps_and_few_long_ones_are_no_proof() {
         assert!(controls(99, 0, 1000).proof().is_none());

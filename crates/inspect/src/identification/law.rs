@@ -1,7 +1,10 @@
-//! Whether skipped numbers are as many as ACKs that a receiver by RFC 5681 has sent for the segments that an ACK covers.
+//! Whether skipped numbers are as many as ACKs that a receiver by RFC 5681 has sent for the
+//! segments that an ACK covers.
 //!
-//! A receiver sends an ACK for each or for each second full-sized segment (RFC 5681, §4.2). If a box removes some, the next one covers as many more segments as the removed ones
-//! did: numbers and segments go together, closely. Other packets of a host come by chance (Poisson, or in bursts), so that their number varies as much as it amounts to.
+//! A receiver sends an ACK for each or for each second full-sized segment (RFC 5681, §4.2). If a
+//! box removes some, the next one covers as many more segments as the removed ones did: numbers and
+//! segments go together, closely. Other packets of a host come by chance (Poisson, or in bursts),
+//! so that their number varies as much as it amounts to.
 
 /// Segments per ACK of a receiver by RFC 5681, with some for ACKs that came late.
 const MAX_SEGMENTS: f64 = 2.2;
@@ -9,14 +12,16 @@ const MAX_SEGMENTS: f64 = 2.2;
 const MIN_ACKS: f64 = 60.0;
 /// Numbers that are skipped per ACK on average, for a proof.
 const MIN_SKIPPED: f64 = 0.1;
-/// The variance of the numbers around what the segments say, to their mean: a quarter of what chance would make it; *chosen*.
+/// The variance of the numbers around what the segments say, to their mean: a quarter of what
+/// chance would make it; *chosen*.
 const MAX_VARIANCE: f64 = 0.25;
 /// The part of the variance of the numbers that the segments explain; *chosen*.
 const MIN_EXPLAINED: f64 = 0.8;
 /// Below one segment per ACK, with some for segments that were captured together.
 const IMPOSSIBLE: f64 = 0.9;
 
-/// Sums over pure ACKs that cover data in order: segments, and numbers that are skipped before them and their own.
+/// Sums over pure ACKs that cover data in order: segments, and numbers that are skipped before them
+/// and their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Law {
     acks: f64,
@@ -86,14 +91,16 @@ mod tests {
         law
     }
 
-    /// A receiver of two segments, of whose ACKs a box leaves each, each second, third, fourth or fifth in turn.
+    /// A receiver of two segments, of whose ACKs a box leaves each, each second, third, fourth or
+    /// fifth in turn.
     #[test]
     fn removed_acks_are_as_many_as_the_segments_say() {
         let found = law((0..200).map(|n| (2 * (1 + n % 5), n % 5)));
         assert!(found.proof().is_some_and(|text| text.contains("2.00")), "{found:?}");
     }
 
-    /// Each ACK covers two segments, and the host has sent 0 to 2 other packets since the one before.
+    /// Each ACK covers two segments, and the host has sent 0 to 2 other packets since the one
+    /// before.
     #[test]
     fn other_packets_of_a_host_do_not_go_with_segments() {
         let found = law((0..200).map(|n| (2, n * 7 % 3)));

@@ -2,7 +2,8 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// What a receiver of two segments sends: by the number of its ACK, whether it passes, and how many other numbers the counter has used since the ACK before.
+/// What a receiver of two segments sends: by the number of its ACK, whether it passes, and how many
+/// other numbers the counter has used since the ACK before.
 fn download(acks: u32, passes: impl Fn(u32) -> bool, others: impl Fn(u32) -> u16, is_linux: bool) -> Identifications {
     let mut found = Identifications::default();
     let mut identification = 700_u16;
@@ -55,7 +56,8 @@ fn zero_is_a_number_of_a_counter_that_comes_to_it() {
     assert_eq!((found.skipped, found.zeros), (0, 1), "the zero of the SYN-ACK is none");
 }
 
-/// The host sends 0 to 39 other packets between two ACKs: more than the receiver has segments to acknowledge.
+/// The host sends 0 to 39 other packets between two ACKs: more than the receiver has segments to
+/// acknowledge.
 #[test]
 fn a_counter_of_the_host_tells_nothing() {
     for is_linux in [true, false] {
@@ -64,7 +66,8 @@ fn a_counter_of_the_host_tells_nothing() {
     }
 }
 
-/// One other packet between two ACKs now and then, so that no step skips more than there are segments. Where an ACK is for one segment alone, numbers are skipped as well.
+/// One other packet between two ACKs now and then, so that no step skips more than there are
+/// segments. Where an ACK is for one segment alone, numbers are skipped as well.
 #[test]
 fn a_slow_counter_of_the_host_tells_nothing() {
     let found = download(400, |_| true, |ack| u16::from(ack % 3 == 0), false).told();

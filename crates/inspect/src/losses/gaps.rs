@@ -1,13 +1,15 @@
 //! Bytes that have not passed the point, although later ones have.
 //!
-//! A gap that the receiver acknowledges before it is filled is one of the capture: the receiver has the bytes, and the point did not see them.
+//! A gap that the receiver acknowledges before it is filled is one of the capture: the receiver has
+//! the bytes, and the point did not see them.
 
 use crate::packet::Packet;
 
 /// Gaps that are remembered.
 const MAX_GAPS: usize = 256;
-/// Data that pass so soon behind their ACK were captured behind it, as with a card of several queues. No sender retransmits what was acknowledged within
-/// 3 ms; *chosen*, as the delay without a round-trip time in `order`.
+/// Data that pass so soon behind their ACK were captured behind it, as with a card of several
+/// queues. No sender retransmits what was acknowledged within 3 ms; *chosen*, as the delay without
+/// a round-trip time in `order`.
 const SOON: u64 = 3_000_000;
 
 /// When a segment passed, and what it says of the time of its sending.
@@ -83,7 +85,8 @@ impl Gaps {
         self.pending > 0
     }
 
-    /// The segment of `mark` reveals a gap from `start` to `end`. The receiver has acknowledged everything before `acknowledged`.
+    /// The segment of `mark` reveals a gap from `start` to `end`. The receiver has acknowledged
+    /// everything before `acknowledged`.
     pub(super) fn open(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
         self.expire(mark.at);
         let gap = Gap { start, end, mark, acknowledged: None, is_before: false };
@@ -96,7 +99,8 @@ impl Gaps {
         }
     }
 
-    /// What comes from before `end` was sent before the capture began, or is reordered at its start.
+    /// What comes from before `end` was sent before the capture began, or is reordered at its
+    /// start.
     pub(super) fn open_before(&mut self, end: u64, mark: Mark) {
         self.push(Gap { start: 0, end, mark, acknowledged: None, is_before: true });
     }
@@ -139,7 +143,8 @@ impl Gaps {
         self.count();
     }
 
-    /// Fills what data from `start` to `end`, at `at`, meet. `compare` compares them with the segment that revealed a gap, the first of several.
+    /// Fills what data from `start` to `end`, at `at`, meet. `compare` compares them with the
+    /// segment that revealed a gap, the first of several.
     pub(super) fn fill(
         &mut self,
         start: u64,

@@ -1,16 +1,18 @@
-//! Which of two segments of a sender was sent first: the one that revealed a gap, or the one that fills it.
+//! Which of two segments of a sender was sent first: the one that revealed a gap, or the one that
+//! fills it.
 //!
-//! * The times of capture: what was captured before the segment that the file has before it is out of order in the file only, as with a card of several
-//!   queues.
-//! * Identifications, if they rise from packet to packet: those of a retransmission are newer (RFC 6864, §4.1, leaves the source free; Bellovin, *A
-//!   Technique for Counting NATted Hosts*, IMW 2002, has the counters of hosts).
+//! * The times of capture: what was captured before the segment that the file has before it is out
+//!   of order in the file only, as with a card of several queues.
+//! * Identifications, if they rise from packet to packet: those of a retransmission are newer (RFC
+//!   6864, §4.1, leaves the source free; Bellovin, *A Technique for Counting NATted Hosts*, IMW
+//!   2002, has the counters of hosts).
 //! * Timestamps (RFC 7323, §3): those of a retransmission are newer.
 //! * Else the delay: a retransmission needs a round trip to the sender.
 
 use super::gaps::{Filled, Mark};
 
-/// Without a round-trip time: what fills a gap sooner is reordered. Retransmissions need a round trip, and few paths are shorter (the 3 ms of Wireshark,
-/// `packet-tcp.c`).
+/// Without a round-trip time: what fills a gap sooner is reordered. Retransmissions need a round
+/// trip, and few paths are shorter (the 3 ms of Wireshark, `packet-tcp.c`).
 const SHORT: u64 = 3_000_000;
 /// Packets of which identifications must rise, before they tell an order.
 const MIN_RISING: u32 = 8;
@@ -47,7 +49,8 @@ impl Order {
         }
     }
 
-    /// How the segment of `late` came to fill a gap that `ahead` revealed. `sides` are the least times to the receiver and back, and to the sender.
+    /// How the segment of `late` came to fill a gap that `ahead` revealed. `sides` are the least
+    /// times to the receiver and back, and to the sender.
     pub(super) fn compare(&self, ahead: Mark, late: Mark, sides: (Option<u64>, Option<u64>)) -> Filled {
         if late.captured < ahead.captured {
             return Filled::Misfiled;
@@ -85,8 +88,8 @@ impl Order {
     }
 }
 
-/// The least time from a gap to the retransmission that fills it: the receiver's ACK must reach the sender. What one side of the point takes is too short at the
-/// end of that side.
+/// The least time from a gap to the retransmission that fills it: the receiver's ACK must reach the
+/// sender. What one side of the point takes is too short at the end of that side.
 fn round_trip((ahead, behind): (Option<u64>, Option<u64>)) -> u64 {
     match behind {
         Some(behind) => ahead.unwrap_or(0) + behind,
@@ -106,7 +109,8 @@ mod tests {
         Mark { at, captured: at, value, identification }
     }
 
-    /// A segment per millisecond, with a timestamp of its millisecond and identifications that step by `step`.
+    /// A segment per millisecond, with a timestamp of its millisecond and identifications that step
+    /// by `step`.
     fn order(step: u16) -> Order {
         let mut order = Order::default();
         (0..20_u16).for_each(|n| order.advance(mark(u64::from(n) * MS, Some(n.into()), Some(n.wrapping_mul(step)))));
@@ -119,7 +123,8 @@ mod tests {
         assert_eq!(order(1).compare(mark(10 * MS, None, None), late, AT_RECEIVER), Filled::Misfiled);
     }
 
-    /// 60 ms are more than the round trip, and yet the segment was sent before: it has the smaller number.
+    /// 60 ms are more than the round trip, and yet the segment was sent before: it has the smaller
+    /// number.
     #[test]
     fn identifications_tell_the_order_of_sending() {
         let order = order(3);

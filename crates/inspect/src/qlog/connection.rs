@@ -8,14 +8,16 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Packets in flight that are followed. Chosen: 64 MB of memory for both directions, and more than a path of 10 Gbps and 1 s holds.
+/// Packets in flight that are followed. Chosen: 64 MB of memory for both directions, and more than
+/// a path of 10 Gbps and 1 s holds.
 const MAX_OUTSTANDING: usize = 1 << 20;
-/// Lost packets whose late acknowledgment is recognised. Chosen: more than are lost in a round trip of the same path at 1 %.
+/// Lost packets whose late acknowledgment is recognised. Chosen: more than are lost in a round trip
+/// of the same path at 1 %.
 const MAX_LOST: usize = 1 << 14;
 /// Octets of IPv4 and UDP around a packet.
 const HEADERS: u64 = 28;
-/// Windows of packets that are kept of a direction while there are few connections, and while there are many, and how many are few. As in
-/// captures.
+/// Windows of packets that are kept of a direction while there are few connections, and while there
+/// are many, and how many are few. As in captures.
 const WINDOWS: (usize, usize, usize) = (8, 2, 256);
 
 /// A packet number, with the path that it counts on.
@@ -72,7 +74,8 @@ pub(super) struct Logged {
     is_empty: bool,
 }
 
-/// Addresses in the event that starts a connection: before and since draft-ietf-quic-qlog-quic-events-10.
+/// Addresses in the event that starts a connection: before and since
+/// draft-ietf-quic-qlog-quic-events-10.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Start<'a> {
@@ -114,7 +117,8 @@ fn address(ip: &Scalar<'_>, port: &Scalar<'_>) -> Option<SocketAddr> {
 }
 
 impl Logged {
-    /// A connection without packets, the number `place` of its log. `is_of_end` if one of its ends wrote the log.
+    /// A connection without packets, the number `place` of its log. `is_of_end` if one of its ends
+    /// wrote the log.
     pub(super) fn new(place: usize, is_of_end: bool) -> Self {
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
         let windows = if place < WINDOWS.2 { WINDOWS.0 } else { WINDOWS.1 };
@@ -129,7 +133,8 @@ impl Logged {
         }
     }
 
-    /// Reads the addresses in the event that starts the connection. Most stacks leave some of them out.
+    /// Reads the addresses in the event that starts the connection. Most stacks leave some of them
+    /// out.
     pub(super) fn starts(&mut self, data: &str) {
         let Ok(start) = serde_json::from_str::<Start>(data) else { return };
         let here = address(&start.src_ip, &start.src_port).or_else(|| start.local.address());
@@ -145,7 +150,8 @@ impl Logged {
         if self.is_empty {
             (connection.first, self.is_empty) = (at, false);
         }
-        // Clocks step back, and threads write events out of order; the times of a connection do not.
+        // Clocks step back, and threads write events out of order; the times of a connection do
+        // not.
         connection.last = connection.last.max(at);
         let at = connection.last;
         let size = packet.size.unwrap_or(packet.payload).saturating_add(HEADERS);
@@ -200,8 +206,8 @@ impl Logged {
         }
     }
 
-    /// Describes the connection, whose ends have these names if the log has no addresses, and whose clock has a tick of `tick` nanoseconds.
-    /// Returns `None` without packets.
+    /// Describes the connection, whose ends have these names if the log has no addresses, and whose
+    /// clock has a tick of `tick` nanoseconds. Returns `None` without packets.
     pub(super) fn describe(mut self, names: [String; 2], tick: f64) -> Option<Described> {
         if self.is_empty {
             return None;
@@ -221,7 +227,8 @@ impl Logged {
 #[derive(Clone, Copy, Debug, Default)]
 struct Covered {
     octets: u64,
-    /// When the largest packet that is newly acknowledged was sent, if it is the largest of the ACK (RFC 9002, §5.1).
+    /// When the largest packet that is newly acknowledged was sent, if it is the largest of the ACK
+    /// (RFC 9002, §5.1).
     newest: Option<u64>,
     largest: Number,
 }

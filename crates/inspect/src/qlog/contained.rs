@@ -25,7 +25,8 @@ pub(super) trait Sink {
     fn event(&mut self, text: &str);
 }
 
-/// Reads one log: an object with `traces`, with a single `trace`, or (before draft-00) with the fields of a trace itself.
+/// Reads one log: an object with `traces`, with a single `trace`, or (before draft-00) with the
+/// fields of a trace itself.
 pub(super) struct Log<'s, S>(pub(super) &'s mut S);
 
 /// A list of traces.

@@ -52,7 +52,8 @@ struct Object<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads the text of an event. Returns `None` if it has no name, as the header of a log has none, or neither a time nor data.
+    /// Reads the text of an event. Returns `None` if it has no name, as the header of a log has
+    /// none, or neither a time nor data.
     ///
     /// # Errors
     /// If it is no JSON, or neither an object nor a list.
@@ -89,8 +90,9 @@ impl<'a> Event<'a> {
     }
 }
 
-/// An event that is a list, in the order of `event_fields`. Without them, or with fewer, its time is the first number, its data are the
-/// first object, and its category and name are the first texts: the order of all stacks that write lists.
+/// An event that is a list, in the order of `event_fields`. Without them, or with fewer, its time
+/// is the first number, its data are the first object, and its category and name are the first
+/// texts: the order of all stacks that write lists.
 fn of_list<'a>(text: &'a str, header: &Header) -> serde_json::Result<Object<'a>> {
     let items: Vec<&'a RawValue> = serde_json::from_str(text)?;
     let mut object = Object::default();

@@ -118,7 +118,8 @@ impl Header {
         self.group = ids.into_iter().find_map(owned).or_else(|| self.group.take());
     }
 
-    /// The header of a trace in a file with the header `file`, whose fields hold where the trace has none.
+    /// The header of a trace in a file with the header `file`, whose fields hold where the trace
+    /// has none.
     pub(super) fn within(self, file: &Self) -> Self {
         let file = file.clone();
         Self {
@@ -152,7 +153,8 @@ impl Header {
         }
     }
 
-    /// Returns `true` if an end of the connection wrote the log, and not an observer between the ends.
+    /// Returns `true` if an end of the connection wrote the log, and not an observer between the
+    /// ends.
     pub(super) fn is_of_end(&self) -> bool {
         self.vantage_point.as_deref() != Some("network")
     }

@@ -11,7 +11,8 @@ use crate::report::{Counts, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Connections of a trace that are followed, and connections in the report: those with the most octets. As in captures.
+/// Connections of a trace that are followed, and connections in the report: those with the most
+/// octets. As in captures.
 const MAX_CONNECTIONS: usize = 4096;
 const MAX_REPORTED: usize = 1000;
 /// Names of events that are not understood; the rest share one.
@@ -113,7 +114,8 @@ impl Reader {
         *counts.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Reads the text of an event. Returns `false` if it has no name, as the header of a log has none.
+    /// Reads the text of an event. Returns `false` if it has no name, as the header of a log has
+    /// none.
     ///
     /// # Errors
     /// If it is no JSON.
@@ -136,13 +138,15 @@ impl Reader {
         self.only.is_none_or(|only| only == self.summary.traces)
     }
 
-    /// Reads an event by its name. Returns `None` if a field that is needed is missing or has an unknown shape.
+    /// Reads an event by its name. Returns `None` if a field that is needed is missing or has an
+    /// unknown shape.
     fn named(&mut self, event: &Event<'_>) -> Option<()> {
         // Each event moves the time line of a trace with differences.
         let at = event.time.map(|time| self.times.at(time));
         let data = event.data.map_or("null", |data| data.get());
         match event.name().as_str() {
-            // Before draft-02: `connection_new`; before draft-00: `new_connection`, `packet_tx` and `packet_rx`.
+            // Before draft-02: `connection_new`; before draft-00: `new_connection`, `packet_tx` and
+            // `packet_rx`.
             "connection_started" | "connection_new" | "new_connection" => self.connection(event)?.starts(data),
             "packet_sent" | "packet_tx" => self.packet(event, at?, 0, data)?,
             "packet_received" | "packet_rx" => self.packet(event, at?, 1, data)?,

@@ -6,15 +6,18 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The largest size that is counted, so that sizes can be added. No datagram has more than 65,527 octets.
+/// The largest size that is counted, so that sizes can be added. No datagram has more than 65,527
+/// octets.
 const MAX_SIZE: u64 = u32::MAX as u64;
 
 /// The data of an event that sends, receives or loses a packet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packet {
-    /// `None` for packets that have no number: Retry, Version Negotiation, and those that could not be read.
+    /// `None` for packets that have no number: Retry, Version Negotiation, and those that could not
+    /// be read.
     pub(super) number: Option<u64>,
-    /// A packet of the handshake, whose numbers are of a space of their own (RFC 9000, §12.3), or without a number.
+    /// A packet of the handshake, whose numbers are of a space of their own (RFC 9000, §12.3), or
+    /// without a number.
     pub(super) is_early: bool,
     /// Octets of the packet, if the log has them.
     pub(super) size: Option<u64>,
@@ -85,7 +88,8 @@ struct Frame<'a> {
     path_id: Scalar<'a>,
 }
 
-/// A range of an ACK frame, both ends included: two numbers or one (draft-ietf-quic-qlog-quic-events, "AckFrame"), in a list or by itself.
+/// A range of an ACK frame, both ends included: two numbers or one
+/// (draft-ietf-quic-qlog-quic-events, "AckFrame"), in a list or by itself.
 struct Range {
     first: u64,
     last: u64,
@@ -170,7 +174,8 @@ impl Packet {
     }
 }
 
-/// ACK frames, those of several paths (`path_ack`, draft-ietf-quic-multipath) and of extensions (`ack_ecn`, `ack_extended`) included.
+/// ACK frames, those of several paths (`path_ack`, draft-ietf-quic-multipath) and of extensions
+/// (`ack_ecn`, `ack_extended`) included.
 fn is_ack(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     (name.starts_with("ack") || name.starts_with("path_ack") || name.starts_with("mp_ack")) && name != "ack_frequency"

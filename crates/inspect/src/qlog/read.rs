@@ -44,7 +44,8 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Reads a log of any form: all of its traces, or the trace with the number `only` from 1. `open` returns the text from its start.
+/// Reads a log of any form: all of its traces, or the trace with the number `only` from 1. `open`
+/// returns the text from its start.
 ///
 /// A contained log is read twice, because the fields that describe its events may follow them.
 ///
@@ -129,7 +130,8 @@ struct Outline {
 }
 
 impl Outline {
-    /// Reads the first value of a text, and those behind it if it is a contained log: files may have been joined.
+    /// Reads the first value of a text, and those behind it if it is a contained log: files may
+    /// have been joined.
     fn read<'de>(
         &mut self,
         parser: &mut serde_json::Deserializer<impl serde_json::de::Read<'de>>,

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead};
 
-/// Octets of a record, beyond which it is skipped. Chosen: the largest events of public logs have some 100 kB.
+/// Octets of a record, beyond which it is skipped. Chosen: the largest events of public logs have
+/// some 100 kB.
 const MAX_RECORD: usize = 1 << 26;
 
 /// A record of a log.

@@ -4,7 +4,8 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use std::borrow::Cow;
 use std::fmt;
 
-/// A number, a text, or neither. Drafts -00 and -01 write 64-bit numbers as strings, because JavaScript has no integers of 64 bits.
+/// A number, a text, or neither. Drafts -00 and -01 write 64-bit numbers as strings, because
+/// JavaScript has no integers of 64 bits.
 ///
 /// Any JSON deserialises: what is neither a number nor a text becomes `None`.
 #[derive(Clone, Debug, Default, PartialEq)]

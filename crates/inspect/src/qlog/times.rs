@@ -6,7 +6,8 @@ use serde::Serialize;
 const MILLISECOND: i64 = 1_000_000;
 /// Nanoseconds in a microsecond.
 const MICROSECOND: i64 = 1000;
-/// Times above this count from 1970: in nanoseconds, 3 March 1973. Chosen: no clock that counts from the start of a machine reaches it.
+/// Times above this count from 1970: in nanoseconds, 3 March 1973. Chosen: no clock that counts
+/// from the start of a machine reaches it.
 const EPOCH: u64 = 100_000_000_000 * MILLISECOND as u64;
 /// The last nanosecond of a time line: 2116. Later times are this one, so that times can be added.
 const END: i64 = 1 << 62;
@@ -25,7 +26,8 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format with this name: of a field `time_format` (drafts -02 to -14), or of a field of time itself (drafts -00 and -01).
+    /// The format with this name: of a field `time_format` (drafts -02 to -14), or of a field of
+    /// time itself (drafts -00 and -01).
     pub(super) fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "absolute" | "time" => Self::Absolute,
@@ -56,7 +58,8 @@ impl Times {
         Self { format, unit, reference, last: reference }
     }
 
-    /// Nanoseconds on the time line of the log at the time of the next event. A time before the zero is the zero.
+    /// Nanoseconds on the time line of the log at the time of the next event. A time before the
+    /// zero is the zero.
     pub(super) fn at(&mut self, time: f64) -> u64 {
         let base = if self.format == Format::Delta { self.last } else { self.reference };
         self.last = base.saturating_add(nanos(time, self.unit)).clamp(0, END);
@@ -69,7 +72,8 @@ impl Times {
     }
 }
 
-/// The nanoseconds of a time. Whole units are multiplied as integers: a double has no nanoseconds since 1970.
+/// The nanoseconds of a time. Whole units are multiplied as integers: a double has no nanoseconds
+/// since 1970.
 fn nanos(time: f64, unit: i64) -> i64 {
     // Saturating conversions.
     let fraction = (time.fract() * unit as f64).round() as i64;
@@ -91,7 +95,8 @@ mod tests {
         assert_eq!(times("absolute", "ms", 7.0, &[1500.0, 1502.0, 1505.5]), expected);
         assert_eq!(times("relative", "ms", 1000.0, &[500.0, 502.0, 505.5]), expected);
         assert_eq!(times("relative_to_epoch", "us", 1e6, &[500e3, 502e3, 505.5e3]), expected);
-        // The first event is relative to the reference time (draft-ietf-quic-qlog-main-schema-02, §3.4.1).
+        // The first event is relative to the reference time (draft-ietf-quic-qlog-main-schema-02,
+        // §3.4.1).
         assert_eq!(times("relative_to_previous_event", "ms", 1000.0, &[500.0, 2.0, 3.5]), expected);
     }
 

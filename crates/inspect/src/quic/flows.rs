@@ -12,7 +12,8 @@ use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-/// Directions that several connections share, of which those of connections that have ended are dropped then.
+/// Directions that several connections share, of which those of connections that have ended are
+/// dropped then.
 const MAX_SHARED: usize = 1 << 16;
 
 /// The flows of UDP.

@@ -1,13 +1,16 @@
 //! Round-trip times by the handshake of QUIC (RFC 9312, §3.8.1).
 //!
-//! Long headers can be read. An end acknowledges the packets of a handshake at once (RFC 9000, §13.2.1), and addresses them to the connection id that the packet before has told (§7.2), so that an
-//! answer is told from the rest of what the end sends unasked. The first packet of the server tells the part of the round trip behind the point of capture, and the first that the client
-//! addresses to the server's id the part before it.
+//! Long headers can be read. An end acknowledges the packets of a handshake at once (RFC 9000,
+//! §13.2.1), and addresses them to the connection id that the packet before has told (§7.2), so
+//! that an answer is told from the rest of what the end sends unasked. The first packet of the
+//! server tells the part of the round trip behind the point of capture, and the first that the
+//! client addresses to the server's id the part before it.
 
 use super::header::{Kind, LongHeader};
 use acklab_wire::quic::ConnectionId;
 
-/// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1): an end that paused for half of one has not repeated itself.
+/// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1): an end that paused for half of
+/// one has not repeated itself.
 const PAUSE: u64 = 2;
 
 /// What one end sends before it hears from the other.
@@ -31,7 +34,8 @@ pub(crate) struct QuicHandshake {
     is_over: bool,
 }
 
-/// The times to both ends and back: to the client, and to the server. `None` where a packet may have been repeated, so that it is not known which was answered.
+/// The times to both ends and back: to the client, and to the server. `None` where a packet may
+/// have been repeated, so that it is not known which was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) to_server: Option<u64>,
@@ -44,8 +48,8 @@ impl QuicHandshake {
         self.is_over = true;
     }
 
-    /// The end `from` has sent a datagram that begins with this header. Returns the times to both ends, once and with the packet that completes
-    /// them, and the end that is the client.
+    /// The end `from` has sent a datagram that begins with this header. Returns the times to both
+    /// ends, once and with the packet that completes them, and the end that is the client.
     #[cold]
     pub(crate) fn packet(&mut self, at: u64, from: usize, header: &LongHeader) -> Option<(usize, Sides)> {
         if self.is_over || matches!(header.kind, Kind::Negotiation | Kind::Cut) {
@@ -117,7 +121,8 @@ mod tests {
         assert_eq!(found, [(0, Sides { to_server: Some(80), to_client: Some(20) })]);
     }
 
-    /// A ClientHello of two datagrams, of which the second passes after the server has answered the first.
+    /// A ClientHello of two datagrams, of which the second passes after the server has answered the
+    /// first.
     #[test]
     fn the_rest_of_a_flight_is_no_answer() {
         let found = told(&[

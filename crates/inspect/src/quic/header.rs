@@ -6,8 +6,8 @@ use acklab_wire::varint;
 
 /// The header form bit of a long header.
 const LONG: u8 = 0x80;
-/// The least value of the Length field: a packet number and its payload of at least four octets, so that header protection has its sample, and the tag
-/// of the AEAD (RFC 9001, §5.4.2).
+/// The least value of the Length field: a packet number and its payload of at least four octets, so
+/// that header protection has its sample, and the tag of the AEAD (RFC 9001, §5.4.2).
 const MIN_LENGTH: u64 = 4 + 16;
 /// The longest connection id (RFC 9000, §17.2).
 pub(crate) const MAX_ID: usize = 20;
@@ -45,8 +45,9 @@ pub(crate) fn is_long(datagram: &[u8]) -> bool {
 }
 
 impl LongHeader {
-    /// Reads the header of a datagram of `length` octets, of which `octets` are present. Returns `None` if they are no long header, or if a
-    /// field of a known version does not fit in the datagram. Fields that are not present are not checked.
+    /// Reads the header of a datagram of `length` octets, of which `octets` are present. Returns
+    /// `None` if they are no long header, or if a field of a known version does not fit in the
+    /// datagram. Fields that are not present are not checked.
     pub(crate) fn read(octets: &[u8], length: usize) -> Option<Self> {
         let (&first, rest) = octets.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;
@@ -83,8 +84,9 @@ impl LongHeader {
         Some(Self { number, version, kind, destination, source })
     }
 
-    /// Returns `true` if this answers `other`: a packet of the same version, or one of Version Negotiation, to the id by which its sender wants to be
-    /// addressed. Ids of three octets or less match by chance.
+    /// Returns `true` if this answers `other`: a packet of the same version, or one of Version
+    /// Negotiation, to the id by which its sender wants to be addressed. Ids of three octets or
+    /// less match by chance.
     pub(crate) fn answers(&self, other: &Self) -> bool {
         const MIN_ID: usize = 4;
         let is_version = self.number == other.number || self.version == Version::Negotiation;
@@ -103,7 +105,8 @@ fn kind(first: u8, types: Types) -> Kind {
     }
 }
 
-/// Returns `true` if token and Length fit in the `left` octets behind the connection ids, as far as `rest` shows them.
+/// Returns `true` if token and Length fit in the `left` octets behind the connection ids, as far as
+/// `rest` shows them.
 fn fits(kind: Kind, rest: &[u8], left: usize) -> bool {
     let is_cut = rest.len() < left;
     let mut octets = rest;
@@ -125,7 +128,8 @@ fn fits(kind: Kind, rest: &[u8], left: usize) -> bool {
     }
 }
 
-/// Returns `true` if `octets`, of `length` in the packet, are versions of which one is known (RFC 8999, §6).
+/// Returns `true` if `octets`, of `length` in the packet, are versions of which one is known (RFC
+/// 8999, §6).
 fn is_list_of_versions(octets: &[u8], length: usize) -> bool {
     let mut versions = octets
         .chunks_exact(4)
@@ -133,7 +137,8 @@ fn is_list_of_versions(octets: &[u8], length: usize) -> bool {
     length >= 4 && length.is_multiple_of(4) && versions.any(Version::is_known)
 }
 
-/// The destination and the source connection id, and what follows. Ids of more than 20 octets are of no known version (RFC 9000, §17.2).
+/// The destination and the source connection id, and what follows. Ids of more than 20 octets are
+/// of no known version (RFC 9000, §17.2).
 fn ids(octets: &[u8]) -> Option<(ConnectionId, ConnectionId, &[u8])> {
     let (destination, rest) = id(octets)?;
     let (source, rest) = id(rest)?;
@@ -159,7 +164,8 @@ fn are_ids(octets: &[u8]) -> bool {
     true
 }
 
-/// As drafts up to -21 had them: four bits for each length, which is 0, or three less than the length (draft-ietf-quic-transport-21, §17.2).
+/// As drafts up to -21 had them: four bits for each length, which is 0, or three less than the
+/// length (draft-ietf-quic-transport-21, §17.2).
 fn ids_of_nibbles(octets: &[u8]) -> Option<(ConnectionId, ConnectionId, &[u8])> {
     let (lengths, rest) = octets.split_first()?;
     let length = |nibble: u8| if nibble == 0 { 0 } else { usize::from(nibble) + 3 };
@@ -210,7 +216,8 @@ pub(crate) mod tests {
             [0xc0, 0xd0, 0xe0, 0xf0]
                 .map(|first| read(&long(first, version, [ID, ID], &[0, 25, 0, 0], 60)).map(|header| header.kind))
         };
-        // In version 1 of the third, an Initial reads a token of no octets; in 0-RTT and Handshake the first octet is the Length, of zero.
+        // In version 1 of the third, an Initial reads a token of no octets; in 0-RTT and Handshake
+        // the first octet is the Length, of zero.
         assert_eq!(kinds(1)[0], Some(Kind::Initial));
         assert_eq!(kinds(0x6b33_43cf)[1], Some(Kind::Initial));
         assert_eq!((kinds(1)[3], kinds(0x6b33_43cf)[0]), (Some(Kind::Retry), Some(Kind::Retry)));
@@ -240,7 +247,8 @@ pub(crate) mod tests {
 
     #[test]
     fn other_protocols_have_no_long_header() {
-        // A DNS query with the identification 0xc000: the version is 0, the list of versions is a name.
+        // A DNS query with the identification 0xc000: the version is 0, the list of versions is a
+        // name.
         let dns = b"\xc0\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x03www\x07example\x03com\x00\x00\x01\x00\x01";
         // NTP of a client whose clock is not synchronised (leap indicator 3).
         let mut ntp = vec![0xe3, 0, 6, 0xec];

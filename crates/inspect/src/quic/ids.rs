@@ -1,21 +1,23 @@
-//! Connection ids (RFC 9000, §5.1): to which connection a datagram belongs that comes from another address, or between two sockets that share several
-//! connections.
+//! Connection ids (RFC 9000, §5.1): to which connection a datagram belongs that comes from another
+//! address, or between two sockets that share several connections.
 //!
-//! Ids in long headers are visible. Later ones are encrypted, and an end that migrates on purpose uses one of those (RFC 9000, §9.5). A NAT that maps
-//! a connection to another port leaves the id.
+//! Ids in long headers are visible. Later ones are encrypted, and an end that migrates on purpose
+//! uses one of those (RFC 9000, §9.5). A NAT that maps a connection to another port leaves the id.
 
 use super::header::{Kind, LongHeader, MAX_ID};
 use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The shortest id that names a connection: any four octets are those of an id by chance in one of four thousand million datagrams.
+/// The shortest id that names a connection: any four octets are those of an id by chance in one of
+/// four thousand million datagrams.
 const MIN_ID: usize = 4;
-/// Ids of an end that are remembered: those of the client's Initial packets before and after Retry, and of the server's.
+/// Ids of an end that are remembered: those of the client's Initial packets before and after Retry,
+/// and of the server's.
 const MAX_IDS: usize = 4;
 
-/// Ids of all connections that are remembered, of which those of connections that have ended are dropped then. Chosen: twice those of all
-/// connections that are followed.
+/// Ids of all connections that are remembered, of which those of connections that have ended are
+/// dropped then. Chosen: twice those of all connections that are followed.
 const MAX_ALL: usize = 1 << 16;
 
 /// The ids that are known of all connections, by the socket that is addressed by them.
@@ -28,7 +30,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// An end of a connection is addressed by `id` at `socket`. `is_followed` tells of the number of another whether it is still followed.
+    /// An end of a connection is addressed by `id` at `socket`. `is_followed` tells of the number
+    /// of another whether it is still followed.
     pub(crate) fn insert(
         &mut self,
         socket: SocketAddr,
@@ -49,7 +52,8 @@ impl Directory {
         self.by_id.insert((socket, id), end);
     }
 
-    /// The number of the connection that a datagram with a short header to `socket` belongs to, and the end that is there.
+    /// The number of the connection that a datagram with a short header to `socket` belongs to, and
+    /// the end that is there.
     pub(crate) fn find(&self, socket: SocketAddr, datagram: &[u8]) -> Option<(u64, u8)> {
         let lengths = *self.lengths.get(&socket)?;
         let behind = datagram.get(1..)?;
@@ -99,11 +103,12 @@ impl Ids {
         })
     }
 
-    /// Returns `true` if a packet of the end `from` opens another connection between the same sockets: a first packet to an id that the server of
-    /// this one does not have, from an id that its client does not have, after that server has answered.
+    /// Returns `true` if a packet of the end `from` opens another connection between the same
+    /// sockets: a first packet to an id that the server of this one does not have, from an id that
+    /// its client does not have, after that server has answered.
     ///
-    /// An end without an id of its own cannot share a socket among connections (RFC 9000, §5.1). The first id that a client addresses has at least
-    /// eight octets (§7.2).
+    /// An end without an id of its own cannot share a socket among connections (RFC 9000, §5.1).
+    /// The first id that a client addresses has at least eight octets (§7.2).
     pub(crate) fn is_another(&self, from: usize, header: &LongHeader) -> bool {
         const MIN_FIRST: usize = 8;
         let LongHeader { kind, destination, source, .. } = header;
@@ -176,7 +181,8 @@ mod tests {
         assert!(!ids.is_another(0, &header(Kind::Initial, &[7; 8], CLIENT)));
         assert!(ids.is_another(0, &again));
         assert!(!ids.is_another(0, &header(Kind::Handshake, &[4; 8], &[5; 8])));
-        // A client may address an id of NEW_CONNECTION_ID in the rest of its handshake, as quic-go does.
+        // A client may address an id of NEW_CONNECTION_ID in the rest of its handshake, as quic-go
+        // does.
         assert!(
             !ids.is_another(0, &header(Kind::Initial, &[4; 8], CLIENT))
                 && !ids.is_another(0, &header(Kind::Initial, &[4; 8], &[]))

@@ -1,8 +1,10 @@
 //! Whether a flow of UDP is QUIC.
 //!
-//! One packet is enough if its long header is of a known version and all of its fields fit, or if it negotiates versions. A number that no document knows
-//! needs an answer of the other end with the ids of the question, or, if it is one that exercises version negotiation, the size of a first datagram.
-//! Short headers alone need [`MIN_DATAGRAMS`](super::short::MIN_DATAGRAMS) of them. Ports mean nothing.
+//! One packet is enough if its long header is of a known version and all of its fields fit, or if
+//! it negotiates versions. A number that no document knows needs an answer of the other end with
+//! the ids of the question, or, if it is one that exercises version negotiation, the size of a
+//! first datagram. Short headers alone need [`MIN_DATAGRAMS`](super::short::MIN_DATAGRAMS) of them.
+//! Ports mean nothing.
 
 use super::header::{Kind, LongHeader, is_long};
 use super::short::Shorts;
@@ -12,9 +14,11 @@ use std::collections::BTreeMap;
 
 /// The least size of a datagram with a client's first packet (RFC 9000, §14.1).
 const MIN_FIRST: u32 = 1200;
-/// Octets of a datagram that are kept while it is not known what it is: those of a long header with the longest ids.
+/// Octets of a datagram that are kept while it is not known what it is: those of a long header with
+/// the longest ids.
 const MAX_KEPT: usize = 64;
-/// Flows that are followed until it is known what they are. The rest is counted as flows that end and begin anew.
+/// Flows that are followed until it is known what they are. The rest is counted as flows that end
+/// and begin anew.
 const MAX_FLOWS: usize = 1 << 16;
 
 /// A datagram.
@@ -77,8 +81,9 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// A datagram has passed, of a flow that is not known to be QUIC, and whose directions have these keys: first that of the datagram. Returns the
-    /// flow once it is known to be QUIC; it is no longer followed here then.
+    /// A datagram has passed, of a flow that is not known to be QUIC, and whose directions have
+    /// these keys: first that of the datagram. Returns the flow once it is known to be QUIC; it is
+    /// no longer followed here then.
     pub(crate) fn datagram(&mut self, [key, reverse]: [FlowKey; 2], datagram: &Datagram<'_>) -> Option<Recognised> {
         if self.flows.len() >= MAX_FLOWS {
             self.make_room();
@@ -116,7 +121,8 @@ impl Others {
 }
 
 impl Candidate {
-    /// The end `from` has sent a datagram. Returns what shows that the flow is QUIC, once something does.
+    /// The end `from` has sent a datagram. Returns what shows that the flow is QUIC, once something
+    /// does.
     fn evidence(&mut self, from: usize, datagram: &Datagram<'_>) -> Option<String> {
         if is_long(datagram.head) {
             let header = LongHeader::read(datagram.head, datagram.length as usize)?;

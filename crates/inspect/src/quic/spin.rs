@@ -1,21 +1,27 @@
 //! Round-trip times by the spin bit of QUIC (RFC 9000, §17.4; RFC 9312, §3.8.2).
 //!
-//! A client inverts the bit of the newest packet that it has, and a server repeats it. So the bit changes once a round trip in each direction, and each change is answered by
-//! one of the other end. The numbers of packets are encrypted: a packet that arrives late shows an old bit, and so makes two changes that are none. Ends know the numbers, and
-//! do not answer those. A change therefore counts once the other end has answered it. Where only one direction was captured, a change counts at once, unless it follows the last
-//! too soon.
+//! A client inverts the bit of the newest packet that it has, and a server repeats it. So the bit
+//! changes once a round trip in each direction, and each change is answered by one of the other
+//! end. The numbers of packets are encrypted: a packet that arrives late shows an old bit, and so
+//! makes two changes that are none. Ends know the numbers, and do not answer those. A change
+//! therefore counts once the other end has answered it. Where only one direction was captured, a
+//! change counts at once, unless it follows the last too soon.
 //!
-//! An end that does not take part should set the bit at random for each packet, or leave it for the whole connection.
+//! An end that does not take part should set the bit at random for each packet, or leave it for the
+//! whole connection.
 
-/// The header form bit of a long header (RFC 9000, §17.2). The bit after it may be anything (RFC 9287).
+/// The header form bit of a long header (RFC 9000, §17.2). The bit after it may be anything (RFC
+/// 9287).
 const LONG: u8 = 0x80;
 /// The spin bit of a short header (RFC 9000, §17.3.1).
 const SPIN: u8 = 0x20;
 /// A late packet is overtaken by three at most; what is later counts as lost (RFC 9002, §6.1.1).
 const OVERTAKEN: u64 = 3;
-/// Where only one direction was captured, a change sooner after the last than this share of the least round trip is that of a late packet (RFC 9312, §3.8.2 asks for such a heuristic).
+/// Where only one direction was captured, a change sooner after the last than this share of the
+/// least round trip is that of a late packet (RFC 9312, §3.8.2 asks for such a heuristic).
 const LEAST_SHARE: u64 = 4;
-/// Standard deviations by which the number of changes differs from that of random bits, in an end that takes part.
+/// Standard deviations by which the number of changes differs from that of random bits, in an end
+/// that takes part.
 const DEVIATIONS: f64 = 3.0;
 /// Changes that count, of both ends, from which the bit tells round trips.
 const LEAST_CHANGES: u64 = 3;
@@ -27,7 +33,8 @@ struct Change {
     value: bool,
     /// Packets of the end before it.
     packets: u64,
-    /// Whether it may have come before: it undoes the work of a late packet, or is in the first short header, before which others may stand behind long ones (RFC 9000, §12.2).
+    /// Whether it may have come before: it undoes the work of a late packet, or is in the first
+    /// short header, before which others may stand behind long ones (RFC 9000, §12.2).
     is_blurred: bool,
 }
 
@@ -101,7 +108,8 @@ pub(crate) struct Spins {
 }
 
 impl Spins {
-    /// The end `from` has sent a datagram that begins with this octet. Returns a round trip, and the end in whose direction it was seen, if the packet shows one.
+    /// The end `from` has sent a datagram that begins with this octet. Returns a round trip, and
+    /// the end in whose direction it was seen, if the packet shows one.
     #[inline]
     pub(crate) fn packet(&mut self, at: u64, from: usize, first: u8) -> Option<(usize, Whole)> {
         let end = &mut self.ends[from];
@@ -129,7 +137,8 @@ impl Spins {
             let counts = !end.counted.is_some_and(is_soon);
             return if counts { end.count(change, None).map(|whole| (from, whole)) } else { None };
         }
-        // A client inverts what it sees, a server repeats it. What does neither, undoes a change that was none.
+        // A client inverts what it sees, a server repeats it. What does neither, undoes a change
+        // that was none.
         if end.value == (other.value ^ (from == 0)) {
             end.open = Some(change);
             let answered = other.open.take()?;
@@ -170,14 +179,16 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A client and a server that each send a packet a millisecond, with `delays` from them to the point of capture. One packet in `late` is `by` late. Returns the instants at which
-    /// packets pass the point, their ends, and their first octets.
+    /// A client and a server that each send a packet a millisecond, with `delays` from them to the
+    /// point of capture. One packet in `late` is `by` late. Returns the instants at which packets
+    /// pass the point, their ends, and their first octets.
     fn spinning(delays: [u64; 2], late: u64, by: u64) -> Vec<(u64, usize, u8)> {
         const STEP: u64 = MS / 4;
         let mut passed = Vec::new();
         let mut values = [false; 2];
         let mut newest = [0; 2];
-        // Those under way: when they arrive, their numbers and values, by the end that has sent them.
+        // Those under way: when they arrive, their numbers and values, by the end that has sent
+        // them.
         let mut under_way: [Vec<(u64, u64, bool)>; 2] = Default::default();
         for now in (0..5000 * MS).step_by(STEP as usize) {
             for end in 0..2 {

@@ -9,7 +9,8 @@ pub(crate) enum Version {
     Current(Types),
     /// A version of which only the invariants are known, and that someone has registered.
     Registered,
-    /// Google's Q046 to Q049 and drafts up to -21, which have the lengths of both connection ids in one octet.
+    /// Google's Q046 to Q049 and drafts up to -21, which have the lengths of both connection ids in
+    /// one octet.
     Nibbles,
     /// One of the numbers that exercise version negotiation (RFC 9000, §15).
     Greased,
@@ -26,7 +27,8 @@ pub(crate) enum Types {
     Two,
 }
 
-/// Numbers and masks of versions with the invariants of RFC 8999: <https://github.com/quicwg/base-drafts/wiki/QUIC-Versions>.
+/// Numbers and masks of versions with the invariants of RFC 8999:
+/// <https://github.com/quicwg/base-drafts/wiki/QUIC-Versions>.
 const REGISTERED: &[(u32, u32)] = &[
     (0x4547_4700, 0xffff_ff00), // quant
     (0x5043_5130, 0xffff_fff0), // picoquic

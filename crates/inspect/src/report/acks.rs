@@ -9,8 +9,8 @@ use crate::thinning::{self, Case, Thinning};
 use crate::way;
 use serde::Serialize;
 
-/// Where packets with data acknowledge a larger share of the data, as in requests and replies, pure ACKs are the exception, and their ratio describes no receiver;
-/// *chosen*.
+/// Where packets with data acknowledge a larger share of the data, as in requests and replies, pure
+/// ACKs are the exception, and their ratio describes no receiver; *chosen*.
 const RIDDEN: f64 = 0.5;
 
 /// Acknowledgments.
@@ -32,7 +32,8 @@ pub struct Acks {
     pub agreement: f64,
     /// Median time between ACKs, in milliseconds.
     pub spacing: Option<f64>,
-    /// The rate of a return path that is busy with the ACKs that a box leaves, in Mbps of their octets.
+    /// The rate of a return path that is busy with the ACKs that a box leaves, in Mbps of their
+    /// octets.
     pub rate: Option<f64>,
     /// ACKs to a burst.
     pub burst: Option<f64>,
@@ -47,7 +48,8 @@ pub struct Acks {
 }
 
 impl Acks {
-    /// ACKs of a direction that was captured at `position`. A box on the path cannot read those of a log: they are encrypted.
+    /// ACKs of a direction that was captured at `position`. A box on the path cannot read those of
+    /// a log: they are encrypted.
     pub(super) fn of(
         way: &way::Way,
         position: Position,

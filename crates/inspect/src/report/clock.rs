@@ -26,6 +26,7 @@ pub struct Step {
     pub packet: u64,
     /// Seconds from the start of the capture, without steps.
     pub at: f64,
-    /// Seconds by which it has stepped: ahead, or back if negative. Without timestamps, a pause may be part of it.
+    /// Seconds by which it has stepped: ahead, or back if negative. Without timestamps, a pause may
+    /// be part of it.
     pub size: f64,
 }

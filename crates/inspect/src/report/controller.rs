@@ -20,8 +20,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// The likely controller of a direction that was captured at `position`, over a bottleneck of `rate` bytes of payload per second. `is_bursty`:
-    /// ACKs come in bursts.
+    /// The likely controller of a direction that was captured at `position`, over a bottleneck of
+    /// `rate` bytes of payload per second. `is_bursty`: ACKs come in bursts.
     pub(super) fn of(way: &way::Way, position: Position, rate: Option<f64>, is_bursty: bool) -> Finding<Self> {
         if position != Position::Sender {
             return Finding::not_known("data in flight are visible at the sender only");

@@ -5,7 +5,8 @@ use crate::trace;
 use crate::way::{self, Passing};
 use serde::Serialize;
 
-/// Points of a time–sequence plot: seconds from the first data, and octets from the first that was kept.
+/// Points of a time–sequence plot: seconds from the first data, and octets from the first that was
+/// kept.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Curves {
     /// Spans of time of which all packets are shown: data and the ACKs that returned meanwhile.
@@ -23,7 +24,8 @@ pub struct Window {
     pub retransmitted: Vec<(f64, u64, u32)>,
     /// Data that later ones overtook.
     pub reordered: Vec<(f64, u64, u32)>,
-    /// Acknowledgments: time, octets acknowledged, octets up to the right edge of the receive window.
+    /// Acknowledgments: time, octets acknowledged, octets up to the right edge of the receive
+    /// window.
     pub acks: Vec<(f64, u64, Option<u64>)>,
     /// Blocks beyond an ACK that the receiver holds: time, first octet, octets.
     pub sacked: Vec<(f64, u64, u64)>,

@@ -4,7 +4,8 @@ use super::Position;
 use crate::way;
 use serde::Serialize;
 
-/// A share of the time in which something else limited the sender, from which its rate may be below that of the path.
+/// A share of the time in which something else limited the sender, from which its rate may be below
+/// that of the path.
 const MOSTLY: f64 = 0.5;
 
 /// Shares of the time.
@@ -17,7 +18,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The shares of the time in a direction that was captured at `position`. Returns `None` where the limits cannot be seen.
+    /// The shares of the time in a direction that was captured at `position`. Returns `None` where
+    /// the limits cannot be seen.
     pub(super) fn of(way: &way::Way, position: Position) -> Option<Self> {
         let (receive_window, application) = match position {
             Position::Sender | Position::Middle => way.limits.shares()?,

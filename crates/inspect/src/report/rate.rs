@@ -9,8 +9,9 @@ use crate::receiver_clock::ReceiverClock;
 use crate::way;
 use crate::writes::Pause;
 
-/// Full-sized segments by which the queue of a busy bottleneck changes. Fitted to the flows 0 to 299 of `validation/inspection/controllers.py`; a sender that sends two at a time, as for
-/// each delayed ACK, has one waiting.
+/// Full-sized segments by which the queue of a busy bottleneck changes. Fitted to the flows 0 to
+/// 299 of `validation/inspection/controllers.py`; a sender that sends two at a time, as for each
+/// delayed ACK, has one waiting.
 const QUEUED: f64 = 3.0;
 
 /// What arrivals of data and ACKs show.
@@ -19,7 +20,8 @@ pub(super) struct Seen {
     pub(super) ack_stretches: Vec<Vec<way::Ack>>,
     pub(super) rate: Finding<rate::Rate>,
     pub(super) bursts: Option<Bursts>,
-    /// By how many full-sized segments the queue changed while the bottleneck kept its rate, if that was seen.
+    /// By how many full-sized segments the queue changed while the bottleneck kept its rate, if
+    /// that was seen.
     queue: Option<f64>,
 }
 
@@ -63,7 +65,8 @@ impl Seen {
         Self { ack_stretches, rate, bursts, queue }
     }
 
-    /// The rate in Mbps of IP packets, and whether it is a lower bound. Packets have `overhead` times the bytes of their payload.
+    /// The rate in Mbps of IP packets, and whether it is a lower bound. Packets have `overhead`
+    /// times the bytes of their payload.
     pub(super) fn rate_of_ip(&self, overhead: f64, limits: Option<Limits>) -> (Finding<Estimate>, bool) {
         let Some((rate, evidence)) = self.rate.value().zip(self.rate.evidence()) else {
             return (Finding::not_known(self.rate.reason().unwrap_or_default()), false);
@@ -83,7 +86,8 @@ impl Seen {
     }
 }
 
-/// By how many full-sized segments the queue changed at a `rate` of bytes per second, beyond two ticks of the clock.
+/// By how many full-sized segments the queue changed at a `rate` of bytes per second, beyond two
+/// ticks of the clock.
 fn queue(way: &way::Way, rate: f64, tick: f64) -> Option<f64> {
     let nanos = way.load.queue(rate)? - 2.0 * tick;
     Some((nanos / 1e9 * rate / f64::from(way.mss())).max(0.0))
@@ -103,8 +107,10 @@ fn rough_rate(seen: &[Vec<Point>], tick: f64) -> Option<f64> {
     train_rate(&single, Some(longest / 400.0), tick).map(|rate| rate.value).or_else(|| rate::mean(&single))
 }
 
-/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured over whole bursts. The curves `seen` have a point for each arrival; in
-/// them bursts are looked for, with the stride of their samples and the `rough` rate. `clock` is the rate by the receiver's clock.
+/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured
+/// over whole bursts. The curves `seen` have a point for each arrival; in them bursts are looked
+/// for, with the stride of their samples and the `rough` rate. `clock` is the rate by the
+/// receiver's clock.
 fn rate_and_bursts(
     busy: &Busy<'_>,
     (seen, stride): (&[Vec<Point>], u64),
@@ -118,7 +124,8 @@ fn rate_and_bursts(
     (rate, found)
 }
 
-/// The octets that have arrived, over time. What arrives again counts again: the bottleneck has carried it.
+/// The octets that have arrived, over time. What arrives again counts again: the bottleneck has
+/// carried it.
 fn arrivals(stretch: &[way::Data]) -> Vec<Point> {
     let mut octets = 0;
     advancing(stretch.iter().map(|data| {

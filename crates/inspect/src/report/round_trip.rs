@@ -9,7 +9,8 @@ use serde::Serialize;
 
 /// A side with less than this share of the round trip is that of an end.
 const AT_END: f64 = 0.1;
-/// The shortest tick in nanoseconds that is assumed: a kernel needs longer to take the time of a packet.
+/// The shortest tick in nanoseconds that is assumed: a kernel needs longer to take the time of a
+/// packet.
 const MIN_TICK: f64 = 1e3;
 
 /// The share of a time from which a tick of the clock is named.
@@ -38,7 +39,8 @@ pub struct RoundTrip {
     pub samples: u64,
     /// Samples of lone segments, whose ACK a receiver may delay. They count for the least only.
     pub lone: u64,
-    /// Echoes of timestamps that a pause of the sender or a retransmission made late. They do not count.
+    /// Echoes of timestamps that a pause of the sender or a retransmission made late. They do not
+    /// count.
     pub late: u64,
     /// The sides are known by the spin bit.
     pub by_spin_bit: bool,
@@ -55,8 +57,8 @@ struct Samples<'a> {
 }
 
 impl RoundTrip {
-    /// Those of a direction. `spins` are the spin bits, if they tell something, and the end that sends in this direction. `tick` is that of the capture's clock,
-    /// in nanoseconds.
+    /// Those of a direction. `spins` are the spin bits, if they tell something, and the end that
+    /// sends in this direction. `tick` is that of the capture's clock, in nanoseconds.
     pub(super) fn of(way: &way::Way, spins: Option<(&Spins, usize)>, tick: f64) -> Self {
         let tick = tick.max(MIN_TICK);
         let millis = |nanos: u64| nanos as f64 / 1e6;
@@ -130,8 +132,9 @@ fn position(ahead: Option<u64>, behind: Option<u64>, tick: f64) -> Position {
     }
 }
 
-/// Samples under load. Those of the two sides do not belong together: samples of the side that varies count with the median of the other, or with its least where
-/// that side is an end. Returns the reason if a side that may hold the queue has no samples.
+/// Samples under load. Those of the two sides do not belong together: samples of the side that
+/// varies count with the median of the other, or with its least where that side is an end. Returns
+/// the reason if a side that may hold the queue has no samples.
 fn under_load(way: &way::Way, position: Position, [ahead, behind]: [Option<u64>; 2]) -> Result<Samples<'_>, String> {
     let times = [&way.round_trip.ahead, &way.round_trip.behind];
     let has = times.map(|times| times.count() > 0);

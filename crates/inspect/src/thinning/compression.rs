@@ -1,7 +1,7 @@
 //! Whether ACKs that arrive together were sent apart.
 //!
-//! A box that holds ACKs back and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark, SIGCOMM 1991) shows in their timestamps: ACKs
-//! that arrive together were not sent together.
+//! A box that holds ACKs back and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark,
+//! SIGCOMM 1991) shows in their timestamps: ACKs that arrive together were not sent together.
 
 use crate::bursts::starts;
 use crate::quantiles::median;
@@ -9,8 +9,8 @@ use crate::rate::{Point, tidy};
 use crate::receiver_clock::tick_between;
 use crate::way::Ack;
 
-/// Whether bursts of ACKs, which have this period in nanoseconds, were sent over that time and not together. Returns `None` if timestamps
-/// are missing or too coarse.
+/// Whether bursts of ACKs, which have this period in nanoseconds, were sent over that time and not
+/// together. Returns `None` if timestamps are missing or too coarse.
 pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> Option<bool> {
     let mut spreads = Vec::new();
     for stretch in stretches {

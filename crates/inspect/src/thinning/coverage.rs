@@ -1,16 +1,20 @@
 //! How many segments ACKs cover.
 //!
-//! A receiver acknowledges by a rule, so that most of its ACKs cover the same number of segments, or leave when its timer expires.
+//! A receiver acknowledges by a rule, so that most of its ACKs cover the same number of segments,
+//! or leave when its timer expires.
 
 use crate::receiver_clock::tick_between;
 use crate::way::Ack;
 use std::collections::BTreeMap;
 
-/// ACKs that are left out at the start of a connection, in which receivers acknowledge more often (Linux's quick ACKs) and windows are small.
+/// ACKs that are left out at the start of a connection, in which receivers acknowledge more often
+/// (Linux's quick ACKs) and windows are small.
 const START: usize = 64;
-/// A number of segments that fewer of its ACKs cover is not that of its rule: it may be an ACK that was lost.
+/// A number of segments that fewer of its ACKs cover is not that of its rule: it may be an ACK that
+/// was lost.
 const OFTEN: f64 = 0.01;
-/// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000, §18.2, 25 ms).
+/// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000,
+/// §18.2, 25 ms).
 const TIMER: f64 = 20e6;
 
 /// What the ACKs of a direction cover.
@@ -24,7 +28,8 @@ pub(crate) struct Coverage {
     pub(crate) mean: f64,
     /// The number that all but one in a hundred do not exceed.
     pub(crate) largest: u32,
-    /// The share of ACKs that a receiver sends by a number of segments or by its timer: they cover the usual number, or fewer and waited.
+    /// The share of ACKs that a receiver sends by a number of segments or by its timer: they cover
+    /// the usual number, or fewer and waited.
     pub(crate) by_rule: f64,
     pub(crate) count: usize,
 }
@@ -55,7 +60,8 @@ impl Coverage {
     }
 }
 
-/// ACKs of data in order, but for those of single segments that follow a gap: a receiver sends these at once (RFC 5681, §4.2).
+/// ACKs of data in order, but for those of single segments that follow a gap: a receiver sends
+/// these at once (RFC 5681, §4.2).
 fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
     let mut is_after_gap = false;
     acks.iter()
@@ -128,7 +134,8 @@ mod tests {
         assert!(Coverage::of(&acks(|n| 2 + n * 7 % 11, |_| 1e6)).by_rule < 0.2);
     }
 
-    /// A receiver that acknowledges eight, or what it has after 25 ms: six mostly, eight at times, and each segment at once after a gap.
+    /// A receiver that acknowledges eight, or what it has after 25 ms: six mostly, eight at times,
+    /// and each segment at once after a gap.
     #[test]
     fn a_timer_that_rules_is_the_receivers() {
         let covers = |n: u32| match n % 20 {

@@ -1,17 +1,21 @@
 //! The pace of ACKs.
 //!
-//! A return path that is busy takes a time for each ACK that its octets need, whatever the ACK acknowledges. Where the data set the pace, equal distances are equal
-//! numbers of segments. A receiver that acknowledges by a timer, once per interrupt of its card, paces its ACKs as well, so that the pace names no thinner: it
-//! gives the rate of the return path where ACKs are known to be missing.
+//! A return path that is busy takes a time for each ACK that its octets need, whatever the ACK
+//! acknowledges. Where the data set the pace, equal distances are equal numbers of segments. A
+//! receiver that acknowledges by a timer, once per interrupt of its card, paces its ACKs as well,
+//! so that the pace names no thinner: it gives the rate of the return path where ACKs are known to
+//! be missing.
 
 use super::coverage::{Arrived, most_frequent};
 use crate::quantiles::half_sample_mode;
 
 /// ACKs at the pace of a link that tell something.
 const MIN_PACED: usize = 10;
-/// A return path that is busy for less of the time thins little. A gate that releases ACKs together keeps its link busy for a moment only.
+/// A return path that is busy for less of the time thins little. A gate that releases ACKs together
+/// keeps its link busy for a moment only.
 const BUSY: f64 = 0.2;
-/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments, but for this share and number of exceptions.
+/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments, but
+/// for this share and number of exceptions.
 const VARIES: (f64, f64) = (0.02, 1.0);
 /// Distances within this ratio are equal.
 const NEAR: f64 = 0.02;
@@ -59,7 +63,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// ACKs at the pace of a link, some of which cover one segment and others two, are those that a full queue has left of ACKs for each segment.
+    /// ACKs at the pace of a link, some of which cover one segment and others two, are those that a
+    /// full queue has left of ACKs for each segment.
     #[test]
     fn equal_distances_of_different_numbers_are_those_of_the_return_path() {
         let acks = |covers: &dyn Fn(u32) -> u32| -> Vec<Arrived> {

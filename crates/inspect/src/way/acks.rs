@@ -48,12 +48,14 @@ impl Acks {
         self.all > 0
     }
 
-    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure ACKs.
+    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure
+    /// ACKs.
     pub(super) fn ridden(&self, acknowledged: u64) -> f64 {
         self.ridden as f64 / acknowledged.max(1) as f64
     }
 
-    /// The share of the acknowledged octets that were acknowledged in order, without losses or reordering.
+    /// The share of the acknowledged octets that were acknowledged in order, without losses or
+    /// reordering.
     pub(super) fn ordered(&self, acknowledged: u64) -> f64 {
         self.ordered as f64 / acknowledged.max(1) as f64
     }

@@ -1,4 +1,5 @@
-//! The data of a direction in sequence: what has passed the point, what is missing, and what the receiver has.
+//! The data of a direction in sequence: what has passed the point, what is missing, and what the
+//! receiver has.
 
 use super::records::Passing;
 use super::scoreboard::{Scoreboard, Segments, Sent};
@@ -84,7 +85,8 @@ impl Delivery {
         self.fresh
     }
 
-    /// The place behind the last octet that has passed, and the one before which the receiver has everything.
+    /// The place behind the last octet that has passed, and the one before which the receiver has
+    /// everything.
     pub(super) const fn edges(&self) -> (u64, u64) {
         (self.space.highest, self.space.acknowledged)
     }
@@ -95,7 +97,8 @@ impl Delivery {
         self.space.flight()
     }
 
-    /// Octets that the receiver has acknowledged and that are not in the capture. One may be a FIN, or a probe of a closed window.
+    /// Octets that the receiver has acknowledged and that are not in the capture. One may be a FIN,
+    /// or a probe of a closed window.
     pub(crate) fn uncaptured(&self) -> u64 {
         let behind = self.space.acknowledged.saturating_sub(self.space.highest);
         self.losses.uncaptured() + if behind > 1 { behind } else { 0 }
@@ -144,7 +147,8 @@ impl Delivery {
         segment.payload > 0 && self.space.place_of(segment.seq).is_some_and(|place| place < self.space.highest)
     }
 
-    /// The place from which a segment of the sender goes on behind the last, which the window has not kept it from.
+    /// The place from which a segment of the sender goes on behind the last, which the window has
+    /// not kept it from.
     pub(super) fn continued_by(&self, segment: &Segment) -> Option<u64> {
         let mss = u64::from(self.mss());
         let has_room = self.window.bytes().is_none_or(|window| self.flight() + mss <= window);
@@ -152,8 +156,8 @@ impl Delivery {
         self.space.place_of(segment.seq).filter(goes_on).filter(|_| segment.payload > 0 && has_room)
     }
 
-    /// The place of the data of a segment. Returns `None` if they are none, are a probe, or may be another connection's. `has_acks` says whether ACKs of the direction are
-    /// captured.
+    /// The place of the data of a segment. Returns `None` if they are none, are a probe, or may be
+    /// another connection's. `has_acks` says whether ACKs of the direction are captured.
     #[inline]
     pub(super) fn place(&mut self, packet: &Packet<'_>, has_acks: bool) -> Option<Placed> {
         let segment = packet.segment;
@@ -182,7 +186,8 @@ impl Delivery {
             self.losses.begin(start, mark);
         }
         let end = start + u64::from(segment.payload);
-        // The first byte of a larger segment may have probed the window (as in Wireshark, `packet-tcp.c`).
+        // The first byte of a larger segment may have probed the window (as in Wireshark,
+        // `packet-tcp.c`).
         let start = if segment.payload > 1 && start + 1 == self.space.highest { start + 1 } else { start };
         if segment.payload == 1 && self.is_probe(start, has_acks) {
             return None;
@@ -192,8 +197,8 @@ impl Delivery {
         Some(Placed { start, end, is_new: start >= self.space.highest, segments, more, missing, mark })
     }
 
-    /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe of a closed window (§3.8.6.1), which is none of the data
-    /// until it is acknowledged.
+    /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe
+    /// of a closed window (§3.8.6.1), which is none of the data until it is acknowledged.
     #[cold]
     fn is_probe(&mut self, start: u64, has_acks: bool) -> bool {
         let is_acknowledged = start < self.space.acknowledged;
@@ -202,7 +207,8 @@ impl Delivery {
         is_acknowledged || is_before || self.window.is_probed(start, self.space.highest)
     }
 
-    /// Data that were placed pass the point. `sides` are the least times to the receiver and back, and to the sender.
+    /// Data that were placed pass the point. `sides` are the least times to the receiver and back,
+    /// and to the sender.
     #[inline]
     pub(super) fn pass(&mut self, placed: Placed, sides: (Option<u64>, Option<u64>)) -> Passing {
         if placed.is_new {
@@ -239,7 +245,8 @@ impl Delivery {
             Some(filled) => {
                 self.fresh += end.min(highest) - start;
                 if end > self.space.acknowledged {
-                    // Neither it nor its ACK tells a round trip: the ACK may be one of what came after it.
+                    // Neither it nor its ACK tells a round trip: the ACK may be one of what came
+                    // after it.
                     self.board.insert(Sent { start, value: mark.value, ..again });
                 }
                 match filled {
@@ -263,7 +270,8 @@ impl Delivery {
         passing
     }
 
-    /// The place that a segment of the receiver acknowledges. Returns `None` if no data have passed or no window reaches it.
+    /// The place that a segment of the receiver acknowledges. Returns `None` if no data have passed
+    /// or no window reaches it.
     #[inline]
     pub(super) fn place_of_ack(&self, segment: &Segment) -> Option<u64> {
         self.space.place_of_ack(segment.ack)
@@ -293,7 +301,8 @@ impl Delivery {
     fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) -> (Segments, Option<Sample>) {
         let covered = self.board.acknowledge(ack, echo, self.size.mss());
         self.losses.counts.needless += covered.needless;
-        // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the receiver has had for longer.
+        // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the
+        // receiver has had for longer.
         let first_time = |sent: &Sent| {
             sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked && sent.start >= self.timed_from
         };

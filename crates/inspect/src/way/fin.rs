@@ -5,7 +5,8 @@ use acklab_wire::tcp::SeqNumber;
 /// The FIN of a direction without data, until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fin {
-    /// The number behind it, and when it passed. It has no time once it was retransmitted or acknowledged: its ACK is ambiguous (Karn's rule).
+    /// The number behind it, and when it passed. It has no time once it was retransmitted or
+    /// acknowledged: its ACK is ambiguous (Karn's rule).
     sent: Option<(SeqNumber, Option<u64>)>,
 }
 

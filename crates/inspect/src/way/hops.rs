@@ -1,6 +1,7 @@
 //! Which end of a direction is at the point of capture, by times to live.
 
-/// Initial values of operating systems (the 64 that RFC 1700 recommends; 128 of Windows, 255 of Solaris and of routers). Each router takes one off (RFC 791, §3.2).
+/// Initial values of operating systems (the 64 that RFC 1700 recommends; 128 of Windows, 255 of
+/// Solaris and of routers). Each router takes one off (RFC 791, §3.2).
 const INITIAL: [u8; 3] = [64, 128, 255];
 
 /// The times to live of data and of ACKs.
@@ -38,7 +39,8 @@ impl Hops {
         self.acks.packet(time_to_live);
     }
 
-    /// Returns why no router is between the receiver and the point of capture, if data have passed one and ACKs have not.
+    /// Returns why no router is between the receiver and the point of capture, if data have passed
+    /// one and ACKs have not.
     pub(crate) fn are_none_of_acks(&self) -> Option<String> {
         let is_near = self.acks.initial > 0 && self.acks.others == 0;
         let is_far = self.data.others > 0 && self.data.initial == 0;

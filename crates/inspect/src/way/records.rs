@@ -44,7 +44,8 @@ pub(crate) struct Ack {
     /// The receive window, if its scale is known.
     pub(crate) window: Option<u32>,
     pub(crate) is_pure: bool,
-    /// Whether the application paused between the data of the ACK before and those that it acknowledges.
+    /// Whether the application paused between the data of the ACK before and those that it
+    /// acknowledges.
     pub(crate) pause: Pause,
 }
 

@@ -36,7 +36,8 @@ pub(super) struct Scoreboard {
 pub(super) struct Covered {
     /// The last packet that it covers whole.
     pub(super) newest: Option<Sent>,
-    /// Retransmitted segments of which the first transmission arrived, by the timestamp that the ACK echoes (Eifel, RFC 3522, §3.2).
+    /// Retransmitted segments of which the first transmission arrived, by the timestamp that the
+    /// ACK echoes (Eifel, RFC 3522, §3.2).
     pub(super) needless: u64,
     /// Its segments in order.
     pub(super) segments: Segments,
@@ -77,7 +78,8 @@ impl Segments {
 pub(super) struct Reported {
     /// Bytes that the receiver got twice (D-SACK, RFC 2883, §4).
     pub(super) duplicate: u64,
-    /// The last segment that is reported for the first time, in the block that the ACK reports for the first time.
+    /// The last segment that is reported for the first time, in the block that the ACK reports for
+    /// the first time.
     pub(super) newest: Option<Sent>,
 }
 
@@ -116,7 +118,8 @@ impl Scoreboard {
         }
     }
 
-    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes, `mss` the payload of a full-sized segment.
+    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes, `mss` the
+    /// payload of a full-sized segment.
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64, echo: Option<u32>, mss: u32) -> Covered {
         let mut covered = Covered::default();
@@ -155,7 +158,8 @@ impl Scoreboard {
             if end <= start || end > space.highest {
                 continue;
             }
-            // RFC 2883, §4: the first block reports a duplicate if it lies below the ACK or within the second.
+            // RFC 2883, §4: the first block reports a duplicate if it lies below the ACK or within
+            // the second.
             let second = seen[1];
             let is_within_second = number == 0 && blocks.len() > 1 && second.0 <= start && end <= second.1;
             if number == 0 && (end <= ack || is_within_second) {
@@ -171,7 +175,8 @@ impl Scoreboard {
         reported
     }
 
-    /// Marks what the receiver holds from `start` to `end`. Returns the last segment that was not marked before.
+    /// Marks what the receiver holds from `start` to `end`. Returns the last segment that was not
+    /// marked before.
     fn mark(&mut self, start: u64, end: u64) -> Option<Sent> {
         // The part of a block that an ACK before has reported is marked.
         let known = self.blocks.iter().find(|block| block.0 == start && block.1 <= end).map_or(start, |block| block.1);
@@ -194,7 +199,8 @@ mod tests {
     use crate::way::sequence::START;
     use acklab_wire::tcp::SeqNumber;
 
-    /// Ten segments of 100 bytes, one per millisecond, of which none is acknowledged. A tick of the sender's clock is two milliseconds.
+    /// Ten segments of 100 bytes, one per millisecond, of which none is acknowledged. A tick of the
+    /// sender's clock is two milliseconds.
     fn ten() -> (Scoreboard, SequenceSpace) {
         let (mut board, mut space) = (Scoreboard::default(), SequenceSpace::default());
         space.begin(SeqNumber(0));

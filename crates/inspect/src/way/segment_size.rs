@@ -1,13 +1,15 @@
 //! The payload of a full-sized segment, and how many segments a packet holds.
 //!
-//! A packet that a card cuts later, or has put together, holds several (TCP segmentation offload, generic receive offload). The MSS option says how
-//! large a segment is. A capture that begins in mid-flow lacks it; then the size is the one that most larger packets are multiples of.
+//! A packet that a card cuts later, or has put together, holds several (TCP segmentation offload,
+//! generic receive offload). The MSS option says how large a segment is. A capture that begins in
+//! mid-flow lacks it; then the size is the one that most larger packets are multiples of.
 
 use std::collections::BTreeMap;
 
 /// Sizes of payloads that are remembered.
 const MAX_SIZES: usize = 128;
-/// The largest payload of a segment on Ethernet without jumbo frames: 1500 bytes less the headers of IPv4 and TCP (RFC 894; RFC 9293, §3.7.1).
+/// The largest payload of a segment on Ethernet without jumbo frames: 1500 bytes less the headers
+/// of IPv4 and TCP (RFC 894; RFC 9293, §3.7.1).
 const ETHERNET: u32 = 1460;
 /// The smallest MSS that a path offers (RFC 9293, §3.7.1).
 const SMALLEST: u32 = 536;
@@ -17,7 +19,8 @@ const SMALLEST: u32 = 536;
 pub(crate) struct SegmentSize {
     largest: u32,
     offered: Option<u16>,
-    /// Packets by payload, while the MSS option is not known. Payloads that found no room are in none.
+    /// Packets by payload, while the MSS option is not known. Payloads that found no room are in
+    /// none.
     sizes: BTreeMap<u32, u64>,
     /// The size by multiples.
     inferred: Option<u32>,
@@ -38,8 +41,8 @@ impl SegmentSize {
         self.largest = self.largest.max(payload);
     }
 
-    /// Returns the number of segments in a packet with this payload, and how many more than counted the packets before it held: larger ones show that the
-    /// ones before held several.
+    /// Returns the number of segments in a packet with this payload, and how many more than counted
+    /// the packets before it held: larger ones show that the ones before held several.
     #[inline]
     pub(super) fn packet(&mut self, payload: u32) -> (u64, u64) {
         self.largest = self.largest.max(payload);
@@ -68,7 +71,8 @@ impl SegmentSize {
         (own, (counted(self) - own).saturating_sub(before))
     }
 
-    /// The size that most of the larger packets are multiples of: a size that has passed, or the greatest common divisor of two.
+    /// The size that most of the larger packets are multiples of: a size that has passed, or the
+    /// greatest common divisor of two.
     fn by_multiples(&self) -> Option<u32> {
         let large: Vec<(u32, u64)> = self.sizes.range(ETHERNET + 1..).map(|(&size, &count)| (size, count)).collect();
         let all: u64 = large.iter().map(|one| one.1).sum();

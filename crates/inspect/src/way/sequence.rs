@@ -2,7 +2,8 @@
 
 use acklab_wire::tcp::SeqNumber;
 
-/// The place of the first byte: bytes from before it have a place as well, and places are congruent with distances from the first number.
+/// The place of the first byte: bytes from before it have a place as well, and places are congruent
+/// with distances from the first number.
 pub(crate) const START: u64 = 1 << 32;
 /// A longer jump than any window allows (RFC 7323, §2.3).
 const LARGEST_WINDOW: u64 = 1 << 30;
@@ -31,7 +32,8 @@ pub(super) enum Place {
     At(u64),
     /// Further away than any window reaches. A single segment may belong to another connection.
     Stray,
-    /// As the segment before, which was a stray too and ended where this one begins or near it: the capture has a hole.
+    /// As the segment before, which was a stray too and ended where this one begins or near it: the
+    /// capture has a hole.
     Anew,
 }
 
@@ -56,7 +58,8 @@ impl SequenceSpace {
         self.origin.is_some()
     }
 
-    /// The place of data that begin with `seq`. The first of a capture that begins in mid-flow set the origin.
+    /// The place of data that begin with `seq`. The first of a capture that begins in mid-flow set
+    /// the origin.
     pub(super) fn place_of_data(&mut self, seq: SeqNumber, length: u32) -> Place {
         let origin = *self.origin.get_or_insert(seq);
         let mut place = seq.offset_near(origin, self.highest);
@@ -80,7 +83,8 @@ impl SequenceSpace {
         }
     }
 
-    /// The place of the data of the SYN with `seq`, which takes a number itself (RFC 9293, §3.4; TCP Fast Open, RFC 7413).
+    /// The place of the data of the SYN with `seq`, which takes a number itself (RFC 9293, §3.4;
+    /// TCP Fast Open, RFC 7413).
     #[cold]
     pub(super) fn place_of_syn_data(&mut self, seq: SeqNumber, length: u32) -> Place {
         let place = self.place_of_data(SeqNumber(seq.0.wrapping_add(1)), length);
@@ -90,7 +94,8 @@ impl SequenceSpace {
         place
     }
 
-    /// The place that an ACK with this number acknowledges. Returns `None` if no data have passed or no window reaches it.
+    /// The place that an ACK with this number acknowledges. Returns `None` if no data have passed
+    /// or no window reaches it.
     pub(super) fn place_of_ack(&self, ack: SeqNumber) -> Option<u64> {
         let near = self.acknowledged.max(self.highest.saturating_sub(LARGEST_WINDOW));
         let place = ack.offset_near(self.origin?, near);
@@ -164,7 +169,8 @@ mod tests {
         assert_eq!(space.place_of_ack(SeqNumber(1000)), Some(START + 2000));
     }
 
-    /// A single segment of another connection changes nothing; two that follow each other show a hole of the capture.
+    /// A single segment of another connection changes nothing; two that follow each other show a
+    /// hole of the capture.
     #[test]
     fn numbers_begin_anew_at_the_second_stray() {
         let mut space = SequenceSpace::default();

@@ -37,7 +37,8 @@ impl ReceiveWindow {
         self.bytes.filter(|_| self.is_scale_known)
     }
 
-    /// Returns `true` if the single byte at `start` probes a closed window behind `highest`, or has done so.
+    /// Returns `true` if the single byte at `start` probes a closed window behind `highest`, or has
+    /// done so.
     pub(super) fn is_probed(&mut self, start: u64, highest: u64) -> bool {
         if start == highest && self.bytes == Some(0) {
             self.probe = Some(start);

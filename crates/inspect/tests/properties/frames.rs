@@ -13,8 +13,8 @@ use std::net::SocketAddrV4;
 /// Connections that are followed: few, so that some have to make room.
 const BOUNDS: Bounds = Bounds { most_connections: 4, most_reported: 6 };
 
-/// Frames made of `octets`, some of them segments of connections and some of them noise, at times that may go back, yield a report whose
-/// numbers are sound.
+/// Frames made of `octets`, some of them segments of connections and some of them noise, at times
+/// that may go back, yield a report whose numbers are sound.
 ///
 /// # Panics
 /// If it does not hold.
@@ -55,7 +55,8 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
     }
 }
 
-/// A datagram of QUIC between two of some hosts: a long header with one of some connection ids, a short header with one, or anything.
+/// A datagram of QUIC between two of some hosts: a long header with one of some connection ids, a
+/// short header with one, or anything.
 fn datagram_of(chunk: &[u8]) -> Vec<u8> {
     const LENGTH: usize = 64;
     let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Captures of TCP connections as they are met: coalesced and cut, doubled and out of order, with clocks that step.
+//! Captures of TCP connections as they are met: coalesced and cut, doubled and out of order, with
+//! clocks that step.
 
 use crate::properties::soundness::assert_sound;
 use acklab_base::{Ecn, Instant};
@@ -200,7 +201,8 @@ fn capture(steps: &[Step]) -> Vec<Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Captures of real hosts have all of this; whatever they are made of, a report has no number outside of what it can be.
+    /// Captures of real hosts have all of this; whatever they are made of, a report has no number
+    /// outside of what it can be.
     #[test]
     fn any_plausible_capture_yields_a_sound_report(steps in steps()) {
         let packets = capture(&steps);

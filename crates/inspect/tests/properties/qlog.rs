@@ -2,7 +2,8 @@
 
 use acklab_inspect::qlog::read;
 
-/// A text yields a report whose numbers are sound, and the same one from a source that returns one octet at a time.
+/// A text yields a report whose numbers are sound, and the same one from a source that returns one
+/// octet at a time.
 ///
 /// # Panics
 /// If it does not hold.

@@ -6,12 +6,14 @@ use serde_json::{Map, Value};
 /// Shares of a whole, wherever they stand.
 const SHARES: [&str; 5] = ["share", "agreement", "missing", "receive_window", "application"];
 
-/// Asserts that all numbers of a report are finite and not negative, that shares lie within zero and one, and that intervals contain their values.
+/// Asserts that all numbers of a report are finite and not negative, that shares lie within zero
+/// and one, and that intervals contain their values.
 ///
 /// # Panics
 /// If it does not hold.
 pub(crate) fn assert_sound(report: &Report) {
-    // JSON has no word for such numbers and writes them as if they were not known; `Debug` writes them all.
+    // JSON has no word for such numbers and writes them as if they were not known; `Debug` writes
+    // them all.
     let written = format!("{report:?}");
     let mut words = written.split(|letter: char| !letter.is_alphanumeric());
     assert!(!words.any(|word| matches!(word, "NaN" | "inf")), "{written}");

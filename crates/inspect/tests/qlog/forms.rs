@@ -9,7 +9,8 @@ pub(crate) enum What {
     Received(Packet),
     /// The packet with this number is declared lost.
     Lost(u64),
-    /// An event that is not used, and that one reader took for one of unknown shape: `raw` is a list.
+    /// An event that is not used, and that one reader took for one of unknown shape: `raw` is a
+    /// list.
     Datagram(u64),
 }
 
@@ -36,7 +37,8 @@ pub(crate) const GROUP: &str = "c36a59ce50";
 pub(crate) enum Form {
     /// picoquic: draft-00, contained, lists, microseconds.
     Picoquic,
-    /// quic-trace's converter: draft-00, contained, lists with triggers, capitals, numbers as texts.
+    /// quic-trace's converter: draft-00, contained, lists with triggers, capitals, numbers as
+    /// texts.
     QuicTrace,
     /// quiche in 2020: draft-02-wip, contained, lists, milliseconds, most numbers as texts.
     QuicheLists,
@@ -46,7 +48,8 @@ pub(crate) enum Form {
     Aioquic,
     /// quic-go and ngtcp2: 0.3, JSON-SEQ, relative times.
     QuicGo,
-    /// OpenSSL: 0.3, JSON-SEQ, time after the data, differences of times, lengths of frames with their headers.
+    /// OpenSSL: 0.3, JSON-SEQ, time after the data, differences of times, lengths of frames with
+    /// their headers.
     OpenSsl,
     /// mvfst: the current draft, contained, an object as reference time.
     Mvfst,
