@@ -103,23 +103,23 @@ def _window(transport: Mapping[str, Any]) -> Callable[[int], Scenario]:
 
 
 WAYS: Mapping[str, tuple[str, Callable[[int], Scenario], Sequence[int]]] = {
-    "flows": ("flows of CUBIC, 1 Mbps for each, 4 s", _flows, (64, 256, 1024, 4096)),
-    "stations": ("stations of 802.11n, 20 Mbps up together, 4 s", _stations, (8, 32, 128, 500)),
+    "flows": ("flows of CUBIC, 1 Mbps per flow, 4 s", _flows, (64, 256, 1024, 4096)),
+    "stations": ("stations of 802.11n that upload 20 Mbps in all, 4 s", _stations, (8, 32, 128, 500)),
     "links": ("links in a chain, one flow of 12 Mbps, 2 s", _chain, (64, 256, 1024, 4096)),
     "duration": ("seconds of CUBIC over 20 Mbps", _duration, (16, 64, 256, 1024)),
-    "series": ("seconds of the same with four series", _series, (16, 64, 256)),
+    "series": ("seconds of CUBIC over 20 Mbps with four series", _series, (16, 64, 256)),
     "window of TCP": (
         "packets that the path holds, BBR, 120 Mbps, 0.1 % lost, 8 s",
         _window({"protocol": "tcp", "preset": "linux", "congestion": "bbr", "receive_buffer": "256MiB"}),
         (100, 400, 1600),
     ),
     "window of TACK": (
-        "the same over TACK",
+        "packets that the path holds, as above, over TACK",
         _window({"protocol": "tack", "receive_buffer": "256MiB"}),
         (100, 400, 1600),
     ),
     "window of QUIC": (
-        "the same over QUIC",
+        "packets that the path holds, as above, over QUIC",
         _window(
             {
                 "protocol": "quic",
@@ -202,7 +202,7 @@ def tables(kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         lines += [
             f"**{way[0].upper()}{way[1:]}**: {title}. Exponent {exponent(points):.2f}.",
             "",
-            "| size | packet hops | CPU, s | ns for each hop | text, s | memory, MB |",
+            "| size | packet hops | CPU, s | ns per hop | text, s | memory, MB |",
             "|---:|---:|---:|---:|---:|---:|",
         ]
         lines += [
