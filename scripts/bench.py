@@ -1,6 +1,9 @@
-"""Stores the table of `make bench` and fills its numbers into the documentation: cargo bench … --bench cost | python -m scripts.bench.
+"""Stores the table of `make bench` and fills its numbers into the documentation.
 
-Copies the table to standard output and stores it in docs/bench.json. Without standard input, only rewrites the documentation.
+Run as: cargo bench … --bench cost | python -m scripts.bench.
+
+Copies the table to standard output and stores it in docs/bench.json. Without standard input, only
+rewrites the documentation.
 """
 
 import datetime
@@ -17,14 +20,14 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path("docs") / "bench.json"
 NAME = 48
 """Characters of the first column, as `crates/lab/benches/cost.rs` prints it."""
-IN_TURNS = "timed in turns, acklab as in its wheels and ns-3 as in Debian"
+ALTERNATING = "acklab's wheel build, Debian's ns-3, alternating runs"
 """How the bench times ns-3."""
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def rows(table: str) -> list[dict[str, Any]]:
-    """The rows of the table that `cargo bench` prints. A scenario that failed has none."""
+    """Returns the rows of the table that `cargo bench` prints. A scenario that failed has none."""
     found = []
     for line in table.splitlines():
         if not line.strip() or line.startswith("scenario ") or line.endswith(" failed"):
@@ -60,7 +63,7 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def places(measured: Rows, how: str = IN_TURNS) -> dict[tuple[str, str], str]:
+def places(measured: Rows, how: str = ALTERNATING) -> dict[tuple[str, str], str]:
     """Returns the text of each marked place, by page and name of the place.
 
     Parameters
@@ -78,11 +81,11 @@ def places(measured: Rows, how: str = IN_TURNS) -> dict[tuple[str, str], str]:
     peak = max(row["peak_megabytes"] for row in measured)
     return {
         ("README.md", "bench"): f"{_range(list(ratios.values()))} times less CPU time, and at most {peak:.0f} MB",
-        ("docs/decisions/medium.md", "bench"): f"{_range(cells)} times the CPU time for the same exchange of frames, {how}",
+        ("docs/decisions/medium.md", "bench"): f"{_range(cells)} times the CPU time for the same exchange of frames ({how})",
     }
 
 
-def put(root: Path, measured: Rows, how: str = IN_TURNS) -> None:
+def put(root: Path, measured: Rows, how: str = ALTERNATING) -> None:
     """Fills the marked places of the documentation."""
     for (page, name), text in places(measured, how).items():
         fill(root / page, name, text)
@@ -94,7 +97,7 @@ def main() -> None:
     print(table, end="")
     data = ROOT / DATA
     if measured := rows(table):
-        kept = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "ns3": IN_TURNS, "rows": measured}
+        kept = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "ns3": ALTERNATING, "rows": measured}
         data.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
     elif table:
         sys.exit("error: found no row of a table, expected the output of `cargo bench --package acklab-lab --bench cost`")

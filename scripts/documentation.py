@@ -75,7 +75,11 @@ nav:
       - Commands: reference/commands.md
       - What a strategy sees: reference/strategies.md
       - Python: {modules}
+  - Measurements: {validation}
   - Decisions: {decisions}
+  - Scorecard: scorecard.md
+  - Security: security.md
+  - Language: language.md
   - Glossary: glossary.md
 """
 
@@ -151,7 +155,7 @@ def _config(pages: Path, site: Path) -> str:
     modules = [{"acklab": "reference/acklab.md"}, *({module.__name__: f"reference/{module.__name__}.md"} for module in MODULES)]
     return CONFIG.format(
         pages=pages, site=site, python=ROOT / "python", modules=modules,
-        guide=_in_order(pages), keys=listed("reference/keys"), notebooks=listed("notebooks"), models=listed("models"), studies=listed("studies"), decisions=listed("decisions"),
+        guide=_in_order(pages), keys=listed("reference/keys"), notebooks=listed("notebooks"), models=listed("models"), studies=listed("studies"), decisions=listed("decisions"), validation=listed("validation"),
     )  # fmt: skip
 
 

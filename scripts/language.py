@@ -1,7 +1,10 @@
-"""Refuses words and forms that `docs/language.md` excludes: `python scripts/language.py [FILE …] [--summary] [--commits RANGE]`.
+"""Refuses words and forms that `docs/language.md` excludes.
 
-Reads the prose of Markdown, the comments of Rust, TOML and Python, docstrings, and messages: string literals of several words. Prints each finding as
-`file:line: rule: text`. `scripts/language.allow` lists findings that stay, each with its reason.
+Usage: `python scripts/language.py [FILE …] [--summary] [--commits RANGE]`.
+
+Reads the prose of Markdown, the comments of Rust, TOML and Python, docstrings, and messages: string
+literals of several words. Prints each finding as `file:line: rule: text`. `scripts/language.allow`
+lists findings that stay, each with its reason.
 """
 
 import ast
@@ -27,10 +30,12 @@ MAX_SUBJECT = 72
 
 @dataclass(frozen=True)
 class Prose:
-    """A piece of text, and where it stands."""
+    """A piece of text, and its position."""
 
     kind: str
-    """`doc`: documentation and comments of code; `page`: Markdown; `message`: a string literal; `name`: code."""
+    """`doc`: documentation and comments of code; `page`: Markdown; `message`: a string literal;
+    `name`: code.
+    """
     line: int
     text: str
 
@@ -80,8 +85,10 @@ def markdown(text: str) -> Iterator[Prose]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith(("```", "~~~")):
             in_code = not in_code
-        elif not in_code and not line.startswith("<!--"):
-            yield Prose("page", number, line)
+        elif not in_code:
+            shown = re.sub(r"<!--.*?(-->|$)", "", line)
+            if shown.strip() or not line.strip():
+                yield Prose("page", number, shown)
 
 
 def rust(text: str) -> Iterator[Prose]:
@@ -117,6 +124,9 @@ def python(text: str) -> Iterator[Prose]:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         line = token.start[0]
         if token.type == tokenize.COMMENT:
+            # Directives of tools, such as `# fmt: skip`, are not prose.
+            if re.match(r"#\s*(fmt|noqa|type|mypy):", token.string):
+                continue
             yield Prose("doc", line, token.string.lstrip("#"))
         elif (
             token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
@@ -159,7 +169,7 @@ def _plain(text: str) -> str:
 
 
 def findings(file: str, text: str) -> Iterator[Finding]:
-    """Returns what a file has against the rules."""
+    """Returns the findings of a file."""
     reader = READERS[Path(file).suffix]
     pieces = list(reader(text))
     for piece in pieces:
@@ -185,9 +195,9 @@ def _widths(file: str, text: str, pieces: Sequence[Prose]) -> Iterator[Finding]:
 
 
 def _sentences(file: str, text: str) -> Iterator[Finding]:
-    """Sentences of paragraphs and list items that are too long."""
+    """Returns sentences of paragraphs and list items that are too long."""
     for number, paragraph in _paragraphs(text):
-        for sentence in re.split(r"(?<=[.!?;:])\s+", _plain(paragraph)):
+        for sentence in re.split(r"(?<=[.!?;:])[*)]*\s+", _plain(paragraph)):
             words = re.findall(r"[\w`'’%.,/+–-]*\w[\w`'’%.,/+–-]*", sentence)
             if len(words) > MAX_SENTENCE_WORDS:
                 yield Finding(
@@ -208,7 +218,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def subjects(revisions: str) -> Iterator[Finding]:
-    """Returns what subjects of commits have against the rules."""
+    """Returns the findings in subjects of commits."""
     log = subprocess.run(
         ["git", "log", "--no-merges", "--format=%h %s", revisions], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -227,7 +237,10 @@ def tracked() -> list[str]:
 
 
 def allowed() -> list[tuple[str, str, str]]:
-    """Returns what is allowed: a pattern of files, a rule, and a part of the finding's text; the reason follows `#`."""
+    """Returns the allowed findings: a pattern of files, a rule, and a part of the finding's text.
+
+    The reason follows `#`.
+    """
     entries = []
     for number, line in enumerate(ALLOWED.read_text(encoding="utf-8").splitlines(), 1):
         entry, _, reason = line.partition(" # ")
@@ -248,7 +261,10 @@ def _is_allowed(finding: Finding, entries: Iterable[tuple[str, str, str]]) -> bo
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints all findings, or with `--summary` how many each file has. Returns 1 if there are any."""
+    """Prints all findings, or with `--summary` how many each file has.
+
+    Returns 1 if there are any.
+    """
     arguments = list(arguments)
     is_summary = "--summary" in arguments
     if is_summary:

@@ -115,7 +115,7 @@ def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
     path = Standing(process)
     try:
         assert process.stderr is not None
-        while "stands between the interfaces" not in path.told:
+        while "running between the interfaces" not in path.told:
             line = process.stderr.readline()
             assert line, path.told
             path.told += line

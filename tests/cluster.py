@@ -176,7 +176,7 @@ def test_a_driver_that_ends_loses_nothing_that_was_finished(cluster, tmp_path, h
     _, told = driver.communicate(timeout=60)
     if how == signal.SIGINT:
         assert driver.returncode == 130
-        assert "go on with: acklab sweep" in told
+        assert "resume with: acklab sweep" in told
     kept = set(PackedStore(LocalPlace(out)).done())
     assert kept
     again = command(out, cluster.address, 60)

@@ -89,7 +89,7 @@ def test_runs_are_shown_again_and_set_side_by_side(tmp_path):
         first = acklab("run", EXPERIMENT, *change, "--out", tmp_path / name)
     again = acklab("show", tmp_path / "cubic")
     assert again.stdout == first.stdout
-    assert "repeat it with: acklab run" in again.stderr
+    assert "repeat with: acklab run" in again.stderr
     both = acklab("compare", tmp_path / "newreno", tmp_path / "cubic")
     assert both.returncode == 0, both.stderr
     differs = both.stdout.split("Flows")[0]
@@ -97,7 +97,7 @@ def test_runs_are_shown_again_and_set_side_by_side(tmp_path):
     assert "duration" not in differs
     assert "mean_qdisc_delay_l2" in both.stdout
     assert f"− {tmp_path / 'newreno'}" in both.stdout
-    assert "expected two folders" in refused("compare", tmp_path / "cubic")
+    assert "expected at least two folders" in refused("compare", tmp_path / "cubic")
     assert "found no such folder" in refused("show", tmp_path / "nothing", code=1)
 
 
@@ -146,7 +146,7 @@ def test_templates_run(tmp_path, kind):
     assert "note" not in ran.stderr
     refusal = acklab("new", kind, cwd=tmp_path)
     assert refusal.returncode == 2
-    assert "is there already" in refusal.stderr
+    assert "exists already" in refusal.stderr
     assert "expected one of: cable" in acklab("new", "nonsense", cwd=tmp_path).stderr
 
 
@@ -251,8 +251,8 @@ def test_check_and_schema():
 
 
 def test_commands_that_write_no_logs_say_what_does():
-    assert "acklab run repeats one of its points" in refused("sweep", EXPERIMENT, "--qlog", "logs")
-    assert "a [[capture]] in the scenario" in refused("emulate", EXPERIMENT, "--qlog", "logs")
+    assert "repeat one of its points by acklab run" in refused("sweep", EXPERIMENT, "--qlog", "logs")
+    assert "add a [[capture]] to the scenario" in refused("emulate", EXPERIMENT, "--qlog", "logs")
 
 
 def test_studies_are_listed_and_unknown_ones_refused():
@@ -288,7 +288,7 @@ def test_ctrl_c_in_a_sweep_exits_130_and_says_how_to_go_on(tmp_path):
     os.kill(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130, messages
-    assert "go on with: acklab sweep" in messages
+    assert "resume with: acklab sweep" in messages
     assert "Traceback" not in messages
     assert any((tmp_path / "points").glob("[0-9a-f]*"))
 
@@ -311,4 +311,4 @@ def test_ctrl_c_in_a_run_exits_130(tmp_path):
     os.kill(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130, messages
-    assert re.fullmatch(r"error: stopped at \d+\.\d% of the run; nothing of it is kept\n", messages)
+    assert re.fullmatch(r"error: stopped at \d+\.\d% of the run; nothing was stored\n", messages)

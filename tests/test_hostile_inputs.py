@@ -203,19 +203,19 @@ COMMANDS = [
     ("no seeds", ["sweep", "good.toml", "--seeds", "0"], "Invalid value for '--seeds'"),
     ("a version of qlog", ["run", "good.toml", "--qlog-version", "9"], 'found "9", expected "0.3" or "draft-13"'),
     ("no study", ["study", "magic"], "found no study 'magic' in"),
-    ("no study at all", ["study"], "expected the names of studies or --all"),
+    ("no study at all", ["study"], "expected names of studies or --all"),
     ("no time", ["study", "ack_compression", "--processors", "halt"], "found --processors halt without --way emulate"),
     ("no way", ["study", "ack_compression", "--way", "magic"], "found the way 'magic', expected 'simulate' or 'emulate'"),
     ("no template", ["new", "magic"], "found no template 'magic', expected one of: cable"),
-    ("a template over a file", ["new", "cell", "--out", "file"], "file: is there already, expected a new name"),
-    ("one run to compare", ["compare", "kept"], "expected two folders or more"),
+    ("a template over a file", ["new", "cell", "--out", "file"], "file: exists already, expected a new name"),
+    ("one run to compare", ["compare", "kept"], "expected at least two folders"),
     (
         "no table",
         ["compare", "kept", "kept", "--table", "magic"],
-        "--table: found 'magic', expected one that all results have: acks",
+        "--table: found 'magic', expected a table of all results: acks",
     ),
     ("no metric", ["compare", "kept", "kept", "--only", "magic"], "--only: found 'magic', expected a column"),
-    ("an emulation of nothing", ["emulate"], "found no scenario, expected a file"),
+    ("an emulation of nothing", ["emulate"], "found no scenario, expected FILE or --calibrate"),
     # folders that cannot be written
     ("a template below a file", ["new", "cell", "--out", "file/x.toml"], "file/x.toml: cannot write it: File exists"),
     ("a sweep into a file", ["sweep", "good.toml", "--out", "file"], "cannot write it: Not a directory"),
@@ -249,7 +249,7 @@ COMMANDS = [
         }.items()
     ],
     ("show partial", ["show", "partial"], "partial: found the tables acks, links, network, expected the result of a run"),
-    ("compare with a sweep", ["compare", "kept", "swept"], "kept: found no sweep, expected sweeps only, or runs only"),
+    ("compare with a sweep", ["compare", "kept", "swept"], "kept: found no sweep, expected only sweeps or only runs"),
 ]
 
 
@@ -286,7 +286,7 @@ def test_names_that_are_not_utf8_are_names(tmp_path):
         done = command(*words)
         assert done.returncode == 0, done.stderr
         assert "goodput" in done.stdout
-    assert "repeat it with: acklab run '" in done.stderr
+    assert "repeat with: acklab run '" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -296,7 +296,7 @@ def test_standard_output_that_is_full(words):
         arguments = [sys.executable, "-m", "acklab", *words]
         done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "error: standard output: cannot write it: No space left on device\n"
+    assert done.stderr == "error: standard output: cannot be written: No space left on device\n"
 
 
 LAB: Any = acklab

@@ -289,7 +289,7 @@ def test_what_is_unfinished_has_the_time_to_drain(tmp_path, monkeypatch, number)
             ["connect", "--via", "host", "--token", "ab", "--fingerprint", "sha256:" + "0" * 64, "--socks", "127.0.0.1:1"],
             "token: found 2 characters",
         ),
-        (["connect", "--via", "host", "--token", "ab"], "found nothing to listen for, expected --socks or --forward"),
+        (["connect", "--via", "host", "--token", "ab"], "found no listener, expected --socks or --forward"),
         (["connect", "--via", "host", "--socks", "127.0.0.1:1"], "found no token"),
         (["connect", "--via", "fd00::1:80", "--socks", "127.0.0.1:1"], "--via: found 'fd00::1:80'"),
         (

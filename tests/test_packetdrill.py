@@ -60,7 +60,7 @@ def changed(tmp_path, before, after):
 
 def test_scripts_that_hold_pass():
     done = command("packetdrill", SCRIPTS)
-    assert (done.returncode, done.stderr) == (0, "5 of 5 scripts in scope pass\n")
+    assert (done.returncode, done.stderr) == (0, "5 of 5 scripts in scope passed\n")
     assert "passed" in done.stdout
 
 
@@ -70,7 +70,7 @@ def test_a_failure_has_its_line_what_was_expected_and_what_came(tmp_path):
     assert done.returncode == 1
     expected = "expected P. 10001:15001(5000) ack 1 at 0.2 s\n    found P. 10001:14001(4000) ack 1 at 0.2 s"
     assert f"changed.pkt:21: {expected}" in done.stdout
-    assert done.stderr == "0 of 1 scripts in scope pass\n"
+    assert done.stderr == "0 of 1 scripts in scope passed\n"
 
 
 def test_json_is_one_list(tmp_path):
@@ -86,7 +86,7 @@ def test_json_is_one_list(tmp_path):
 def test_what_is_out_of_scope_is_told_and_not_counted(tmp_path):
     path = changed(tmp_path, "nop,nop,sackOK,nop,wscale 8", "FO 1122,nop,nop")
     done = command("packetdrill", LOSS, path)
-    assert (done.returncode, done.stderr) == (0, "1 of 1 scripts in scope pass\n")
+    assert (done.returncode, done.stderr) == (0, "1 of 1 scripts in scope passed\n")
     assert "changed.pkt:11: out of scope: TCP Fast Open" in done.stdout
 
 

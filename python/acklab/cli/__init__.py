@@ -1,6 +1,7 @@
-"""The command line: results on standard output, everything else on standard error.
+"""The command line. Results go to standard output, everything else to standard error.
 
-Exit codes: 0 done; 1 a run failed or a result could not be kept; 2 the input makes no sense; 130 stopped by Ctrl-C, within two seconds.
+Exit codes: 0 success; 1 a run failed or a result could not be stored; 2 invalid input; 130 stopped
+by Ctrl-C, within two seconds.
 """
 
 from acklab.cli.main import main

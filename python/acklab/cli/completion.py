@@ -1,4 +1,7 @@
-"""What a shell may complete: keys of a scenario and their values, names of studies. Never fails: there is nobody to tell."""
+"""Shell completion: keys of a scenario, their values, and names of studies.
+
+Completion never fails, since a shell shows no errors while it completes.
+"""
 
 import contextlib
 import io
@@ -12,9 +15,10 @@ from acklab.errors import AcklabError
 
 
 def keys(incomplete: str) -> list[str]:
-    """What may follow on `--set`: the keys of the scenario on the command line, and those that it leaves at their defaults.
+    """Returns completions of `--set`: keys of the scenario on the command line, and absent keys.
 
-    They end at the next dot, or at a `=` if they hold a value. Behind a `=` follow the values that have a name, or examples.
+    A key ends at the next dot, or at a `=` if it holds a value. After a `=`, returns named values
+    or examples.
     """
     with contextlib.suppress(AcklabError):
         scenario = _loaded()
@@ -26,7 +30,7 @@ def keys(incomplete: str) -> list[str]:
 
 
 def lists(incomplete: str) -> list[str]:
-    """What may follow on `--grid`: the same, with a further value behind each comma."""
+    """Returns completions of `--grid`: as for `--set`, with a further value after each comma."""
     path, is_value, values = incomplete.partition("=")
     before, comma, last = values.rpartition(",")
     if not is_value or not comma:
@@ -37,7 +41,7 @@ def lists(incomplete: str) -> list[str]:
 
 
 def paths(incomplete: str) -> list[str]:
-    """The keys of any scenario that begin as typed, up to the next dot."""
+    """Returns the keys of any scenario that begin with the text, up to the next dot."""
     from acklab.keys import keys as known
 
     with contextlib.suppress(AcklabError):
@@ -49,7 +53,7 @@ def paths(incomplete: str) -> list[str]:
 
 
 def studies(incomplete: str) -> list[str]:
-    """Names of studies."""
+    """Returns the names of studies that begin with the text."""
     from acklab.studies.folders import names
 
     with contextlib.suppress(AcklabError):
@@ -65,10 +69,10 @@ def _words() -> list[str]:
 
 
 def complete(answer: Callable[[], int]) -> int:
-    """Lets `answer` print what may follow on the command line.
+    """Calls `answer` to print the completions of the command line.
 
-    bash takes a key, a `=` and a value for three words, and replaces the last: they are one for `answer`, and of what it prints the values
-    are passed on.
+    bash splits a key, a `=` and a value into three words, and replaces the last one. `answer`
+    receives them as one word; of its output only the values are printed.
     """
     words, place = _words(), int(os.environ.get("COMP_CWORD") or "0")
     words += [""] * (place + 1 - len(words))
@@ -90,7 +94,10 @@ def complete(answer: Callable[[], int]) -> int:
 
 
 def _loaded() -> dict[str, Any]:
-    """The scenario among the words of the command line: an option without its value keeps Typer from reading the arguments."""
+    """Returns the scenario whose file is a word of the command line.
+
+    Typer cannot parse the arguments, because the option to complete has no value yet.
+    """
     from acklab.scenario import Source
 
     files = (Path(word).expanduser() for word in _words())
@@ -106,7 +113,7 @@ def _present(scenario: dict[str, Any], incomplete: str) -> Iterator[str]:
 
 
 def _possible(scenario: dict[str, Any], incomplete: str) -> Iterator[str]:
-    """Keys that the table before the last dot may have and the scenario does not."""
+    """Yields keys that the table before the last dot may have and the scenario omits."""
     from acklab.keys import keys as known
 
     table, _, begun = incomplete.rpartition(".")
@@ -124,10 +131,10 @@ def _possible(scenario: dict[str, Any], incomplete: str) -> Iterator[str]:
 
 
 def _holders(scenario: dict[str, Any], table: str) -> tuple[set[str], dict[str, list[str]]]:
-    """The places in the reference whose keys a table may have, and the names that the key takes that chooses its variant.
+    """Returns the paths of a table in the reference, and the names of its variants by tag key.
 
-    A place is without the numbers and names of tables in lists, and with the name of the variant: of the one that the scenario has chosen, or of
-    each. There are none for a list itself, whose tables have keys.
+    A path has no index or name of a table in a list. It has the name of the variant: the one that
+    the scenario selects, or each. A list itself has no paths; only its tables have keys.
     """
     from acklab.keys import keys as known
 

@@ -19,7 +19,7 @@ from acklab.errors import Cancelled, UsageError
 from acklab.terminal import err, out, tell
 
 NOT_TRUSTED = 3
-"""The exit status of an emulation that has finished, but whose results may not be trusted."""
+"""Exit status of an emulation that finished with unreliable results."""
 
 
 def emulate_command(
@@ -37,7 +37,7 @@ def emulate_command(
     internet: str | None = None,
     view: View = DEFAULT_VIEW,
 ) -> None:
-    """Runs a scenario in real time, shows what became of it, and keeps its tables if there is a folder to keep them in."""
+    """Runs a scenario in real time and shows the result. Stores its tables if a folder is given."""
     foreground = _foreground(at, shell, words)
     with contextlib.ExitStack() as stack:
         replacement = None
@@ -48,7 +48,7 @@ def emulate_command(
             replacement = stack.enter_context(replacing(folder, Contents.EMULATION))
         core.acquire_permission()
         cancel = core.Cancel()
-        # A command that has the terminal gets its Ctrl-C.
+        # Ctrl-C belongs to the command that uses the terminal.
         if foreground is None:
             stack.enter_context(stopped_by_signals(cancel))
         staging = None if replacement is None else replacement.staging
@@ -68,21 +68,21 @@ def emulate_command(
         if as_json:
             print(json.dumps(finite(result.to_dict()), allow_nan=False))
         elif foreground is None:
-            # The notes below the tables say why the results may not be trusted.
+            # The notes below the tables have the reasons why results are unreliable.
             show(result, view=view)
         if replacement is not None:
             result.complete(replacement)
     if folder is not None:
         err.print(f"kept in {folder}", highlight=False, soft_wrap=True)
     for reason in result.reasons if as_json or foreground is not None else ():
-        err.print(f"[bold yellow]not to be trusted:[/] {escape(reason)}", highlight=False, soft_wrap=True)
+        err.print(f"[bold yellow]results unreliable:[/] {escape(reason)}", highlight=False, soft_wrap=True)
     status = _status(result)
     if status != 0:
         raise typer.Exit(status)
 
 
 def calibrate_command(as_json: bool, processors: str) -> None:
-    """Measures what this machine can carry."""
+    """Measures the capacity of this machine."""
     processors = idle_processors(processors)
     core.acquire_permission()
     measured = core.calibrate(processors)
@@ -90,30 +90,30 @@ def calibrate_command(as_json: bool, processors: str) -> None:
         print(json.dumps(measured))
         return
     late = measured["lateness_us"]
-    out.print(f"{measured['packets_per_second']:,.0f} packets/s of 1500 B through one link ({measured['mbps']:,.0f} Mbps)")
+    out.print(f"{measured['packets_per_second']:,.0f} packets/s of 1500 bytes through one link ({measured['mbps']:,.0f} Mbps)")
     out.print(
-        f"{measured['cpu_us_per_packet']:.2f} us of processor time for each, {measured['priority']} priority, idle processors {measured['processors']}"
+        f"{measured['cpu_us_per_packet']:.2f} µs of processor time per packet, {measured['priority']} priority, idle processors {measured['processors']}"
     )
-    out.print(f"lateness at 5,000 packets/s: p50 {late['p50']:.0f} us, p99 {late['p99']:.0f} us")
+    out.print(f"lateness at 5,000 packets/s: p50 {late['p50']:.0f} µs, p99 {late['p99']:.0f} µs")
     still = measured["standstill_us"]
     out.print(
-        f"without load, the processor stood still for {still['total']:,.0f} us of 900 ms, {still['longest']:,.0f} us at most"
+        f"without load, the processor was stalled for {still['total']:,.0f} µs of 900 ms, for at most {still['longest']:,.0f} µs at a time"
     )
     stolen = measured["worst_second_stolen"]
     if stolen is not None:
-        out.print(f"the hypervisor took {stolen:.1%} of a processor in the worst second, expected at most 1 %")
+        out.print(f"maximum steal time {stolen:.1%} of a processor within a second (limit 1 %)")
 
 
 @contextlib.contextmanager
 def watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Who watches the run: a page, and a terminal that no command uses."""
+    """Yields the function that receives samples, for a live page and an unused terminal."""
     with contextlib.ExitStack() as stack:
         watchers: list[Callable[[dict[str, Any]], None]] = []
         if page:
             from acklab.live.server import served
 
             address, show = stack.enter_context(served(title, port))
-            tell(f"watch it at {address}")
+            tell(f"live page: {address}")
             watchers.append(show)
         if sys.stderr.isatty() and not has_terminal:
             from acklab.live.view import live_view
@@ -128,7 +128,7 @@ def watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[C
 
 
 def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[str, list[str]] | None:
-    """The node and the command that uses the terminal."""
+    """Returns the node and the command that use the terminal."""
     if at is not None and shell is not None:
         raise UsageError("found --at and --shell, expected one of them")
     if shell is not None:
@@ -137,7 +137,7 @@ def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[st
         return shell, [os.environ.get("SHELL", "/bin/sh")]
     if at is not None:
         if not words:
-            raise UsageError(f"--at {at}: found no command, expected one behind --, such as: -- ping -c 3 {{server}}")
+            raise UsageError(f"--at {at}: found no command, expected one after --, such as: -- ping -c 3 {{server}}")
         return at, words
     if words:
         raise UsageError(f"found the command {words[0]!r} without a node, expected --at NODE")
@@ -145,7 +145,7 @@ def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[st
 
 
 def _status(result: Emulated) -> int:
-    """That of the command, if there was one; else whether it was stopped, and whether the results may be trusted."""
+    """Returns the exit status: of the command, of a stop, or of unreliable results."""
     if result.exit_status is not None:
         return result.exit_status
     if result.stopped is not None:

@@ -20,5 +20,5 @@ def fit_command(capture: Path, as_json: bool) -> None:
     for name, error in fitted.errors.items():
         if abs(error) > 0.1:
             tell(
-                f"note: simulated again, the {name} differs by {100 * error:+.0f} %: the path is not one bottleneck, or the capture too short"
+                f"note: {name} of the fitted path differs by {100 * error:+.0f} %: the path has several bottlenecks, or the capture is too short"
             )

@@ -28,7 +28,7 @@ def serve_command(
         print(f"acklab serves on port {bound} (UDP and TCP) and {bound + 1} (UDP). Its fingerprint:\n  {fingerprint}")
         print(f"On the other host:\n  acklab perf {_own_address()}{at} --fingerprint {fingerprint}", flush=True)
 
-    with _until_told(cancel):
+    with _until_stopped(cancel):
         hosts.serve(
             port=port,
             addresses=addresses,
@@ -60,7 +60,7 @@ def perf_command(
     qlog: Path | None,
     as_json: bool,
 ) -> None:
-    """Measures transports in turns, and shows them side by side."""
+    """Measures transports in alternation and shows them side by side."""
     if time is not None and octets is not None:
         raise UsageError("found --time and --bytes, expected one of them")
     names = ",".join(contenders) or hosts.DEFAULT_CONTENDERS
@@ -102,21 +102,19 @@ def listen_command(
     drain: str,
     as_json: bool,
 ) -> None:
-    """The far side of a proxy, until Ctrl-C."""
+    """Runs the far end of a proxy until Ctrl-C."""
     cancel = core.Cancel()
 
     def ready(bound: int, fingerprint: str, token: str) -> None:
         if as_json:
             print(json.dumps({"port": bound, "fingerprint": fingerprint, "token": token}), flush=True)
             return
-        print(f"the far side of a proxy, on UDP port {bound}. Its fingerprint:\n  {fingerprint}")
-        print(
-            f"On the near side, where the variable keeps the token out of the list of processes:\n  export ACKLAB_PROXY_TOKEN={token}"
-        )
+        print(f"acklab proxy listens on UDP port {bound}. Its fingerprint:\n  {fingerprint}")
+        print(f"On the near host (the variable hides the token from the process list):\n  export ACKLAB_PROXY_TOKEN={token}")
         command = f"acklab proxy connect --via {_own_address()}:{bound} --fingerprint {fingerprint} --socks 127.0.0.1:1080"
         print(f"  {command}", flush=True)
 
-    with _until_told(cancel):
+    with _until_stopped(cancel):
         core.proxy_listen(
             addresses,
             port,
@@ -143,13 +141,13 @@ def connect_command(
     drain: str,
     as_json: bool,
 ) -> None:
-    """The near side of a proxy, until Ctrl-C."""
+    """Runs the near end of a proxy until Ctrl-C."""
     cancel = core.Cancel()
     host, port = _host_and_port(via)
     if token is None:
-        raise UsageError("found no token, expected ACKLAB_PROXY_TOKEN or --token, as `acklab proxy listen` has printed it")
+        raise UsageError("found no token, expected ACKLAB_PROXY_TOKEN or --token, as printed by `acklab proxy listen`")
     if not socks and not forwards:
-        raise UsageError("found nothing to listen for, expected --socks or --forward")
+        raise UsageError("found no listener, expected --socks or --forward")
     if fingerprint is None and authorities is None:
         fingerprint = hosts.believed(host, port, accept_new=accept_new, ask=asker(host, port))
 
@@ -161,7 +159,7 @@ def connect_command(
         for address, what in zip(bound, speaks, strict=True):
             print(f"{address}: {what}", flush=True)
 
-    with _until_told(cancel):
+    with _until_stopped(cancel):
         core.proxy_connect(
             host,
             port,
@@ -188,7 +186,7 @@ def _host_and_port(text: str) -> tuple[str, int]:
 
 
 def _show(rounds: int) -> Callable[[dict[str, Any]], None]:
-    """Prints what happens as lines."""
+    """Returns a function that prints progress as lines."""
 
     def show(told: dict[str, Any]) -> None:
         if begins := told.get("begins"):
@@ -201,13 +199,13 @@ def _show(rounds: int) -> Callable[[dict[str, Any]], None]:
 
 
 def asker(host: str, port: int) -> Callable[[str], bool] | None:
-    """Asks whether a server is believed, if there is somebody to ask."""
+    """Returns a function that lets the user confirm an unknown server; None without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
     def ask(fingerprint: str) -> bool:
-        tell(f"The server {host}:{port} is not known. Its fingerprint is\n  {fingerprint}")
-        sys.stderr.write("Does `acklab serve` print the same there? Type yes to believe it from now on: ")
+        tell(f"The server {host}:{port} is unknown. Its fingerprint:\n  {fingerprint}")
+        sys.stderr.write("If the server prints the same, type yes to trust it from now on: ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() == "yes"
 
@@ -215,20 +213,23 @@ def asker(host: str, port: int) -> Callable[[str], bool] | None:
 
 
 def _own_address() -> str:
-    """The address of this host that the others most likely reach. Nothing is sent: connecting a UDP socket only looks up a route."""
+    """Returns the address of this host that its peers most likely reach.
+
+    Sends nothing: connecting a UDP socket only looks up a route.
+    """
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect(("192.0.2.1", 9))  # RFC 5737: an address of documentation
+            probe.connect(("192.0.2.1", 9))  # RFC 5737: an address for documentation
             return str(probe.getsockname()[0])
     except OSError:
         return socket.gethostname()
 
 
 @contextmanager
-def _until_told(cancel: core.Cancel) -> Iterator[None]:
-    """Ctrl-C and SIGTERM are how a server ends: the first lets transfers drain, the second ends them."""
+def _until_stopped(cancel: core.Cancel) -> Iterator[None]:
+    """Ends a server by signals: the first SIGINT or SIGTERM drains transfers, the second ends it."""
     with drained_by_signals(cancel):
-        # A second signal ends the tool at once, and is no error.
+        # A second signal ends the server at once and is no error.
         with suppress(KeyboardInterrupt):
             yield
         if cancel.cancelled:

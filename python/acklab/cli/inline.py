@@ -29,7 +29,7 @@ def inline_command(
     processors: str,
     method: str | None,
 ) -> None:
-    """Puts a path between two interfaces until it is stopped, and shows its tables."""
+    """Runs a path between two interfaces until it is stopped, and shows its tables."""
     source, interfaces = _source(words, flags)
     if folder is not None:
         from acklab.contents import Contents, refuse_others
@@ -45,7 +45,7 @@ def inline_command(
     cancel = core.Cancel()
 
     def stands(forwarding: str, how: str, priority: str) -> None:
-        tell(f"stands between the interfaces: {forwarding}; frames by {how}; {priority} priority; Ctrl-C ends it")
+        tell(f"running between the interfaces: {forwarding}; frames by {how}; {priority} priority; stop with Ctrl-C")
 
     with stopped_by_signals(cancel), watched(source.name, page, port, as_json or interval is not None) as watch:
         lines = None if interval is None else Intervals(interval, as_json)
@@ -77,7 +77,10 @@ def inline_command(
 
 
 def _source(words: list[str], flags: dict[str, Any]) -> tuple[Source, tuple[str, str] | None]:
-    """The scenario, and the interfaces if they are not those of its file: EAST WEST, FILE, or FILE EAST WEST."""
+    """Returns the scenario, and the interfaces if the command line overrides those of the file.
+
+    The words are EAST WEST, FILE, or FILE EAST WEST.
+    """
     given = {f"--{name.replace('_', '-')}" for name, value in flags.items() if value not in (None, False)}
     match words:
         case [east, west]:
@@ -102,32 +105,32 @@ def _toml(entries: list[dict[str, str]]) -> str:
 
 
 class Intervals:
-    """A line for each interval: of JSON, or for people."""
+    """Prints a line for each interval, as JSON or as text."""
 
     def __init__(self, seconds: int, as_json: bool) -> None:
-        """Lines of so many samples each."""
+        """Prints a line per `seconds` samples."""
         self._seconds, self._as_json = seconds, as_json
         self._samples: list[dict[str, Any]] = []
 
     def __call__(self, sample: dict[str, Any]) -> None:
-        """Adds a sample, and prints a line if the interval is over."""
+        """Adds a sample, and prints a line if the interval is complete."""
         self._samples.append(sample)
         if len(self._samples) < self._seconds:
             return
-        told = _merged(self._samples)
+        sample = _merged(self._samples)
         self._samples = []
         if self._as_json:
-            print(json.dumps(told), flush=True)
+            print(json.dumps(sample), flush=True)
             return
         links = "; ".join(
             f"{link['link']} {link['rate']:.2f} Mbps, queue {link['queue']}, {link['drops']} dropped, {link['filtered']} filtered"
-            for link in told["links"]
+            for link in sample["links"]
         )
-        print(f"{told['time']:.0f} s  {links}", flush=True)
+        print(f"{sample['time']:.0f} s  {links}", flush=True)
 
 
 def _merged(samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """The samples of an interval as one: rates on average, counts in all, queues as they are now."""
+    """Returns the samples of an interval as one: mean rates, summed counts, current queues."""
     last = samples[-1]
     links = []
     for index, link in enumerate(last["links"]):

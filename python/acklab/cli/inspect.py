@@ -13,7 +13,7 @@ from acklab.terminal import run_bar, show_table, tell
 
 
 def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: int | None) -> None:
-    """Reads a capture or a log and shows what its packets tell."""
+    """Analyses a capture or a log and shows the result."""
     with run_bar(capture.name) as bar:
         found = inspect(capture, trace=trace, watch=bar)
     if as_json:
@@ -21,7 +21,7 @@ def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: in
     else:
         shown = tables(found)
         for table in shown:
-            show_table(table, " (all of them: --json)")
+            show_table(table, " (all rows: --json)")
         if not shown:
             tell(nothing_followed(found))
     for note in notes(found):
@@ -30,4 +30,4 @@ def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: in
         from acklab.inspection.document import document
         from acklab.report import write
 
-        tell(f"the report: {printable(write([document(found)], report))}")
+        tell(f"report: {printable(write([document(found)], report))}")

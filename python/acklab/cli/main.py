@@ -1,4 +1,7 @@
-"""The commands and their options. Each imports what it needs when it is called, so that help and completion wait for nothing."""
+"""The commands and their options.
+
+Each command imports its modules when it is called, so that help and completion are fast.
+"""
 
 import os
 import sys
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="acklab",
-    help="A laboratory for the acknowledgements of transport protocols.",
+    help="Simulate, emulate and deploy the acknowledgements of transport protocols.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -24,20 +27,20 @@ app = typer.Typer(
 
 
 def _examples(*commands: str) -> str:
-    """Examples as they stand below the help of a command."""
-    # A line with nothing but a backspace keeps what follows from being folded into one paragraph.
+    """Returns the examples below the help of a command."""
+    # After a line with a single backspace, click does not wrap the paragraph.
     return "\b\n" + "\n".join(["Examples:", *(f"  acklab {command}" for command in commands)])
 
 
 def _complete_keys(incomplete: str) -> list[str]:
-    """Keys of the scenario on the command line, for --set and --grid."""
+    """Completes keys of the scenario on the command line, for --set and --grid."""
     from acklab.cli.completion import keys
 
     return keys(incomplete)
 
 
 def _complete_lists(incomplete: str) -> list[str]:
-    """Keys with values behind commas, for --grid."""
+    """Completes keys and comma-separated values, for --grid."""
     from acklab.cli.completion import lists
 
     return lists(incomplete)
@@ -50,14 +53,14 @@ def _complete_kinds_of_file(incomplete: str) -> list[str]:
 
 
 def _complete_figures(incomplete: str) -> list[tuple[str, str]]:
-    """Figures of a run; those of a study and of a sweep depend on it."""
+    """Completes figures of a run. Figures of studies and sweeps depend on their results."""
     from acklab.figures import FIGURES
 
     return [(name, caption) for name, (_, caption) in FIGURES.items() if name.startswith(incomplete)]
 
 
 def _complete_traces(incomplete: str) -> list[tuple[str, str]]:
-    """Models of traces."""
+    """Completes models of traces."""
     from acklab.cli.trace import MODELS
 
     return [(name, title) for name, title in MODELS.items() if name.startswith(incomplete)]
@@ -70,14 +73,14 @@ def _complete_processors(incomplete: str) -> list[str]:
 
 
 def _complete_explained(incomplete: str) -> list[str]:
-    """Keys of any scenario."""
+    """Completes keys of any scenario."""
     from acklab.cli.completion import paths
 
     return paths(incomplete)
 
 
 def _complete_columns(incomplete: str) -> list[tuple[str, str]]:
-    """Columns of the tables of metrics, for --only."""
+    """Completes columns of the tables of metrics, for --only."""
     from acklab.metrics import metrics
 
     before, comma, last = incomplete.rpartition(",")
@@ -97,7 +100,7 @@ def _complete_templates(incomplete: str) -> list[tuple[str, str]]:
 
 
 ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Scenario: TOML, or JSON of the same shape.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="Scenario in TOML, or in JSON with the same keys.", show_default=False)
 ]
 Sets = Annotated[
     list[str] | None,
@@ -106,15 +109,15 @@ Sets = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
-Everything = Annotated[bool, typer.Option("--all", help="Show every table and metric, not the short answer.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show all tables and metrics instead of the short answer.")]
 Only = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="COLUMN,COLUMN", help="Show these columns only.", autocompletion=_complete_columns),
 ]
-# Known, so that the error can say what to do instead.
+# Accepted, so that the error can name the alternative.
 NoQlog = Annotated[Path | None, typer.Option("--qlog", hidden=True)]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one a core).", show_default=False)
+    int | None, typer.Option("--jobs", "-j", min=1, help="Run this many at a time (default: one per core).", show_default=False)
 ]
 On = Annotated[
     str | None,
@@ -125,57 +128,73 @@ Processors = Annotated[
     typer.Option(
         "--processors",
         metavar="auto|awake|halt",
-        help="In real time, idle processors stay awake until the hypervisor takes too much of them (auto), stay awake, or halt: it saves power, and packets are later.",
+        help="Keep idle processors awake in real time: always (awake), never (halt: saves power, delays packets), or until the hypervisor takes too much time from them (auto).",
         autocompletion=_complete_processors,
     ),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Say how many points there are, and what they will cost by a sample of them; keep nothing."),
+    typer.Option("--dry-run", help="Print the number of points and an estimate of their cost; store nothing."),
 ]
 StrategyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--strategy",
         metavar="FILE:CLASS",
-        help="An ACK policy or congestion controller of yours, which the scenario names by its class; NAME=FILE:CLASS for another name.",
+        help="Add your own ACK policy or congestion controller, which the scenario selects by its class, or by NAME with NAME=FILE:CLASS.",
     ),
 ]
 
 Port = Annotated[
     int | None,
-    typer.Option("--port", "-p", min=0, max=65534, help="Port (default: 8225); QUIC has the next one.", show_default=False),
+    typer.Option(
+        "--port",
+        "-p",
+        min=0,
+        max=65534,
+        help="Use this port (default: 8225) and the next one, which is for QUIC.",
+        show_default=False,
+    ),
 ]
 Fingerprint = Annotated[
-    str | None, typer.Option(metavar="sha256:…", help="The fingerprint that the server has printed.", show_default=False)
+    str | None,
+    typer.Option(metavar="sha256:…", help="Trust the server with this fingerprint, as the server prints it.", show_default=False),
 ]
 AcceptNew = Annotated[
-    bool, typer.Option("--accept-new", help="Believe a server that is not known yet; one that has changed is refused.")
+    bool, typer.Option("--accept-new", help="Trust a server that is still unknown; refuse one whose certificate has changed.")
 ]
 Bind = Annotated[
-    list[str] | None, typer.Option("--bind", "-B", metavar="ADDRESS", help="Listen at this address only; repeat it for more.")
+    list[str] | None, typer.Option("--bind", "-B", metavar="ADDRESS", help="Listen on this address only; may be repeated.")
 ]
 Certificate = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Certificate in PEM, with its chain (default: one that is made here).", show_default=False),
+    typer.Option(
+        metavar="FILE",
+        help="Use this certificate in PEM, with its chain (default: a self-signed one, created once).",
+        show_default=False,
+    ),
 ]
-Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.", show_default=False)]
+Key = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Use this private key of the certificate, in PEM.", show_default=False)
+]
 State = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Keep certificate and keys there (default: ~/.local/state/acklab).", show_default=False),
+    typer.Option(
+        metavar="DIR", help="Store certificate and keys in this folder (default: ~/.local/state/acklab).", show_default=False
+    ),
 ]
 Drain = Annotated[
     str,
     typer.Option(
         metavar="TIME",
-        help="Time for unfinished transfers after Ctrl-C or SIGTERM, such as 10s; then, or at a second signal, they are reset.",
+        help="Wait this time for unfinished transfers after Ctrl-C or SIGTERM, such as 10s; then, or at a second signal, reset them.",
     ),
 ]
 Keys = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Append the secrets of TLS there, for Wireshark.", show_default=False)
+    Path | None, typer.Option(metavar="FILE", help="Append the TLS secrets to this file, for Wireshark.", show_default=False)
 ]
 Authorities = Annotated[
-    Path | None, typer.Option("--ca", metavar="FILE", help="Believe certificates of these authorities (PEM).", show_default=False)
+    Path | None, typer.Option("--ca", metavar="FILE", help="Trust certificates of these authorities (PEM).", show_default=False)
 ]
 
 
@@ -191,23 +210,25 @@ Authorities = Annotated[
 def run(
     file: ScenarioFile,
     set_: Sets = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Use this seed (default: that of the scenario).", show_default=False)
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the tables there, as Parquet.", show_default=False)
+        Path | None, typer.Option(metavar="DIR", help="Store the tables in this folder, as Parquet.", show_default=False)
     ] = None,
     qlog: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write what happens at both ends of each flow there, for qvis.", show_default=False),
+        typer.Option(metavar="DIR", help="Write a qlog of both ends of each flow to this folder, for qvis.", show_default=False),
     ] = None,
     qlog_version: Annotated[
-        str, typer.Option(metavar="VERSION", help="Version of these logs: 0.3, which qvis reads, or draft-13.")
+        str, typer.Option(metavar="VERSION", help="Write this version of qlog: 0.3, which qvis reads, or draft-13.")
     ] = "0.3",
     strategy: StrategyOption = None,
     all_: Everything = False,
     only: Only = None,
     json_: Json = False,
 ) -> None:
-    """Run one scenario and show what became of it."""
+    """Run one scenario and show its results."""
     from acklab.cli.run import View, run_command
 
     view = View.of(all_, only or [])
@@ -217,55 +238,58 @@ def run(
 @app.command(name="emulate")
 def emulate_(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Scenario: TOML, or JSON of the same shape.", show_default=False)
+        Path | None, typer.Argument(metavar="FILE", help="Scenario in TOML, or in JSON with the same keys.", show_default=False)
     ] = None,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="With --at: the command.", show_default=False)
+        list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="Command to run, with --at.", show_default=False)
     ] = None,
     set_: Sets = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Use this seed (default: that of the scenario).", show_default=False)
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the tables and the output of applications there.", show_default=False),
+        typer.Option(metavar="DIR", help="Store the tables and the output of applications in this folder.", show_default=False),
     ] = None,
     at: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Run the command behind -- on this node.", show_default=False)
+        str | None, typer.Option(metavar="NODE", help="Run the command after -- on this node.", show_default=False)
     ] = None,
     shell: Annotated[str | None, typer.Option(metavar="NODE", help="Open a shell on this node.", show_default=False)] = None,
     internet: Annotated[
         str | None,
         typer.Option(
             metavar="NODE",
-            help="This node leads to the networks of this machine: what goes to no other node leaves there (NAT).",
+            help="Connect this node to the networks of this machine: packets for addresses outside the scenario leave through it (NAT).",
             show_default=False,
         ),
     ] = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Measure what this machine can carry, without a scenario.")
+        bool, typer.Option("--calibrate", help="Measure the capacity of this machine, without a scenario.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows the run while it lasts.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
+    watch: Annotated[bool, typer.Option("--watch", help="Serve a live page of the run on localhost.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Serve the page of --watch on this port; 0 selects a free one.")
+    ] = 0,
     processors: Processors = "auto",
     qlog: NoQlog = None,
     all_: Everything = False,
     only: Only = None,
     json_: Json = False,
 ) -> None:
-    """Run one scenario in real time, with real packets and the kernel's TCP and UDP. Needs root or a user namespace.
+    """Run one scenario in real time, with real packets and the kernel's TCP and UDP.
 
-    Exit status 3: it has finished, but packets were late or lost, so that its results may not be trusted.
+    Requires root or a user namespace. Exit status 3: the run finished, but its results are
+    unreliable, because packets were late or lost.
     """
     from acklab.cli.emulate import calibrate_command, emulate_command
 
     if qlog is not None:
-        raise UsageError(
-            "found --qlog, but the kernel's endpoints write no logs; a [[capture]] in the scenario keeps their packets"
-        )
+        raise UsageError("found --qlog, but the kernel writes no qlog; add a [[capture]] to the scenario to store packets")
     if calibrate:
         calibrate_command(json_, processors)
         return
     if file is None:
-        raise UsageError("found no scenario, expected a file, or --calibrate")
+        raise UsageError("found no scenario, expected FILE or --calibrate")
     from acklab.cli.run import View
 
     view = View.of(all_, only or [])
@@ -285,40 +309,42 @@ def inline(
         list[str],
         typer.Argument(
             metavar="EAST WEST | FILE [EAST WEST]",
-            help="Two interfaces; or a scenario with two entries [[interface]], or with the interfaces behind it.",
+            help="Two interfaces; or a scenario with two [[interface]] entries; or a scenario and two interfaces.",
             show_default=False,
         ),
     ],
     rate: Annotated[
-        str | None, typer.Option(metavar="A[/B]", help="Rate from EAST to WEST, and back.", show_default=False)
+        str | None, typer.Option(metavar="A[/B]", help="Limit the rate: A from EAST to WEST, B back.", show_default=False)
     ] = None,
-    delay: Annotated[str | None, typer.Option(metavar="A[/B]", help="Delay, one way.", show_default=False)] = None,
+    delay: Annotated[
+        str | None, typer.Option(metavar="A[/B]", help="Delay packets by this time in one direction.", show_default=False)
+    ] = None,
     loss: Annotated[
-        str | None, typer.Option(metavar="A[/B]", help="Share of packets that are lost, such as 0.01.", show_default=False)
+        str | None, typer.Option(metavar="A[/B]", help="Drop this share of the packets, such as 0.01.", show_default=False)
     ] = None,
     queue: Annotated[
-        str | None, typer.Option(metavar="A[/B]", help="Limit of the queue, such as 100packets.", show_default=False)
+        str | None, typer.Option(metavar="A[/B]", help="Limit the queue, such as to 100packets.", show_default=False)
     ] = None,
     ack_filter: Annotated[
         str | None,
         typer.Option(
             metavar="A[/B]",
-            help="ACK filter of the queue: news, duplicates, nothing, cake, cake-aggressive, none.",
+            help="Filter ACKs in the queue: news, duplicates, nothing, cake, cake-aggressive, none.",
             show_default=False,
         ),
     ] = None,
-    acks_first: Annotated[bool, typer.Option("--acks-first", help="Queues from which pure ACKs leave first.")] = False,
+    acks_first: Annotated[bool, typer.Option("--acks-first", help="Dequeue pure ACKs first.")] = False,
     gate: Annotated[
         str | None,
         typer.Option(
-            metavar="A[/B]", help="Release packets in bursts: an interval and a quota, such as 5ms:10.", show_default=False
+            metavar="A[/B]", help="Release packets in bursts, by an interval and a quota, such as 5ms:10.", show_default=False
         ),
     ] = None,
     thinner: Annotated[
         str | None,
         typer.Option(
             metavar="A[/B]",
-            help="Hold pure ACKs back: scsc, dhd, unisoc, none, or a number of ACKs and a time, such as 4:10ms.",
+            help="Thin pure ACKs: scsc, dhd, unisoc, none, or a number of ACKs and a time, such as 4:10ms.",
             show_default=False,
         ),
     ] = None,
@@ -326,44 +352,51 @@ def inline(
         str | None,
         typer.Option(
             metavar="A[/B]",
-            help="Spread ACKs: reconstruct, none, a rate of data such as 16Mbps, or a time such as 1ms.",
+            help="Spread ACKs: reconstruct, none, a data rate such as 16Mbps, or a time such as 1ms.",
             show_default=False,
         ),
     ] = None,
     set_: Sets = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Use this seed (default: that of the scenario).", show_default=False)
+    ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="End after this time (default: never).", show_default=False)
+        str | None, typer.Option(metavar="TIME", help="Stop after this time (default: never).", show_default=False)
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the tables there, as Parquet.", show_default=False)
+        Path | None, typer.Option(metavar="DIR", help="Store the tables in this folder, as Parquet.", show_default=False)
     ] = None,
     capture: Annotated[
         list[str] | None,
         typer.Option(
             "--capture",
             metavar="POINT[=FILE]",
-            help="Capture packets: a node, or a direction of a link (line_forward) where they enter it, or leave it (line_forward.out).",
+            help="Capture packets at a node, where they enter a direction of a link (line_forward), or where they leave it (line_forward.out).",
         ),
     ] = None,
     interval: Annotated[
-        int | None, typer.Option(min=1, metavar="SECONDS", help="Print a line for each interval.", show_default=False)
+        int | None, typer.Option(min=1, metavar="SECONDS", help="Print a line per interval.", show_default=False)
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Serve a page on localhost that shows it while it lasts.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --watch: the port of the page; 0 is a free one.")] = 0,
+    watch: Annotated[bool, typer.Option("--watch", help="Serve a live page of the path on localhost.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Serve the page of --watch on this port; 0 selects a free one.")
+    ] = 0,
     processors: Processors = "auto",
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="How frames come from the kernel: ring or tap (default: the best).", show_default=False
+            metavar="NAME", help="Read frames by ring or tap (default: the faster one that is available).", show_default=False
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Put a path between two interfaces of this host, for the traffic of others. Needs root and Linux 6.6.
+    """Emulate a path between two interfaces of this host, for traffic of other hosts.
 
-    The interfaces are ports of a bridge, or of a router, which carries the traffic on if this process ends, stalls or is overloaded. Without either,
-    it makes a bridge and removes it at the end.
+    Requires root and Linux 6.6.
+
+    The interfaces must be ports of a bridge or of a router, which forwards the traffic if this
+    process ends, stalls or is overloaded. Otherwise, this command creates a bridge, and removes it
+    at the end.
     """
     from acklab.cli.inline import inline_command
 
@@ -396,7 +429,7 @@ def sweep(
         str,
         typer.Option(
             metavar="DIR",
-            help="Keep the results there, a folder or a URL such as s3://bucket/folder; points that are there are not run again.",
+            help="Store the results in this folder or URL, such as s3://bucket/folder; skip points that are stored there.",
         ),
     ] = "out/sweep",
     grid: Annotated[
@@ -404,18 +437,18 @@ def sweep(
         typer.Option(
             "--grid",
             metavar="KEY=A,B,C",
-            help="Values of a key, or variants from a file: NAME=@FILE; repeat it for more.",
+            help="Vary a key over these values, or over variants from a file: NAME=@FILE; may be repeated.",
             autocompletion=_complete_lists,
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, counted up from that of the scenario.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Run this many seeds, counted up from that of the scenario.")] = 1,
     set_: Sets = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
             "--vary",
             metavar="KEY=A..B",
-            help="Draw a value anew for each seed but the first, such as flow.0.start=0ms..5ms.",
+            help="Draw a new value for each seed except the first, such as flow.0.start=0ms..5ms.",
             autocompletion=_complete_keys,
         ),
     ] = None,
@@ -426,12 +459,12 @@ def sweep(
     qlog: NoQlog = None,
     json_: Json = False,
 ) -> None:
-    """Run all points of a grid, for all seeds, on all cores or on a cluster."""
+    """Run all points of a grid for all seeds, on all cores or on a cluster."""
     from acklab.cli.sweep import sweep_command
 
     if qlog is not None:
         raise UsageError(
-            "found --qlog, but a sweep writes no logs; acklab run repeats one of its points, with --set, --seed and --qlog"
+            "found --qlog, but a sweep writes no logs; repeat one of its points by acklab run with --set, --seed and --qlog"
         )
     sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run)
 
@@ -441,13 +474,13 @@ def study(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME…", help="Studies, by name.", show_default=False, autocompletion=_complete_studies),
+        typer.Argument(metavar="NAME…", help="Names of studies.", show_default=False, autocompletion=_complete_studies),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds.")] = False,
     out: Annotated[
         str,
-        typer.Option(metavar="DIR", help="Keep the results there, a folder or a URL; runs that are there are not repeated."),
+        typer.Option(metavar="DIR", help="Store the results in this folder or URL; skip runs that are stored there."),
     ] = "out",
     jobs: Jobs = None,
     on: On = None,
@@ -456,7 +489,7 @@ def study(
         typer.Option(
             min=2,
             metavar="N",
-            help="Give undecided claims more seeds, up to N, by a sequential rule with an error of 5 % over all looks.",
+            help="Add seeds for undecided claims, up to N, by a sequential rule with an error of 5 % over all looks.",
             show_default=False,
         ),
     ] = None,
@@ -464,18 +497,18 @@ def study(
         str,
         typer.Option(
             metavar="WAY",
-            help="simulate, or emulate: real time and the kernel's TCP, for the points in the study's emulated.toml; needs root or a user namespace.",
+            help="Run simulated (simulate), or in real time with the kernel's TCP (emulate): the points in the study's emulated.toml; requires root or a user namespace.",
         ),
     ] = "simulate",
     processors: Processors = "auto",
     dry_run: DryRun = False,
     json_: Json = False,
 ) -> None:
-    """Rerun studies and set their results beside the published ones."""
+    """Rerun studies and show their results beside the published ones."""
     if way == "emulate":
         from acklab import core
 
-        # Before anything starts a thread.
+        # Permissions must be acquired before a second thread exists.
         core.acquire_permission()
     _limit(context)
     from acklab.cli.study import study_command
@@ -496,23 +529,21 @@ def inspect(
         Path,
         typer.Argument(
             metavar="CAPTURE",
-            help="Packets: pcap, pcapng or snoop; or the log of an endpoint: qlog. Either may be compressed by gzip or zstd.",
+            help="Capture (pcap, pcapng or snoop) or qlog; may be compressed by gzip or zstd.",
             show_default=False,
         ),
     ],
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a report with time–sequence plots there, as HTML.", show_default=False),
+        typer.Option(metavar="FILE", help="Write an HTML report with time–sequence plots to this file.", show_default=False),
     ] = None,
     trace: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Of a log with several traces, read only number N; all by default.", show_default=False
-        ),
+        typer.Option(min=1, metavar="N", help="Read only trace number N of a log (default: all).", show_default=False),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Read a capture: the bottleneck, round trips, losses and ACKs of each connection."""
+    """Analyse a capture: bottleneck, round trips, losses and ACKs of each connection."""
     from acklab.cli.inspect import inspect_command
 
     inspect_command(capture, report, json_, trace)
@@ -520,10 +551,10 @@ def inspect(
 
 @app.command(epilog=_examples("fit download.pcapng > link.toml", "fit download.pcapng --json | jq .errors"))
 def fit(
-    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Packets: pcap or pcapng.", show_default=False)],
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Capture in pcap or pcapng.", show_default=False)],
     json_: Json = False,
 ) -> None:
-    """Fit the scenario of a path to a capture, with the ranges of what is uncertain."""
+    """Fit the scenario of a path to a capture, with ranges for uncertain values."""
     from acklab.cli.fit import fit_command
 
     fit_command(capture, json_)
@@ -544,19 +575,22 @@ def advise(
     set_: Sets = None,
     vary: Annotated[
         list[str] | None,
-        typer.Option("--vary", metavar="KEY=A..B", help="A range of what is uncertain, besides those in the file."),
+        typer.Option("--vary", metavar="KEY=A..B", help="Add the range of an uncertain value to those in the file."),
     ] = None,
     use: Annotated[
-        list[str] | None, typer.Option("--use", metavar="NAME", help="bulk, page, call or upload (default: all).")
+        list[str] | None, typer.Option("--use", metavar="NAME", help="Optimise for bulk, page, call or upload (default: all).")
     ] = None,
-    seconds: Annotated[float, typer.Option("--time", min=1, metavar="SECONDS", help="When an answer is wanted.")] = 60.0,
+    seconds: Annotated[float, typer.Option("--time", min=1, metavar="SECONDS", help="Limit the time of the search.")] = 60.0,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the evidence there, as HTML.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Write an HTML report with the evidence to this file.", show_default=False)
     ] = None,
     jobs: Jobs = None,
     json_: Json = False,
 ) -> None:
-    """Say which ACKs, controller and transport serve a path best, by how much, and how to switch them on."""
+    """Find the ACKs, controller and transport that serve a path best.
+
+    Prints the gain of each, and how to enable them.
+    """
     from acklab.cli.advise import advise_command
 
     advise_command(link, set_ or [], vary or [], use or [], seconds, report, jobs, json_)
@@ -579,31 +613,32 @@ def packetdrill(
         str,
         typer.Option(
             metavar="NAME",
-            help="The stack that is tested: linux, ns3 or rfc; or kernel, that of this machine (needs root or a user namespace).",
+            help="Test this stack: linux, ns3 or rfc; or kernel, the one of this machine (requires root or a user namespace).",
         ),
     ] = "linux",
     scenario: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Test the first flow over TCP of this scenario instead.", show_default=False),
+        typer.Option(metavar="FILE", help="Test the first TCP flow of this scenario instead.", show_default=False),
     ] = None,
     set_: Sets = None,
     strategy: StrategyOption = None,
     tolerance_usecs: Annotated[
         int | None,
         typer.Option(
-            "--tolerance_usecs", min=0, metavar="N", help="The tolerance of times, whatever scripts say.", show_default=False
+            "--tolerance_usecs", min=0, metavar="N", help="Override the time tolerance of all scripts.", show_default=False
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Play scripts of packetdrill at acklab's TCP.
+    """Run packetdrill scripts against acklab's TCP.
 
-    Exit status 1: something was not as a script expects it; 2: a script is malformed. What is out of scope is not counted.
+    Exit status 1: a script failed; 2: a script is malformed. Scripts that are out of scope do not
+    count.
     """
     if preset == "kernel":
         from acklab import core
 
-        # Before anything starts a thread.
+        # Permissions must be acquired before a second thread exists.
         core.acquire_permission()
     _limit(context)
     from acklab.cli.packetdrill import packetdrill_command
@@ -621,9 +656,9 @@ def serve(
     drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
-    """Serve measurements of `acklab perf`, until Ctrl-C.
+    """Serve measurements by `acklab perf` until Ctrl-C.
 
-    TACK has UDP port 8225, the kernel's TCP has TCP port 8225, and QUIC has UDP port 8226.
+    Uses UDP port 8225 for TACK, TCP port 8225 for the kernel's TCP, and UDP port 8226 for QUIC.
     """
     from acklab.cli.hosts import serve_command
 
@@ -639,30 +674,32 @@ def serve(
     )
 )
 def perf(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="Where `acklab serve` runs.", show_default=False)],
+    host: Annotated[str, typer.Argument(metavar="HOST", help="Host that runs `acklab serve`.", show_default=False)],
     port: Port = None,
     time: Annotated[
         float | None,
-        typer.Option("--time", "-t", metavar="SECONDS", help="Length of a measurement (default: 10).", show_default=False),
+        typer.Option("--time", "-t", metavar="SECONDS", help="Measure for this time (default: 10).", show_default=False),
     ] = None,
     bytes_: Annotated[
         str | None,
-        typer.Option("--bytes", "-n", metavar="N[KMGT]", help="Octets to carry instead, in all.", show_default=False),
+        typer.Option("--bytes", "-n", metavar="N[KMGT]", help="Transfer this many bytes in all instead.", show_default=False),
     ] = None,
-    reverse: Annotated[bool, typer.Option("--reverse", "-R", help="The server sends.")] = False,
-    parallel: Annotated[int, typer.Option("--parallel", "-P", min=1, max=128, help="Streams, each a connection of its own.")] = 1,
+    reverse: Annotated[bool, typer.Option("--reverse", "-R", help="Send from the server to this host.")] = False,
+    parallel: Annotated[
+        int, typer.Option("--parallel", "-P", min=1, max=128, help="Open this many streams, each on its own connection.")
+    ] = 1,
     bitrate: Annotated[
         str | None,
-        typer.Option("--bitrate", "-b", metavar="N[KMGT]", help="What is written to a stream, in bits/s.", show_default=False),
+        typer.Option("--bitrate", "-b", metavar="N[KMGT]", help="Limit each stream to this bit rate.", show_default=False),
     ] = None,
-    interval: Annotated[float, typer.Option("--interval", "-i", metavar="SECONDS", help="Time between lines.")] = 1.0,
-    repeat: Annotated[int, typer.Option(min=1, help="Rounds in which each is measured: two or more give intervals.")] = 1,
+    interval: Annotated[float, typer.Option("--interval", "-i", metavar="SECONDS", help="Print a line per this time.")] = 1.0,
+    repeat: Annotated[int, typer.Option(min=1, help="Measure each transport this many times: two or more give intervals.")] = 1,
     with_: Annotated[
         list[str] | None,
         typer.Option(
             "--with",
             metavar="LIST",
-            help="tack, quic, tcp or a congestion controller of the kernel, with settings behind a colon (default: tack,quic,tcp).",
+            help="Measure tack, quic, tcp or a congestion controller of the kernel, with settings after a colon (default: tack,quic,tcp).",
         ),
     ] = None,
     fingerprint: Fingerprint = None,
@@ -671,11 +708,14 @@ def perf(
     keys: Keys = None,
     qlog: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write a log of each connection of TACK there, for qvis.", show_default=False),
+        typer.Option(metavar="DIR", help="Write a qlog of each TACK connection to this folder, for qvis.", show_default=False),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Measure TACK, QUIC and the kernel's TCP in turns between this host and another: which is fastest there, and at what cost."""
+    """Compare TACK, QUIC and the kernel's TCP between this host and another, in alternation.
+
+    Shows the goodput of each, and its cost.
+    """
     from acklab.cli.hosts import perf_command
 
     perf_command(
@@ -698,7 +738,7 @@ def perf(
     )
 
 
-proxy = typer.Typer(help="Carry TCP connections of other programs over one connection of TACK.", no_args_is_help=True)
+proxy = typer.Typer(help="Carry TCP connections of other programs over one TACK connection.", no_args_is_help=True)
 app.add_typer(proxy, name="proxy")
 
 
@@ -715,11 +755,11 @@ def listen(
         list[str] | None,
         typer.Option(
             metavar="RULE",
-            help="Allow these targets only: public, *, a name, *.NAME, an address or a network, with :PORT if you like (default: public).",
+            help="Allow only these targets: public, *, a name, *.NAME, an address or a network, each with an optional :PORT (default: public).",
         ),
     ] = None,
     to: Annotated[
-        list[str] | None, typer.Option("--to", metavar="HOST:PORT", help="Allow this target only; repeat it for more.")
+        list[str] | None, typer.Option("--to", metavar="HOST:PORT", help="Allow only this target; may be repeated.")
     ] = None,
     bind: Bind = None,
     certificate: Certificate = None,
@@ -728,7 +768,7 @@ def listen(
     drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
-    """The far side: connect to targets for those who have the token, until Ctrl-C."""
+    """Run the far end: connect to targets for clients that have the token, until Ctrl-C."""
     from acklab.cli.hosts import listen_command
 
     listen_command(_port(port), bind or [], [*(allow or []), *(to or [])], certificate, key, state, drain, json_)
@@ -741,17 +781,23 @@ def listen(
     )
 )
 def connect(
-    via: Annotated[str, typer.Option("--via", metavar="HOST[:PORT]", help="The far side.", show_default=False)],
+    via: Annotated[str, typer.Option("--via", metavar="HOST[:PORT]", help="Connect to this far end.", show_default=False)],
     token: Annotated[
         str | None,
-        typer.Option(envvar="ACKLAB_PROXY_TOKEN", metavar="TOKEN", help="What the far side has printed.", show_default=False),
+        typer.Option(
+            envvar="ACKLAB_PROXY_TOKEN",
+            metavar="TOKEN",
+            help="Authenticate by this token, as the far end prints it.",
+            show_default=False,
+        ),
     ] = None,
     socks: Annotated[
-        str | None, typer.Option(metavar="ADDRESS:PORT", help="Speak SOCKS5 there, such as 127.0.0.1:1080.", show_default=False)
+        str | None,
+        typer.Option(metavar="ADDRESS:PORT", help="Serve SOCKS5 on this address, such as 127.0.0.1:1080.", show_default=False),
     ] = None,
     forward: Annotated[
         list[str] | None,
-        typer.Option(metavar="[ADDRESS:]PORT:HOST:PORT", help="Forward a port, as ssh -L does; repeat it for more."),
+        typer.Option(metavar="[ADDRESS:]PORT:HOST:PORT", help="Forward a port, as ssh -L does; may be repeated."),
     ] = None,
     fingerprint: Fingerprint = None,
     accept_new: AcceptNew = False,
@@ -760,7 +806,10 @@ def connect(
     drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
-    """The near side: what connects here, leaves the far side. A connection that is lost is made anew. Until Ctrl-C."""
+    """Run the near end: carry local TCP connections to the far end, until Ctrl-C.
+
+    Reconnects after the connection to the far end is lost.
+    """
     from acklab.cli.hosts import connect_command
 
     connect_command(via, token, socks, forward or [], fingerprint, accept_new, ca, keys, drain, json_)
@@ -786,7 +835,7 @@ def show(
     only: Only = None,
     json_: Json = False,
 ) -> None:
-    """Show results that were kept, as they were shown when they were new."""
+    """Show stored results, as the command that produced them did."""
     from acklab.cli.run import View
     from acklab.cli.show import show_command
 
@@ -810,20 +859,22 @@ def compare(
         typer.Option(
             "--relative-to",
             metavar="DIR|AXIS=VALUE",
-            help="What the others are compared with: a folder (default: the first), or within one sweep a value of an axis.",
+            help="Compare with this folder (default: the first), or, within one sweep, with this value of an axis.",
             show_default=False,
         ),
     ] = "",
-    table: Annotated[str, typer.Option(metavar="NAME", help="One table only, such as flows or links.", show_default=False)] = "",
+    table: Annotated[
+        str, typer.Option(metavar="NAME", help="Show only this table, such as flows or links.", show_default=False)
+    ] = "",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="COLUMN,COLUMN", help="These metrics only.", autocompletion=_complete_columns),
+        typer.Option("--only", metavar="COLUMN,COLUMN", help="Show only these metrics.", autocompletion=_complete_columns),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All metrics, not the most important ones.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show all metrics instead of the most important ones.")] = False,
 ) -> None:
-    """Set results side by side: what differs between their scenarios, then values, differences and ratios.
+    """Compare results: differing keys of their scenarios, values, differences and ratios.
 
-    Of sweeps, differences and ratios are taken seed by seed and have intervals.
+    For sweeps, differences and ratios are computed per seed and have intervals.
     """
     from acklab.cli.show import compare_command
 
@@ -837,14 +888,14 @@ def compare(
     )
 )
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="A question; each table is called by its name.", show_default=False)],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="SQL query; tables have their names.", show_default=False)],
     folder: Annotated[
         str, typer.Argument(metavar="DIR", help="A folder or a URL with the results of a sweep or a run.")
     ] = "out/sweep",
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     json_: Json = False,
 ) -> None:
-    """Ask DuckDB about kept tables, such as flows, links and points."""
+    """Query stored tables, such as flows, links and points, by SQL (DuckDB)."""
     from acklab.cli.query import query_command
 
     query_command(sql, folder, json_, csv)
@@ -856,11 +907,13 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write it there (default: DIR/report.html, and report.html here for a URL).", show_default=False
+            metavar="FILE",
+            help="Write the report to this file (default: DIR/report.html; for a URL, report.html in this folder).",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write a report as one HTML file, which opens from disk and needs no network: of one folder, or of several side by side."""
+    """Write a report of one or several results as a single HTML file, which works offline."""
     from acklab.files import printable
     from acklab.report import write_report
 
@@ -895,20 +948,26 @@ def plot(
         Path | None,
         typer.Option(
             metavar="FILE|DIR",
-            help="FILE.png, .svg, .pdf or .html for one figure; else a folder (default: DIR/figures, and figures here for a URL).",
+            help="Write one figure to FILE.png, .svg, .pdf or .html, or all to a folder (default: DIR/figures; for a URL, figures in this folder).",
             show_default=False,
         ),
     ] = None,
     format_: Annotated[
         str,
         typer.Option(
-            "--format", metavar="KIND", help="In a folder: png, svg, pdf or html.", autocompletion=_complete_kinds_of_file
+            "--format",
+            metavar="KIND",
+            help="Write figures in a folder as png, svg, pdf or html.",
+            autocompletion=_complete_kinds_of_file,
         ),
     ] = "svg",
-    width: Annotated[int, typer.Option(min=200, max=4000, metavar="PIXELS", help="Width of the figures.")] = 900,
-    list_: Annotated[bool, typer.Option("--list", help="List the figures that there are.")] = False,
+    width: Annotated[int, typer.Option(min=200, max=4000, metavar="PIXELS", help="Set the width of the figures.")] = 900,
+    list_: Annotated[bool, typer.Option("--list", help="List the available figures.")] = False,
 ) -> None:
-    """Draw figures as files: of a run, a sweep or a study. PNG, SVG and PDF need Kaleido (pip install acklab[images]) and a Chromium."""
+    """Draw figures of a run, a sweep or a study to files.
+
+    PNG, SVG and PDF require Kaleido (pip install acklab[images]) and Chromium.
+    """
     from acklab.cli.plot import plot_command
 
     plot_command(folder, names or [], out, format_, width, list_)
@@ -918,13 +977,14 @@ def plot(
 def new(
     template: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="What to begin with; none lists them.", autocompletion=_complete_templates),
+        typer.Argument(metavar="KIND", help="Template to copy; lists all if omitted.", autocompletion=_complete_templates),
     ] = "",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write it there (default: KIND.toml).", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the scenario to this file (default: KIND.toml).", show_default=False),
     ] = None,
 ) -> None:
-    """Write a commented scenario to begin with."""
+    """Create a commented scenario from a template."""
     from acklab.cli.new import new_command
 
     new_command(template, out)
@@ -938,18 +998,19 @@ def trace(
         str,
         typer.Argument(
             metavar="MODEL|FILE",
-            help="What to generate, or a trace to describe; none lists the models.",
+            help="Model to generate, or trace to describe; lists the models if omitted.",
             autocompletion=_complete_traces,
         ),
     ] = "",
-    rate: Annotated[float | None, typer.Option(metavar="MBPS", help="Mean rate of poisson.", show_default=False)] = None,
-    seconds: Annotated[int, typer.Option(metavar="S", help="Length of the trace, which links repeat.")] = 60,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same trace.")] = 1,
+    rate: Annotated[float | None, typer.Option(metavar="MBPS", help="Set the mean rate of poisson.", show_default=False)] = None,
+    seconds: Annotated[int, typer.Option(metavar="S", help="Set the length of the trace, which links repeat.")] = 60,
+    seed: Annotated[int, typer.Option(metavar="N", help="Use this seed; the same seed gives the same trace.")] = 1,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write it there (default: standard output).", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the trace to this file (default: standard output).", show_default=False),
     ] = None,
 ) -> None:
-    """Generate the trace of a link in mahimahi's format, or tell how the rate of one varies."""
+    """Generate the trace of a link in mahimahi's format, or print statistics of one."""
     from acklab.cli.trace import trace_command
 
     trace_command(what, rate, seconds, seed, out)
@@ -970,12 +1031,12 @@ def schema(
         typer.Option(
             "--for",
             metavar="FILE",
-            help="Write the schema beside this scenario, and name it in its first line (#:schema), where editors look for it.",
+            help="Write the schema beside this scenario, and refer to it in its first line (#:schema), where editors find it.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Print the JSON Schema of scenarios, for editors to complete from."""
+    """Print the JSON Schema of scenarios, for completion in editors."""
     import json
 
     from acklab import core
@@ -994,12 +1055,12 @@ def explain(
         str,
         typer.Argument(
             metavar="KEY",
-            help="A key of a scenario, or the end of one; none lists the first ones.",
+            help="Key of a scenario, or its last part; lists the top-level keys if omitted.",
             autocompletion=_complete_explained,
         ),
     ] = "",
 ) -> None:
-    """Say what a key of a scenario means, which values it takes, and what holds without it."""
+    """Explain a key of a scenario: its meaning, values and default."""
     from acklab.keys import explain as explained
 
     print(explained(key))
@@ -1027,10 +1088,10 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
-_END_THEMSELVES = ("emulate", "inline", "serve", "perf", "proxy")
-"""Commands that run in real time, and end in an orderly way."""
-_LATER = ("study", "packetdrill")
-"""Commands that may need a permission before they have a second thread."""
+_REAL_TIME = ("emulate", "inline", "serve", "perf", "proxy")
+"""Commands that run in real time and stop in order: results are shown and stored."""
+_WITH_PERMISSION = ("study", "packetdrill")
+"""Commands that may acquire a permission, which must precede the second thread."""
 
 
 @app.callback()
@@ -1038,26 +1099,26 @@ def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
-    if context.invoked_subcommand not in (*_END_THEMSELVES, *_LATER):
+    if context.invoked_subcommand not in (*_REAL_TIME, *_WITH_PERMISSION):
         _limit(context)
 
 
 def _limit(context: typer.Context) -> None:
-    """Bounds the time from Ctrl-C to the end of the process."""
+    """Limits the time from Ctrl-C to the end of the process."""
     interruption = context.find_object(Interruption)
     assert interruption is not None
     interruption.limit()
 
 
 def main() -> None:
-    """Runs the command line; what a person did wrong is told in one message, never as a traceback."""
+    """Runs the command line. Errors of the user are printed as one message, without a traceback."""
     if "_ACKLAB_COMPLETE" in os.environ:
         from acklab.cli.completion import complete
 
         sys.exit(complete(lambda: _main(Interruption())))
     code = _main(interruption := Interruption())
     if interruption.has_come:
-        # Threads that still compute would abort the process while the interpreter ends.
+        # Threads that still compute would abort the process during the interpreter's shutdown.
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
@@ -1068,12 +1129,12 @@ def _main(interruption: Interruption) -> int:
         code = _run(interruption)
         sys.stdout.flush()
     except BrokenPipeError:
-        code = 141  # the reader of our output has gone: there is nobody left to tell
+        code = 141  # the reader of the output has closed it
     except OSError as error:
-        _say(f"{error.filename or 'standard output'}: cannot write it: {error.strerror or error}")
+        _say(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
         code = 1
     if code in (1, 141):
-        # Python would complain once more when it closes what cannot be written.
+        # Python would print another error when it closes a stream that cannot be written.
         try:
             sys.stdout.flush()
         except OSError:
@@ -1082,7 +1143,7 @@ def _main(interruption: Interruption) -> int:
 
 
 def _run(interruption: Interruption) -> int:
-    with interruption.heeded():
+    with interruption.handled():
         message, code = "stopped", Cancelled.exit_code
         try:
             app(standalone_mode=True, obj=interruption)
@@ -1091,15 +1152,15 @@ def _run(interruption: Interruption) -> int:
         except KeyboardInterrupt:
             pass
         except SystemExit as done:
-            # Typer turns KeyboardInterrupt into this.
+            # Typer converts KeyboardInterrupt to SystemExit.
             if not interruption.has_come:
                 return done.code if isinstance(done.code, int) else 0 if done.code is None else 1
         if interruption.has_come:
-            # Nobody waits for the rest of what was printed.
+            # The rest of the output is not needed.
             drop_output((1,), only_if_blocked=False)
             drop_output((2,), only_if_blocked=True)
         _say(message)
-        interruption.is_told = True
+        interruption.is_reported = True
         return code
 
 

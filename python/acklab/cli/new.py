@@ -1,4 +1,4 @@
-"""`acklab new`, and what an editor needs to know of a scenario."""
+"""`acklab new`, and the schema for editors."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from acklab.templates import new, templates
 
 
 def new_command(kind: str, path: Path | None) -> None:
-    """Writes a commented scenario; without a kind lists those that there are."""
+    """Writes a commented scenario; without a kind, lists the templates."""
     if not kind:
         width = max(len(name) for name in templates())
         for name, title in templates().items():
@@ -19,26 +19,27 @@ def new_command(kind: str, path: Path | None) -> None:
         return
     target = path or Path(f"{kind}.toml")
     if target.exists():
-        raise UsageError(f"{printable(target)}: is there already, expected a new name (--out FILE)")
+        raise UsageError(f"{printable(target)}: exists already, expected a new name (--out FILE)")
     for written in new(kind, target):
         print(printable(written))
     print(f"next: acklab run {printable(target)}", file=sys.stderr)
 
 
 SCHEMA = "acklab.schema.json"
-"""The schema beside a scenario."""
+"""Name of the schema's file, beside a scenario."""
 
 
 def name_schema(scenario: Path, schema: dict[str, Any]) -> None:
-    """Writes the schema beside a scenario, and names it in the first line of the scenario unless that names one.
+    """Writes the schema beside a scenario and refers to it in the scenario's first line.
 
-    Raises UsageError for another form than TOML, whose comments tell editors the schema.
+    A reference that is present stays. Raises UsageError for files other than TOML: only comments of
+    TOML can refer to a schema.
     """
     from acklab.atomic import write_text
     from acklab.editors import for_editors
 
     if scenario.suffix != ".toml":
-        raise UsageError(f"{printable(scenario)}: found another form than TOML, expected a file that ends with .toml")
+        raise UsageError(f"{printable(scenario)}: expected a file in TOML that ends with .toml")
     text = read_text(scenario, "scenario", "a scenario as TOML text", UsageError)
     target = scenario.with_name(SCHEMA)
     write_text(target, json.dumps(for_editors(schema), ensure_ascii=False) + "\n")

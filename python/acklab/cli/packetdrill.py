@@ -26,7 +26,7 @@ def packetdrill_command(
     tolerance_usecs: int | None,
     as_json: bool,
 ) -> None:
-    """Plays scripts and shows what has become of them, by script and by folder."""
+    """Runs scripts and shows the results by script and by folder."""
     with faults_named((strategies or {}).values()):
         verdicts = play(
             scripts, preset=preset, scenario=scenario, set=sets, strategies=strategies, tolerance_usecs=tolerance_usecs
@@ -43,7 +43,7 @@ def packetdrill_command(
 
 
 def show(verdicts: list[Verdict]) -> None:
-    """Prints each failure and each script that was not played with its line, then the counts of each folder."""
+    """Prints failures and skipped scripts with their lines, then the counts of each folder."""
     for verdict in verdicts:
         name = printable(verdict.script)
         for failure in verdict.failures:
@@ -59,7 +59,7 @@ def show(verdicts: list[Verdict]) -> None:
     show_table(Table(("folder", "passed", "failed", "out of scope", "malformed"), rows))
     passed = sum(verdict.verdict == "passed" for verdict in verdicts)
     failed = sum(verdict.verdict == "failed" for verdict in verdicts)
-    tell(f"{passed} of {passed + failed} scripts in scope pass")
+    tell(f"{passed} of {passed + failed} scripts in scope passed")
 
 
 def _line(text: str) -> None:

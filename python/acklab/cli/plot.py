@@ -14,7 +14,7 @@ from acklab.places import Place, place_of
 
 
 def plot_command(where: str, names: list[str], out: Path | None, kind: str, width: int, lists: bool) -> None:
-    """Draws the figures of a result that have these names, or all of them, and prints the paths of the files."""
+    """Draws the named figures of a result, or all, and prints the paths of the files."""
     place = place_of(where, "DIR")
     found = dict(_figures(place, names))
     if lists:
@@ -22,10 +22,10 @@ def plot_command(where: str, names: list[str], out: Path | None, kind: str, widt
             print(f"{name:<24} {caption}")
         return
     if unknown := [name for name in names if name not in found]:
-        raise UsageError(f"found the figure {unknown[0]!r}, expected one of those that there are: {', '.join(found) or 'none'}")
+        raise UsageError(f"found the figure {unknown[0]!r}, expected one of: {', '.join(found) or 'none'}")
     chosen = {name: found[name][0] for name in names or found}
     if not chosen:
-        raise UsageError(f"{printable(where)}: found nothing to draw")
+        raise UsageError(f"{printable(where)}: found no figure")
     is_file = out is not None and out.suffix.removeprefix(".").lower() in KINDS
     if is_file and len(chosen) > 1:
         raise UsageError(
@@ -39,7 +39,7 @@ def plot_command(where: str, names: list[str], out: Path | None, kind: str, widt
 
 
 def _figures(place: Place, names: list[str]) -> Iterator[tuple[str, tuple[go.Figure, str]]]:
-    """The figures of a folder: name, figure and caption."""
+    """Yields the figures of a folder: name, figure and caption."""
     contents = Contents.of(place)
     if contents is not None and contents.is_sweep:
         from acklab.report.sources import figures_of_sweep

@@ -1,4 +1,4 @@
-"""`acklab query`: questions in SQL about kept tables."""
+"""`acklab query`: SQL queries of stored tables."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def query_command(sql: str, where: str, as_json: bool, as_csv: bool) -> None:
-    """Prints the answer as a table, one JSON list, or CSV."""
+    """Prints the result as a table, one JSON list, or CSV."""
     place = place_of(where, "DIR")
     frame = ask(sql, place, _tables(place))
     if as_csv:
@@ -27,11 +27,11 @@ def query_command(sql: str, where: str, as_json: bool, as_csv: bool) -> None:
         print(json.dumps(finite(frame.to_dicts()), allow_nan=False, default=_text))
     else:
         rows = [{name: _cell(value) for name, value in row.items()} for row in frame.to_dicts()]
-        show_table(plain_table(rows or [dict.fromkeys(frame.columns, "")]), " (all of them: --csv, or --json)")
+        show_table(plain_table(rows or [dict.fromkeys(frame.columns, "")]), " (all rows: --csv or --json)")
 
 
 def _flat(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """The frame with text in the columns for which CSV has no form."""
+    """Returns the frame with text in the columns whose types CSV does not support."""
     import polars as pl
 
     odd = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Binary, pl.Object)]
@@ -39,19 +39,22 @@ def _flat(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def _cell(value: Any) -> bool | float | str | None:
-    """A value as a number or as text: lists and structures as JSON."""
+    """Returns a value as a number or as text. Lists and structures become JSON."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return json.dumps(finite(value), default=_text) if isinstance(value, list | dict) else _text(value)
 
 
 def _text(value: Any) -> str:
-    """A value for which JSON has no form: octets in hexadecimal digits, times and decimal numbers as they are written."""
+    """Returns text for a value that JSON does not support.
+
+    Bytes become hexadecimal; times and decimals stay as written.
+    """
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _tables(place: Place) -> Mapping[str, Stamp | None]:
-    """The tables of a sweep or a run, with their stamps. Raises StoreError."""
+    """Returns the tables of a sweep or a run, with their stamps. Raises StoreError."""
     contents = Contents.of(place)
     if contents is not None and contents.is_sweep:
         return load_sweep(place).files

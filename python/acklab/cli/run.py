@@ -24,14 +24,17 @@ from acklab.terminal import run_bar, show_answers, show_table, tell
 
 @dataclass(frozen=True)
 class View:
-    """What is shown of a result: the short answer, all tables, or some columns."""
+    """Selection of results to show: the short answer, all tables, or some columns."""
 
     everything: bool = False
     only: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, everything: bool, only: Sequence[str]) -> "View":
-        """As on the command line, where several columns may stand behind one `--only`. Raises UsageError for both at once."""
+        """Returns the view for the options of the command line.
+
+        An `--only` may have several columns. Raises UsageError for both options at once.
+        """
         names = tuple(name.strip() for text in only for name in text.split(",") if name.strip())
         if everything and names:
             raise UsageError("found --all and --only, expected one of them")
@@ -52,7 +55,7 @@ def run_command(
     strategies: Strategies | None = None,
     view: View = DEFAULT_VIEW,
 ) -> None:
-    """Runs a scenario, shows what became of it, and keeps its tables if there is a folder to keep them in."""
+    """Runs a scenario and shows the result. Stores its tables if a folder is given."""
     source = Source.of(file)
     scenario = source.load(with_seed(sets, seed))
     refuse_unused(strategies or {}, scenario)
@@ -66,10 +69,11 @@ def run_command(
 
             replacement = stack.enter_context(replacing(folder, Contents.RUN))
             replacement.make_room([capture["file"] for capture in scenario.get("capture") or []])
-        # As with a capture program, files go where they are asked for, and else to the current folder.
+        # Files go to the folder of `--out`, or else to the current folder, as with a capture
+        # program.
         captures = Path() if replacement is None else replacement.staging
         result = _run(source, sets, seed, captures, qlog, qlog_version, strategies)
-        # Shown first, so that a folder that cannot be written does not lose what was computed.
+        # The result is shown first: a folder that cannot be written loses nothing.
         if as_json:
             print(json.dumps(finite(result.to_dict()), allow_nan=False))
         else:
@@ -93,7 +97,7 @@ def _run(
     qlog_version: str,
     strategies: Strategies | None,
 ) -> Result:
-    """Runs a scenario, with a bar. Raises Cancelled after Ctrl-C."""
+    """Runs a scenario with a progress bar. Raises Cancelled after Ctrl-C."""
     reached = 0.0
     try:
         with run_bar(source.name) as bar:
@@ -106,7 +110,7 @@ def _run(
             with faults_named((strategies or {}).values()):
                 return run_source(source, sets, seed, captures, qlog, qlog_version, strategies=strategies, watch=watch)
     except (KeyboardInterrupt, Cancelled) as error:
-        raise Cancelled(f"stopped at {reached:.1%} of the run; nothing of it is kept") from error
+        raise Cancelled(f"stopped at {reached:.1%} of the run; nothing was stored") from error
 
 
 def check_command(file: Path, sets: list[str], as_json: bool) -> None:
@@ -118,13 +122,13 @@ def check_command(file: Path, sets: list[str], as_json: bool) -> None:
     else:
         counts = {what: len(scenario.get(key) or []) for key, what in (("link", "link"), ("wifi", "cell"), ("flow", "flow"))}
         parts = ", ".join(_count(number, what) for what, number in counts.items() if number or what != "cell")
-        print(f"{source.name}: good ({parts})")
+        print(f"{source.name}: valid ({parts})")
         for remark in remarks_on_scenario(scenario):
             tell(f"note: {remark}")
 
 
 def show(result: Result, folder: str | None = None, view: View = DEFAULT_VIEW) -> None:
-    """Prints what became of a run: a short answer, all tables or some columns, then what a reader should know."""
+    """Prints the result of a run: short answer, all tables or some columns; then notes."""
     from rich.text import Text
 
     from acklab.terminal import out
@@ -138,7 +142,7 @@ def show(result: Result, folder: str | None = None, view: View = DEFAULT_VIEW) -
     else:
         tables = tables_between(result) if "interfaces" in result.tables else []
     out.print(Text.assemble((title, "bold"), (f"  seed {result.seed}, revision {revision}", "dim")))
-    where = f" (all of them: --json, or {printable(folder)})" if folder else " (all of them: --json, or --out DIR)"
+    where = f" (all rows: --json, or {printable(folder)})" if folder else " (all rows: --json, or --out DIR)"
     for table in tables:
         show_table(table, where)
     if not tables:
@@ -157,14 +161,14 @@ def _show_answers(result: Result, where: str) -> None:
         show_table(answer_table(result), where)
     else:
         show_answers(found)
-    nothing = "" if found else "no flow, and no connection of a program, was seen"
+    nothing = "" if found else "found no flow and no connection of a program"
     for line in filter(None, (nothing, left_out(result), together(result))):
         out.print(Text(line), soft_wrap=True)
-    out.print(Text("every metric: --all; some: --only NAME,NAME", style="dim"), soft_wrap=True)
+    out.print(Text("all metrics: --all; selected metrics: --only NAME,NAME", style="dim"), soft_wrap=True)
 
 
 def finite(value: Any) -> Any:
-    """The same value with None for every number that JSON cannot write."""
+    """Returns the value with None for each number that JSON does not support."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""`acklab show` and `acklab compare`: results that were kept, again."""
+"""`acklab show` and `acklab compare`: stored results."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -49,18 +49,18 @@ def _show(place: Place, as_json: bool, view: View) -> None:
     else:
         result = load_result(place)
         show_run(result, str(place), view)
-        tell(f"repeat it with: {result.provenance.command}")
+        tell(f"repeat with: {result.provenance.command}")
 
 
 def _studies(place: Place) -> list[Place]:
-    """The studies of a folder of studies."""
+    """Returns the studies in a folder of studies."""
     if place.path is not None and not place.path.is_dir():
         return []
     return [place / name for name in place.folders() if (place / name).exists(STUDY_FILE)]
 
 
 def compare_command(folders: list[str], table: str, only: list[str], relative_to: str = "", everything: bool = False) -> None:
-    """Shows what differs between several results, and by how much: of runs, of sweeps, or of the points of one sweep."""
+    """Compares the results of runs, of sweeps, or of the points of one sweep."""
     from acklab.contrast import SHORT, run_columns
 
     names = tuple(name for text in only for name in text.split(",") if name)
@@ -71,9 +71,7 @@ def compare_command(folders: list[str], table: str, only: list[str], relative_to
         _compare_sweeps(places, sweeps, names, relative_to)
         return
     if len(folders) < 2:
-        raise UsageError(
-            "expected two folders or more, each with the result of a run, or one with a sweep and --relative-to AXIS=VALUE"
-        )
+        raise UsageError("expected at least two folders with runs or sweeps, or one with a sweep and --relative-to AXIS=VALUE")
     results = run_columns({label: load_result(place) for label, place in places.items()}, _label(relative_to))
     if (differences := _differences(results)).rows:
         show_table(differences)
@@ -91,7 +89,7 @@ def compare_command(folders: list[str], table: str, only: list[str], relative_to
         if all(name in result.tables for result in results.values()):
             _show_rows(results, name, names or (() if everything or table else SHORT), everything or bool(table or names))
     if not (everything or names or table):
-        tell("every metric: --all; some: --only NAME,NAME; for intervals, compare sweeps over several seeds")
+        tell("all metrics: --all; selected metrics: --only NAME,NAME; for intervals, compare sweeps over several seeds")
 
 
 def _compare_sweeps(places: Mapping[str, Place], sweeps: Sequence[str], only: Sequence[str], relative_to: str) -> None:
@@ -100,7 +98,7 @@ def _compare_sweeps(places: Mapping[str, Place], sweeps: Sequence[str], only: Se
 
     if len(sweeps) < len(places):
         other = next(label for label in places if label not in sweeps)
-        raise UsageError(f"{other}: found no sweep, expected sweeps only, or runs only")
+        raise UsageError(f"{other}: found no sweep, expected only sweeps or only runs")
     found = {label: load_sweep(place) for label, place in places.items()}
     if len(found) == 1:
         (sweep,) = found.values()
@@ -114,15 +112,15 @@ def _compare_sweeps(places: Mapping[str, Place], sweeps: Sequence[str], only: Se
 
 
 def _label(folder: str) -> str:
-    """What a folder or a URL is called in tables: without a slash at its end."""
+    """Returns the name of a folder or a URL in tables, without a trailing slash."""
     return printable(str(place_of(folder, "DIR"))) if folder else ""
 
 
 def _check_names(results: Mapping[str, Result], table: str, only: Sequence[str]) -> None:
-    """Raises UsageError for a table or a metric that not all results have."""
+    """Raises UsageError for a table or a metric that is missing from a result."""
     names = [name for name in next(iter(results.values())).tables if all(name in result.tables for result in results.values())]
     if table and table not in names:
-        raise UsageError(f"--table: found {table!r}, expected one that all results have: {', '.join(names)}")
+        raise UsageError(f"--table: found {table!r}, expected a table of all results: {', '.join(names)}")
     known = {column for name in ([table] if table else names) for column in next(iter(results.values())).arrow(name).column_names}
     if unknown := [metric for metric in only if metric not in known]:
         raise UsageError(f"--only: found {unknown[0]!r}, expected a column of {table or 'a table'} such as mean_throughput_l4")
@@ -133,9 +131,9 @@ def _common(results: Mapping[str, Result], names: list[str]) -> list[str]:
 
 
 def _show_rows(results: Mapping[str, Result], name: str, only: Sequence[str], everything: bool) -> None:
-    """A table for each row that all results have by its name; one for all of them if each has a single row.
+    """Shows a table for each row that all results have, by its name, or one for single rows.
 
-    Unless `everything` is shown, links are left out that are no flow's slowest hop.
+    Without `everything`, shows only links that are the slowest hop of a flow or of its ACKs.
     """
     from acklab.contrast import contrast_rows
 
@@ -157,13 +155,13 @@ def _show_rows(results: Mapping[str, Result], name: str, only: Sequence[str], ev
 
 
 def _slowest_hops(results: Mapping[str, Result]) -> set[str]:
-    """The slowest hops of flows and of their ACKs."""
+    """Returns the slowest hops of flows and of their ACKs."""
     flows = [flow for result in results.values() for flow in result.arrow("flows").to_pylist()]
     return {str(flow.get(column)) for flow in flows for column in ("bottleneck", "return_bottleneck")}
 
 
 def _differences(results: Mapping[str, Result]) -> Table:
-    """The keys of the scenarios in full that differ, with their values."""
+    """Returns the keys that differ between the complete scenarios, with their values."""
     flat = [dict(_leaves(result.scenario, "")) for result in results.values()]
     keys = dict.fromkeys(key for one in flat for key in one)
     rows = [[key, *(str(one.get(key, "–")) for one in flat)] for key in keys if len({str(one.get(key)) for one in flat}) > 1]

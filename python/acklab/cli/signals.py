@@ -1,8 +1,9 @@
-"""Signals: Ctrl-C and SIGTERM end a command within two seconds, whatever it waits for.
+"""Signals: Ctrl-C and SIGTERM end a command within two seconds.
 
-A command that computes ends by an exception, and by a thread of this module if the exception comes too late: in a library that does not
-look for signals, or while other threads still run. SIGTERM ends it at once, as any program. A command that runs in real time ends in an orderly
-way: it is told to stop, and shows and keeps what was measured. Output that nobody takes is then dropped.
+A command that computes ends by an exception. A thread of this module ends it if the exception is
+late: in a library that ignores signals, or while other threads run. SIGTERM ends it at once, as it
+does any program. A command that runs in real time stops in order: it receives a cancellation, and
+shows and stores what was measured. Output that blocks is then dropped.
 """
 
 import contextlib
@@ -20,29 +21,39 @@ from acklab import core
 from acklab.errors import Cancelled
 
 END_SECONDS = 1.8
-"""Seconds from a signal to the end of a command that computes. Chosen: a bit less than the two that are promised."""
+"""Seconds from a signal to the end of a command that computes. Chosen: slightly below the
+documented two.
+"""
 OUTPUT_SECONDS = 1.0
-"""Seconds after which output that blocks an orderly end is dropped. Chosen: half of the two that are promised."""
+"""Seconds after which output that blocks the end of a command is dropped. Chosen: half of the
+documented two.
+"""
 _AGAIN = 0.1
-"""Interval in which output is looked at from then on."""
+"""Interval at which output is checked after that time."""
 _STOPPED = b"error: stopped\n"
 
 Handlers = dict[int, Any]
 
 
 class Interruption:
-    """Whether Ctrl-C has come, and the thread that ends the process if it does not end by itself."""
+    """Records whether Ctrl-C has arrived.
+
+    Owns the thread that ends the process if it does not end itself.
+    """
 
     def __init__(self) -> None:
-        """Ctrl-C has not come."""
+        """Starts without Ctrl-C."""
         self.has_come = False
-        self.is_told = False
-        """Whether its message has been printed."""
+        self.is_reported = False
+        """True once its message is printed."""
         self._sockets: tuple[socket.socket, socket.socket] | None = None
 
     @contextlib.contextmanager
-    def heeded(self) -> Iterator[None]:
-        """Raises KeyboardInterrupt at Ctrl-C during the block. A process that ignores Ctrl-C, as in the background of a shell, still does."""
+    def handled(self) -> Iterator[None]:
+        """Raises KeyboardInterrupt at Ctrl-C during the block.
+
+        Ctrl-C stays ignored in a process that ignores it, such as in the background of a shell.
+        """
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             self.has_come = True
@@ -56,7 +67,11 @@ class Interruption:
             _restore(before)
 
     def limit(self) -> None:
-        """Starts the thread. The main thread may be in a library when the signal comes: Python's own handler, in C, wakes the thread."""
+        """Starts the thread.
+
+        The main thread may be in a library when the signal comes: Python's own handler, in C, wakes
+        the thread.
+        """
         if self._sockets is not None or threading.current_thread() is not threading.main_thread():
             return
         reader, writer = self._sockets = socket.socketpair()
@@ -65,7 +80,7 @@ class Interruption:
         threading.Thread(target=self._wait, args=(reader,), name="signals", daemon=True).start()
 
     def _unlimit(self) -> None:
-        # Once Ctrl-C has come, the rest of the process has to end in time too.
+        # After Ctrl-C, the rest of the process has the same limit.
         if self._sockets is not None and not self.has_come:
             signal.set_wakeup_fd(-1)
             self._sockets[1].close()
@@ -77,14 +92,14 @@ class Interruption:
                 if number[0] == signal.SIGINT:
                     time.sleep(END_SECONDS)
                     drop_output((2,), only_if_blocked=True)
-                    if not self.is_told:
+                    if not self.is_reported:
                         os.write(2, _STOPPED)
                     os._exit(Cancelled.exit_code)
 
 
 @contextlib.contextmanager
 def stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
-    """Makes Ctrl-C, and what a service manager or a terminal that goes away sends, an orderly end. A second signal ends the process at once."""
+    """Cancels at Ctrl-C, SIGTERM or SIGHUP. A second signal ends the process at once."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -103,13 +118,17 @@ def stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
 
 @contextlib.contextmanager
 def drained_by_signals(cancel: core.Cancel) -> Iterator[None]:
-    """Makes the first signal an orderly end, for which a server may take its time. A second one raises KeyboardInterrupt."""
+    """Cancels at the first signal, after which a server may drain.
+
+    A second one raises KeyboardInterrupt.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         if cancel.cancelled:
             raise KeyboardInterrupt
         cancel.cancel()
-        # The lines of a server go to a reader that may take nothing, which would hold back the end of the process.
+        # A reader that does not read blocks the lines of a server, and would delay the end of the
+        # process.
         start_to_drop()
 
     with _output_dropped_after() as start_to_drop:
@@ -122,7 +141,7 @@ def drained_by_signals(cancel: core.Cancel) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _output_dropped_after() -> Iterator[Callable[[], object]]:
-    """Yields a function that starts a timer, after which output that blocks is dropped until the end of the block."""
+    """Yields a function that starts a timer, after which blocking output is dropped."""
     before = _handled((signal.SIGALRM,), lambda *_: drop_output((1, 2), only_if_blocked=True))
     try:
         yield lambda: signal.setitimer(signal.ITIMER_REAL, OUTPUT_SECONDS, _AGAIN)
@@ -133,7 +152,10 @@ def _output_dropped_after() -> Iterator[Callable[[], object]]:
 
 
 def drop_output(descriptors: tuple[int, ...], *, only_if_blocked: bool) -> None:
-    """Lets the rest of the output go nowhere: all of it, or only where nobody takes it. A write that blocks is repeated there after a signal."""
+    """Redirects the rest of the output to the null device: all of it, or only where it blocks.
+
+    A write that blocks is repeated there after a signal.
+    """
     for descriptor in descriptors:
         with contextlib.suppress(OSError, ValueError):
             if only_if_blocked and select.select([], [descriptor], [], 0)[1]:
@@ -144,7 +166,10 @@ def drop_output(descriptors: tuple[int, ...], *, only_if_blocked: bool) -> None:
 
 
 def _handled(numbers: tuple[int, ...], handler: Callable[[int, FrameType | None], None]) -> Handlers:
-    """Sets a handler for the signals that are not ignored, as `nohup` has it. Returns what they had before; nothing outside the main thread."""
+    """Sets a handler for those signals that are not ignored, as under `nohup`.
+
+    Returns the previous handlers; none outside the main thread.
+    """
     if threading.current_thread() is not threading.main_thread():
         return {}
     heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]

@@ -38,17 +38,17 @@ def study_command(
     dry_run: bool,
     processors: str = "auto",
 ) -> None:
-    """Reruns studies; prints their claims, or, of emulated ones, the numbers side by side."""
+    """Reruns studies. Prints their claims, or for emulated studies the compared numbers."""
     if everything == bool(names):
-        raise UsageError("expected the names of studies or --all; `acklab studies` lists them")
+        raise UsageError("expected names of studies or --all; list them by `acklab studies`")
     if processors != "auto" and way != EMULATE:
-        raise UsageError(f"found --processors {processors} without --way emulate: a simulation has no time to be in")
+        raise UsageError(f"found --processors {processors} without --way emulate: simulations do not run in real time")
     started, began = time.process_time(), time.monotonic()
     chosen = discover() if everything else [find(name) for name in names]
     if dry_run:
         if way == EMULATE:
             raise UsageError(
-                "found --dry-run and --way emulate, which says how long it takes before it begins; expected one of them"
+                "found --dry-run and --way emulate, expected one of them; an emulation prints its duration when it starts"
             )
         _show_estimates(chosen, folder, quick, jobs, as_json)
         return
@@ -69,7 +69,7 @@ def study_command(
                 )
             )
         except Cancelled as error:
-            raise Cancelled(f"{error}\nwhat is finished is kept; go on with: {shlex.join(['acklab', *sys.argv[1:]])}") from error
+            raise Cancelled(f"{error}\nfinished runs are stored; resume with: {shlex.join(['acklab', *sys.argv[1:]])}") from error
         if not as_json and results[-1].comparisons:
             show_comparisons(results[-1].document)
         elif not as_json:
@@ -87,13 +87,15 @@ def study_command(
 
 
 def _show_estimates(studies: Sequence[Study], folder: str, quick: bool, jobs: int | None, as_json: bool) -> None:
-    """Says what studies will cost, each and all together."""
+    """Prints the estimated cost of each study, and of all."""
     found = {study.name: estimate_study(study, folder, quick=quick, jobs=jobs, quiet=as_json) for study in studies}
     if as_json:
         print(json.dumps({name: one.to_dict() for name, one in found.items()}))
         return
     rows = [[name, f"{one.points:,}", f"{one.kept:,}", f"{one.seconds.mean:.0f}"] for name, one in found.items()]
-    show_table(Drawn(["study", "points", "kept", "CPU time [s]"], rows, "What is left to run, by the first seed of each setting"))
+    show_table(
+        Drawn(["study", "points", "kept", "CPU time [s]"], rows, "Remaining runs, estimated from the first seed of each setting")
+    )
     print(total(list(found.values())).text)
 
 
@@ -119,7 +121,7 @@ def studies_command() -> None:
 
 
 def show(title: str, findings: Sequence[Finding]) -> None:
-    """Prints the claims of a study, and why those differ that do."""
+    """Prints the claims of a study, and the notes of those that are not reproduced."""
     out.print(Text.assemble((title, "bold"), (f"  {summary(findings)}", "dim")))
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("claim", "published", "ours", "interval", "unit", "±", "verdict"):

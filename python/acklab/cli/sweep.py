@@ -31,7 +31,7 @@ def sweep_command(
     on: str | None,
     dry_run: bool,
 ) -> None:
-    """Runs a sweep and shows its results, says where they are, what failed, and how to go on if it was stopped."""
+    """Runs a sweep. Shows results, folder and failures, or how to resume if it was stopped."""
     if dry_run:
         expected = estimate(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, jobs=jobs, strategies=strategies)
         print(json.dumps(expected.to_dict()) if as_json else expected.text)
@@ -41,23 +41,23 @@ def sweep_command(
         result = sweep(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, **options)
     except (Cancelled, StoreError) as error:
         again = shlex.join(["acklab", *sys.argv[1:]])
-        raise type(error)(f"{error}\nwhat is finished is kept; go on with: {again}") from error
+        raise type(error)(f"{error}\nfinished points are stored; resume with: {again}") from error
     if as_json:
         print(json.dumps(finite(result.to_dict()), allow_nan=False))
     else:
         show(result)
     if result.replaced:
         tell(
-            f"note: {printable(folder)} had tables of a sweep with {result.replaced} points more; they hold this sweep now, and the points "
-            "are kept: run that sweep again to have them back"
+            f"note: {printable(folder)} had tables of a sweep with {result.replaced} points more. They were replaced; the points "
+            "are still stored: rerun that sweep to restore its tables"
         )
-    tell_failures(result.failures)
+    report_failures(result.failures)
     if result.failures:
         raise typer.Exit(1)
 
 
-def tell_failures(failures: Sequence[tuple[str, str]]) -> None:
-    """Says what failed: equal failures once, with their number and the command that repeats the first."""
+def report_failures(failures: Sequence[tuple[str, str]]) -> None:
+    """Prints failures: equal ones once, with their number and a command that repeats the first."""
     groups: dict[str, list[str]] = {}
     for command, message in failures:
         groups.setdefault(message, []).append(command)
@@ -68,16 +68,16 @@ def tell_failures(failures: Sequence[tuple[str, str]]) -> None:
 
 
 def show(result: SweepResult) -> None:
-    """Prints means over seeds for each point of the grid, and where the tables are."""
+    """Prints means over seeds for each point of the grid, and the folder of the tables."""
     where = printable(str(result.place))
     if result.has_results:
         from acklab.contrast import unchanged_axes
 
-        show_table(result.summary_table(), f" (all of them: {where}/flows.parquet)")
+        show_table(result.summary_table(), f" (all rows: {where}/flows.parquet)")
         for key in unchanged_axes(result):
-            tell(f"note: the values of {key} changed nothing: every flow has the same numbers with all of them")
+            tell(f"note: {key} has no effect: every flow has equal numbers for all of its values")
     done = result.count - len(result.failures)
     tables = ", ".join(f"{name}.parquet" for name in sorted(result.files))
     out.print(f"{done} of {result.count} points in {where}: {tables}", highlight=False, soft_wrap=True, markup=False)
     for one in Unfinished.found(result.place):
-        tell(f"note: a sweep into {where} has not ended: {one.told}")
+        tell(f"note: a sweep into {where} is unfinished: {one.told}")

@@ -1,4 +1,4 @@
-"""`acklab trace`: generates the trace of a link, or tells the statistics of one."""
+"""`acklab trace`: generates the trace of a link, or prints statistics of one."""
 
 from pathlib import Path
 
@@ -9,24 +9,29 @@ from acklab.traces import NETWORKS, Statistics, cellular, network, poisson, stat
 SPROUT, POISSON = "sprout", "poisson"
 MODELS = {
     **{
-        name: f"a cellular link as recorded: {known.mean:g} Mbps ± {known.variation:.0%} by the second"
+        name: f"a cellular link as recorded: {known.mean:g} Mbps ± {known.variation:.0%} per second"
         for name, known in NETWORKS.items()
     },
     SPROUT: "Sprout's model of a cellular link",
     POISSON: "a Poisson process of --rate Mbps",
 }
-"""What can be generated, by name."""
+"""Models by name."""
 
 
 def trace_command(what: str, rate: float | None, seconds: int, seed: int, out: Path | None) -> None:
-    """Generates a trace by the name of a model, or tells the statistics of a file; without either lists the models."""
+    """Generates a trace from a model, or prints the statistics of a file.
+
+    Otherwise lists the models.
+    """
     if not what:
         width = max(len(name) for name in MODELS)
         for name, title in MODELS.items():
             print(f"{name:<{width}}  {title}")
         return
     if (what == POISSON) != (rate is not None):
-        raise UsageError("poisson: expected --rate MBPS" if what == POISSON else f"{what}: found --rate, which is poisson's only")
+        raise UsageError(
+            "poisson: expected --rate MBPS" if what == POISSON else f"{what}: found --rate, which only poisson accepts"
+        )
     if seconds <= 0 or (rate is not None and rate <= 0):
         raise UsageError("expected --seconds and --rate above zero")
     if what not in MODELS:
@@ -51,13 +56,13 @@ def trace_command(what: str, rate: float | None, seconds: int, seed: int, out: P
     from acklab.atomic import write_text
 
     if out.exists():
-        raise UsageError(f"{printable(out)}: is there already, expected a new name (--out FILE)")
+        raise UsageError(f"{printable(out)}: exists already, expected a new name (--out FILE)")
     write_text(out, text)
     print(printable(out))
 
 
 def describe(found: Statistics) -> str:
-    """The statistics as text."""
+    """Returns the statistics as text."""
     lags = ", ".join(f"{correlation:.2f} after {lag} s" for lag, correlation in found.correlations.items())
     quantiles = ", ".join(f"{quantile:.2f}" for quantile in found.quantiles)
     return "\n".join([

@@ -59,7 +59,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
     table = Table(head, [_cells(row) for row in rows], "Means, and half of the intervals of 95 % over runs", commands=unique, numeric_from=2, text=frozenset({5}))  # fmt: skip
     about = (
         "Published numbers beside those of the same scenario in simulation and in real time, with the kernel's own TCP or what `acklab perf` measures "
-        "(`docs/guide/emulation.md`). The difference is that of the emulated from the simulated mean, where that is not zero within its interval. Emulations run one after another. One whose packets were late is repeated, "
+        "(`docs/validation/emulation.md`). The difference is that of the emulated from the simulated mean, where that is not zero within its interval. Emulations run one after another. One whose packets were late is repeated, "
         f"{'and all may be trusted.' if all(row.trusted == row.emulated.count for row in rows) else 'and where fewer are trusted than were run, packets were late every time.'}"
     )
     return Document(
