@@ -1,32 +1,32 @@
 //! Intervals of ratios by batch means.
 //!
-//! Packets of a connection depend on each other, so that their number says little about how certain
-//! a mean of them is. A connection is therefore cut into batches of successive packets, whose
-//! ratios hardly depend on each other if they are long (Law and Kelton, *Simulation Modeling and
-//! Analysis*, §9.5.3). There are at most 32 of them, whatever the length.
+//! Packets of a connection depend on each other, so their number alone does not determine the
+//! precision of a mean. A connection is therefore divided into batches of successive packets, whose
+//! ratios are nearly independent if they are long (Law and Kelton, *Simulation Modeling and
+//! Analysis*, §9.5.3). There are at most 32 batches for any length.
 //!
 //! Each interval contains its value and stays within its range:
 //!
-//! * That of a ratio of positive sums is symmetric on a scale of logarithms (the delta method; Katz
-//!   et al., *Obtaining Confidence Intervals for the Risk Ratio in Cohort Studies*, Biometrics 34,
-//!   1978), so that it stays above zero.
-//! * That of a share is Wilson's score interval (Wilson, JASA 22, 1927; Brown, Cai, DasGupta,
-//!   *Interval Estimation for a Binomial Proportion*, Statistical Science 16(2), 2001) with the
-//!   effective size of the sample, by the variance of the batches (Korn and Graubard, *Confidence
-//!   Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey
-//!   Data*, Survey Methodology 24(2), 1998). It stays within zero and one, and is not empty if
-//!   nothing was counted.
+//! * The interval of a ratio of positive sums is symmetric on a logarithmic scale (the delta
+//!   method; Katz et al., *Obtaining Confidence Intervals for the Risk Ratio in Cohort Studies*,
+//!   Biometrics 34, 1978), so that it stays above zero.
+//! * The interval of a share is Wilson's score interval (Wilson, JASA 22, 1927; Brown, Cai,
+//!   DasGupta, *Interval Estimation for a Binomial Proportion*, Statistical Science 16(2), 2001)
+//!   with the effective size of the sample, by the variance of the batches (Korn and Graubard,
+//!   *Confidence Intervals for Proportions With Small Expected Number of Positive Counts Estimated
+//!   From Survey Data*, Survey Methodology 24(2), 1998). It stays within zero and one, and is not
+//!   empty if nothing was counted.
 
 use crate::losses::Counts;
 
-/// Batches at most; at the limit two become one.
+/// The maximum number of batches; at the limit pairs are merged.
 const MAX_BATCHES: usize = 32;
-/// Batches that an interval needs.
+/// The minimum number of batches for an interval.
 const MIN_BATCHES: usize = 8;
-/// Packets of the shortest batch.
+/// The minimum number of packets per batch.
 const SHORTEST: u64 = 32;
 
-/// What was counted up to an instant.
+/// The counts up to an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
     /// Nanoseconds.
@@ -55,7 +55,7 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// Does a batch end with packet number `packets`?
+    /// Returns `true` if a batch ends with packet number `packets`.
     #[inline]
     pub(crate) const fn ends_with(&self, packets: u64) -> bool {
         packets.is_multiple_of(self.every)
@@ -64,7 +64,7 @@ impl Batches {
     pub(crate) fn push(&mut self, snapshot: Snapshot) {
         self.taken.push(snapshot);
         if self.taken.len() > MAX_BATCHES {
-            // The last of each two stays.
+            // The last snapshot of each pair stays.
             let mut number = 0;
             self.taken.retain(|_| {
                 number += 1;
@@ -74,9 +74,9 @@ impl Batches {
         }
     }
 
-    /// The interval of 95 % of the ratio of two sums over the whole connection, which began at the
-    /// snapshot `first` and ended at `last`. Returns `None` if there are too few batches, or either
-    /// sum is not positive.
+    /// Returns the interval of 95 % of the ratio of two sums over the whole connection, which began
+    /// at the snapshot `first` and ended at `last`. Returns `None` if there are too few batches, or
+    /// either sum is not positive.
     pub(crate) fn interval(&self, ends: [Snapshot; 2], parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
         let Ratio { value, variance, batches, .. } = self.ratio(ends, parts)?;
         if value <= 0.0 {
@@ -86,7 +86,7 @@ impl Batches {
         Some([value / factor, value * factor]).filter(|both| both[1].is_finite())
     }
 
-    /// As [`interval`](Self::interval), of the share that one count is of another.
+    /// Like [`interval`](Self::interval), for the share of one count in another.
     pub(crate) fn share_interval(
         &self,
         ends: [Snapshot; 2],
@@ -123,12 +123,12 @@ struct Ratio {
     value: f64,
     variance: f64,
     batches: f64,
-    /// The sum that divides.
+    /// The denominator.
     size: f64,
 }
 
-/// The 97.5th percentile of Student's distribution with this number of degrees of freedom
-/// (Abramowitz and Stegun, 26.7.5), right to 0.1 % from seven on.
+/// Returns the 97.5th percentile of Student's distribution with this number of degrees of freedom
+/// (Abramowitz and Stegun, 26.7.5), accurate to 0.1 % from seven on.
 fn student(freedom: f64) -> f64 {
     const Z: f64 = 1.959_964;
     let cubic = Z * Z * Z;
@@ -178,7 +178,7 @@ mod tests {
         assert!(interval(&super::tests::batches(200, |_| 1), 200, 200).is_none());
     }
 
-    /// Of many connections whose packets are acknowledged by chance, the interval holds the true
+    /// For connections whose packets are acknowledged at random, the interval contains the true
     /// ratio in about 95 of 100.
     #[test]
     fn intervals_hold_the_truth() {
@@ -197,9 +197,9 @@ mod tests {
         assert!((365..=395).contains(&held), "{held}");
     }
 
-    /// Of many connections that lose a packet in 500 by chance, of 4,000 packets, the interval
-    /// holds the true share in about 95 of 100, and a connection without a loss has the rule of
-    /// three: at most 3 of 4,000 packets, or somewhat more because the variance is estimated.
+    /// For connections that lose a packet in 500 at random, of 4,000 packets, the interval contains
+    /// the true share in about 95 of 100. A connection without a loss follows the rule of three: at
+    /// most 3 of 4,000 packets, or somewhat more because the variance is estimated.
     #[test]
     fn intervals_of_rare_events_hold_the_truth() {
         let mut state = 7_u64;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the batches: an interval contains its value and stays in its range.
+        /// For any batches, an interval contains its value and stays in its range.
         #[test]
         fn each_interval_contains_its_value(
             batches in prop::collection::vec((0_u64..50, 1_u64..1_000_000, 0.0..2e9_f64), 8..40),
@@ -248,7 +248,7 @@ mod tests {
             let mut sum = Snapshot::default();
             for (lost, carried, time) in batches {
                 sum.segments += 50;
-                // A D-SACK takes back a loss that was counted before.
+                // A D-SACK reverts a loss that was counted before.
                 sum.losses.repeated += lost;
                 sum.losses.duplicate += lost / 3 * u64::from(lost % 2 == 0);
                 sum.carried += carried;

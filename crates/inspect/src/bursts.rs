@@ -1,29 +1,29 @@
 //! Bursts of arrivals, and their period: of ACKs that a gate or Wi-Fi releases together, or of data
 //! that arrive as an aggregate.
 //!
-//! Arrivals belong to one burst if they follow each other in less than half of the time that the
-//! bottleneck takes for what they bring (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM
+//! Arrivals belong to one burst if the distance between them is less than half of the time that the
+//! bottleneck takes for the later one (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM
 //! 1992, §3.2).
 
 use crate::rate::Point;
 
-/// The share of arrivals within bursts of two or more from which they count as bursty.
-const MOST: f64 = 0.5;
-/// Bursts that an estimate of their period needs.
-const LEAST: usize = 8;
+/// The minimum share of arrivals within bursts of two or more for a bursty direction.
+const MIN_BURSTY: f64 = 0.5;
+/// The minimum number of bursts for an estimate of their period.
+const MIN_BURSTS: usize = 8;
 
-/// What there is to tell of bursts.
+/// Statistics of bursts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bursts {
-    /// Arrivals to a burst, on average, single ones included.
+    /// Mean number of arrivals per burst, including single ones.
     pub(crate) mean_length: f64,
     /// The median time from the start of a burst to the start of the next, in nanoseconds; `None`
     /// unless most arrivals are in bursts.
     pub(crate) period: Option<f64>,
 }
 
-/// The bursts of curves, which have a point for each arrival, with a bottleneck of `rate` octets
-/// per second.
+/// Returns the bursts of curves, which have a point for each arrival, with a bottleneck of `rate`
+/// octets per second.
 ///
 /// The curves are samples of a connection. The first is its start, with many small bursts; each
 /// other one stands for `stride` parts of its length.
@@ -41,7 +41,7 @@ pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bu
         }
     }
     (all > 0).then(|| {
-        let is_bursty = intervals.len() >= LEAST && together as f64 >= MOST * arrivals as f64;
+        let is_bursty = intervals.len() >= MIN_BURSTS && together as f64 >= MIN_BURSTY * arrivals as f64;
         Bursts {
             mean_length: arrivals as f64 / all as f64,
             period: if is_bursty { weighted_median(intervals, all) } else { None },
@@ -49,7 +49,7 @@ pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bu
     })
 }
 
-/// The median of values with weights, whose sum is `all`.
+/// Returns the median of values with weights, whose sum is `all`.
 fn weighted_median(mut values: Vec<(u64, u64)>, all: u64) -> Option<f64> {
     values.sort_unstable();
     let mut seen = 0;
@@ -60,7 +60,7 @@ fn weighted_median(mut values: Vec<(u64, u64)>, all: u64) -> Option<f64> {
     middle.map(|&(value, _)| value as f64)
 }
 
-/// The places at which bursts begin.
+/// Returns the indices at which bursts begin.
 pub(crate) fn starts(curve: &[Point], rate: f64) -> Vec<usize> {
     let half = |two: &[Point]| (two[1].1 - two[0].1) as f64 / rate / 2.0 * 1e9;
     let begins = curve.windows(2).enumerate().filter(|(_, two)| (two[1].0 - two[0].0) as f64 >= half(two));

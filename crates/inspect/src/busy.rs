@@ -2,35 +2,35 @@
 //!
 //! Only packets that were queued behind each other keep the distance of the bottleneck. Packet
 //! pairs and trains are therefore taken from back-to-back packets (Paxson, *End-to-End Internet
-//! Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6), 2004):
-//! pairs from full-sized segments that follow each other in one [write](crate::writes), trains from
-//! data between which the application did not pause. It may have paused at each end of a write,
-//! unless a queue shows that the sender had more to send than the path carried.
+//! Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6), 2004).
+//! Pairs are full-sized segments that follow each other in one [write](crate::writes). Trains are
+//! data between which the application did not pause. The application may have paused at each end of
+//! a write, unless a queue shows that the sender had more to send than the path carried.
 
+use crate::direction::{Ack, Data, Passing};
 use crate::rate::{Point, advancing};
-use crate::way::{Ack, Data, Passing};
 use crate::writes::{Pause, is_full};
 
-/// Full-sized segments that must agree on a rate. Chosen: 20 trains of eight segments, or 160
-/// pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al., *CapProbe: A Simple and Accurate
-/// Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
+/// The minimum number of full-sized segments that agree on a rate. Chosen: 20 trains of eight
+/// segments, or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al., *CapProbe: A Simple
+/// and Accurate Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
 pub(crate) const MIN_SEGMENTS: u64 = 160;
 
-/// Data that may be a busy period's.
+/// Data that may belong to a busy period.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
-    /// Curves of data that follow each other in one write, all full-sized.
+    /// Curves of full-sized data that follow each other in one write.
     pub(crate) pairs: Vec<Vec<Point>>,
-    /// Curves of data between ends of writes. What arrives again counts again: the bottleneck has
-    /// carried it.
+    /// Curves of data between ends of writes. Repeated data count again, because the bottleneck has
+    /// carried them.
     pub(crate) writes: Vec<Vec<Point>>,
-    /// Curves of data between pauses of a sender that a queue shows to be busy.
+    /// Curves of data between pauses of a sender that was busy according to a queue.
     pub(crate) saturated: Vec<Vec<Point>>,
 }
 
 impl Arrivals {
-    /// The data of `stretches`, with full-sized segments of `mss` bytes. After the end of a write,
-    /// and a `lull` of so many nanoseconds, a sender has paused.
+    /// Returns the data of `stretches`, with full-sized segments of `mss` bytes. A sender has
+    /// paused after the end of a write and a `lull` of this number of nanoseconds.
     pub(crate) fn of(stretches: &[Vec<Data>], mss: u32, lull: Option<u64>) -> Self {
         let mut found = Self::default();
         for stretch in stretches {
@@ -64,7 +64,7 @@ impl Arrivals {
     }
 }
 
-/// The bytes that have arrived, over time.
+/// Returns the bytes that have arrived, over time.
 fn points(stretch: &[Data]) -> Vec<Point> {
     let mut octets = 0;
     let point = |data: &Data| {
@@ -74,7 +74,8 @@ fn points(stretch: &[Data]) -> Vec<Point> {
     stretch.iter().map(point).collect()
 }
 
-/// ACKs between which the sender did not pause: one that spans `pause` or a surer one begins anew.
+/// Returns ACKs between which the sender did not pause. An ACK that spans `pause`, or a more
+/// certain one, begins a new curve.
 pub(crate) fn of_acks(stretches: &[Vec<Ack>], pause: Pause) -> Vec<Vec<Ack>> {
     let mut periods: Vec<Vec<Ack>> = Vec::new();
     for stretch in stretches {
@@ -100,7 +101,7 @@ mod tests {
         curves.iter().map(Vec::len).collect()
     }
 
-    /// Thirty segments of which each tenth ends a write; before the twentieth is a pause of 50 ms.
+    /// Thirty segments of which every tenth ends a write; a pause of 50 ms precedes the twentieth.
     #[test]
     fn the_end_of_a_write_ends_a_period() {
         let mut segments: Vec<Data> = (0..30).map(|n| data(n, n % 10 == 9)).collect();
@@ -116,7 +117,7 @@ mod tests {
         assert!(Arrivals::of(&[(0..500).map(|n| data(n, true)).collect()], 1000, None).pairs.is_empty());
     }
 
-    /// Segment 5 is overtaken by segment 6: neither distance is that of a pair.
+    /// Segment 5 is overtaken by segment 6, so neither distance is that of a pair.
     #[test]
     fn a_reordered_segment_is_in_no_pair() {
         let mut segments: Vec<Data> = (0..10).map(|n| data(n, false)).collect();

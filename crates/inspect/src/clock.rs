@@ -1,49 +1,49 @@
 //! The clock of the capture.
 //!
 //! Times of a file are those of a clock with a tick, which may be stepped, and packets may be out
-//! of order. Connections see times that do not fall and in which a step takes no time: what it
-//! spans is not measured.
+//! of order. Connections receive times that do not decrease and in which a step takes no time.
+//! Times across a step are not measured.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `tick` | the step by which times grow |
 //! | `timeline` | packets in order of time |
-//! | `witness` | the time that has passed by the clocks of the ends |
-//! | `trial` | whether a jump of the times is a step of the clock |
+//! | `end_clocks` | the time that has passed by the clocks of both ends |
+//! | `jump` | whether a jump of the times is a step of the clock |
 
+mod end_clocks;
+mod jump;
 mod tick;
 mod timeline;
-mod trial;
-mod witness;
 
-pub(crate) use trial::Testimony;
-pub(crate) use witness::Witness;
+pub(crate) use end_clocks::EndClocks;
+pub(crate) use jump::JumpEvidence;
 
 use crate::report;
+use jump::{HeldPacket, JumpKind, PendingJump};
 use tick::Ticks;
 use timeline::{Timeline, WINDOW};
-use trial::{Held, Trial, Verdict};
 
-/// Steps that are reported one by one.
+/// The maximum number of steps that are reported individually.
 const MAX_STEPS: usize = 64;
-/// A gap in seconds that is named if it may be a step: from here on NTP leaves steps to people (RFC
-/// 5905, §11.3, PANICT), and most pauses are shorter.
+/// The minimum gap in seconds that is reported if it may be a step: NTP leaves larger steps to the
+/// operator (RFC 5905, §11.3, PANICT), and most pauses are shorter.
 const LONG_GAP: f64 = 1000.0;
 
-/// The clock of a capture, and packets that wait for their place in time.
+/// The clock of a capture, and packets that wait for their order in time.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock<P> {
     ticks: Ticks,
     timeline: Timeline<P>,
-    trial: Option<Trial<P>>,
+    pending: Option<PendingJump<P>>,
     frames: u64,
     /// The first time, and the earliest.
     first: Option<(u64, u64)>,
-    /// What is added to times of the file, for the steps so far.
+    /// The offset added to times of the file, for the steps so far.
     offset: i128,
     steps: Vec<report::Step>,
     count: u64,
-    /// The longest jump ahead of which nothing shows whether it is a step.
+    /// The longest jump ahead that may be a step or a pause.
     gap: Option<report::Step>,
 }
 
@@ -52,7 +52,7 @@ impl<P> Default for Clock<P> {
         Self {
             ticks: Ticks::default(),
             timeline: Timeline::default(),
-            trial: None,
+            pending: None,
             frames: 0,
             first: None,
             offset: 0,
@@ -64,7 +64,7 @@ impl<P> Default for Clock<P> {
 }
 
 impl<P> Clock<P> {
-    /// A frame has this time in nanoseconds. Returns its place in the file.
+    /// Reads the time of a frame in nanoseconds. Returns its position in the file.
     #[inline]
     pub(crate) fn read(&mut self, nanos: u64) -> u64 {
         self.ticks.read(nanos);
@@ -72,19 +72,19 @@ impl<P> Clock<P> {
         self.frames
     }
 
-    /// Adds a packet with this time, and returns `None`, unless its time jumps or a jump is not
-    /// judged yet.
+    /// Adds a packet with this time, and returns `None`. If its time jumps, or an earlier jump is
+    /// unclassified, returns the packet.
     #[inline]
     pub(crate) fn add(&mut self, nanos: u64, packet: P) -> Option<P> {
         let after = self.after(nanos);
-        if self.trial.is_some() || after.abs() >= i128::from(WINDOW) && self.first.is_some() {
+        if self.pending.is_some() || after.abs() >= i128::from(WINDOW) && self.first.is_some() {
             return Some(packet);
         }
         self.insert(after, packet);
         None
     }
 
-    /// The time from the newest so far to this one, with steps left out.
+    /// Returns the time from the newest so far to this one, without steps.
     fn after(&self, nanos: u64) -> i128 {
         i128::from(nanos) + self.offset - i128::from(self.timeline.newest())
     }
@@ -97,59 +97,59 @@ impl<P> Clock<P> {
         self.timeline.insert(at, packet);
     }
 
-    /// Removes the first packet in time, if none is expected before it. Before a jump is judged,
-    /// and if the file `is_over`, none is.
+    /// Removes the first packet in time, if no earlier one is expected. None is expected before a
+    /// jump is classified, or if the file `is_over`.
     #[inline]
     pub(crate) fn release(&mut self, is_over: bool) -> Option<(u64, P)> {
-        self.timeline.release(is_over || self.trial.is_some())
+        self.timeline.release(is_over || self.pending.is_some())
     }
 
-    /// Returns the time of a packet in the timeline, which may be before zero, and the jump that is
-    /// not judged, or that begins with it.
+    /// Returns the time of a packet in the timeline, which may be before zero, and the unclassified
+    /// jump before it or at it.
     pub(crate) fn jump(&mut self, nanos: u64) -> (i128, i128) {
         let after = self.after(nanos);
-        let jump = self.trial.get_or_insert_with(|| Trial::new(after)).jump;
+        let jump = self.pending.get_or_insert_with(|| PendingJump::new(after)).jump;
         (i128::from(self.timeline.newest()) + after, jump)
     }
 
-    /// Holds back a packet of a jump with the place of its connection and what it shows. Returns
-    /// the packets that are to be added again, once the jump is judged.
-    pub(crate) fn hold(&mut self, packet: Held<P>, shows: (u32, Testimony)) -> Vec<Held<P>> {
+    /// Holds a packet of a jump with the place of its connection and its evidence. Returns the
+    /// packets that are to be added again once the jump is classified.
+    pub(crate) fn hold(&mut self, packet: HeldPacket<P>, shows: (u32, JumpEvidence)) -> Vec<HeldPacket<P>> {
         let after = self.after(packet.1);
-        if let Some(trial) = &mut self.trial {
-            trial.hold(packet, after, shows);
+        if let Some(pending) = &mut self.pending {
+            pending.hold(packet, after, shows);
         }
-        self.judge(false)
+        self.classify(false)
     }
 
-    /// Judges a jump, if there is enough of it, or `is_over`. Returns the packets that are to be
-    /// added again.
-    pub(crate) fn judge(&mut self, is_over: bool) -> Vec<Held<P>> {
-        let Some(verdict) = self.trial.as_ref().and_then(|trial| trial.verdict(is_over)) else { return Vec::new() };
-        let Some(trial) = self.trial.take() else { return Vec::new() };
-        let (jump, size, mut held) = (trial.jump, trial.size(), trial.held);
-        // The last is no stray if it has returned to the times from before the jump.
+    /// Classifies a jump if there is enough evidence, or if the file `is_over`. Returns the packets
+    /// that are to be added again.
+    pub(crate) fn classify(&mut self, is_over: bool) -> Vec<HeldPacket<P>> {
+        let Some(kind) = self.pending.as_ref().and_then(|pending| pending.kind(is_over)) else { return Vec::new() };
+        let Some(pending) = self.pending.take() else { return Vec::new() };
+        let (jump, size, mut held) = (pending.jump, pending.size(), pending.held);
+        // The last packet is no stray if it has returned to the times from before the jump.
         let returns = |after: i128| if jump > 0 { 2 * after < jump } else { after >= -i128::from(WINDOW) };
         let is_back = held.len() > 1 && held.last().is_some_and(|last| returns(self.after(last.1)));
-        let rest = held.split_off(match verdict {
-            Verdict::Stray => held.len() - usize::from(is_back),
+        let rest = held.split_off(match kind {
+            JumpKind::Stray => held.len() - usize::from(is_back),
             _ => held.len().min(1),
         });
         for (place, nanos, packet) in held {
-            match verdict {
-                Verdict::Step => self.step(jump, size, place),
-                Verdict::Unknown => self.gap(jump, place),
-                Verdict::Stray => self.timeline.disorder.add(jump.unsigned_abs() as u64),
-                Verdict::Pause => {}
+            match kind {
+                JumpKind::Step => self.step(jump, size, place),
+                JumpKind::Unknown => self.gap(jump, place),
+                JumpKind::Stray => self.timeline.disorder.add(jump.unsigned_abs() as u64),
+                JumpKind::Pause => {}
             }
-            let after = if verdict == Verdict::Stray { 0 } else { self.after(nanos) };
+            let after = if kind == JumpKind::Stray { 0 } else { self.after(nanos) };
             self.insert(after, packet);
         }
         rest
     }
 
-    /// The clock has stepped before the packet `place` of the file, within a `jump`. Without a
-    /// `size`, all of the jump is the step.
+    /// Records that the clock has stepped before the packet `place` of the file, within a `jump`.
+    /// Without a `size`, all of the jump is the step.
     fn step(&mut self, jump: i128, size: Option<f64>, place: u64) {
         let size = size.map_or(jump, |size| (size as i128).min(jump));
         self.offset -= size;
@@ -159,7 +159,7 @@ impl<P> Clock<P> {
         }
     }
 
-    /// Nothing shows whether a jump ahead is a pause or a step.
+    /// Records a jump ahead that may be a pause or a step.
     fn gap(&mut self, jump: i128, place: u64) {
         let gap = self.report(jump, place);
         if gap.size >= LONG_GAP && self.gap.is_none_or(|longest| longest.size < gap.size) {
@@ -173,22 +173,22 @@ impl<P> Clock<P> {
         report::Step { packet: place, at, size: size as f64 / 1e9 }
     }
 
-    /// The number of steps so far.
+    /// Returns the number of steps so far.
     pub(crate) const fn steps(&self) -> u64 {
         self.count
     }
 
-    /// The tick in nanoseconds.
+    /// Returns the tick in nanoseconds.
     pub(crate) fn tick(&self) -> f64 {
         self.ticks.tick()
     }
 
-    /// The earliest time and the newest.
+    /// Returns the earliest time and the newest.
     pub(crate) fn span(&self) -> (u64, u64) {
         self.first.map_or((0, 0), |(_, earliest)| (earliest, self.timeline.newest()))
     }
 
-    /// What there is to report of the clock.
+    /// Returns the report of the clock.
     pub(crate) fn describe(&self) -> report::Clock {
         let timeline::Disorder { packets, longest } = self.timeline.disorder;
         report::Clock {

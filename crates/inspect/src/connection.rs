@@ -1,6 +1,7 @@
 //! Both directions of a connection, and its handshake.
 
-use crate::clock::{Testimony, Witness};
+use crate::clock::{EndClocks, JumpEvidence};
+use crate::direction::Direction;
 use crate::duplicates::Duplicates;
 use crate::handshake::{Handshake, ToEnd};
 use crate::packet::Packet;
@@ -11,7 +12,6 @@ use crate::quic::offload::Offload;
 use crate::quic::recognise::Datagram;
 use crate::quic::spin::Spins;
 use crate::report::{Connection as Described, Protocol};
-use crate::way::Way;
 use acklab_wire::quic::ConnectionId;
 use acklab_wire::tcp::{Flags, Segment};
 use std::net::SocketAddr;
@@ -27,14 +27,14 @@ pub(crate) struct Connection {
     pub(crate) octets: u64,
     /// Steps of the capture's clock up to the last packet.
     steps: u64,
-    witness: Witness,
+    end_clocks: EndClocks,
     handshake: Handshake,
     pub(crate) duplicates: Duplicates,
     /// The directions, by the end that sends the data.
-    pub(crate) ways: [Way; 2],
+    pub(crate) directions: [Direction; 2],
     quic_handshake: QuicHandshake,
     ids: Ids,
-    /// What shows that a connection over UDP is QUIC.
+    /// Evidence that a connection over UDP is QUIC.
     pub(crate) evidence: Option<String>,
     pub(crate) spins: Spins,
     offload: [Offload; 2],
@@ -51,10 +51,10 @@ impl Connection {
             packets: 0,
             octets: 0,
             steps: 0,
-            witness: Witness::default(),
+            end_clocks: EndClocks::default(),
             handshake: Handshake::default(),
             duplicates: Duplicates::default(),
-            ways: [Way::new(windows), Way::new(windows)],
+            directions: [Direction::new(windows), Direction::new(windows)],
             quic_handshake: QuicHandshake::default(),
             ids: Ids::default(),
             evidence: None,
@@ -71,7 +71,8 @@ impl Connection {
         self.handshake.is_another(from, segment)
     }
 
-    /// A packet has passed at `at`, after so many `steps` of the capture's clock.
+    /// Records that a packet has passed at `at`, after this number of `steps` of the capture's
+    /// clock.
     #[inline]
     pub(crate) fn advance(&mut self, at: u64, steps: u64) {
         self.last = self.last.max(at);
@@ -81,55 +82,55 @@ impl Connection {
         }
     }
 
-    /// Leaves out of all measures of time what spans a step of the clock.
+    /// Excludes intervals across a step of the clock from all measures of time.
     #[cold]
     fn cut(&mut self) {
-        self.witness.cut();
+        self.end_clocks.cut();
         self.handshake.cut();
         self.quic_handshake.cut();
         self.spins.cut();
-        self.ways.iter_mut().for_each(Way::cut);
+        self.directions.iter_mut().for_each(Direction::cut);
     }
 
-    /// What a segment of the end `from` at `at` shows of a jump of the times.
-    pub(crate) fn testify(&self, at: i128, jump: i128, from: usize, segment: &Segment) -> Testimony {
+    /// Returns the evidence of a segment of the end `from` at `at` on a jump of the times.
+    pub(crate) fn jump_evidence(&self, at: i128, jump: i128, from: usize, segment: &Segment) -> JumpEvidence {
         if self.is_another(from, segment) {
-            return Testimony::Another;
+            return JumpEvidence::Another;
         }
-        let by_clock = self.witness.testify(at, jump, from, segment.options.timestamps);
-        if let Some(shows) = by_clock.filter(|shows| *shows != Testimony::Silent) {
+        let by_clock = self.end_clocks.jump_evidence(at, jump, from, segment.options.timestamps);
+        if let Some(shows) = by_clock.filter(|shows| *shows != JumpEvidence::Silent) {
             return shows;
         }
-        let [data, answered] = [&self.ways[from], &self.ways[1 - from]];
+        let [data, answered] = [&self.directions[from], &self.directions[1 - from]];
         let is_old = data.delivery.repeats(segment);
         let answered = answered.delivery.answered_by(segment);
         if jump < 0 {
-            return match self.witness.is_back(at, from) {
-                true if is_old => Testimony::Passed,
-                true if answered.is_some() || segment.payload > 0 => Testimony::Stepped(from, None),
-                _ => Testimony::Silent,
+            return match self.end_clocks.is_back(at, from) {
+                true if is_old => JumpEvidence::Passed,
+                true if answered.is_some() || segment.payload > 0 => JumpEvidence::Stepped(from, None),
+                _ => JumpEvidence::Silent,
             };
         }
         match answered.or_else(|| data.continued_by(segment)) {
-            _ if is_old => Testimony::Repeated,
-            Some(place) => Testimony::GoesOn(from, place),
-            None if by_clock.is_none() => Testimony::Clockless,
-            None => Testimony::Silent,
+            _ if is_old => JumpEvidence::Repeated,
+            Some(place) => JumpEvidence::GoesOn(from, place),
+            None if by_clock.is_none() => JumpEvidence::Clockless,
+            None => JumpEvidence::Silent,
         }
     }
 
-    /// The end `from` has sent a TCP segment. Returns `false` if it is a copy that the capture
-    /// made.
+    /// Processes a TCP segment that the end `from` has sent. Returns `false` if it is a copy that
+    /// the capture made.
     #[inline]
     pub(crate) fn segment(&mut self, from: usize, packet: &Packet<'_>) -> bool {
-        let (ahead, behind) = self.ways[from].round_trip.least();
+        let (ahead, behind) = self.directions[from].round_trip.minimum();
         if self.duplicates.is_copy(from, packet, ahead.zip(behind).map(|(ahead, behind)| ahead + behind)) {
             return false;
         }
         self.packets += 1;
         self.octets += packet.wire;
         let segment = packet.segment;
-        self.witness.packet(packet.at, from, segment.options.timestamps);
+        self.end_clocks.packet(packet.at, from, segment.options.timestamps);
         self.handshake.segment(from, segment);
         if segment.flags.contains(Flags::SYN) {
             self.syn(from, packet);
@@ -137,23 +138,23 @@ impl Connection {
             let to_end = self.handshake.complete(packet.at, from, segment);
             self.handshake_took(to_end);
         }
-        let carries = self.ways[from].send(packet);
-        self.ways[1 - from].answer(packet, carries);
+        let carries = self.directions[from].send(packet);
+        self.directions[1 - from].answer(packet, carries);
         true
     }
 
     #[cold]
     fn syn(&mut self, from: usize, packet: &Packet<'_>) {
-        let is_new = self.ways[from].delivery.begin(packet.segment);
+        let is_new = self.directions[from].delivery.begin(packet.segment);
         let to_end = self.handshake.syn(packet.at, from, packet.segment, is_new);
         self.handshake_took(to_end);
-        self.ways[1 - from].offer(packet.segment, self.handshake.scales());
+        self.directions[1 - from].offer(packet.segment, self.handshake.scales());
     }
 
     fn handshake_took(&mut self, to_end: Option<ToEnd>) {
         if let Some(ToEnd { end, nanos }) = to_end {
-            self.ways[1 - end].round_trip.handshake_ahead(nanos);
-            self.ways[end].round_trip.handshake_behind(nanos);
+            self.directions[1 - end].round_trip.handshake_ahead(nanos);
+            self.directions[end].round_trip.handshake_behind(nanos);
         }
     }
 
@@ -166,8 +167,8 @@ impl Connection {
                 .is_some_and(|header| self.ids.is_another(from, &header))
     }
 
-    /// The end `from` has sent a datagram of QUIC. Returns the id by which it is addressed, if the
-    /// datagram shows it for the first time.
+    /// Processes a datagram of QUIC that the end `from` has sent. Returns the ID by which it is
+    /// addressed, if the datagram shows it for the first time.
     pub(crate) fn datagram(&mut self, from: usize, datagram: &Datagram<'_>) -> Option<ConnectionId> {
         let Datagram { head, length, wire, .. } = *datagram;
         self.packets += 1;
@@ -186,12 +187,12 @@ impl Connection {
         }
         let first = head.first().copied().unwrap_or_default();
         if let Some((end, whole)) = self.spins.packet(at, from, first) {
-            self.ways[end].round_trip.whole(whole);
+            self.directions[end].round_trip.whole(whole);
         }
         id
     }
 
-    /// Counts a datagram, or the several that a card makes of it.
+    /// Counts a datagram, or the several datagrams that a NIC sends for it.
     fn count(&mut self, at: u64, from: usize, length: u32, wire: u64) {
         let headers = wire.saturating_sub(length.into());
         let size = self.offload[from].size_of_parts(length).max(1);
@@ -200,7 +201,7 @@ impl Connection {
             let part = left.min(size);
             let start = self.offsets[from];
             self.offsets[from] += u64::from(part);
-            self.ways[from].count_datagram(at, start, part, u64::from(part) + headers);
+            self.directions[from].count_datagram(at, start, part, u64::from(part) + headers);
             left -= part;
             if left == 0 {
                 return;
@@ -208,9 +209,9 @@ impl Connection {
         }
     }
 
-    /// The handshake of QUIC has shown the times from the point of capture to both ends.
+    /// Records the times from the point of capture to both ends, by the handshake of QUIC.
     fn sides_took(&mut self, client: usize, sides: Sides) {
-        let [one, other] = &mut self.ways;
+        let [one, other] = &mut self.directions;
         let (of_client, of_server) = if client == 0 { (one, other) } else { (other, one) };
         if let Some(nanos) = sides.to_server {
             of_client.round_trip.handshake_ahead(nanos);
@@ -222,12 +223,12 @@ impl Connection {
         }
     }
 
-    /// The windows of packets that are kept of each direction.
+    /// Returns the number of windows of packets that are kept of each direction.
     pub(crate) const fn windows(&self) -> usize {
-        self.ways[0].trace.max_windows()
+        self.directions[0].trace.max_windows()
     }
 
-    /// What there is to tell of the connection, captured with a clock of `tick` nanoseconds.
+    /// Returns the description of the connection, captured with a clock of `tick` nanoseconds.
     pub(crate) fn describe(&self, tick: f64) -> Described {
         Described::of(self, self.ends.map(|end| end.to_string()), tick)
     }

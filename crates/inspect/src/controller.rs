@@ -1,10 +1,10 @@
 //! The likely family of the congestion controller, by the data that it keeps in flight.
 //!
-//! Active probes provoke reactions that name a controller (Padhye and Floyd, *On Inferring TCP
+//! Active probes provoke reactions that identify a controller (Padhye and Floyd, *On Inferring TCP
 //! Behavior*, SIGCOMM 2001; Yang et al., *TCP Congestion Avoidance Algorithm Identification*,
 //! IEEE/ACM ToN 22(4), 2014; Mishra et al., *The Great Internet TCP Congestion Control Census*,
-//! SIGMETRICS 2019). A capture has the reactions that the path happened to provoke, so that "not
-//! known" is the usual answer. The data in flight are summed up by round trips:
+//! SIGMETRICS 2019). A capture contains only the reactions that the path happened to provoke, so
+//! "not known" is the usual result. The data in flight are summarised by round trips:
 //!
 //! | module | shows |
 //! |---|---|
@@ -39,7 +39,7 @@ pub enum Family {
     DelayBased,
 }
 
-/// The family of a controller, with what it rests on.
+/// The family of a controller, with its evidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) family: Family,
@@ -51,7 +51,7 @@ pub(crate) struct Named {
     pub(crate) agreement: f64,
 }
 
-/// What the path shows besides the data in flight.
+/// Properties of the path besides the data in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Path {
     /// The rate of the bottleneck in bytes of payload per second, if it is known.
@@ -72,7 +72,7 @@ pub(crate) struct Reactions {
 }
 
 impl Reactions {
-    /// An ACK at `at` leaves the data from `acknowledged` to `highest` in flight.
+    /// Records that an ACK at `at` leaves the data from `acknowledged` to `highest` in flight.
     #[inline]
     pub(crate) fn acknowledge(&mut self, at: u64, acknowledged: u64, highest: u64, mss: u64) {
         if let Some(round) = self.rounds.acknowledge(at, acknowledged, highest) {
@@ -87,37 +87,37 @@ impl Reactions {
         self.cruise.round(round, mss);
     }
 
-    /// A round trip took so many nanoseconds.
+    /// Records a round-trip time in nanoseconds.
     #[inline]
     pub(crate) fn took(&mut self, nanos: u64) {
         self.rounds.took(nanos);
     }
 
-    /// Something other than the controller limits the sender: the receive window, or the
-    /// application.
+    /// Records that something other than the controller limits the sender: the receive window, or
+    /// the application.
     #[inline]
     pub(crate) fn limit(&mut self) {
         self.rounds.limit();
     }
 
-    /// A segment that is not full was sent.
+    /// Records that a segment was sent that is not full.
     #[inline]
     pub(crate) fn shorten(&mut self) {
         self.rounds.shorten();
     }
 
-    /// A segment was retransmitted while data up to `highest` were sent.
+    /// Records that a segment was retransmitted while data up to `highest` were sent.
     #[cold]
     pub(crate) fn retransmit(&mut self, highest: u64) {
         self.rounds.retransmit(highest);
     }
 
-    /// The clock of the capture has stepped: no round spans it.
+    /// Records a step of the capture's clock: no round spans it.
     pub(crate) fn cut(&mut self) {
         self.rounds.limit();
     }
 
-    /// The likely controller.
+    /// Returns the likely controller.
     pub(crate) fn name(&self, path: Path) -> Finding<Named> {
         let found = [self.sawtooth.name(path), self.dips.name(), self.cruise.name(path)];
         let mut reasons = Vec::new();

@@ -1,9 +1,9 @@
-//! From a captured frame to the IP packets in it.
+//! Decapsulation of the IP packets in a captured frame.
 //!
-//! A [`Decapsulator`] opens one header after the other, until it finds an IP packet that is no
-//! tunnel, or a protocol that it cannot open. It counts what stays closed by name, so
-//! that a report can always state what a file holds. Each header is a function of the frame; only
-//! fragments and 802.11 retransmissions need a memory, which is bounded.
+//! A [`Decapsulator`] opens one header after the other, until it finds an IP packet that is not a
+//! tunnel, or a protocol that it does not decode. It counts frames that it cannot open by name, so
+//! that a report always accounts for the whole file. Each header is a function of the frame; only
+//! fragments and 802.11 retransmissions need memory, which is bounded.
 //!
 //! | module | opens |
 //! |---|---|
@@ -89,18 +89,18 @@ use retries::Retries;
 use std::iter::Chain;
 use std::{option, vec};
 
-/// Headers that are opened in a frame. Chosen: far more than any network stacks, and few enough to
-/// bound the work that a crafted frame causes.
+/// The maximum number of headers that are opened in a frame. Chosen: far more than any network
+/// stacks, and few enough to bound the work for a crafted frame.
 const MAX_HEADERS: u32 = 32;
 
 /// The header that a frame begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
-    /// That of a link type.
+    /// The header of a link type.
     Link(LinkType),
     /// Destination and source of Ethernet, and a type or a length.
     Ethernet,
-    /// What this EtherType announces.
+    /// The header of this EtherType.
     EtherType(u16),
     /// LLC.
     Llc,
@@ -121,11 +121,11 @@ enum Layer {
     Ip,
 }
 
-/// The next header and what it begins, or why there is none.
+/// The next header and its octets, or why there is none.
 type Opened<'a> = Result<(Layer, Frame<'a>), Closed>;
 
-/// The IP packets in a frame that are no tunnels and no fragments. Only an aggregate of 802.11 has
-/// several.
+/// The IP packets in a frame that are neither tunnels nor fragments. Only an aggregate of 802.11
+/// has several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     first: Option<IpPacket>,
@@ -140,7 +140,7 @@ impl Found {
         }
     }
 
-    /// The first packet.
+    /// Returns the first packet.
     pub(crate) const fn first(&self) -> Option<&IpPacket> {
         self.first.as_ref()
     }
@@ -155,14 +155,14 @@ impl IntoIterator for Found {
     }
 }
 
-/// Opens captured frames, and counts what stays closed.
+/// Opens captured frames, and counts those that cannot be opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decapsulator {
     fragments: Fragments,
     retries: Retries,
     unopened: Unopened,
     found: Found,
-    /// Memory of packets that was given back.
+    /// Memory of returned packets.
     spare: Vec<Vec<u8>>,
 }
 
@@ -173,28 +173,28 @@ impl Decapsulator {
         std::mem::take(&mut self.found)
     }
 
-    /// Takes back a packet whose memory can be reused.
+    /// Accepts a packet whose memory can be reused.
     #[inline]
     pub(crate) fn reuse(&mut self, mut packet: IpPacket) {
         self.spare.push(packet.take_octets());
     }
 
-    /// Counts a packet that was found and belongs to no connection.
+    /// Counts a packet that belongs to no connection.
     pub(crate) fn refuse(&mut self, packet: &IpPacket) {
         self.unopened.count(ip::refused(packet));
     }
 
-    /// Takes back the count of `before` packets of the same flow, which belongs to a connection
-    /// after all.
+    /// Reverts the count of `before` packets of the same flow, which turned out to belong to a
+    /// connection.
     pub(crate) fn withdraw(&mut self, packet: &IpPacket, before: u64) {
         if before > 0 {
             self.unopened.withdraw(ip::refused(packet), before);
         }
     }
 
-    /// Returns what stayed closed.
+    /// Returns the counts of unopened packets.
     pub(crate) fn finish(mut self) -> Unopened {
-        self.unopened.incomplete_fragments(self.fragments.held());
+        self.unopened.incomplete_fragments(self.fragments.pending());
         self.unopened
     }
 
@@ -219,7 +219,8 @@ impl Decapsulator {
                         self.unopened.retried += 1;
                         return Ok(());
                     }
-                    // The first fragment has the headers, and IP's length is that of the whole.
+                    // The first fragment has the headers, and the length of IP is that of the
+                    // whole.
                     if data.fragment > 0 {
                         return Err(Closed::protocol("802.11 fragments behind the first"));
                     }
@@ -239,7 +240,7 @@ impl Decapsulator {
         Err(Closed::protocol("too many headers"))
     }
 
-    /// Opens an IP packet. Returns what a tunnel contains.
+    /// Opens an IP packet. Returns the contents of a tunnel.
     fn ip<'a>(&mut self, at: u64, frame: Frame<'a>, headers: u32) -> Result<Option<(Layer, Frame<'a>)>, Closed> {
         let packet = ip::parse(frame, self.spare.pop().unwrap_or_default())?;
         let frame = frame.at_most(packet.wire_len().get() as usize);

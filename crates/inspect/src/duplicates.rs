@@ -1,20 +1,20 @@
-//! Packets that the file has more than once: copies that the capture made, as a mirror port,
-//! `-i any` over a bridge, and merged taps do.
+//! Duplicates in the file: copies made by the capture, as with a mirror port, `-i any` over a
+//! bridge, or merged taps.
 //!
-//! A copy has the octets of the first packet, but for what a hop changes: time to live, checksum,
-//! DSCP and link layer. It comes soon. What else looks alike is told apart by the identification of
-//! IPv4 or by time (after Ucar, Morato, Magaña, Izal, *Duplicate Detection Methodology for IP
-//! Network Traffic Analysis*, IEEE M&N 2013):
+//! A copy has the octets of the first packet, except those that a hop changes: time to live,
+//! checksum, DSCP and link layer. It follows soon. Other packets that look alike are distinguished
+//! by the identification of IPv4 or by time (after Ucar, Morato, Magaña, Izal, *Duplicate Detection
+//! Methodology for IP Network Traffic Analysis*, IEEE M&N 2013):
 //!
 //! * The same identification, of a sender whose identifications change from packet to packet: it is
 //!   the same packet.
-//! * Without such identifications (IPv6, RFC 6864 §4.1), data, SYN or FIN that come again sooner
-//!   than any sender retransmits, or with a timestamp that a retransmission would not have any more
-//!   (RFC 7323, §3).
-//! * Without such identifications, a pure ACK that comes again at once is a duplicate ACK (RFC
-//!   5681, §2), unless most data of the connection come twice.
+//! * Without such identifications (IPv6, RFC 6864 §4.1), data, SYN or FIN that are repeated sooner
+//!   than any sender retransmits, or with a timestamp that a retransmission would no longer have
+//!   (RFC 7323, §3): it is a copy.
+//! * Without such identifications, a pure ACK that is repeated immediately is a duplicate ACK (RFC
+//!   5681, §2), unless most data of the connection are duplicated.
 //!
-//! A card may have cut one of the copies and not the other: they begin with the same
+//! A NIC may have split one of the copies and not the other. They begin with the same
 //! identification, or with that of the segment within the larger one.
 
 mod datagrams;
@@ -25,39 +25,39 @@ use crate::packet::Packet;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// Packets per direction among which copies are looked for: some milliseconds of a queue at 1 Gbps
+/// Packets per direction that are searched for copies: some milliseconds of a queue at 1 Gbps
 /// between two mirrored ports; *chosen*.
 const MAX_RECENT: usize = 128;
-/// The distance of copies with the same identification; *chosen*: the longest queue between two
-/// points, and less than the shortest RTO (200 ms of Linux, `TCP_RTO_MIN`), so that a sender that
-/// keeps the identification of a retransmission (RFC 1122, §3.2.1.5) is no source of copies by
+/// The maximum distance of copies with the same identification; *chosen*: the longest queue between
+/// two points, and less than the shortest RTO (200 ms of Linux, `TCP_RTO_MIN`). So a sender that
+/// keeps the identification of a retransmission (RFC 1122, §3.2.1.5) does not cause copies by
 /// timeouts.
 const FAR: u64 = 100_000_000;
-/// The distance of copies without one; *chosen*: no timer of a sender is as short (TLP has at least
-/// 2 ms, RFC 8985, §7.2), and a retransmission by ACKs takes a round trip.
+/// The maximum distance of copies without one; *chosen*: no timer of a sender is as short (TLP has
+/// at least 2 ms, RFC 8985, §7.2), and a retransmission by ACKs takes a round trip.
 const NEAR: u64 = 1_000_000;
 
-/// The longest tick of timestamps that stacks have (Linux before 4.13 with `HZ` of 100). A
-/// retransmission that comes later has another timestamp.
+/// The longest timestamp tick of any stack (Linux before 4.13 with `HZ` of 100). A later
+/// retransmission has another timestamp.
 const LONGEST_TICK: u64 = 10_000_000;
 
-/// A packet that may come again.
+/// A packet that may be duplicated.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     captured: u64,
     identification: Option<u16>,
     segment: Segment,
-    /// A copy of this pure ACK has come, so that the next is another ACK.
+    /// A copy of this pure ACK has been found, so the next is another ACK.
     has_copy: bool,
 }
 
-/// What one end has sent.
+/// The packets of one end.
 #[derive(Clone, Debug, Default)]
 struct Sender {
     recent: VecDeque<Recent>,
     /// Whether its identifications change from packet to packet.
     counts: bool,
-    /// The number behind its data, and the newest that it acknowledges.
+    /// The number after its data, and the newest that it acknowledges.
     end: Option<SeqNumber>,
     ack: Option<SeqNumber>,
 }
@@ -68,15 +68,15 @@ pub(crate) struct Duplicates {
     senders: [Sender; 2],
     /// Copies that were found.
     pub(crate) count: u64,
-    /// Nanoseconds from first packets to their copies, all together.
+    /// The sum of nanoseconds from first packets to their copies.
     distance: u64,
-    /// Packets that take sequence numbers, and copies of such.
+    /// Packets that consume sequence numbers, and copies of such packets.
     taking: [u64; 2],
 }
 
 impl Duplicates {
-    /// Returns `true` if a packet that the end `from` sent is a copy of one before. `round_trip` is
-    /// the least, if it is known.
+    /// Returns `true` if a packet of the end `from` is a copy of an earlier one. `round_trip` is
+    /// the minimum, if it is known.
     #[inline]
     pub(crate) fn is_copy(&mut self, from: usize, packet: &Packet<'_>, round_trip: Option<u64>) -> bool {
         let takes = takes_numbers(packet.segment);
@@ -93,21 +93,21 @@ impl Duplicates {
         false
     }
 
-    /// A datagram is a copy of one so many nanoseconds before.
+    /// Records that a datagram is a copy of one this number of nanoseconds earlier.
     #[cold]
     pub(crate) fn datagram(&mut self, distance: u64) {
         self.count += 1;
         self.distance += distance;
     }
 
-    /// The mean time from a packet to its copy in milliseconds, or `None` if there is none.
+    /// Returns the mean time from a packet to its copy in milliseconds, or `None` if there is none.
     pub(crate) fn mean_distance(&self) -> Option<f64> {
         (self.count > 0).then(|| self.distance as f64 / self.count as f64 / 1e6)
     }
 }
 
-/// Returns `true` if a segment takes sequence numbers, so that its sender repeats it for a reason
-/// only.
+/// Returns `true` if a segment consumes sequence numbers, so that its sender repeats it for a
+/// reason only.
 fn takes_numbers(segment: &Segment) -> bool {
     segment.payload > 0 || segment.flags.intersects(Flags::SYN | Flags::FIN) && !segment.flags.contains(Flags::RST)
 }
@@ -124,8 +124,8 @@ impl Sender {
         self.recent.push_back(Recent { captured, identification, segment: *segment, has_copy: false });
     }
 
-    /// Returns `true` if a segment goes beyond all others in its data or in what it acknowledges,
-    /// so that it is no copy.
+    /// Returns `true` if a segment exceeds all others in its data or in its acknowledgment, so that
+    /// it is not a copy.
     #[inline]
     fn is_further(&mut self, segment: &Segment) -> bool {
         let reaches = |so_far: &mut Option<SeqNumber>, number: SeqNumber| {
@@ -170,8 +170,8 @@ impl Sender {
 }
 
 impl Recent {
-    /// Returns `true` if the packet has the octets of this one, or is a part of it that a card has
-    /// cut.
+    /// Returns `true` if the packet has the octets of this one, or is a part of it that a NIC has
+    /// split off.
     fn has_octets_of(&self, packet: &Packet<'_>) -> bool {
         let (own, other) = (&self.segment, packet.segment);
         if (Segment { ecn: own.ecn, ..*other }) == *own {
@@ -183,8 +183,8 @@ impl Recent {
             && (contains(own, other) || own.payload > 0 && contains(other, own) && own.seq == other.seq)
     }
 
-    /// Returns `true` if the identification is that of this packet, or of the part that a card has
-    /// cut from it: parts are numbered and of one size, but for the last.
+    /// Returns `true` if the identification is that of this packet, or of a part that a NIC has
+    /// split off: parts are numbered and have one size, except the last.
     fn has_number_of(&self, packet: &Packet<'_>) -> bool {
         let Some((own, other)) = self.identification.zip(packet.identification) else { return false };
         let offset = packet.segment.seq.0.wrapping_sub(self.segment.seq.0);
@@ -226,7 +226,7 @@ mod tests {
         Segment { ack: SeqNumber(number), flags: Flags::ACK, ..Segment::default() }
     }
 
-    /// Whether each of the packets is a copy: the end that sends it, its time, segment and
+    /// Returns whether each of the packets is a copy: the end that sends it, its time, segment and
     /// identification.
     fn copies(packets: &[(usize, u64, Segment, Option<u16>)]) -> Vec<bool> {
         let mut duplicates = Duplicates::default();
@@ -263,8 +263,8 @@ mod tests {
         assert_eq!(copies(&two), [false; 3], "duplicate ACKs");
     }
 
-    /// Three duplicate ACKs within a tick have the same octets, and so have the copies of ACKs: of
-    /// these, the data are there twice as well.
+    /// Three duplicate ACKs within a tick have the same octets, and so have copies of ACKs. In the
+    /// case of copies, the data are duplicated as well.
     #[test]
     fn duplicate_acks_without_identifications_are_no_copies() {
         let three = [(1, 0, ack(5), None), (1, US, ack(5), None), (1, 2 * US, ack(5), None)];
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn without_identifications_time_tells_a_copy_from_a_retransmission() {
+    fn without_identifications_time_distinguishes_copies_from_retransmissions() {
         let plain = |number| Segment { options: Options::default(), ..data(number, 1) };
         let found = copies(&[
             (0, 0, plain(0), Some(0)),
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(found, [false, true, false]);
     }
 
-    /// A packet of three segments on the bridge, and its segments on the card, which numbers them.
+    /// A packet of three segments on the bridge, and its segments on the NIC, which numbers them.
     #[test]
     fn parts_of_a_packet_are_copies_of_it() {
         let found = copies(&[

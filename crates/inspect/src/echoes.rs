@@ -2,74 +2,73 @@
 //!
 //! A receiver echoes the timestamp of the first segment that arrived since its last ACK (RFC 7323,
 //! §4.3: a timestamp is taken from a segment that begins at or before the last acknowledgment that
-//! was sent). An ACK that covers several segments and echoes the first of them is the only one that
-//! was sent for them, however many it covers. One that echoes a later segment follows an ACK for
-//! those before, which did not come: it was removed, or lost. So batches of a receiver (GRO,
-//! timers, a busy application) are told from ACKs that are missing, over IPv6 and beside other
-//! packets of the host as well.
+//! was sent). If an ACK covers several segments and echoes the first of them, it is the only one
+//! that was sent for them. If it echoes a later segment, an ACK for the segments before is missing:
+//! it was removed, or lost. This distinguishes batches of a receiver (GRO, timers, a busy
+//! application) from missing ACKs, also over IPv6 and if the host sends other packets.
 //!
 //! The sender's clock must tick between the segments. Two kinds of receivers echo later segments
-//! although nothing is missing, and must be excluded:
+//! although no ACK is missing, and must be excluded:
 //!
-//! * A stack that echoes the newest timestamp, whatever it acknowledges. It never echoes an older
-//!   one than that of the last segment that it acknowledges.
-//! * A card that joins segments under their newest timestamp (LRO). It joins what arrives within
-//!   its interrupt moderation, which is shorter than some milliseconds, and an older echo than the
-//!   newest is of the end of a batch, whose size follows no rule.
+//! * A stack that always echoes the newest timestamp. It never echoes a timestamp older than that
+//!   of the last segment that it acknowledges.
+//! * A NIC that coalesces segments under their newest timestamp (LRO). It coalesces segments that
+//!   arrive within its interrupt moderation, which is shorter than some milliseconds. An echo older
+//!   than the newest is that of the end of a batch, whose size follows no rule.
 
-use crate::way::Segments;
+use crate::direction::Segments;
 
-/// Echoes that tell something, before they tell whether ACKs are missing; *chosen*: of 30, a
+/// The minimum number of informative echoes for a verdict on missing ACKs; *chosen*: of 30, a
 /// quarter is known to a sixth.
-const MIN_TELLING: u32 = 30;
-/// Of these, the share that a verdict of missing ACKs needs, and the one below which nothing is
-/// missing; *chosen*: fewer may be losses. An ACK behind a loss covers more segments, and so tells
-/// something twice as often as others.
+const MIN_INFORMATIVE: u32 = 30;
+/// The share of these for a verdict of missing ACKs, and the share below which none is missing;
+/// *chosen*: fewer may be losses. An ACK after a loss covers more segments, and so is informative
+/// twice as often as others.
 const MISSING: f64 = 0.25;
 const WHOLE: f64 = 0.05;
-/// Echoes that show that a receiver is none of the two kinds; *chosen*.
+/// The minimum number of echoes that prove that a receiver is of neither kind; *chosen*.
 const MIN_PROOFS: u32 = 10;
-/// Numbers of segments that a receiver may acknowledge together by its rule.
+/// The maximum number of segments that a receiver may acknowledge together by its rule.
 const MAX_RULE: usize = 16;
-/// The share of the echoes older than the newest that must fit one rule; *chosen*: the rest may
+/// The minimum share of the echoes older than the newest that fit one rule; *chosen*: the rest may
 /// follow a timer.
 const FITS: f64 = 0.9;
-/// A longer time than a card joins segments, in nanoseconds; *chosen*: three ticks of the usual
-/// clock, and more than the 1 ms that Linux drivers set at most (`rx-usecs`).
+/// A longer time than a NIC coalesces segments, in nanoseconds; *chosen*: three ticks of the usual
+/// clock, and more than the maximum of 1 ms that Linux drivers set (`rx-usecs`).
 const LONG: u64 = 3_000_000;
 
-/// What ACKs echo.
+/// The echoes of ACKs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Echoes {
-    /// ACKs that echo the first segment of those that they cover.
+    /// ACKs that echo the first segment that they cover.
     first: u32,
-    /// ACKs that echo a later one.
+    /// ACKs that echo a later segment.
     later: u32,
-    /// Of `later`, those whose echo was sent long after the first.
+    /// Those of `later` whose echo was sent long after the first.
     long: u32,
     /// ACKs that do not echo the newest.
     older: u32,
-    /// Of `older`, those that a receiver sends which acknowledges this number of segments.
+    /// Those of `older` that fit a receiver that acknowledges this number of segments.
     fits: [u32; MAX_RULE],
-    /// ACKs that came behind a later one: the later one only seemed to miss it.
+    /// ACKs that arrived after a later one, which only seemed to miss them.
     overtaken: u32,
 }
 
-/// What the echoes tell.
+/// The evidence of the echoes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Told {
-    /// No ACK is missing, or few, and why.
+pub(crate) enum Evidence {
+    /// No ACK is missing, or few, with the reason.
     Whole(String),
-    /// ACKs are missing, and why.
+    /// ACKs are missing, with the reason.
     Missing(String),
-    /// ACKs are missing, or the receiver echoes otherwise.
+    /// ACKs are missing, or the receiver echoes differently.
     Open(String),
-    /// Nothing, and why.
+    /// Inconclusive, with the reason.
     Nothing(String),
 }
 
 impl Echoes {
-    /// An ACK covers `segments`.
+    /// Records an ACK that covers `segments`.
     #[inline]
     pub(crate) fn ack(&mut self, segments: Segments) {
         let Segments { count, is_disturbed: false, echoed: Some((first, end)), passed } = segments else { return };
@@ -91,43 +90,46 @@ impl Echoes {
         }
     }
 
-    /// An ACK came behind a later one.
+    /// Records an ACK that arrived after a later one.
     #[cold]
     pub(crate) fn overtaken(&mut self) {
         self.overtaken += 1;
     }
 
-    /// What the echoes tell.
-    pub(crate) fn told(&self) -> Told {
+    /// Returns the evidence of the echoes.
+    pub(crate) fn evidence(&self) -> Evidence {
         let later = self.later.saturating_sub(self.overtaken);
-        let telling = self.first + later;
-        if telling < MIN_TELLING {
-            return Told::Nothing(format!(
-                "{telling} echoed timestamps tell which segments were acknowledged together, expected at least {MIN_TELLING}"
+        let informative = self.first + later;
+        if informative < MIN_INFORMATIVE {
+            return Evidence::Nothing(format!(
+                "{informative} echoed timestamps show which segments were acknowledged together, expected at least {MIN_INFORMATIVE}"
             ));
         }
-        let share = f64::from(later) / f64::from(telling);
-        let of =
-            format!("{later} of {telling} ACKs echo a later timestamp than that of the first segment that they cover");
+        let share = f64::from(later) / f64::from(informative);
+        let of = format!(
+            "{later} of {informative} ACKs echo a later timestamp than that of the first segment that they cover"
+        );
         if share < WHOLE {
-            return Told::Whole(of);
+            return Evidence::Whole(of);
         }
         if share < MISSING || later < MIN_PROOFS {
-            return Told::Nothing(format!("{of}, as if some were lost"));
+            return Evidence::Nothing(format!("{of}, as if some were lost"));
         }
         match self.proof() {
-            Some(proof) => {
-                Told::Missing(format!("{of}, {proof}: the ACKs for the segments before are missing (RFC 7323, §4.3)"))
-            }
-            None => Told::Open(format!(
+            Some(proof) => Evidence::Missing(format!(
+                "{of}, {proof}: the ACKs for the segments before are missing (RFC 7323, §4.3)"
+            )),
+            None => Evidence::Open(format!(
                 "{of}: ACKs for those before are missing, or the receiver does not echo by RFC 7323, §4.3"
             )),
         }
     }
 
-    /// What shows that the receiver echoes as it should, and no card joins segments.
+    /// Returns a proof that the receiver echoes by the standard, and that no NIC coalesces
+    /// segments.
     fn proof(&self) -> Option<String> {
-        // Of rules that fit as well, the smallest: segments of one tick cannot be told apart.
+        // The smallest of the rules that fit equally well: segments of one tick are
+        // indistinguishable.
         let fits = self.fits.iter().copied().max().unwrap_or_default();
         let rule = self.fits.iter().position(|&one| one == fits).map_or(1, |place| place + 1);
         if self.older < MIN_PROOFS {
@@ -153,12 +155,12 @@ impl Echoes {
 mod tests {
     use super::*;
 
-    /// ACKs that cover these numbers of segments, one of which is sent per microsecond. The
-    /// sender's clock ticks once per `per_tick` segments, and the receiver sends an ACK for each
-    /// `rule` of them, or one for all that an ACK covers if that is zero. Its ACK echoes the first
-    /// of those that it acknowledges, or the newest.
-    fn told(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool) -> Told {
-        echoes(covers, per_tick, rule, echoes_newest, 1000).told()
+    /// Returns the evidence of ACKs that cover these numbers of segments, one of which is sent per
+    /// microsecond. The sender's clock ticks once per `per_tick` segments. The receiver sends an
+    /// ACK for each `rule` of them, or, if that is zero, one for all that an ACK covers. Its ACK
+    /// echoes the first of the segments that it acknowledges, or the newest.
+    fn evidence(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool) -> Evidence {
+        echoes(covers, per_tick, rule, echoes_newest, 1000).evidence()
     }
 
     fn echoes(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool, step: u64) -> Echoes {
@@ -183,36 +185,37 @@ mod tests {
 
     #[test]
     fn batches_of_a_receiver_are_whole() {
-        assert!(matches!(told(irregular(), 1, 0, false), Told::Whole(_)));
+        assert!(matches!(evidence(irregular(), 1, 0, false), Evidence::Whole(_)));
         // Three segments per tick.
-        assert!(matches!(told(irregular(), 3, 0, false), Told::Whole(_)));
+        assert!(matches!(evidence(irregular(), 3, 0, false), Evidence::Whole(_)));
     }
 
     #[test]
     fn removed_acks_of_a_receiver_of_two_segments_are_missing() {
         for per_tick in [1, 3, 17] {
-            let found = told(irregular(), per_tick, 2, false);
-            assert!(matches!(&found, Told::Missing(text) if text.contains("the last but 1")), "{found:?}");
+            let found = evidence(irregular(), per_tick, 2, false);
+            assert!(matches!(&found, Evidence::Missing(text) if text.contains("the last but 1")), "{found:?}");
         }
     }
 
-    /// A receiver of eight segments, of which a box leaves each, each second or each third ACK.
+    /// A receiver of eight segments, of whose ACKs a box passes every one, every second or every
+    /// third.
     #[test]
     fn a_rule_of_more_segments_is_found() {
-        let found = told((0..400).map(|n| 8 + 8 * (n * 7 % 11 % 3)), 3, 8, false);
-        assert!(matches!(&found, Told::Missing(text) if text.contains("the last but 7")), "{found:?}");
+        let found = evidence((0..400).map(|n| 8 + 8 * (n * 7 % 11 % 3)), 3, 8, false);
+        assert!(matches!(&found, Evidence::Missing(text) if text.contains("the last but 7")), "{found:?}");
     }
 
     /// A stack that echoes the newest timestamp, and a receiver that acknowledges each segment,
-    /// however much time is between them.
+    /// with any time between them.
     #[test]
     fn the_newest_timestamp_leaves_it_open() {
-        assert!(matches!(echoes(irregular(), 1, 0, true, 10_000_000).told(), Told::Open(_)));
-        assert!(matches!(echoes(irregular(), 1, 1, false, 10_000_000).told(), Told::Open(_)));
+        assert!(matches!(echoes(irregular(), 1, 0, true, 10_000_000).evidence(), Evidence::Open(_)));
+        assert!(matches!(echoes(irregular(), 1, 1, false, 10_000_000).evidence(), Evidence::Open(_)));
     }
 
-    /// A card joins segments in batches of 1 to 7, and the receiver acknowledges two batches, with
-    /// the newest timestamp of the first.
+    /// A NIC coalesces segments in batches of 1 to 7, and the receiver acknowledges two batches,
+    /// with the newest timestamp of the first.
     #[test]
     fn batches_under_their_newest_timestamp_leave_it_open() {
         let mut echoes = Echoes::default();
@@ -225,11 +228,11 @@ mod tests {
                 passed: (0, u64::from(one) * 10_000),
             });
         }
-        assert!(matches!(echoes.told(), Told::Open(_)), "{echoes:?}");
+        assert!(matches!(echoes.evidence(), Evidence::Open(_)), "{echoes:?}");
     }
 
     /// A receiver that acknowledges each segment, or batches of 2 to 7, of which it echoes the
-    /// first. Of what a box leaves, echoes were sent 10 ms after the first.
+    /// first. In the ACKs that a box passes, echoes were sent 10 ms after the first.
     #[test]
     fn a_long_time_between_first_and_echo_is_no_card() {
         let echoes = |step| {
@@ -237,29 +240,29 @@ mod tests {
             for n in 0..40 {
                 left.ack(Segments { count: 2 + n % 6, is_disturbed: false, echoed: Some((0, 1)), passed: (0, 0) });
             }
-            left.told()
+            left.evidence()
         };
-        assert!(matches!(echoes(1_000_000), Told::Missing(text) if text.contains("3 ms")));
-        assert!(matches!(echoes(10_000), Told::Open(_)));
+        assert!(matches!(echoes(1_000_000), Evidence::Missing(text) if text.contains("3 ms")));
+        assert!(matches!(echoes(10_000), Evidence::Open(_)));
     }
 
     #[test]
-    fn a_clock_that_does_not_tick_tells_nothing() {
-        assert!(matches!(told(irregular(), 100_000, 2, false), Told::Nothing(_)));
+    fn a_clock_that_does_not_tick_is_inconclusive() {
+        assert!(matches!(evidence(irregular(), 100_000, 2, false), Evidence::Nothing(_)));
     }
 
     /// One ACK in fifty is lost, so that the next one covers four segments.
     #[test]
     fn few_losses_are_no_thinner() {
-        let found = told((0..400).map(|n| if n % 50 == 0 { 4 } else { 2 }), 1, 2, false);
-        assert!(matches!(found, Told::Whole(_)), "{found:?}");
+        let found = evidence((0..400).map(|n| if n % 50 == 0 { 4 } else { 2 }), 1, 2, false);
+        assert!(matches!(found, Evidence::Whole(_)), "{found:?}");
     }
 
-    /// Each fourth ACK overtakes the one before it, which comes behind it and covers nothing.
+    /// Each fourth ACK overtakes the previous one, which arrives after it and covers nothing.
     #[test]
     fn overtaken_acks_are_not_missing() {
         let mut echoes = echoes((0..400).map(|n| if n % 3 == 0 { 4 } else { 2 }), 1, 2, false, 1_000_000);
         (0..134).for_each(|_| echoes.overtaken());
-        assert!(matches!(echoes.told(), Told::Whole(_)), "{echoes:?}");
+        assert!(matches!(echoes.evidence(), Evidence::Whole(_)), "{echoes:?}");
     }
 }

@@ -12,31 +12,31 @@ use std::collections::BTreeMap;
 pub struct Finding<T>(Result<(T, String), String>);
 
 impl<T> Finding<T> {
-    /// A value, and what supports it: the method and the numbers that it rests on.
+    /// Creates a known value, with its evidence: the method and the numbers that support it.
     #[must_use]
     pub fn known(value: T, evidence: impl Into<String>) -> Self {
         Self(Ok((value, evidence.into())))
     }
 
-    /// The reason why a value is not known: what was found, and what was expected.
+    /// Creates the reason why a value is not known: what was found, and what was expected.
     #[must_use]
     pub fn not_known(reason: impl Into<String>) -> Self {
         Self(Err(reason.into()))
     }
 
-    /// The value, or `None` if it is not known.
+    /// Returns the value, or `None` if it is not known.
     #[must_use]
     pub fn value(&self) -> Option<&T> {
         self.0.as_ref().ok().map(|(value, _)| value)
     }
 
-    /// What supports the value, or `None` if it is not known.
+    /// Returns the evidence of the value, or `None` if it is not known.
     #[must_use]
     pub fn evidence(&self) -> Option<&str> {
         self.0.as_ref().ok().map(|(_, evidence)| evidence.as_str())
     }
 
-    /// Why the value is not known, or `None` if it is known.
+    /// Returns why the value is not known, or `None` if it is known.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.0.as_ref().err().map(String::as_str)
@@ -52,7 +52,7 @@ impl<T: Serialize> Serialize for Finding<T> {
 /// The texts of the findings of a direction, by quantity. Each quantity is in one of the two maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statements {
-    /// What supports each known value.
+    /// The evidence of each known value.
     pub evidence: BTreeMap<&'static str, String>,
     /// Why each other value is not known.
     pub not_known: BTreeMap<&'static str, String>,

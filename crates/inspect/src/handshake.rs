@@ -1,19 +1,19 @@
-//! How a TCP connection begins and ends: its numbers and the times of its handshake.
+//! The beginning and the end of a TCP connection: its numbers and the times of its handshake.
 
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
 /// The handshake of a connection (RFC 9293, §3.5), and whether it was closed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Handshake {
-    /// The number of each end's SYN, or the one before its first segment that was captured.
+    /// The number of each end's SYN, or the one before its first captured segment.
     first: [Option<SeqNumber>; 2],
     /// Whether an end has sent anything but SYNs.
     has_sent: [bool; 2],
-    /// A FIN or RST has passed.
+    /// `true` once a FIN or RST has passed.
     is_closed: bool,
     opener: usize,
     syn: Option<u64>,
-    /// When the SYN-ACK passed, and what it acknowledges.
+    /// When the SYN-ACK passed, and which number it acknowledges.
     syn_ack: Option<(u64, SeqNumber)>,
     is_repeated: bool,
     is_complete: bool,
@@ -34,7 +34,7 @@ impl Handshake {
     /// A SYN with another number does, and one with the same number after a handshake and its
     /// close. A repeated SYN does not. The SYN of the other end belongs to this connection if that
     /// end has sent nothing else (simultaneous open, RFC 9293, §3.5). So does any SYN-ACK for the
-    /// SYN of this connection: SYN cookies change their number (RFC 4987, §3.6).
+    /// SYN of this connection, because SYN cookies change their number (RFC 4987, §3.6).
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
         if !segment.flags.contains(Flags::SYN) {
             return false;
@@ -51,7 +51,7 @@ impl Handshake {
         is_other || is_reopened || first.is_none() && self.has_sent[1 - from]
     }
 
-    /// The end `from` has sent a segment.
+    /// Records a segment of the end `from`.
     #[inline]
     pub(crate) fn segment(&mut self, from: usize, segment: &Segment) {
         let is_syn = segment.flags.contains(Flags::SYN);
@@ -61,8 +61,8 @@ impl Handshake {
         self.is_closed |= segment.flags.intersects(Flags::FIN | Flags::RST);
     }
 
-    /// The end `from` has sent a SYN, for the first time if `is_new`. Returns what the SYN-ACK
-    /// tells of the end that sends it.
+    /// Records a SYN of the end `from`, which is new if `is_new`. Returns the round trip that the
+    /// SYN-ACK shows for the end that sends it.
     #[cold]
     pub(crate) fn syn(&mut self, at: u64, from: usize, segment: &Segment, is_new: bool) -> Option<ToEnd> {
         self.first[from] = Some(segment.seq);
@@ -82,24 +82,24 @@ impl Handshake {
         Some(ToEnd { end: from, nanos: at.saturating_sub(syn) })
     }
 
-    /// The clock of the capture has stepped: the rest of the handshake tells no time.
+    /// Records a step of the capture's clock: the rest of the handshake shows no time.
     pub(crate) fn cut(&mut self) {
         self.is_repeated = true;
     }
 
-    /// Whether both ends scale their windows, as far as is known (RFC 7323, §2.2).
+    /// Returns `true` if both ends scale their windows, as far as is known (RFC 7323, §2.2).
     pub(crate) const fn scales(&self) -> bool {
         self.scales
     }
 
-    /// Whether the ACK of the SYN-ACK has passed.
+    /// Returns `true` if the ACK of the SYN-ACK has passed.
     #[inline]
     pub(crate) const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// The end `from` has sent a segment that is no SYN. Returns what the ACK of the SYN-ACK tells
-    /// of the end that opened the connection.
+    /// Records a segment of the end `from` that is no SYN. Returns the round trip that the ACK of
+    /// the SYN-ACK shows for the end that opened the connection.
     #[cold]
     pub(crate) fn complete(&mut self, at: u64, from: usize, segment: &Segment) -> Option<ToEnd> {
         let is_ack = from == self.opener && segment.flags.contains(Flags::ACK);
@@ -120,7 +120,7 @@ mod tests {
         Segment { flags, seq: SeqNumber(seq), ack: SeqNumber(ack), ..Segment::default() }
     }
 
-    /// Whether each of the segments begins another connection than the one before it.
+    /// Returns for each segment whether it begins another connection than the previous one.
     fn others(segments: &[(usize, Segment)]) -> Vec<bool> {
         let mut handshake = Handshake::default();
         let mut found = Vec::new();
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(others(&[&open[..], &close].concat()), [false, false, false, false, true, false]);
     }
 
-    /// A client whose SYN was refused repeats it (Windows, after half a second).
+    /// A client repeats a SYN that was refused (Windows, after half a second).
     #[test]
     fn a_refused_syn_is_repeated() {
         let found = others(&[(0, segment(SYN, 5, 0)), (1, segment(Flags::RST | ACK, 0, 6)), (0, segment(SYN, 5, 0))]);
@@ -187,14 +187,14 @@ mod tests {
     #[test]
     fn a_syn_behind_data_in_mid_flow_opens_another_connection() {
         let found = others(&[(0, segment(ACK, 1000, 9)), (0, segment(SYN, 999, 0)), (0, segment(SYN, 5000, 0))]);
-        // The first is the SYN of the data, which the file has behind them.
+        // The first is the SYN of the data, which follows them in the file.
         assert_eq!(found, [false, false, true]);
         // A server's data, and a SYN of its client.
         assert_eq!(others(&[(0, segment(ACK, 1000, 9)), (1, segment(SYN, 5, 0))]), [false, true]);
     }
 
     #[test]
-    fn a_handshake_tells_both_sides() {
+    fn a_handshake_shows_both_sides() {
         let mut handshake = Handshake::default();
         assert_eq!(handshake.syn(0, 0, &segment(SYN, 5, 0), true), None);
         assert_eq!(handshake.syn(30, 1, &segment(SYN | ACK, 9, 6), true), Some(ToEnd { end: 1, nanos: 30 }));

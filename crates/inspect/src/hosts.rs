@@ -1,22 +1,22 @@
-//! IPv4 identifications of hosts, over all that they send.
+//! IPv4 identifications of hosts, over all packets that they send.
 //!
-//! Many hosts number their packets with one counter, whatever the connection (Bellovin, *A
-//! Technique for Counting NATted Hosts*, IMW 2002; Salutari, Cicalese, Rossi, *A Closer Look at
-//! IP-ID Behavior in the Wild*, PAM 2018). Then numbers that one connection lacks are those of
-//! other packets, some of which may be in the capture.
+//! Many hosts number their packets with one counter for all connections (Bellovin, *A Technique for
+//! Counting NATted Hosts*, IMW 2002; Salutari, Cicalese, Rossi, *A Closer Look at IP-ID Behavior in
+//! the Wild*, PAM 2018). Numbers that are missing in one connection are then those of other
+//! packets, some of which may be in the capture.
 
 use acklab_base::FlowKey;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Hosts that are remembered. When there are more, all are forgotten.
+/// The maximum number of hosts that are stored. When there are more, all are dropped.
 const MAX_HOSTS: usize = 4096;
-/// Packets of a host among which those between two of a connection are looked for.
+/// Packets of a host that are searched for those between two of a connection.
 const MAX_RECENT: usize = 32;
 /// Packets that a host has sent between two of one of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Between {
     pub(crate) packets: u32,
-    /// Those whose number the flow has skipped.
+    /// Packets whose number the flow has skipped.
     pub(crate) skipped: u32,
 }
 
@@ -25,13 +25,13 @@ pub(crate) struct Between {
 pub(crate) struct Hosts {
     by_address: BTreeMap<[u8; 4], usize>,
     recent: Vec<VecDeque<(FlowKey, u16)>>,
-    /// The host of the last packet, and of the one before: packets come in trains.
+    /// The host of the last packet, and of the one before, because packets arrive in trains.
     last: [Option<([u8; 4], usize)>; 2],
 }
 
 impl Hosts {
-    /// A host has sent a packet of `flow`. Returns what it has sent since the packet of that flow
-    /// before.
+    /// Records a packet of `flow` that a host has sent. Returns the packets that it has sent since
+    /// the previous packet of that flow.
     #[inline]
     pub(crate) fn packet(&mut self, source: [u8; 4], flow: FlowKey, identification: u16) -> Between {
         let place = self.place(source);

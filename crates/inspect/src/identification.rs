@@ -1,6 +1,6 @@
 //! Whether ACKs are missing, by the IPv4 identifications of the receiver.
 //!
-//! A host that numbers the packets of each connection, as Linux does, shows by a skipped number
+//! A host that numbers the packets of each connection, as Linux does, reveals by a skipped number
 //! that a packet of the connection did not pass. Many hosts number all their packets with one
 //! counter, or with random numbers (RFC 6864, §4.1, leaves the source free; Bellovin, *A Technique
 //! for Counting NATted Hosts*, IMW 2002; Chen et al., *Exploiting the IPID Field to Infer Network
@@ -9,41 +9,41 @@
 //! of the connection.
 //!
 //! A **control** is a step between two packets of the receiver between which no packet of the
-//! connection can be missing: contiguous data that acknowledge nothing new, and an ACK for the one
-//! segment that follows those of the ACK before. A counter of the connection steps by one there; a
-//! packet of n segments, which a card cuts later or has put together, takes n numbers. Each step
-//! has a bound as well: a receiver sends at most one ACK per segment.
+//! connection can be missing. These are contiguous data that acknowledge nothing new, and an ACK
+//! for the one segment after those of the previous ACK. A counter of the connection steps by one
+//! there; a packet of n segments, which a NIC splits later or has coalesced, takes n numbers. Each
+//! step has a bound as well: a receiver sends at most one ACK per segment.
 
 mod controls;
 mod law;
 
+use crate::direction::Carries;
 use crate::hosts::Between;
 use crate::packet::Packet;
-use crate::way::Carries;
 use acklab_wire::tcp::Flags;
 use controls::Controls;
 use law::Law;
 
-/// A step that a counter of one connection does not make between two of its packets.
+/// The minimum step that a counter of one connection does not make between two of its packets.
 const LONG_STEP: u16 = 512;
-/// Steps that a verdict needs; *chosen*: of these, the share below is one step.
+/// The minimum number of steps for a verdict; *chosen*: of these, the share below is one step.
 const MIN_STEPS: u64 = 50;
-/// One step in so many may be none, back or long, where packets overtook each other.
+/// One step in this number may be zero, backward or long, because packets overtook each other.
 const IRREGULAR: u64 = 50;
-/// So many missing packets are a thinner; fewer may be losses.
+/// The minimum share of missing packets for a thinner; fewer may be losses.
 pub(crate) const MISSING: f64 = 0.1;
-/// The share of packets that a path loses at most, and the standard deviations by which more must
+/// The maximum share of packets that a path loses, and the standard deviations by which more must
 /// be missing for a thinner; *chosen*.
 const LOSSES: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
-/// Steps that must refute a counter of the connection, and one in how many: a single one may be of
-/// a packet that was reordered; *chosen*.
+/// The minimum number of steps, and of one in how many, that refute a counter of the connection: a
+/// single one may be that of a reordered packet; *chosen*.
 const MIN_REFUTED: u64 = 3;
 const REFUTED: u64 = 50;
-/// The host counts if one in so many of its other packets has a number that the connection has
+/// The host counts if one in this number of its other packets has a number that the connection has
 /// skipped; *chosen*.
 const OF_OTHERS: u64 = 10;
-/// The byte order of Windows before XP and of others: a step of one is one of 256 (Bellovin, §3).
+/// The byte order of Windows before XP and of others: a step of one appears as 256 (Bellovin, §3).
 const SWAPPED: u16 = 256;
 
 /// A packet of the receiver.
@@ -54,32 +54,32 @@ struct Numbered {
     is_syn_ack: bool,
     /// The segments of its data; one without data.
     segments: u32,
-    /// Packets of the receiver that may be missing before it: one ACK per segment that it
-    /// acknowledges first, but its own, and what is missing of its data.
+    /// The maximum number of packets of the receiver that may be missing before it: one ACK per
+    /// segment that it acknowledges first, except its own, and its missing data.
     may_miss: Option<u32>,
     /// The segments that a pure ACK acknowledges first, in order and without losses.
     covers: Option<u32>,
-    /// What the host has sent meanwhile.
+    /// The packets that the host has sent in between.
     others: Between,
 }
 
 /// The identifications of the receiver of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Identifications {
-    /// The last number, and how many it takes.
+    /// The last number, how many numbers it takes, and its time.
     last: Option<(u16, u32, u64)>,
-    /// The first two are zero and one, as a simulation writes them at the point of capture.
+    /// The first two are zero and one, as written by a simulation at the point of capture.
     begins_with_zero: bool,
-    /// The SYN-ACK had zero, and what followed another number.
+    /// The SYN-ACK had zero, and the next packet another number.
     begins_as_linux: bool,
     steps: u64,
     zeros: u64,
-    /// Steps that no counter makes: none, back, or far ahead.
+    /// Steps that are not those of a counter: zero, backward, or far ahead.
     irregular: u64,
     swapped: u64,
     /// Numbers that were skipped.
     skipped: u64,
-    /// Packets that the host has sent meanwhile, and of these, those that have a skipped number.
+    /// Packets that the host has sent in between, and those among them that have a skipped number.
     others: u64,
     of_others: u64,
     /// Steps that skip more numbers than the receiver can have sent.
@@ -88,18 +88,18 @@ pub(crate) struct Identifications {
     law: Law,
 }
 
-/// What identifications tell.
+/// The evidence of identifications.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Told {
-    /// The share of the receiver's packets that did not pass, and what shows that they are of the
+pub(crate) enum Evidence {
+    /// The share of the receiver's packets that did not pass, and the proof that they are of the
     /// connection.
     Missing(f64, String),
-    /// Nothing, and why.
+    /// Inconclusive, with the reason.
     Nothing(String),
 }
 
 impl Identifications {
-    /// The receiver has sent a segment that carries `carries` and acknowledges `covers` segments
+    /// Records a segment of the receiver that carries `carries` and acknowledges `covers` segments
     /// first, if that is known.
     #[inline]
     pub(crate) fn segment(&mut self, packet: &Packet<'_>, carries: Carries, covers: Option<u32>) {
@@ -119,11 +119,11 @@ impl Identifications {
         });
     }
 
-    /// The receiver has sent a packet.
+    /// Records a packet of the receiver.
     #[inline]
     fn packet(&mut self, packet: &Numbered) {
         let Numbered { at, identification, segments, .. } = *packet;
-        // Zero is no number, unless the counter has come to it.
+        // Zero is no number, unless the counter has reached it.
         let wraps = self.last.is_some_and(|(last, ..)| 0_u16.wrapping_sub(last) < LONG_STEP);
         if identification == 0 && !wraps {
             self.zeros += 1;
@@ -142,27 +142,27 @@ impl Identifications {
             self.irregular += 1;
             return;
         }
-        // A card may give all segments of a packet one number.
+        // A NIC may give all segments of a packet one number.
         let skipped = u32::from(step).saturating_sub(takes);
         self.skipped += u64::from(skipped);
         self.others += u64::from(packet.others.packets);
         self.of_others += u64::from(packet.others.skipped);
-        self.beyond += u64::from(packet.may_miss.is_some_and(|most| skipped > most));
+        self.beyond += u64::from(packet.may_miss.is_some_and(|maximum| skipped > maximum));
         self.controls.step(packet.may_miss == Some(0), skipped, at.saturating_sub(since));
         if let Some(covers) = packet.covers {
             self.law.ack(covers, skipped);
         }
     }
 
-    /// What the identifications tell.
-    pub(crate) fn told(&self) -> Told {
+    /// Returns the evidence of the identifications.
+    pub(crate) fn evidence(&self) -> Evidence {
         match self.silent().or_else(|| self.refuted()) {
-            Some(reason) => Told::Nothing(reason),
+            Some(reason) => Evidence::Nothing(reason),
             None => self.share(),
         }
     }
 
-    /// Why the numbers are none of a counter, if they are not.
+    /// Returns why the numbers are not those of a counter, or `None` if they may be.
     fn silent(&self) -> Option<String> {
         let Self { steps, irregular, zeros, .. } = *self;
         if steps < MIN_STEPS {
@@ -187,7 +187,7 @@ impl Identifications {
         })
     }
 
-    /// Why the counter is not that of the connection, if it cannot be.
+    /// Returns why the counter is not that of the connection, if it cannot be.
     fn refuted(&self) -> Option<String> {
         let is_refuted = |count: u64, of: u64| count >= MIN_REFUTED && count * REFUTED > of;
         let by_host = |text: String| Some(format!("identifications are counted by the host: {text}"));
@@ -200,7 +200,7 @@ impl Identifications {
         if is_refuted(self.beyond, self.steps) {
             return by_host(format!("{} of {} steps skip more ACKs than there are segments", self.beyond, self.steps));
         }
-        // Of another counter, one of 128 falls into a step of 512 by chance.
+        // One of 128 numbers of another counter falls into a step of 512 at random.
         if self.of_others >= MIN_REFUTED && self.of_others * OF_OTHERS > self.others {
             return by_host(format!(
                 "{} of {} other packets that it has sent meanwhile have skipped ones",
@@ -210,30 +210,31 @@ impl Identifications {
         self.law.refuted()
     }
 
-    /// The share of missing packets, if it is small or the counter is that of the connection.
-    fn share(&self) -> Told {
+    /// Returns the share of missing packets, if it is small or the counter is that of the
+    /// connection.
+    fn share(&self) -> Evidence {
         let all = self.skipped + self.steps;
         let share = self.skipped as f64 / all as f64;
         let of = format!("{} of {all} identifications are missing", self.skipped);
         if share < MISSING {
-            return Told::Missing(share, of);
+            return Evidence::Missing(share, of);
         }
         if share - SIGMAS * (share * (1.0 - share) / all as f64).sqrt() < LOSSES {
-            return Told::Nothing(format!("{of}, too few to tell them from losses"));
+            return Evidence::Nothing(format!("{of}, too few to distinguish them from losses"));
         }
         let proof = self.controls.proof().or_else(|| self.of_linux()).or_else(|| self.law.proof());
         match proof {
-            Some(proof) => Told::Missing(share, format!("{of}, {proof}")),
-            None => Told::Nothing(format!(
+            Some(proof) => Evidence::Missing(share, format!("{of}, {proof}")),
+            None => Evidence::Nothing(format!(
                 "{of}, and nothing shows that the connection counts them and not its host: {}",
                 self.controls.lack()
             )),
         }
     }
 
-    /// Linux gives the SYN-ACK zero, and then counts the packets of the connection from a random
-    /// number on (`ip_build_and_send_pkt`, and `inet_id` of `tcp_v4_syn_recv_sock`). Other stacks
-    /// that begin with zero stay there (RFC 6864, §4.1).
+    /// Returns the proof that the stack is Linux. It gives the SYN-ACK zero, and then counts the
+    /// packets of the connection from a random number on (`ip_build_and_send_pkt`, and `inet_id` of
+    /// `tcp_v4_syn_recv_sock`). Other stacks that begin with zero stay there (RFC 6864, §4.1).
     fn of_linux(&self) -> Option<String> {
         (self.begins_as_linux && self.controls.within() >= MIN_REFUTED && self.controls.skipping == 0).then(|| {
             format!("of a connection that begins with zero, as those of Linux, and {}", self.controls.unskipped())

@@ -1,9 +1,9 @@
-//! What the packets of a capture tell of their connections and of the path: rates, round trips,
-//! losses, acknowledgments, limits.
+//! Analysis of the packets of a capture: rates, round trips, losses, acknowledgments and limits of
+//! their connections and of the path.
 //!
-//! An [`Inspector`] is told the packets in order of time and returns a [`Report`]. It knows no file
-//! and no clock. Its memory is bounded: it follows a bounded number of connections, and keeps of
-//! each a bounded number of packets.
+//! An [`Inspector`] processes the packets in order of time and returns a [`Report`]. It uses no
+//! file and no clock. Its memory is bounded: it follows a bounded number of connections, and keeps
+//! a bounded number of packets of each.
 //!
 //! In the order of reading:
 //!
@@ -15,10 +15,10 @@
 //! | `finished` | the connections that are described |
 //! | [`qlog`] | logs of endpoints in place of packets |
 //! | `connection` | both directions of a connection, and its handshake |
-//! | `packet` | a TCP segment with what its IP header and the file say of it |
+//! | `packet` | a TCP segment with information of its IP header and of the file |
 //! | `duplicates` | packets that the file has more than once |
 //! | `handshake` | how a TCP connection begins and ends |
-//! | `way` | one direction: the data that is sent, and the acknowledgments that return |
+//! | `direction` | one direction: the data that is sent, and the acknowledgments that return |
 //! | `identification` | whether ACKs are missing, by the IPv4 identifications of the receiver |
 //! | `hosts` | IPv4 identifications of hosts |
 //! | `echoes` | whether ACKs are missing, by the timestamps that ACKs echo |
@@ -36,7 +36,7 @@
 //! | `rate` | the rate of the bottleneck, by dispersion |
 //! | `receiver_clock` | the rate of the bottleneck, by timestamps of ACKs |
 //! | `bursts` | bursts of arrivals, and their period |
-//! | [`thinning`] | whether ACKs are thinned or compressed on their way |
+//! | [`thinning`] | whether ACKs are thinned or compressed on the path |
 //! | `batches` | intervals of means and ratios |
 //! | `quantiles` | distributions in bounded memory |
 //! | [`finding`] | a statement with its evidence, or the reason why it is not known |
@@ -49,6 +49,7 @@ mod clock;
 mod connection;
 pub mod controller;
 pub mod decapsulate;
+mod direction;
 mod duplicates;
 mod echoes;
 pub mod finding;
@@ -72,7 +73,6 @@ mod slots;
 pub mod table;
 pub mod thinning;
 mod trace;
-mod way;
 mod writes;
 
 pub use decapsulate::LinkType;

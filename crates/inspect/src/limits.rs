@@ -6,15 +6,15 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     last: Option<u64>,
-    /// The window had no room for a further full-sized segment.
+    /// The window had no room for another full-sized segment.
     receive_window: u64,
-    /// Everything was acknowledged, and nothing followed.
+    /// All data were acknowledged, and no data followed.
     application: u64,
     all: u64,
 }
 
 impl Limits {
-    /// The time until `at` was spent with `flight` octets unacknowledged, a receive window of
+    /// Accounts for the time until `at`, with `flight` octets unacknowledged, a receive window of
     /// `window` and segments of `mss`. Returns `true` if the window was full.
     #[inline]
     pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) -> bool {
@@ -29,13 +29,13 @@ impl Limits {
         is_full
     }
 
-    /// The clock of the capture has stepped: the time until the next packet is not known.
+    /// Records a step of the capture's clock: the time until the next packet is not known.
     pub(crate) fn cut(&mut self) {
         self.last = None;
     }
 
-    /// The shares of the time in which the receive window and the application limited the sender,
-    /// or `None` if no time has passed.
+    /// Returns the shares of the time in which the receive window and the application limited the
+    /// sender, or `None` if no time has passed.
     pub(crate) fn shares(&self) -> Option<(f64, f64)> {
         let share = |part: u64| part as f64 / self.all as f64;
         (self.all > 0).then(|| (share(self.receive_window), share(self.application)))

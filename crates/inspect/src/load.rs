@@ -1,26 +1,26 @@
 //! Whether the sender kept the bottleneck busy.
 //!
-//! A sender that is limited by its application, its buffers or the receive window sends evenly as
-//! well, and what follows it keeps its distance. A bottleneck that is busy shows in its queue: what
-//! a sender sends beyond the rate waits, so that round trips become longer while the rate stays the
-//! same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM
-//! 60(2), 2017, figure 1). Means over some time tell that from jitter, which is in each of them.
+//! A sender that is limited by its application, its buffers or the receive window also sends
+//! evenly, and the distances persist. A busy bottleneck shows in its queue. Data beyond the rate
+//! wait, so round trips become longer while the rate stays the same (Brakmo and Peterson, *TCP
+//! Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM 60(2), 2017, figure 1). Means
+//! over some time distinguish that from jitter, which all of them contain.
 
 use crate::quantiles::quantile_of;
 
-/// Spans of time at most; at the limit two become one.
+/// The maximum number of spans of time; at the limit pairs are merged.
 const MAX_SPANS: usize = 256;
 /// The shortest span in nanoseconds: some round trips of a LAN.
 const SHORTEST: u64 = 1_000_000;
-/// Spans at the rate that tell something. Chosen.
+/// The minimum number of spans at the rate. Chosen.
 const MIN_SPANS: usize = 8;
-/// A span has a rate if its own is within this ratio.
+/// The ratio within which a span has a rate.
 const NEAR: f64 = 0.1;
-/// The spans with the shortest and the longest round trips that are left out, for what else may
-/// make one longer.
+/// The share of spans with the shortest and the longest round trips that is excluded, because of
+/// other causes.
 const LEFT_OUT: f64 = 0.05;
 
-/// What passed in a span of time.
+/// The traffic in a span of time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     octets: u64,
@@ -44,13 +44,13 @@ impl Default for Load {
 }
 
 impl Load {
-    /// Bytes have arrived at `at`.
+    /// Records that bytes have arrived at `at`.
     #[inline]
     pub(crate) fn carry(&mut self, at: u64, octets: u64) {
         self.span(at).octets += octets;
     }
 
-    /// A round trip of a side took so many nanoseconds: 0 is that of the receiver.
+    /// Records a round trip of a side in nanoseconds: side 0 is that of the receiver.
     #[inline]
     pub(crate) fn took(&mut self, at: u64, side: usize, nanos: u64) {
         let times = &mut self.span(at).times[side];
@@ -81,8 +81,9 @@ impl Load {
         self.width *= 2;
     }
 
-    /// By how many nanoseconds the mean round trips of spans at a `rate` of bytes per second
-    /// differ, on the side where they differ more. Returns `None` if too few spans have this rate.
+    /// Returns by how many nanoseconds the mean round trips of spans at a `rate` of bytes per
+    /// second differ, on the side where they differ more. Returns `None` if too few spans have this
+    /// rate.
     pub(crate) fn queue(&self, rate: f64) -> Option<f64> {
         let expected = rate * self.width as f64 / 1e9;
         let is_near = |span: &&Span| (span.octets as f64 / expected - 1.0).abs() <= NEAR;
@@ -103,7 +104,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Ten seconds at 1.5 MB/s, an ACK each 2 ms, with round trips of these nanoseconds.
+    /// Returns ten seconds at 1.5 MB/s, an ACK every 2 ms, with round trips of these nanoseconds.
     fn load(nanos: impl Fn(u64) -> u64) -> Load {
         let mut load = Load::default();
         for n in 0..5000 {
@@ -120,7 +121,7 @@ mod tests {
         assert!((34e6..40e6).contains(&queue), "{queue}");
     }
 
-    /// A gate releases ACKs each 20 ms, so that round trips differ by as much, in each span alike.
+    /// A gate releases ACKs every 20 ms, so round trips differ by as much, equally in each span.
     #[test]
     fn jitter_is_no_queue() {
         let queue = load(|n| 50 * MS + n % 10 * 2 * MS).queue(1.5e6).unwrap();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_of_another_rate_tell_nothing() {
+    fn spans_of_another_rate_are_inconclusive() {
         assert_eq!(load(|n| 50 * MS + n * MS / 100).queue(2e6), None);
     }
 

@@ -1,13 +1,14 @@
-//! Retransmissions, those that were not needed, and reordering.
+//! Retransmissions, spurious ones among them, and reordering.
 //!
-//! A segment out of sequence is one of three (Jaiswal et al., *Measurement and Classification of
-//! Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003): a retransmission of what has
-//! passed the point, so that it was lost behind it or not at all; a retransmission of what has not
-//! passed, lost before it; or reordered before the point. [`gaps`] tells the last two apart.
+//! An out-of-sequence segment is one of three (Jaiswal et al., *Measurement and Classification of
+//! Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003). It may be a retransmission of
+//! data that passed the point, so that they were lost after it or not at all. It may be a
+//! retransmission of data that did not pass, because they were lost before it. Or it was reordered
+//! before the point. [`gaps`] distinguishes the last two.
 //!
-//! A retransmission was spurious if a D-SACK says so (RFC 2883, §4), if an ACK for it echoes a
-//! timestamp older than its own (Eifel, RFC 3522, §3.2), if the data were acknowledged before it,
-//! or if the first transmission passed at the receiver, where nothing can be lost behind the point.
+//! A retransmission was spurious in any of these cases: a D-SACK reports it (RFC 2883, §4); an ACK
+//! for it echoes a timestamp older than its own (Eifel, RFC 3522, §3.2); the data were acknowledged
+//! before it; or the first transmission passed at the receiver, after which nothing can be lost.
 
 mod gaps;
 mod order;
@@ -19,18 +20,18 @@ use order::Order;
 /// Counts of segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Retransmitted segments of what had passed the point.
+    /// Retransmitted segments that had passed the point.
     pub(crate) repeated: u64,
     /// Segments that were retransmitted because they were lost before the point.
     pub(crate) lost_before: u64,
     /// Segments that were reordered before the point.
     pub(crate) reordered: u64,
-    /// Segments that the file has behind later ones although they were captured before these, or
+    /// Segments that follow later ones in the file although they were captured before them, or
     /// before their ACK.
     pub(crate) misfiled: u64,
-    /// Of `repeated`: segments of which the receiver said that it had them twice.
+    /// Those of `repeated` that the receiver reported as duplicates.
     pub(crate) duplicate: u64,
-    /// Of `repeated`: segments of which the original was acknowledged.
+    /// Those of `repeated` whose original was acknowledged.
     pub(crate) needless: u64,
 }
 
@@ -43,26 +44,26 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// A segment has passed behind all others.
+    /// Records a segment that has passed after all others.
     #[inline]
     pub(crate) fn advance(&mut self, mark: Mark) {
         self.order.advance(mark);
     }
 
-    /// The segment of `mark` has skipped the bytes from `start` to `end`. `acknowledged` is what
-    /// the receiver has.
+    /// Records that the segment of `mark` has skipped the bytes from `start` to `end`. The receiver
+    /// has everything before `acknowledged`.
     #[cold]
     pub(crate) fn skip(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
         self.gaps.open(start, end, mark, acknowledged);
     }
 
-    /// The capture begins in mid-flow with the byte at `start`.
+    /// Records that the capture begins in mid-flow with the byte at `start`.
     #[cold]
     pub(crate) fn begin(&mut self, start: u64, mark: Mark) {
         self.gaps.open_before(start, mark);
     }
 
-    /// The receiver has everything before `acknowledged`.
+    /// Records that the receiver has everything before `acknowledged`.
     #[inline]
     pub(crate) fn acknowledge(&mut self, acknowledged: u64, at: u64) {
         if self.gaps.are_pending() {
@@ -71,7 +72,7 @@ impl Losses {
     }
 
     /// Counts `segments` from `start` to `end` if they fill a gap, and returns how. `sides` are the
-    /// least times to the receiver and back, and to the sender.
+    /// minimum times to the receiver and back, and to the sender.
     pub(crate) fn fills(
         &mut self,
         start: u64,
@@ -90,13 +91,13 @@ impl Losses {
         Some(filled)
     }
 
-    /// Bytes below `acknowledged` that have not passed the point, although the receiver
-    /// acknowledged them: gaps of the capture itself.
+    /// Returns the number of bytes below `acknowledged` that have not passed the point, although
+    /// the receiver acknowledged them: gaps of the capture itself.
     pub(crate) fn uncaptured(&self) -> u64 {
         self.gaps.uncaptured()
     }
 
-    /// The numbers begin anew.
+    /// Handles numbers that begin anew.
     pub(crate) fn restart(&mut self) {
         self.gaps.clear();
         self.order = Order::default();
@@ -104,17 +105,18 @@ impl Losses {
 }
 
 impl Counts {
-    /// Retransmitted segments: not those that were lost before the point and passed it once.
+    /// Returns the retransmitted segments, without those that were lost before the point and passed
+    /// it once.
     pub(crate) const fn retransmitted(&self) -> u64 {
         self.repeated + self.lost_before
     }
 
-    /// Retransmissions that were not needed. At the receiver, all of what had passed.
+    /// Returns the spurious retransmissions. At the receiver, those are all that had passed.
     pub(crate) fn spurious(&self, is_at_receiver: bool) -> u64 {
         if is_at_receiver { self.repeated } else { self.duplicate.max(self.needless).min(self.repeated) }
     }
 
-    /// Segments that the path has lost.
+    /// Returns the segments that the path has lost.
     pub(crate) fn lost(&self, is_at_receiver: bool) -> u64 {
         self.retransmitted() - self.spurious(is_at_receiver)
     }

@@ -1,20 +1,21 @@
-//! The course of a whole direction in bounded memory, for figures: what windows of packets leave
-//! out.
+//! The course of a whole direction in bounded memory, for figures: it covers packets outside the
+//! windows.
 
-use crate::way::{Data, Passing};
+use crate::direction::{Data, Passing};
 
-/// Spans of time that are kept. Chosen: a figure is some thousand pixels wide.
+/// The maximum number of spans of time that are kept. Chosen: a figure is some thousand pixels
+/// wide.
 const MAX_SPANS: usize = 1024;
 /// The length of the first spans in ns. Chosen: the shortest connections fit into one window of
 /// packets, and need none.
 const FIRST_LENGTH: u64 = 1_000_000;
 
-/// What passed in a span of time: numbers at its end, and the extent of what came out of sequence.
+/// The traffic in a span of time: numbers at its end, and the extent of out-of-sequence data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its place in spans since the first packet.
+    /// Its index in spans since the first packet.
     place: u64,
-    /// The highest octet of data, behind it.
+    /// The highest octet of data.
     pub(crate) highest: Option<u64>,
     pub(crate) acknowledged: Option<u64>,
     /// The right edge of the receive window.
@@ -25,7 +26,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Adds what passed in the span that follows.
+    /// Adds the next span.
     fn join(&mut self, later: &Self) {
         self.highest = self.highest.max(later.highest);
         self.acknowledged = self.acknowledged.max(later.acknowledged);
@@ -42,8 +43,7 @@ fn union(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64
     }
 }
 
-/// Spans of time of equal length in which packets passed. Two by two they become one when there are
-/// too many.
+/// Spans of time of equal length in which packets passed. Pairs are merged when there are too many.
 #[derive(Clone, Debug)]
 pub(crate) struct Overview {
     first: Option<u64>,
@@ -59,7 +59,7 @@ impl Default for Overview {
 }
 
 impl Overview {
-    /// Data passed.
+    /// Records data that passed.
     #[inline]
     pub(crate) fn data(&mut self, data: &Data) {
         let span = self.span(data.at);
@@ -72,8 +72,8 @@ impl Overview {
         }
     }
 
-    /// An ACK passed: everything below `acknowledged` has arrived, and as much as `window` may
-    /// follow.
+    /// Records an ACK that passed: everything below `acknowledged` has arrived, and `window` more
+    /// may follow.
     #[inline]
     pub(crate) fn ack(&mut self, at: u64, acknowledged: u64, window: Option<u32>) {
         let span = self.span(at);
@@ -81,7 +81,7 @@ impl Overview {
         span.edge = window.map(|window| acknowledged + u64::from(window)).or(span.edge);
     }
 
-    /// The spans in order, with the ends of their times.
+    /// Returns the spans in order, with the ends of their times.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (u64, &Span)> {
         let first = self.first.unwrap_or_default();
         self.spans.iter().map(move |span| ((first + (span.place + 1) * self.length).min(self.last), span))

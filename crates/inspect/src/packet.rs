@@ -4,10 +4,10 @@ use crate::hosts::Between;
 use acklab_wire::IpPacket;
 use acklab_wire::tcp::Segment;
 
-/// A TCP segment with what its IP header and the file say of it.
+/// A TCP segment with information of its IP header and of the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet<'a> {
-    /// The time of the connection in nanoseconds, which does not step back.
+    /// The time of the connection in nanoseconds, which does not decrease.
     pub(crate) at: u64,
     /// The time in the file.
     pub(crate) captured: u64,
@@ -16,13 +16,13 @@ pub(crate) struct Packet<'a> {
     pub(crate) wire: u64,
     /// The identification of IPv4.
     pub(crate) identification: Option<u16>,
-    /// What the host has sent since the last packet of this flow.
+    /// The packets that the host has sent since the last packet of this flow.
     pub(crate) others: Between,
     /// The time to live of IPv4, or the hop limit of IPv6.
     pub(crate) time_to_live: u8,
 }
 
-/// The time to live (RFC 791, §3.1) or the hop limit (RFC 8200, §3) of a packet.
+/// Returns the time to live (RFC 791, §3.1) or the hop limit (RFC 8200, §3) of a packet.
 pub(crate) fn time_to_live(packet: &IpPacket) -> u8 {
     const PLACES: [usize; 2] = [8, 7];
     let octets = packet.octets();
@@ -30,7 +30,7 @@ pub(crate) fn time_to_live(packet: &IpPacket) -> u8 {
     octets.get(PLACES[usize::from(is_v6)]).copied().unwrap_or_default()
 }
 
-/// The source of an IPv4 packet (RFC 791, §3.1), or `None` of IPv6.
+/// Returns the source of an IPv4 packet (RFC 791, §3.1), or `None` for IPv6.
 pub(crate) fn ipv4_source(packet: &IpPacket) -> Option<[u8; 4]> {
     const SOURCE: std::ops::Range<usize> = 12..16;
     let octets = packet.octets();

@@ -1,9 +1,9 @@
-//! Logs of QUIC endpoints in qlog: the packets that an end sent and received, with the frames that
-//! no capture can read.
+//! qlog files of QUIC endpoints: the packets that an end sent and received, with frames that a
+//! capture cannot reveal.
 //!
 //! The log of one end describes its two directions as a capture at that end does. Logs of other
-//! transports that use QUIC's terms are read alike. Each event is read by itself: an event of
-//! unknown shape is counted and named, and the rest of the log is read.
+//! transports that use QUIC's terms are read alike. Each event is read independently: an event of
+//! unknown shape is counted by name, and the rest of the log is read.
 //!
 //! Forms of a log (draft-ietf-quic-qlog-main-schema, sections "QLOG Serialization" of -00 to -14):
 //!

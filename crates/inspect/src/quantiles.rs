@@ -1,9 +1,9 @@
 //! Distributions in bounded memory: a histogram with bins of equal ratio.
 
-/// Bins to a decade: neighbours differ by 1.2 %, so that a quantile is known to 0.6 %.
+/// Bins per decade: neighbours differ by 1.2 %, so a quantile is known to 0.6 %.
 const PER_DECADE: f64 = 200.0;
-/// The smallest value that is told apart, in nanoseconds.
-const LEAST: f64 = 1e3;
+/// The minimum value that is resolved, in nanoseconds.
+const MIN_NANOS: f64 = 1e3;
 /// Decades above it: up to 1000 s.
 const DECADES: usize = 9;
 
@@ -21,12 +21,12 @@ impl Quantiles {
         self.add_many(nanos, 1);
     }
 
-    /// The same value so many times.
+    /// Adds the same value `times` times.
     pub(crate) fn add_many(&mut self, nanos: u64, times: u64) {
         if self.bins.is_empty() {
             self.bins = vec![0; DECADES * PER_DECADE as usize + 1];
         }
-        let place = libm::log10((nanos as f64 / LEAST).max(1.0)) * PER_DECADE;
+        let place = libm::log10((nanos as f64 / MIN_NANOS).max(1.0)) * PER_DECADE;
         let place = (place as usize).min(self.bins.len() - 1);
         self.bins[place] = self.bins[place].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
         self.count += times;
@@ -37,31 +37,31 @@ impl Quantiles {
         self.count
     }
 
-    /// The sum of all values in nanoseconds.
+    /// Returns the sum of all values in nanoseconds.
     pub(crate) const fn sum(&self) -> f64 {
         self.sum
     }
 
-    /// The mean in nanoseconds, or `None` if there are no values.
+    /// Returns the mean in nanoseconds, or `None` if there are no values.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
-    /// The quantile `share` in nanoseconds, or `None` if there are no values.
+    /// Returns the quantile `share` in nanoseconds, or `None` if there are no values.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let wanted = (share * self.count as f64).max(1.0);
         let mut seen = 0.0;
         for (place, &count) in self.bins.iter().enumerate() {
             seen += f64::from(count);
             if seen >= wanted {
-                return Some(LEAST * libm::pow(10.0, (place as f64 + 0.5) / PER_DECADE));
+                return Some(MIN_NANOS * libm::pow(10.0, (place as f64 + 0.5) / PER_DECADE));
             }
         }
         None
     }
 }
 
-/// The quantile `share` of values, which are sorted. Returns `None` if there are none.
+/// Returns the quantile `share` of values, which are sorted. Returns `None` if there are none.
 pub(crate) fn quantile_of(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;
@@ -69,18 +69,18 @@ pub(crate) fn quantile_of(sorted: &[f64], share: f64) -> Option<f64> {
     Some(sorted[below] + part * (sorted[(below + 1).min(last)] - sorted[below]))
 }
 
-/// The median of values, which are sorted by this.
+/// Returns the median of values, and sorts them.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     quantile_of(values, 0.5)
 }
 
-/// The mode of positive values by the half-sample method, and the share of values within `width` of
-/// it.
+/// Returns the mode of positive values by the half-sample method, and the share of values within
+/// `width` of it.
 ///
-/// The half-sample mode halves the sorted sample to its densest half until two or three values are
-/// left (Bickel and Frühwirth, Computational Statistics & Data Analysis 50(12), 2006). Density is
-/// taken on a scale of ratios.
+/// The half-sample mode repeatedly halves the sorted sample to its densest half until two or three
+/// values are left (Bickel and Frühwirth, Computational Statistics & Data Analysis 50(12), 2006).
+/// Density is taken on a scale of ratios.
 pub(crate) fn half_sample_mode(sorted: &[f64]) -> Option<f64> {
     let mut rest = sorted;
     while rest.len() > 3 {

@@ -1,4 +1,4 @@
-//! What the headers of QUIC show to an observer on the path (RFC 9312, §2).
+//! The visible properties of QUIC headers to an observer on the path (RFC 9312, §2).
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,39 +1,40 @@
 //! The rate of the bottleneck, by dispersion.
 //!
-//! Packets leave a busy bottleneck one transmission time apart, and what follows them keeps that
-//! distance, be it the data behind the bottleneck or the ACKs that they cause (Keshav, *A
-//! Control-Theoretic Approach to Flow Control*, SIGCOMM 1991; Paxson, *End-to-End Internet Packet
-//! Dynamics*, SIGCOMM 1997, §4). Single distances suffer from what competes and from bursts, so the
-//! estimate is a mode: of single distances where they agree, else of trains (Dovrolis, Ramanathan,
-//! Moore, *Packet-Dispersion Techniques and a Capacity-Estimation Methodology*, IEEE/ACM ToN 12(6),
-//! 2004). Both are taken within [busy periods](crate::busy) only.
+//! Packets leave a busy bottleneck one transmission time apart. The data after the bottleneck, and
+//! the ACKs that they cause, keep that distance (Keshav, *A Control-Theoretic Approach to Flow
+//! Control*, SIGCOMM 1991; Paxson, *End-to-End Internet Packet Dynamics*, SIGCOMM 1997, §4). Single
+//! distances suffer from competing traffic and from bursts, so the estimate is a mode: of single
+//! distances if they agree, otherwise of trains (Dovrolis, Ramanathan, Moore, *Packet-Dispersion
+//! Techniques and a Capacity-Estimation Methodology*, IEEE/ACM ToN 12(6), 2004). Both are taken
+//! within [busy periods](crate::busy) only.
 //!
-//! Distances must be long in comparison with the tick of the clock, and with the time for which an
-//! interface holds back an interrupt: packets that were fetched together are as far apart as the
-//! processor is fast (Prasad, Jain, Dovrolis, *Effects of Interrupt Coalescence on Network
-//! Measurements*, PAM 2004). Trains that are long enough span many ticks and interrupts (Chen et
-//! al., *Estimating Link Capacity in High Speed Networks*, Networking 2006, on bulks in place of
-//! pairs for the same reason).
+//! Distances must be long compared with the tick of the clock, and with the time for which an
+//! interface delays an interrupt: the distance of packets that were fetched together depends on the
+//! processor (Prasad, Jain, Dovrolis, *Effects of Interrupt Coalescence on Network Measurements*,
+//! PAM 2004). Trains that are long enough span many ticks and interrupts (Chen et al., *Estimating
+//! Link Capacity in High Speed Networks*, Networking 2006, use bulks instead of pairs for the same
+//! reason).
 
 use crate::busy::MIN_SEGMENTS;
 use crate::finding::Finding;
 use crate::quantiles::{half_sample_mode, median, quantile_of};
 
-/// Points of a train: enough that the place of its ends within a burst or a pair weighs little.
+/// Points of a train: enough that the position of its ends within a burst or a pair has little
+/// effect.
 const TRAIN: usize = 32;
 /// Bursts of a train, for the same reason.
 const BURSTS: f64 = 12.0;
-/// Ticks of the capture's clock in a sample: its ends are a tick off at most, and so its rate by a
-/// fortieth, half of what is near a mode.
+/// Ticks of the capture's clock in a sample: its ends are at most a tick off, and so its rate by a
+/// fortieth, half of the width of a mode.
 const TICKS: f64 = 40.0;
 /// The shortest train in nanoseconds: forty times [`COALESCED`], for the same reason.
 const MIN_TRAIN: f64 = 4e6;
 /// Single distances below this, in nanoseconds, may be those of packets that one interrupt has
-/// fetched: interfaces hold interrupts back for some tens of microseconds up to 100 (Prasad et al.,
-/// PAM 2004, §2).
+/// fetched: interfaces delay interrupts for some tens of microseconds up to 100 (Prasad et al., PAM
+/// 2004, §2).
 const COALESCED: f64 = 1e5;
-/// The time in nanoseconds within which a processor fetches the next packet of an interrupt, with
-/// some to spare, and the share of distances below half of the mode from which on interrupts fetch
+/// The time in nanoseconds within which a processor fetches the next packet of an interrupt, with a
+/// margin, and the share of distances below half of the mode from which on interrupts fetch
 /// several.
 const FETCHED: f64 = 2e4;
 const TOGETHER: f64 = 0.05;
@@ -41,24 +42,24 @@ const TOGETHER: f64 = 0.05;
 const NEAR: f64 = 0.05;
 /// A mode is sharp if this share of the octets is near it.
 const SHARP: f64 = 0.3;
-/// Of the octets, in distances that occur often: that of a line of the receiver's clock.
+/// The share of the octets in frequent distances: that of a line of the receiver's clock.
 const FREQUENT: f64 = 0.1;
-/// Packets of others between two of this flow, and one: up to here, distances of packets of all
-/// sizes do not fall on multiples by chance.
-const MOST_BETWEEN: u32 = 4;
+/// Packets of others between two of this flow, plus one: up to this number, distances of packets of
+/// all sizes do not fall on multiples at random.
+const MAX_BETWEEN: u32 = 4;
 /// The bottleneck was busy for most of the time if this share of the octets of trains is near their
-/// mode: where the sender leaves it idle, their rates vary with its window.
+/// mode. If the sender leaves it idle, their rates vary with its window.
 const BUSY: f64 = 0.4;
-/// The share of a rate by which its interval is wider than what samples show: the choice of the
-/// mode, and senders that pace below the bottleneck, as Linux's BBR does by 1 %
+/// The share of a rate by which its interval is wider than the samples show. It covers the choice
+/// of the mode, and senders that pace below the bottleneck, as Linux's BBR does by 1 %
 /// (`bbr_pacing_margin_percent`). Fitted: with it, 95 % of the intervals of simulated paths 0 to
-/// 119 hold the truth.
+/// 119 contain the true value.
 const MARGIN: f64 = 0.01;
-/// Two estimates tell the same rate if they differ by less than this: noise on the return path, or
-/// a tick of the receiver's clock.
+/// Two estimates are equal if they differ by less than this: noise on the return path, or a tick of
+/// the receiver's clock.
 const APART: f64 = 1.1;
 
-/// A point of a curve: at an instant in nanoseconds, so many octets had arrived.
+/// A point of a curve: an instant in nanoseconds, and the number of octets that had arrived.
 pub(crate) type Point = (u64, u64);
 
 /// An estimate with its interval of 95 %.
@@ -69,7 +70,7 @@ pub(crate) struct Estimate {
     pub(crate) high: f64,
     /// The share of the octets that agree with it.
     pub(crate) share: f64,
-    /// These octets.
+    /// The number of these octets.
     pub(crate) octets: f64,
 }
 
@@ -77,19 +78,19 @@ pub(crate) struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
     pub(crate) estimate: Estimate,
-    /// Whether the bottleneck may be faster: it was not busy, and no distances tell its rate.
+    /// Whether the bottleneck may be faster: it was not busy, and no distances show its rate.
     pub(crate) is_lower_bound: bool,
 }
 
-/// What arrives in [busy periods](crate::busy).
+/// The arrivals in [busy periods](crate::busy).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Busy<'a> {
-    /// Pairs of data, and trains of them, behind the bottleneck; empty where they were captured
-    /// before it.
+    /// Pairs of data, and trains of them, after the bottleneck; empty if they were captured before
+    /// it.
     pub(crate) data: [&'a [Vec<Point>]; 2],
     /// Pairs and trains of the data that ACKs report.
     pub(crate) acks: [&'a [Vec<Point>]; 2],
-    /// Whether the data are certain to have passed the bottleneck.
+    /// Whether the data have certainly passed the bottleneck.
     pub(crate) is_behind: bool,
     /// The payload of a full-sized segment.
     pub(crate) segment: u64,
@@ -101,7 +102,7 @@ pub(crate) struct Busy<'a> {
     pub(crate) goodput: f64,
 }
 
-/// The points at which something has arrived.
+/// Returns the points at which data have arrived.
 pub(crate) fn advancing(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::new();
     for (at, octets) in points {
@@ -112,7 +113,7 @@ pub(crate) fn advancing(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     kept
 }
 
-/// Points at which nothing has arrived are dropped, and those of one instant are one.
+/// Returns the points without those at which nothing has arrived; points of one instant are merged.
 pub(crate) fn tidy(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     let mut tidy: Vec<Point> = Vec::new();
     for point in advancing(points) {
@@ -125,8 +126,8 @@ pub(crate) fn tidy(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
 }
 
 impl Busy<'_> {
-    /// The rate of the bottleneck in octets per second. `period` is that of bursts of ACKs, in
-    /// nanoseconds, if they come in bursts, and `clock` the rate by the receiver's clock.
+    /// Returns the rate of the bottleneck in octets per second. `period` is that of bursts of ACKs,
+    /// in nanoseconds, if they come in bursts, and `clock` the rate by the receiver's clock.
     pub(crate) fn rate(&self, period: Option<f64>, clock: Option<Estimate>) -> Finding<Rate> {
         let [curves, all_acks] = [self.trains(), self.acks[1]];
         let trains = trains(curves, period, self.tick);
@@ -142,25 +143,25 @@ impl Busy<'_> {
         let ack = sharp(self.acks[0]).filter(|_| period.is_none());
         match (sharp(self.data[0]), ack) {
             (Some(single), _) if self.is_behind => {
-                self.told(without_others(&singles(self.data[0], self.tick), single, self.tick), "distances of data")
+                self.finding(without_others(&singles(self.data[0], self.tick), single, self.tick), "distances of data")
             }
             // Data and their ACKs agree.
             (Some(single), Some(ack)) if agree(&single, &ack) && !is_apart(&single) => {
-                self.told(single, "distances of data and of ACKs")
+                self.finding(single, "distances of data and of ACKs")
             }
-            _ if let Some(clock) = clock => self.told(clock, "arrivals by the receiver's clock"),
-            _ if let Some(mode) = mode => self.told(mode, "trains"),
+            _ if let Some(clock) = clock => self.finding(clock, "arrivals by the receiver's clock"),
+            _ if let Some(mode) = mode => self.finding(mode, "trains"),
             (_, Some(ack))
                 if self.data[1].is_empty()
                     && train_rate(curves, period, self.tick).is_some_and(|trains| ack.value > trains.value) =>
             {
-                self.told(ack, "distances of ACKs")
+                self.finding(ack, "distances of ACKs")
             }
             _ => self.bound(&trains, !self.is_behind && all_acks.iter().all(Vec::is_empty)),
         }
     }
 
-    fn told(&self, estimate: Estimate, by: &str) -> Finding<Rate> {
+    fn finding(&self, estimate: Estimate, by: &str) -> Finding<Rate> {
         let Estimate { value, low, high, share, octets } = estimate;
         let margin = MARGIN * value;
         let estimate = Estimate { low: low - margin, high: high + margin, ..estimate };
@@ -172,10 +173,10 @@ impl Busy<'_> {
         Finding::known(Rate { estimate, is_lower_bound: false }, evidence)
     }
 
-    /// A bottleneck that was not busy is at least as fast as the fastest trains, but for the
-    /// twentieth that noise has shortened, and as the mean of busy periods. Data that have not
-    /// passed the bottleneck yet come as fast as the sender likes, but not for long: of these, only
-    /// the mean counts.
+    /// Returns a lower bound. A bottleneck that was not busy is at least as fast as the fastest
+    /// trains, except the twentieth that noise has shortened, and as the mean of busy periods. Data
+    /// that have not passed the bottleneck yet may arrive at any rate, but not for long, so only
+    /// the mean counts for them.
     fn bound(&self, trains: &[(f64, f64)], is_by_data: bool) -> Finding<Rate> {
         let curves = self.trains();
         let segments = self.segments(octets_of(curves).min(self.captured) as f64);
@@ -198,7 +199,7 @@ impl Busy<'_> {
         Finding::known(Rate { estimate, is_lower_bound: true }, evidence)
     }
 
-    /// The curves of which trains are taken.
+    /// Returns the curves of which trains are taken.
     fn trains(&self) -> &[Vec<Point>] {
         if self.acks[1].iter().all(Vec::is_empty) { self.data[1] } else { self.acks[1] }
     }
@@ -213,7 +214,7 @@ impl Busy<'_> {
     }
 
     /// Returns `true` if no interrupt has fetched several full-sized segments at this rate: they
-    /// are too far apart, or none comes right behind another.
+    /// are too far apart, or none directly follows another.
     fn is_apart(&self, samples: &[(f64, f64)], single: &Estimate) -> bool {
         let nanos = self.segment as f64 / single.value * 1e9;
         let fetched = samples.iter().filter(|(octets, seconds)| octets / seconds > 2.0 * single.value).count();
@@ -221,28 +222,28 @@ impl Busy<'_> {
     }
 }
 
-/// The bytes that arrive in curves.
+/// Returns the bytes that arrive in curves.
 fn octets_of(curves: &[Vec<Point>]) -> u64 {
     curves.iter().filter_map(|curve| Some(curve.last()?.1 - curve.first()?.1)).sum()
 }
 
-/// The rate by distances of packets of which most have others' packets between them: these
-/// distances are multiples of the shortest that is frequent, which is the bottleneck's own.
+/// Returns the rate by distances of packets most of which have packets of others between them.
+/// These distances are multiples of the shortest frequent one, which is the bottleneck's own.
 fn without_others(samples: &[(f64, f64)], single: Estimate, tick: f64) -> Estimate {
     let octets: f64 = samples.iter().map(|one| one.0).sum();
     let multiples =
-        (2..=MOST_BETWEEN).rev().filter_map(|times| near(samples, single.value * f64::from(times), octets, tick));
+        (2..=MAX_BETWEEN).rev().filter_map(|times| near(samples, single.value * f64::from(times), octets, tick));
     multiples.into_iter().find(|one| one.share >= FREQUENT).unwrap_or(single)
 }
 
-/// A quantile of the rates of trains.
+/// Returns a quantile of the rates of trains.
 fn quantile(trains: &[(f64, f64)], share: f64) -> Option<f64> {
     let mut rates: Vec<f64> = trains.iter().map(|(octets, seconds)| octets / seconds).collect();
     rates.sort_by(f64::total_cmp);
     quantile_of(&rates, share)
 }
 
-/// The mean rate of curves in octets per second. Returns `None` if no time passes in them.
+/// Returns the mean rate of curves in octets per second. Returns `None` if no time passes in them.
 pub(crate) fn mean(curves: &[Vec<Point>]) -> Option<f64> {
     let ends = curves.iter().filter_map(|curve| Some((curve.first()?, curve.last()?)));
     let (octets, time) =
@@ -254,12 +255,12 @@ fn agree(one: &Estimate, other: &Estimate) -> bool {
     (one.value / other.value).max(other.value / one.value) < APART
 }
 
-/// The rate of trains: that of the bottleneck while it is busy.
+/// Returns the rate of trains: that of the bottleneck while it is busy.
 pub(crate) fn train_rate(curves: &[Vec<Point>], period: Option<f64>, tick: f64) -> Option<Estimate> {
     mode_of(&trains(curves, period, tick), tick)
 }
 
-/// Octets and seconds of each distance, or of as many distances as last for [`TICKS`].
+/// Returns octets and seconds of each distance, or of sums of distances that last for [`TICKS`].
 fn singles(curves: &[Vec<Point>], tick: f64) -> Vec<(f64, f64)> {
     let shortest = TICKS * tick / 1e9;
     let mut samples = Vec::new();
@@ -276,7 +277,7 @@ fn singles(curves: &[Vec<Point>], tick: f64) -> Vec<(f64, f64)> {
     samples
 }
 
-/// Octets and seconds of trains that follow each other.
+/// Returns octets and seconds of successive trains.
 fn trains(curves: &[Vec<Point>], period: Option<f64>, tick: f64) -> Vec<(f64, f64)> {
     let mut gaps: Vec<f64> =
         curves.iter().flat_map(|curve| curve.windows(2)).map(|two| between(two[0], two[1]).1).collect();
@@ -303,8 +304,8 @@ fn between(one: Point, other: Point) -> (f64, f64) {
     ((other.1 - one.1) as f64, (other.0 - one.0) as f64 / 1e9)
 }
 
-/// The mode of the rates of samples: the mean of what is near it. `tick` is that of the clock, in
-/// nanoseconds.
+/// Returns the mode of the rates of samples: the mean of those near it. `tick` is that of the
+/// clock, in nanoseconds.
 fn mode_of(samples: &[(f64, f64)], tick: f64) -> Option<Estimate> {
     let mut rates: Vec<f64> = samples.iter().map(|(octets, seconds)| octets / seconds).collect();
     if rates.len() < 4 {
@@ -315,7 +316,7 @@ fn mode_of(samples: &[(f64, f64)], tick: f64) -> Option<Estimate> {
     near(samples, mode, samples.iter().map(|one| one.0).sum(), tick)
 }
 
-/// The mean of the rates of samples that are near `mode`, of samples that have `all` octets.
+/// Returns the mean of the rates of samples near `mode`. All samples together have `all` octets.
 fn near(samples: &[(f64, f64)], mode: f64, all: f64, tick: f64) -> Option<Estimate> {
     let is_near = |(octets, seconds): &&(f64, f64)| (octets / seconds / mode - 1.0).abs() < NEAR;
     let near: Vec<&(f64, f64)> = samples.iter().filter(is_near).collect();
@@ -333,7 +334,8 @@ fn near(samples: &[(f64, f64)], mode: f64, all: f64, tick: f64) -> Option<Estima
 mod tests {
     use super::*;
 
-    /// Packets of 1500 octets over 12 Mbps, one a millisecond, with a pause after each hundred.
+    /// Returns packets of 1500 octets over 12 Mbps, one per millisecond, with a pause after every
+    /// hundred.
     fn busy_and_idle() -> Vec<Point> {
         (0..1000u64).map(|packet| (packet * 1_000_000 + packet / 100 * 37_000_000, 1500 * (packet + 1))).collect()
     }
@@ -357,7 +359,7 @@ mod tests {
         assert_eq!(rate.evidence(), Some("distances of data: 990 back-to-back full-sized segments agree, 99 % of all"));
     }
 
-    /// Between three of four packets is one of another flow.
+    /// Between three of four packets, one of another flow has passed.
     #[test]
     fn others_in_between_do_not_count() {
         let mut at = 0;
@@ -381,13 +383,13 @@ mod tests {
 
     /// A hundred packets are less than the 160 that must agree.
     #[test]
-    fn few_packets_tell_nothing() {
+    fn few_packets_are_inconclusive() {
         let rate = at_receiver(&[busy_and_idle()[..101].to_vec()]).rate(None, None);
         assert_eq!(rate.reason(), Some("100 back-to-back full-sized segments, expected at least 160"));
     }
 
-    /// Each 100 µs an interrupt fetches eight packets, which are 1 µs apart by the clock: 960 Mbps,
-    /// not the 12 Gbps of their distances.
+    /// Every 100 µs an interrupt fetches eight packets, which are 1 µs apart by the clock: 960
+    /// Mbps, not the 12 Gbps of their distances.
     #[test]
     fn packets_of_one_interrupt_are_averaged() {
         let data = [(0..40_000u64).map(|n| (n / 8 * 100_000 + n % 8 * 1_000, 1500 * (n + 1))).collect()];
@@ -395,8 +397,7 @@ mod tests {
         assert!((value(&rate) / 120e6 - 1.0).abs() < 0.03, "{rate:?}");
     }
 
-    /// 240 Mbps with even distances of 50 µs; and the same rate, but that each interrupt fetches
-    /// two packets.
+    /// 240 Mbps with even distances of 50 µs; and the same rate with two packets per interrupt.
     #[test]
     fn short_distances_count_if_no_two_packets_come_together() {
         let data = |together: u64| {
@@ -412,8 +413,8 @@ mod tests {
         );
     }
 
-    /// 120 Mbps by a clock of 10 ms: single packets show one of 0 and 10 ms, trains of 40 ticks the
-    /// rate, with an interval that has it.
+    /// 120 Mbps by a clock of 10 ms: distances of single packets are 0 or 10 ms. Trains of 40 ticks
+    /// show the rate, with an interval that contains it.
     #[test]
     fn a_coarse_clock_needs_long_trains() {
         let data = [(0..40_000u64).map(|n| (n / 100 * 10_000_000, 1500 * (n + 1))).collect::<Vec<_>>()];
@@ -422,7 +423,7 @@ mod tests {
         assert!((value(&rate) / 15e6 - 1.0).abs() < 0.02, "{rate:?}");
     }
 
-    /// Trains of half a second at rates from 1 to 4 Mbps: nothing agrees, and the bottleneck is at
+    /// Trains of half a second at rates from 1 to 4 Mbps do not agree, and the bottleneck is at
     /// least as fast as the fastest.
     #[test]
     fn trains_that_differ_are_a_lower_bound() {
@@ -438,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_tell_nothing_are_dropped() {
+    fn points_without_arrivals_are_dropped() {
         assert_eq!(tidy([(0, 1), (5, 1), (5, 3), (5, 4), (9, 2), (10, 6)]), [(0, 1), (5, 4), (10, 6)]);
     }
 }

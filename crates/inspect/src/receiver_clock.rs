@@ -1,56 +1,56 @@
 //! The rate of the bottleneck, by the receiver's clock.
 //!
-//! An ACK with a timestamp tells what the receiver had, and when by its own clock (RFC 7323, §3).
-//! However ACKs wait on their way, are released together, or are thinned, these are points of the
-//! curve by which data arrived at the receiver, to a tick of its clock. While the bottleneck is
-//! busy they follow a straight line, and nothing arrives faster: the rate is the steepest slope
-//! that a good part of the octets follow. Where the sender leaves the bottleneck idle, each flight
-//! of its window is a line of its own.
+//! An ACK with a timestamp reports what the receiver had, and when by its own clock (RFC 7323, §3).
+//! Even if ACKs wait en route, are released together, or are thinned, these are points of the
+//! arrival curve at the receiver, to a tick of its clock. While the bottleneck is busy they follow
+//! a straight line, and no data arrive faster: the rate is the steepest slope that a substantial
+//! part of the octets follow. If the sender leaves the bottleneck idle, each flight of its window
+//! is a separate line.
 
+use crate::direction::Ack;
 use crate::rate::{Estimate, Point, tidy};
-use crate::way::Ack;
 
-/// Ticks over which points must follow a line: enough that a tick more or less hardly matters.
+/// Ticks over which points must follow a line: enough that an error of one tick has little effect.
 const TICKS: f64 = 10.0;
-/// Points of a line.
+/// The minimum number of points of a line.
 const POINTS: usize = 4;
-/// Ticks by which points of a line differ from it: two readings of a clock are a tick off at most,
-/// and a receiver needs some time for an ACK.
+/// Ticks by which points of a line may differ from it: two readings of a clock are at most a tick
+/// off, and a receiver needs some time for an ACK.
 const OFF: f64 = 1.25;
-/// Neighbouring slopes that are tried differ by this ratio; a line of the least length fits slopes
-/// within an eighth.
+/// The ratio of neighbouring slopes that are tried; a line of the minimum length fits slopes within
+/// an eighth.
 const STEP: f64 = 1.05;
-/// Slopes that are tried: up to 17,000 times the mean rate, above which no sender leaves a
-/// bottleneck idle so much.
+/// The number of slopes that are tried: up to 17,000 times the mean rate, above which no sender
+/// leaves a bottleneck idle that much.
 const SLOPES: usize = 200;
-/// The share of the octets that follow the slope of a bottleneck.
+/// The minimum share of the octets that follow the slope of a bottleneck.
 const SHARE: f64 = 0.1;
-/// The steepest slope that has this share of the octets of the slope that most follow is that of
-/// the bottleneck: a sender that leaves it idle in each round trip draws a flatter line as well.
+/// The steepest slope with at least this share of the octets of the most frequent slope is that of
+/// the bottleneck: a sender that leaves it idle in each round trip also causes a flatter line.
 const STEEP: f64 = 0.5;
-/// Slopes within this ratio fit the same lines of the least length: a tick and a quarter at either
-/// end.
+/// Slopes within this ratio fit the same lines of the minimum length: a tick and a quarter at
+/// either end.
 const BLUR: f64 = 1.25;
-/// Neighbouring slopes that are tried in the second step.
+/// The ratio of neighbouring slopes that are tried in the second step.
 const FINE: f64 = 1.005;
 
-/// Ticks that stacks have, in nanoseconds: 1 ms of Linux (`TCP_TS_HZ`), FreeBSD and Windows, the 4
-/// and 10 ms of Linux before 4.13 with `HZ` of 250 and 100, and the microsecond of Linux's
-/// `RTAX_FEATURE_TCP_USEC_TS`. RFC 7323, §5.4, allows 1 ms to 1 s.
+/// Ticks of stacks, in nanoseconds: 1 ms of Linux (`TCP_TS_HZ`), FreeBSD and Windows, the 4 and 10
+/// ms of Linux before 4.13 with `HZ` of 250 and 100, and the microsecond of Linux's
+/// `RTAX_FEATURE_TCP_USEC_TS`. RFC 7323, §5.4, permits 1 ms to 1 s.
 const KNOWN: [f64; 4] = [1e6, 4e6, 1e7, 1e3];
-/// A measured tick within this ratio of a known one is that: ACKs that wait on their way for a good
-/// part of a capture make ticks look longer.
+/// A measured tick within this ratio of a known one is identified with it: ACKs that wait en route
+/// for a large part of a capture make ticks appear longer.
 const MEASURED: f64 = 1.5;
 
-/// The tick of the receiver's clock in nanoseconds, by two of its ACKs, and the ticks between them.
-/// Returns `None` without timestamps, or if these are the same.
+/// Returns the tick of the receiver's clock in nanoseconds, by two of its ACKs, and the ticks
+/// between them. Returns `None` without timestamps, or if these are the same.
 pub(crate) fn tick_between(first: &Ack, last: &Ack) -> Option<(f64, f64)> {
     let ticks = f64::from(last.value?.wrapping_sub(first.value?));
     let measured = last.at.saturating_sub(first.at) as f64 / ticks;
     (ticks > 0.0).then(|| (known_tick(measured).unwrap_or(measured), ticks))
 }
 
-/// The tick of a stack that a measured one in nanoseconds may be.
+/// Returns the known tick that a measured one in nanoseconds may be.
 pub(crate) fn known_tick(measured: f64) -> Option<f64> {
     KNOWN.into_iter().find(|known| (measured / known).max(known / measured) < MEASURED)
 }
@@ -59,7 +59,7 @@ pub(crate) fn known_tick(measured: f64) -> Option<f64> {
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiverClock {
     curves: Vec<Vec<Point>>,
-    /// Nanoseconds.
+    /// The tick in nanoseconds.
     tick: f64,
 }
 
@@ -75,7 +75,7 @@ impl Lines {
         self.lines.iter().map(|line| line.0).sum()
     }
 
-    /// The sum of octets times length.
+    /// Returns the sum of octets times length.
     fn length(&self) -> f64 {
         self.lines.iter().map(|(octets, time)| octets * time).sum()
     }
@@ -86,8 +86,8 @@ impl Lines {
 }
 
 impl ReceiverClock {
-    /// The clock that ACKs tell. Returns `None` if they have no timestamps or came within few
-    /// ticks.
+    /// Returns the clock shown by ACKs. Returns `None` if they have no timestamps or arrived within
+    /// few ticks.
     pub(crate) fn of(stretches: &[Vec<Ack>]) -> Option<Self> {
         let (first, last) = (stretches.first()?.first()?, stretches.last()?.last()?);
         let origin = first.value?;
@@ -100,20 +100,20 @@ impl ReceiverClock {
         Some(Self { curves, tick })
     }
 
-    /// The rate of the bottleneck in octets per second. Returns `None` if no slope has enough
-    /// octets.
+    /// Returns the rate of the bottleneck in octets per second. Returns `None` if no slope has
+    /// enough octets.
     pub(crate) fn rate(&self) -> Option<Estimate> {
         let ends = self.curves.iter().filter_map(|curve| Some((curve.first()?, curve.last()?)));
         let (octets, time) = ends.fold((0.0, 0.0), |(octets, time), (first, last)| {
             (octets + (last.1 - first.1) as f64, time + (last.0 - first.0) as f64)
         });
-        let (least, most) = (octets / time, self.steepest() * STEP);
-        if !least.is_finite() || least <= 0.0 {
+        let (minimum, maximum) = (octets / time, self.steepest() * STEP);
+        if !minimum.is_finite() || minimum <= 0.0 {
             return None;
         }
-        let tried = std::iter::successors(Some(least / STEP), |slope| Some(slope * STEP)).take(SLOPES);
+        let tried = std::iter::successors(Some(minimum / STEP), |slope| Some(slope * STEP)).take(SLOPES);
         let tried: Vec<(f64, f64)> =
-            tried.take_while(|&slope| slope <= most).map(|slope| (slope, self.lines(slope).octets())).collect();
+            tried.take_while(|&slope| slope <= maximum).map(|slope| (slope, self.lines(slope).octets())).collect();
         let best = tried.iter().map(|one| one.1).fold(0.0, f64::max);
         let enough = (best * STEEP).max(octets * SHARE);
         let place = tried.iter().rposition(|&(_, followed)| followed > 0.0 && followed >= enough)?;
@@ -141,7 +141,7 @@ impl ReceiverClock {
         })
     }
 
-    /// The steepest slope between two points of which a line can be.
+    /// Returns the steepest slope between two points of a possible line.
     fn steepest(&self) -> f64 {
         let mut steepest = 0.0_f64;
         for curve in &self.curves {
@@ -158,7 +158,7 @@ impl ReceiverClock {
         steepest
     }
 
-    /// The lines with this slope in octets a nanosecond.
+    /// Returns the lines with this slope in octets per nanosecond.
     fn lines(&self, slope: f64) -> Lines {
         let mut lines = Lines::default();
         let off = OFF * self.tick;
@@ -193,8 +193,8 @@ impl ReceiverClock {
 mod tests {
     use super::*;
 
-    /// ACKs for two segments of 1000 octets each, at these instants in microseconds by the
-    /// receiver's clock, all released every 50 ms.
+    /// Returns ACKs for two segments of 1000 octets each, sent at these instants in microseconds by
+    /// the receiver's clock, all released every 50 ms.
     fn acks(sent: impl IntoIterator<Item = u64>) -> Vec<Vec<Ack>> {
         let ack = |(place, micros): (usize, u64)| Ack {
             at: (micros / 50_000 + 1) * 50_000_000 + place as u64,
@@ -211,23 +211,23 @@ mod tests {
     }
 
     #[test]
-    fn acks_that_are_released_together_tell_when_they_were_sent() {
-        // Two segments each 1.7 ms, without a pause.
+    fn acks_that_are_released_together_show_when_they_were_sent() {
+        // Two segments every 1.7 ms, without a pause.
         let rate = ReceiverClock::of(&acks((0..2000).map(|n| n * 1700))).unwrap().rate().unwrap();
         assert!((rate.value / (2000.0 / 1.7e-3) - 1.0).abs() < 0.005, "{rate:?}");
         assert!(rate.share > 0.9);
     }
 
     #[test]
-    fn flights_tell_the_rate_of_a_bottleneck_that_is_mostly_idle() {
-        // Twelve ACKs each 1.7 ms, every 70 ms.
+    fn flights_show_the_rate_of_a_bottleneck_that_is_mostly_idle() {
+        // Twelve ACKs, one every 1.7 ms, every 70 ms.
         let sent = (0..200).flat_map(|flight| (0..12).map(move |n| flight * 70_300 + n * 1700));
         let rate = ReceiverClock::of(&acks(sent)).unwrap().rate().unwrap();
         assert!((rate.value / (2000.0 / 1.7e-3) - 1.0).abs() < 0.02, "{rate:?}");
     }
 
     #[test]
-    fn what_follows_no_line_tells_nothing() {
+    fn points_without_a_line_are_inconclusive() {
         let mut state = 1_u64;
         let sent = (0..2000).scan(0, |at, _| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

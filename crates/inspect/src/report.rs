@@ -19,46 +19,46 @@ pub use round_trip::RoundTrip;
 
 use crate::connection;
 use crate::decapsulate::Unopened;
+use crate::direction;
 use crate::finding::{Finding, Statements};
 use crate::qlog::{Source, Summary};
-use crate::way;
 use rate::Seen;
 use serde::Serialize;
 
-/// Packets with data that a direction needs to be described.
-const LEAST_PACKETS: u64 = 1;
+/// The minimum number of packets with data for the description of a direction.
+const MIN_PACKETS: u64 = 1;
 
-/// What a capture tells.
+/// The analysis of a capture.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The time of the first packet, in seconds since 1970.
     pub start: f64,
     /// Seconds from the first packet to the last.
     pub duration: f64,
-    /// What was read.
+    /// Counts of what was read.
     pub counts: Counts,
     /// The clock of the capture.
     pub clock: Clock,
-    /// What was read of a log, if the file is one.
+    /// Summary of a log, if the file is one.
     pub log: Option<Summary>,
     /// The connections, those with the most octets first.
     pub connections: Vec<Connection>,
 }
 
-/// What was read of a capture.
+/// Counts of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Packets.
     pub packets: u64,
-    /// Of these, packets of other protocols.
+    /// Packets of other protocols among these.
     pub others: u64,
-    /// Of the others, packets of UDP that is not QUIC.
+    /// Packets of UDP that is not QUIC among the others.
     pub other_udp_packets: u64,
     /// Their flows, both directions together.
     pub other_udp_flows: u64,
-    /// Of the packets, those whose headers cannot be read.
+    /// Packets whose headers cannot be read.
     pub malformed: u64,
-    /// Of these, copies that the capture made, which count for nothing else.
+    /// Copies made by the capture, which count for nothing else.
     pub duplicates: u64,
     /// Connections.
     pub connections: u64,
@@ -73,9 +73,9 @@ pub struct Counts {
 pub enum Protocol {
     /// TCP.
     Tcp,
-    /// QUIC, of which the headers and the spin bit can be read.
+    /// QUIC. Its headers and the spin bit can be read.
     Quic,
-    /// The log of an endpoint in qlog: QUIC, or what maps itself to its terms.
+    /// The log of an endpoint in qlog: QUIC, or a transport that uses its terms.
     Log,
 }
 
@@ -84,25 +84,26 @@ pub enum Protocol {
 pub struct Connection {
     /// The protocol.
     pub protocol: Protocol,
-    /// The two ends, as addresses with ports: the one first that sent the first packet. In a log
-    /// without addresses, as client and server.
+    /// The two ends, as addresses with ports, first the one that sent the first packet. In a log
+    /// without addresses, client and server.
     pub ends: [String; 2],
-    /// Where the connection comes from, if it comes from a log.
+    /// The origin of the connection, if it is in a log.
     pub source: Option<Source>,
     /// Seconds from the start of the capture to its first packet.
     pub start: f64,
     /// Seconds from its first packet to its last.
     pub duration: f64,
-    /// Packets both ways, without duplicates.
+    /// Packets in both directions, without duplicates.
     pub packets: u64,
     /// Their octets.
     pub octets: u64,
-    /// Copies of packets that the capture made: the file has them more than once.
+    /// Duplicates: copies of packets made by the capture.
     pub duplicates: u64,
     /// The mean time from a packet to its copy, in milliseconds.
     pub duplicate_distance: Option<f64>,
     /// The directions that carry data.
-    pub ways: Vec<Way>,
+    #[serde(rename = "ways")]
+    pub directions: Vec<Direction>,
 }
 
 /// Where a direction was captured.
@@ -115,7 +116,7 @@ pub enum Position {
     Receiver,
     /// Between them.
     Middle,
-    /// It cannot be told.
+    /// The position is undetermined.
     Unknown,
 }
 
@@ -132,7 +133,7 @@ pub struct Estimate {
 
 /// One direction of a connection.
 #[derive(Clone, Debug, Serialize)]
-pub struct Way {
+pub struct Direction {
     /// The end that sends the data.
     pub from: String,
     /// The end that receives them.
@@ -141,31 +142,31 @@ pub struct Way {
     pub position: Position,
     /// Seconds from the first data to the last.
     pub duration: f64,
-    /// Octets of payload, retransmissions included.
+    /// Octets of payload, including retransmissions.
     pub data_octets: u64,
-    /// Segments of full size or less: a packet that a card cuts later counts as several.
+    /// Segments of at most full size: a packet that a NIC splits later counts as several.
     pub data_segments: u64,
     /// Payload of a full-sized segment.
     pub mss: u32,
     /// Octets of an IP packet with a full-sized segment.
     pub packet_octets: u64,
-    /// Octets that the receiver got, in order or not, in Mbps; zero if it is not known. Of QUIC,
-    /// and without ACKs, octets of payload that passed.
+    /// Octets that the receiver got, in order or not, in Mbps; zero if unknown. For QUIC, and
+    /// without ACKs, octets of payload that passed.
     pub goodput: f64,
-    /// Its interval of 95 %, by batch means, as those of other quantities.
+    /// Its interval of 95 %, by batch means, as for the other quantities.
     pub goodput_interval: Option<[f64; 2]>,
     /// The rate of the bottleneck in IP octets, in Mbps.
     pub rate: Finding<Estimate>,
     /// Whether the bottleneck may be faster, because something else limited the sender for most of
-    /// the time, or nothing but a lower bound is known.
+    /// the time, or only a lower bound is known.
     pub rate_is_lower_bound: bool,
     /// Round-trip times.
     pub round_trip: RoundTrip,
     /// Losses.
     pub losses: Losses,
-    /// Acknowledgments; `None` if they cannot be seen.
+    /// Acknowledgments; `None` if they are not visible.
     pub acks: Option<Acks>,
-    /// What limited the sender; `None` if that cannot be seen from the point of capture.
+    /// What limited the sender; `None` if that is not visible at the point of capture.
     pub limits: Option<Limits>,
     /// The congestion controller.
     pub controller: Finding<Controller>,
@@ -175,7 +176,7 @@ pub struct Way {
     pub timestamps: bool,
     /// See `timestamps`.
     pub sack: bool,
-    /// What supports each finding, and why others are not known.
+    /// The evidence of each finding, and why others are not known.
     #[serde(flatten)]
     pub statements: Statements,
     /// Points for figures.
@@ -183,15 +184,16 @@ pub struct Way {
 }
 
 impl Connection {
-    /// Describes a connection whose ends have these names, and that was captured with a clock of
+    /// Describes a connection whose ends have these names, and which was captured with a clock of
     /// `tick` nanoseconds.
     pub(crate) fn of(connection: &connection::Connection, names: [String; 2], tick: f64) -> Self {
         let described = |from: usize| {
-            let way = &connection.ways[from];
-            let round_trip = RoundTrip::of(way, connection.spins.tell().then_some((&connection.spins, from)), tick);
-            (way.volume.packets >= LEAST_PACKETS).then(|| {
+            let direction = &connection.directions[from];
+            let round_trip =
+                RoundTrip::of(direction, connection.spins.are_used().then_some((&connection.spins, from)), tick);
+            (direction.volume.packets >= MIN_PACKETS).then(|| {
                 let ends = [&names[from], &names[1 - from]];
-                let mut described = Way::of(way, connection.protocol, ends, round_trip, tick);
+                let mut described = Direction::of(direction, connection.protocol, ends, round_trip, tick);
                 if let Some(evidence) = &connection.evidence {
                     described.statements.add("protocol", &Finding::known(connection.protocol, evidence));
                 }
@@ -200,7 +202,7 @@ impl Connection {
         };
         Self {
             protocol: connection.protocol,
-            ways: [0, 1].into_iter().filter_map(described).collect(),
+            directions: [0, 1].into_iter().filter_map(described).collect(),
             start: connection.first as f64 / 1e9,
             duration: (connection.last - connection.first) as f64 / 1e9,
             packets: connection.packets,
@@ -213,50 +215,56 @@ impl Connection {
     }
 }
 
-impl Way {
-    fn of(way: &way::Way, protocol: Protocol, [from, to]: [&String; 2], round_trip: RoundTrip, tick: f64) -> Self {
+impl Direction {
+    fn of(
+        direction: &direction::Direction,
+        protocol: Protocol,
+        [from, to]: [&String; 2],
+        round_trip: RoundTrip,
+        tick: f64,
+    ) -> Self {
         let is_quic = protocol == Protocol::Quic;
         let position = round_trip.position();
-        let seen = Seen::of(way, position, &round_trip, is_quic, tick);
-        let overhead = way.volume.overhead();
-        let packet_octets = u64::from(way.mss()) + way.volume.headers();
-        let first = way.volume.first.unwrap_or_default();
-        let duration = way.volume.duration() as f64 / 1e9;
-        let limits = if is_quic { None } else { Limits::of(way, position) };
-        let goodput = way.goodput();
+        let seen = Seen::of(direction, position, &round_trip, is_quic, tick);
+        let overhead = direction.volume.overhead();
+        let packet_octets = u64::from(direction.mss()) + direction.volume.headers();
+        let first = direction.volume.first.unwrap_or_default();
+        let duration = direction.volume.duration() as f64 / 1e9;
+        let limits = if is_quic { None } else { Limits::of(direction, position) };
+        let goodput = direction.goodput();
         let (rate, rate_is_lower_bound) = seen.rate_of_ip(overhead, limits);
         let payload_rate = rate.value().filter(|_| !rate_is_lower_bound).map(|rate| rate.value * 125e3 / overhead);
         let is_bursty = seen.bursts.is_some_and(|bursts| bursts.period.is_some());
-        let controller = Controller::of(way, position, payload_rate, is_bursty);
+        let controller = Controller::of(direction, position, payload_rate, is_bursty);
         let mut statements = Statements::default();
         statements.add("rate", &rate);
         round_trip.state(&mut statements);
         statements.add("controller", &controller);
         statements.add("goodput", &goodput);
         let is_encrypted = protocol == Protocol::Log;
-        let acks = (!is_quic).then(|| Acks::of(way, position, &seen, is_encrypted, &mut statements));
+        let acks = (!is_quic).then(|| Acks::of(direction, position, &seen, is_encrypted, &mut statements));
         Self {
             from: from.clone(),
             to: to.clone(),
             position,
             duration,
-            data_octets: way.volume.octets,
-            data_segments: way.volume.segments,
-            mss: way.mss(),
+            data_octets: direction.volume.octets,
+            data_segments: direction.volume.segments,
+            mss: direction.mss(),
             packet_octets,
             goodput: goodput.value().copied().unwrap_or_default(),
-            goodput_interval: way.interval(|taken| (taken.carried as f64 * 8e-6, taken.at as f64 / 1e9)),
+            goodput_interval: direction.interval(|taken| (taken.carried as f64 * 8e-6, taken.at as f64 / 1e9)),
             rate,
             rate_is_lower_bound,
-            losses: Losses::of(way, position),
+            losses: Losses::of(direction, position),
             acks,
             limits,
             controller,
-            marked: way.volume.marked,
-            timestamps: way.has_timestamps,
-            sack: way.has_sack,
+            marked: direction.volume.marked,
+            timestamps: direction.has_timestamps,
+            sack: direction.has_sack,
             statements,
-            curves: Curves::of(way, first),
+            curves: Curves::of(direction, first),
             round_trip,
         }
     }

@@ -2,45 +2,45 @@
 //!
 //! A point between the ends sees two parts of a round trip (Veal, Li, Lowenthal, *New Methods for
 //! Passive Estimation of TCP Round-Trip Times*, PAM 2005; Jiang and Dovrolis, *Passive Estimation
-//! of TCP Round-Trip Times*, CCR 32(3), 2002): from the point to the receiver and back, by data and
-//! the ACK that covers them; and from the point to the sender and back, by the timestamp of an ACK
-//! and the data that echo it (RFC 7323, §3). The handshake has both, with small packets; the ACK of
-//! a FIN counts for the least time. At the sender the second part is nearly nothing, at the
-//! receiver the first.
+//! of TCP Round-Trip Times*, CCR 32(3), 2002). From the point to the receiver and back, it is
+//! measured by data and the ACK that covers them. From the point to the sender and back, it is
+//! measured by the timestamp of an ACK and the data that echo it (RFC 7323, §3). The handshake has
+//! both, with small packets; the ACK of a FIN counts for the minimum time. At the sender the second
+//! part is nearly zero, at the receiver the first.
 //!
-//! Not each answer leaves when its cause arrives. Data echo a timestamp when the application writes
-//! them, which may be much later: they count only if the sender had more to send, so that the ACK
-//! released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A receiver
-//! may delay the ACK of a lone segment by up to 500 ms (RFC 9293, §3.8.6.3; RFC 5681, §4.2): such
-//! samples count for the least time only.
+//! A response may leave later than its cause arrives. Data echo a timestamp when the application
+//! writes them, which may be much later. They count only if the sender had more to send, so that
+//! the ACK released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A
+//! receiver may delay the ACK of a lone segment by up to 500 ms (RFC 9293, §3.8.6.3; RFC 5681,
+//! §4.2), so such samples count for the minimum time only.
 
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Whole;
 use acklab_wire::tcp::Timestamps;
 use std::collections::VecDeque;
 
-/// Timestamps of ACKs that wait for their echo.
-const MOST_STAMPS: usize = 4096;
+/// The maximum number of timestamps of ACKs that wait for their echo.
+const MAX_STAMPS: usize = 4096;
 
-/// The share of a sample by which a pause of the sender may have made it longer.
+/// The share of a sample by which a pause of the sender may have extended it.
 const LULL: f64 = 0.1;
 
 /// A packet of the sender that echoes a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echo {
-    /// A pure ACK. It answers data of the receiver, but may be delayed, and so counts for the least
-    /// time only.
+    /// A pure ACK. It responds to data of the receiver, but may be delayed, and so counts for the
+    /// minimum time only.
     Ack,
     /// New data of a sender that had more to send.
     Released,
-    /// New data that the application may have written only now; the nanoseconds since other data
+    /// New data that the application may have written later, with the nanoseconds since other data
     /// passed.
     Written(Option<u64>),
     /// A retransmission or a probe.
     Repeated,
 }
 
-/// A timestamp of the receiver, when it was seen first, and whether its packet had data.
+/// A timestamp of the receiver, when it was first seen, and whether its packet had data.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
     value: u32,
@@ -57,52 +57,52 @@ pub(crate) struct RoundTrip {
     pub(crate) behind: Quantiles,
     /// Whole round trips, by the spin bit of QUIC.
     pub(crate) whole: Quantiles,
-    least_ahead: Option<u64>,
-    least_behind: Option<u64>,
-    /// Samples of lone segments, which count for the least only.
+    min_ahead: Option<u64>,
+    min_behind: Option<u64>,
+    /// Samples of lone segments, which count for the minimum only.
     pub(crate) lone: u64,
     /// Echoes that a pause of the sender or a retransmission made late, and packets of such round
     /// trips by the spin bit.
     pub(crate) late: u64,
     /// The longest pause of the application since the last change of the spin bit.
     pause: u64,
-    /// Timestamps of the receiver that were not echoed.
+    /// Timestamps of the receiver that have not been echoed.
     stamps: VecDeque<Stamp>,
     /// The newest timestamp of the receiver, echoed or not.
     newest: Option<u32>,
 }
 
 impl RoundTrip {
-    /// A round trip from the point to the receiver and back took this long. `is_lone`: the receiver
-    /// may have waited for a further segment.
+    /// Records a round trip from the point to the receiver and back. `is_lone` means that the
+    /// receiver may have waited for another segment.
     pub(crate) fn ahead(&mut self, nanos: u64, is_lone: bool) {
         if is_lone {
             self.lone += 1;
         } else {
             self.ahead.add(nanos);
         }
-        least(&mut self.least_ahead, nanos);
+        minimum(&mut self.min_ahead, nanos);
     }
 
-    /// As [`behind`](Self::behind), for packets of a handshake.
+    /// Like [`behind`](Self::behind), for packets of a handshake.
     pub(crate) fn handshake_behind(&mut self, nanos: u64) {
-        least(&mut self.least_behind, nanos);
+        minimum(&mut self.min_behind, nanos);
     }
 
-    /// As [`ahead`](Self::ahead), for packets of a handshake and a FIN, which wait in no queue of
-    /// their own connection.
+    /// Like [`ahead`](Self::ahead), for packets of a handshake and a FIN, which do not wait in a
+    /// queue of their own connection.
     pub(crate) fn handshake_ahead(&mut self, nanos: u64) {
-        least(&mut self.least_ahead, nanos);
+        minimum(&mut self.min_ahead, nanos);
     }
 
-    /// A round trip from the point to the sender and back took this long.
+    /// Records a round trip from the point to the sender and back.
     pub(crate) fn behind(&mut self, nanos: u64) {
         self.behind.add(nanos);
-        least(&mut self.least_behind, nanos);
+        minimum(&mut self.min_behind, nanos);
     }
 
-    /// The spin bit has told a whole round trip. It counts for each of its packets, as round trips
-    /// by ACKs do, unless the application paused within it.
+    /// Records a whole round trip by the spin bit. It counts for each of its packets, as round
+    /// trips by ACKs do, unless the application paused within it.
     pub(crate) fn whole(&mut self, whole: Whole) {
         if std::mem::take(&mut self.pause) as f64 <= LULL * whole.nanos as f64 {
             self.whole.add_many(whole.nanos, whole.packets);
@@ -111,26 +111,27 @@ impl RoundTrip {
         }
     }
 
-    /// The sender has sent a packet so many nanoseconds after one that may have ended a write.
+    /// Records that the sender has sent a packet this number of nanoseconds after one that may have
+    /// ended a write.
     pub(crate) fn pause(&mut self, nanos: u64) {
         self.pause = self.pause.max(nanos);
     }
 
-    /// The receiver has sent a packet with this timestamp, with data or without.
+    /// Records a packet of the receiver with this timestamp, with data or without.
     #[inline]
     pub(crate) fn stamp(&mut self, at: u64, clocks: Option<Timestamps>, has_data: bool) {
         let Some(Timestamps { value, .. }) = clocks else { return };
         if self.newest.is_none_or(|newest| is_after(value, newest)) {
             self.newest = Some(value);
-            if self.stamps.len() == MOST_STAMPS {
+            if self.stamps.len() == MAX_STAMPS {
                 self.stamps.pop_front();
             }
             self.stamps.push_back(Stamp { value, at, has_data });
         }
     }
 
-    /// The sender has sent a packet that echoes a timestamp. Returns the round trip under load that
-    /// it shows.
+    /// Processes a packet of the sender that echoes a timestamp. Returns the round trip under load
+    /// that it shows.
     #[inline]
     pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>, by: Echo) -> Option<u64> {
         let Timestamps { echo, .. } = clocks?;
@@ -157,20 +158,20 @@ impl RoundTrip {
         shown
     }
 
-    /// The clock of the capture has stepped: no time from before is measured on.
+    /// Records a step of the capture's clock: measurements do not continue across it.
     pub(crate) fn cut(&mut self) {
         self.stamps.clear();
         self.pause = 0;
     }
 
-    /// The shortest times seen on the receiver's and on the sender's side, in nanoseconds.
-    pub(crate) const fn least(&self) -> (Option<u64>, Option<u64>) {
-        (self.least_ahead, self.least_behind)
+    /// Returns the minimum times on the receiver's and on the sender's side, in nanoseconds.
+    pub(crate) const fn minimum(&self) -> (Option<u64>, Option<u64>) {
+        (self.min_ahead, self.min_behind)
     }
 }
 
-fn least(so_far: &mut Option<u64>, nanos: u64) {
-    *so_far = Some(so_far.map_or(nanos, |least| least.min(nanos)));
+fn minimum(so_far: &mut Option<u64>, nanos: u64) {
+    *so_far = Some(so_far.map_or(nanos, |minimum| minimum.min(nanos)));
 }
 
 const fn is_after(one: u32, other: u32) -> bool {
@@ -186,36 +187,35 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_tells_the_side_of_the_sender() {
+    fn an_echo_shows_the_side_of_the_sender() {
         let mut times = RoundTrip::default();
         times.stamp(1_000, clocks(10, 0), false);
         times.stamp(2_000, clocks(10, 0), false);
         times.stamp(3_000, clocks(11, 0), false);
-        // The first data that echo 10 answer the packet in which 10 was seen first.
+        // The first data that echo 10 respond to the packet in which 10 was first seen.
         times.echo(6_000, clocks(0, 10), Echo::Released);
         times.echo(7_000, clocks(0, 10), Echo::Released);
-        assert_eq!(times.least(), (None, Some(5_000)));
+        assert_eq!(times.minimum(), (None, Some(5_000)));
         times.echo(7_500, clocks(0, 11), Echo::Released);
-        assert_eq!(times.least(), (None, Some(4_500)));
+        assert_eq!(times.minimum(), (None, Some(4_500)));
         // Another packet of the same tick, after the first was echoed.
         times.stamp(8_000, clocks(11, 0), false);
         times.echo(8_010, clocks(0, 11), Echo::Released);
-        assert_eq!(times.least(), (None, Some(4_500)));
+        assert_eq!(times.minimum(), (None, Some(4_500)));
     }
 
-    /// What an application writes two seconds after the ACK for its last message echoes the
+    /// Data that an application writes two seconds after the ACK for its last message echo the
     /// timestamp of that ACK.
     #[test]
     fn a_pause_of_the_application_is_no_round_trip() {
         let mut times = RoundTrip::default();
         times.stamp(0, clocks(10, 0), false);
         times.echo(2_000_000_000, clocks(0, 10), Echo::Written(Some(1_980_000_000)));
-        assert_eq!((times.least(), times.behind.count(), times.late), ((None, None), 0, 1));
-        // Others of its segments have passed 2 ms before, so that the sample is 2 ms too long at
-        // most.
+        assert_eq!((times.minimum(), times.behind.count(), times.late), ((None, None), 0, 1));
+        // Other segments of it have passed 2 ms before, so the sample is at most 2 ms too long.
         times.stamp(2_010_000_000, clocks(11, 0), false);
         times.echo(2_060_000_000, clocks(0, 11), Echo::Written(Some(2_000_000)));
-        assert_eq!((times.least(), times.behind.count()), ((None, Some(50_000_000)), 1));
+        assert_eq!((times.minimum(), times.behind.count()), ((None, Some(50_000_000)), 1));
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
         // A keep-alive of the sender, a minute after a pure ACK.
         times.stamp(60_000_000, clocks(11, 0), false);
         times.echo(60_060_000_000, clocks(0, 11), Echo::Ack);
-        assert_eq!((times.behind.count(), times.lone, times.least().1), (0, 1, Some(30_000_000)));
+        assert_eq!((times.behind.count(), times.lone, times.minimum().1), (0, 1, Some(30_000_000)));
     }
 
     #[test]
@@ -244,6 +244,6 @@ mod tests {
         let mut times = RoundTrip::default();
         times.ahead(60_000_000, true);
         times.ahead(20_000_000, true);
-        assert_eq!((times.least().0, times.ahead.count(), times.lone), (Some(20_000_000), 0, 2));
+        assert_eq!((times.minimum().0, times.ahead.count(), times.lone), (Some(20_000_000), 0, 2));
     }
 }

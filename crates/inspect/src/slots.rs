@@ -1,5 +1,5 @@
-//! The connections that are followed, by their directions. The one that has been silent for longest
-//! makes room. A connection that ends is described with the tick of the capture's clock so far.
+//! The connections that are followed, by their directions. The one that has been silent longest is
+//! evicted. A connection that ends is described with the tick of the capture's clock so far.
 
 use crate::clock::Clock;
 use crate::connection::Connection;
@@ -10,14 +10,13 @@ use acklab_wire::IpPacket;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Windows of packets that are kept of a direction while there are few connections, and while there
-/// are many.
+/// The number of windows of packets that are kept of a direction with few connections, and with
+/// many.
 const WINDOWS: (usize, usize) = (8, 2);
-/// While there are more connections than this, there are many.
+/// The maximum number of connections that count as few.
 const FEW: usize = 256;
 
-/// The sockets between which a connection is, and the key of the direction in which each of them
-/// sends.
+/// The sockets of a connection, and the key of the direction in which each of them sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) sockets: [SocketAddr; 2],
@@ -25,12 +24,12 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// The ends of a packet: its sender first. Returns `None` if it has no ports.
+    /// Returns the ends of a packet, its sender first. Returns `None` if it has no ports.
     pub(crate) fn of(packet: &IpPacket) -> Option<Self> {
         Some(Self { sockets: packet.sockets()?, keys: [packet.flow(), packet.reverse_flow()?] })
     }
 
-    /// The other end first.
+    /// Returns the other end first.
     pub(crate) fn reversed(mut self) -> Self {
         self.sockets.reverse();
         self.keys.reverse();
@@ -49,31 +48,31 @@ pub(crate) struct Place {
 #[derive(Clone, Debug)]
 struct Slot {
     connection: Connection,
-    /// A number that no other connection has.
+    /// A unique number.
     serial: u64,
-    /// The directions and the end that sends. Of QUIC, there may be several pairs, or none.
+    /// The directions and the end that sends. For QUIC, there may be several pairs, or none.
     keys: Vec<(FlowKey, u8)>,
 }
 
 /// The connections that are followed.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// Connections that are followed at a time.
-    most: usize,
+    /// The maximum number of connections that are followed.
+    maximum: usize,
     slots: Vec<Slot>,
     by_key: BTreeMap<FlowKey, Place>,
     by_serial: BTreeMap<u64, u32>,
     serials: u64,
-    /// The last that were found: packets come in trains.
+    /// The last ones that were found, because packets arrive in trains.
     recent: [Option<(FlowKey, Place)>; 2],
     finished: Finished,
 }
 
 impl Slots {
-    /// Follows `most` connections at a time, and describes `most_reported`.
-    pub(crate) const fn new(most: usize, most_reported: usize) -> Self {
+    /// Follows up to `maximum` connections, and describes `most_reported`.
+    pub(crate) const fn new(maximum: usize, most_reported: usize) -> Self {
         Self {
-            most,
+            maximum,
             slots: Vec::new(),
             by_key: BTreeMap::new(),
             by_serial: BTreeMap::new(),
@@ -83,23 +82,23 @@ impl Slots {
         }
     }
 
-    /// The connection in a slot.
+    /// Returns the connection in a slot.
     #[inline]
     pub(crate) fn connection(&mut self, slot: u32) -> &mut Connection {
         &mut self.slots[slot as usize].connection
     }
 
-    /// The number of the connection in a slot, which it keeps.
+    /// Returns the permanent number of the connection in a slot.
     pub(crate) fn serial(&self, slot: u32) -> u64 {
         self.slots[slot as usize].serial
     }
 
-    /// The slot of the connection with this number. Returns `None` if it has ended.
+    /// Returns the slot of the connection with this number. Returns `None` if it has ended.
     pub(crate) fn slot_of(&self, serial: u64) -> Option<u32> {
         self.by_serial.get(&serial).copied()
     }
 
-    /// The connection that has packets in this direction, and the end that sends them.
+    /// Returns the connection with packets in this direction, and the end that sends them.
     #[inline]
     pub(crate) fn look_up(&mut self, key: FlowKey) -> Option<Place> {
         if let Some((_, found)) = self.recent.iter().flatten().find(|(recent, _)| *recent == key) {
@@ -110,10 +109,10 @@ impl Slots {
         Some(found)
     }
 
-    /// Follows a connection from now on. Its first end is the first of `ends`.
+    /// Follows a new connection. Its first end is the first of `ends`.
     #[cold]
     pub(crate) fn begin<P>(&mut self, at: u64, ends: &Ends, protocol: Protocol, clock: &Clock<P>) -> u32 {
-        if self.slots.len() >= self.most {
+        if self.slots.len() >= self.maximum {
             self.make_room(clock);
         }
         let windows = if self.slots.len() < FEW { WINDOWS.0 } else { WINDOWS.1 };
@@ -126,8 +125,8 @@ impl Slots {
         slot
     }
 
-    /// The connection in `slot` has a pair of directions: first the one in which its end `from`
-    /// sends. They are no other's from now on.
+    /// Assigns a pair of directions to the connection in `slot`, first the one in which its end
+    /// `from` sends. They no longer belong to another connection.
     pub(crate) fn follow(&mut self, slot: u32, keys: [FlowKey; 2], from: u8) {
         for (key, from) in [(keys[1], 1 - from), (keys[0], from)] {
             if let Some(before) = self.by_key.insert(key, Place { slot, from }) {
@@ -138,8 +137,8 @@ impl Slots {
         self.recent = [None; 2];
     }
 
-    /// Ends the connection in `slot`. Another one begins between the same ports, whose first end is
-    /// the first of `ends`.
+    /// Ends the connection in `slot`, and begins another one between the same ports. Its first end
+    /// is the first of `ends`.
     #[cold]
     pub(crate) fn replace<P>(&mut self, slot: u32, at: u64, ends: &Ends, clock: &Clock<P>) {
         let place = slot as usize;
@@ -150,7 +149,7 @@ impl Slots {
         self.end(&ended, clock);
     }
 
-    /// Ends the quarter of connections that has been silent for longest.
+    /// Ends the quarter of connections that has been silent longest.
     #[cold]
     fn make_room<P>(&mut self, clock: &Clock<P>) {
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
@@ -178,7 +177,7 @@ impl Slots {
         self.finished.push(connection.describe(clock.tick()));
     }
 
-    /// The number of connections, and the largest of them.
+    /// Returns the number of connections, and the largest of them.
     pub(crate) fn finish<P>(mut self, clock: &Clock<P>) -> (u64, Vec<report::Connection>) {
         for slot in std::mem::take(&mut self.slots) {
             self.end(&slot.connection, clock);

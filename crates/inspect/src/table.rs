@@ -1,6 +1,6 @@
-//! From frames to connections.
+//! Assignment of frames to connections.
 
-use crate::clock::{Clock, Testimony};
+use crate::clock::{Clock, JumpEvidence};
 use crate::decapsulate::{Decapsulator, Found, LinkType};
 use crate::duplicates::Datagrams;
 use crate::hosts::{Between, Hosts};
@@ -14,13 +14,13 @@ use acklab_wire::IpPacket;
 use acklab_wire::tcp::Segment;
 use std::collections::VecDeque;
 
-/// What bounds the memory.
+/// Limits of the memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Connections that are followed at a time. The one that has been silent for longest makes
-    /// room.
+    /// The maximum number of connections that are followed. The one that has been silent longest is
+    /// evicted.
     pub most_connections: usize,
-    /// Connections in the report: those with the most octets.
+    /// The maximum number of connections in the report: those with the most octets.
     pub most_reported: usize,
 }
 
@@ -32,8 +32,8 @@ impl Default for Options {
 
 /// The connections of a capture.
 ///
-/// Packets are told in the order of the capture by [`frame`](Self::frame); [`finish`](Self::finish)
-/// returns what they tell.
+/// [`frame`](Self::frame) takes packets in the order of the capture; [`finish`](Self::finish)
+/// returns the report.
 #[derive(Clone, Debug)]
 pub struct Inspector {
     slots: Slots,
@@ -46,7 +46,7 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// An inspector that has seen nothing.
+    /// Returns an inspector without packets.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
@@ -60,8 +60,8 @@ impl Inspector {
         }
     }
 
-    /// A frame with this link type was captured at `at`. Of `length` octets on the wire, `octets`
-    /// are present.
+    /// Processes a frame with this link type that was captured at `at`. `octets` are the present
+    /// part of its `length` octets on the wire.
     pub fn frame(&mut self, at: Instant, link_type: LinkType, octets: &[u8], length: u32) {
         self.counts.packets += 1;
         let nanos = at.as_nanos();
@@ -73,7 +73,7 @@ impl Inspector {
         self.follow(false);
     }
 
-    /// Follows packets of which no earlier one is expected.
+    /// Processes packets before which no earlier one is expected.
     #[inline]
     fn follow(&mut self, is_over: bool) {
         while let Some((at, found)) = self.clock.release(is_over) {
@@ -86,7 +86,7 @@ impl Inspector {
         }
     }
 
-    /// The time of a frame jumps, or it follows one that does.
+    /// Processes a frame whose time jumps, or that follows one whose time does.
     #[cold]
     fn jump(&mut self, frame: (u64, u64, Found)) {
         let mut queue = VecDeque::from([frame]);
@@ -94,23 +94,23 @@ impl Inspector {
             let Some(found) = self.clock.add(nanos, found) else { continue };
             let (at, jump) = self.clock.jump(nanos);
             self.follow(false);
-            let shows = found.first().map_or((0, Testimony::Silent), |packet| self.testify(at, jump, packet));
+            let shows = found.first().map_or((0, JumpEvidence::Silent), |packet| self.jump_evidence(at, jump, packet));
             for held in self.clock.hold((place, nanos, found), shows).into_iter().rev() {
                 queue.push_front(held);
             }
         }
     }
 
-    /// The place of the connection of a packet at `at`, and what the packet shows of a jump of the
-    /// times.
-    fn testify(&mut self, at: i128, jump: i128, packet: &IpPacket) -> (u32, Testimony) {
+    /// Returns the place of the connection of a packet at `at`, and the evidence of the packet on a
+    /// jump of the times.
+    fn jump_evidence(&mut self, at: i128, jump: i128, packet: &IpPacket) -> (u32, JumpEvidence) {
         let Some((segment, Place { slot, from })) = packet.segment().zip(self.slots.look_up(packet.flow())) else {
-            return (0, Testimony::Silent);
+            return (0, JumpEvidence::Silent);
         };
-        (slot, self.slots.connection(slot).testify(at, jump, from.into(), &segment))
+        (slot, self.slots.connection(slot).jump_evidence(at, jump, from.into(), &segment))
     }
 
-    /// Returns whether the packet belongs to a connection.
+    /// Processes a packet. Returns `true` if it belongs to a connection.
     fn packet(&mut self, at: u64, packet: &IpPacket) -> bool {
         let wire = packet.wire_len().get();
         let others = match (packet.identification(), ipv4_source(packet)) {
@@ -142,7 +142,7 @@ impl Inspector {
         }
     }
 
-    /// A segment of TCP. Returns whether it belongs to a connection.
+    /// Processes a segment of TCP. Returns `true` if it belongs to a connection.
     #[inline]
     fn segment(&mut self, at: u64, packet: &IpPacket, segment: &Segment, others: Between) -> bool {
         let place = match self.slots.look_up(packet.flow()) {
@@ -175,11 +175,11 @@ impl Inspector {
         true
     }
 
-    /// What the packets tell.
+    /// Returns the report of the packets.
     #[must_use]
     pub fn finish(mut self) -> Report {
         loop {
-            let again = self.clock.judge(true);
+            let again = self.clock.classify(true);
             if again.is_empty() {
                 break;
             }

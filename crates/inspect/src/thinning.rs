@@ -1,12 +1,12 @@
-//! Whether ACKs are thinned on their way: removed by a box, so that those that are left cover more
+//! Whether ACKs are thinned on the path: removed by a box, so that the remaining ones cover more
 //! segments (RFC 3449, §5.2).
 //!
 //! ACKs that cover many segments, or different numbers of them, are no evidence: a receiver that
-//! joins segments acknowledges each batch (GRO, LRO), and so do timers and busy applications. Two
-//! things show that an ACK was sent and did not come: a number that the receiver's counter of this
-//! connection skips (`identification`), and a timestamp of a later segment than the first that the
-//! next ACK covers (`echoes`). Without either, only ordinary delayed ACKs are named, and anything
-//! else is not known.
+//! coalesces segments acknowledges each batch (GRO, LRO), and so do timers and busy applications.
+//! Two kinds of evidence show that an ACK was sent and is missing. One is a number that the
+//! receiver's counter of this connection skips (`identification`). The other is a timestamp of a
+//! later segment than the first that the next ACK covers (`echoes`). Without either, only ordinary
+//! delayed ACKs are identified, and other cases are not known.
 //!
 //! | part | contents |
 //! |---|---|
@@ -22,12 +22,12 @@ pub(crate) use compression::are_compressed;
 pub(crate) use coverage::Coverage;
 pub(crate) use pace::Pace;
 
+use crate::direction::Ack;
 use crate::finding::Finding;
-use crate::way::Ack;
 use crate::{echoes, identification};
 use serde::Serialize;
 
-/// What happens to ACKs between the receiver and the point of capture.
+/// The thinning of ACKs between the receiver and the point of capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Thinning {
@@ -37,38 +37,37 @@ pub enum Thinning {
     SparseReceiver,
     /// A box removes some.
     Thinned,
-    /// They were captured where the receiver sends them.
+    /// They were captured at the receiver, before any thinning.
     NotVisible,
-    /// Nothing shows it.
+    /// The evidence is insufficient.
     Unknown,
 }
 
-/// ACKs that a verdict needs; *chosen*: a share of 95 % of these is known to 6 %.
+/// The minimum number of ACKs for a verdict; *chosen*: a share of 95 % of these is known to 6 %.
 const MIN_ACKS: usize = 60;
-/// Segments that a receiver acknowledges together by RFC 5681, §4.2, and some for an ACK that came
-/// late.
+/// Segments that a receiver acknowledges together by RFC 5681, §4.2, with a margin for a late ACK.
 const STANDARD: f64 = 2.2;
-/// A receiver follows a rule if so many of its ACKs do.
+/// The minimum share of ACKs that follow a rule for a receiver with a rule.
 const RULE: f64 = 0.95;
-/// If the capture has so many segments per ACK or fewer, each segment has its ACK, but for a few.
+/// The maximum number of segments per ACK at which each segment has its ACK, except a few.
 const EACH: f64 = 1.1;
-/// The share of the data that must be acknowledged in order if only such ACKs show that none is
-/// missing; *chosen*: of the ACKs of a tenth of the data, a tenth of all.
+/// The minimum share of the data that are acknowledged in order, if only such ACKs show that none
+/// is missing; *chosen*: of the ACKs of a tenth of the data, a tenth of all.
 const MIN_ORDERED: f64 = 0.9;
-/// The share of the data that the capture may lack: one that lacks more lacks ACKs as well;
+/// The maximum share of the data that the capture may lack: a larger gap lacks ACKs as well;
 /// *chosen*.
 const MAX_UNCAPTURED: f64 = 0.01;
 
-/// What is known of the ACKs of a direction.
+/// The known properties of the ACKs of a direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) coverage: Coverage,
     pub(crate) pace: Pace,
-    pub(crate) identifications: identification::Told,
-    pub(crate) echoes: echoes::Told,
-    /// Why the point is at the receiver, if it is.
+    pub(crate) identifications: identification::Evidence,
+    pub(crate) echoes: echoes::Evidence,
+    /// The evidence that the point is at the receiver, if any.
     pub(crate) at_receiver: Option<String>,
-    /// Whether no box can read the ACKs.
+    /// Whether a box cannot read the ACKs.
     pub(crate) is_encrypted: bool,
     pub(crate) pure_acks: u64,
     /// Segments per pure ACK.
@@ -81,7 +80,7 @@ pub(crate) struct Case {
     pub(crate) uncaptured: f64,
 }
 
-/// A verdict, and what supports it or why there is none.
+/// A verdict, and its evidence or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) thinning: Thinning,
@@ -93,8 +92,8 @@ impl Verdict {
         Self { thinning, text: text.into() }
     }
 
-    /// The verdict as a finding: with its evidence if it names what happens, or else with the
-    /// reason why it does not.
+    /// Returns the verdict as a finding: with its evidence if it is known, otherwise with the
+    /// reason.
     pub(crate) fn finding(&self) -> Finding<Thinning> {
         match self.thinning {
             Thinning::NotVisible | Thinning::Unknown => Finding::not_known(self.text.as_str()),
@@ -103,19 +102,19 @@ impl Verdict {
     }
 }
 
-/// What ACKs cover, and their pace, with segments of `mss` octets.
+/// Returns the coverage of ACKs, and their pace, with segments of `mss` octets.
 pub(crate) fn seen(stretches: &[Vec<Ack>], mss: u32) -> (Coverage, Pace) {
     let acks: Vec<_> = stretches.iter().flat_map(|stretch| coverage::arrived(stretch, mss)).collect();
     (Coverage::of(&acks), Pace::of(&acks))
 }
 
 impl Case {
-    /// The verdict.
+    /// Returns the verdict.
     pub(crate) fn verdict(&self) -> Verdict {
         self.prevented().unwrap_or_else(|| self.by_evidence().unwrap_or_else(|| self.by_rule()))
     }
 
-    /// Why there is no verdict, whatever the evidence.
+    /// Returns why there is no verdict with any evidence.
     fn prevented(&self) -> Option<Verdict> {
         let unknown = |text: String| Some(Verdict::of(Thinning::Unknown, text));
         if let Some(text) = &self.at_receiver {
@@ -136,7 +135,7 @@ impl Case {
         None
     }
 
-    /// By numbers or timestamps that show whether ACKs are missing.
+    /// Returns the verdict by numbers or timestamps that show whether ACKs are missing.
     fn by_evidence(&self) -> Option<Verdict> {
         if self.is_encrypted {
             return Some(self.whole("no box can read what is encrypted"));
@@ -145,25 +144,27 @@ impl Case {
             return Some(Verdict::of(Thinning::None, format!("{:.2} segments per ACK: each has its own", self.ratio)));
         }
         match (&self.identifications, &self.echoes) {
-            (identification::Told::Missing(share, text), _) if *share < identification::MISSING => {
+            (identification::Evidence::Missing(share, text), _) if *share < identification::MISSING => {
                 Some(self.whole(text))
             }
-            (_, echoes::Told::Whole(text)) if self.ordered < MIN_ORDERED && self.ratio > STANDARD => Some(Verdict::of(
-                Thinning::Unknown,
-                format!(
-                    "{text}, but {:.0} % of the data were acknowledged while others were missing",
-                    100.0 * (1.0 - self.ordered)
-                ),
-            )),
-            (_, echoes::Told::Whole(text)) => Some(self.whole(text)),
-            (identification::Told::Missing(_, text), _) | (_, echoes::Told::Missing(text)) => {
+            (_, echoes::Evidence::Whole(text)) if self.ordered < MIN_ORDERED && self.ratio > STANDARD => {
+                Some(Verdict::of(
+                    Thinning::Unknown,
+                    format!(
+                        "{text}, but {:.0} % of the data were acknowledged while others were missing",
+                        100.0 * (1.0 - self.ordered)
+                    ),
+                ))
+            }
+            (_, echoes::Evidence::Whole(text)) => Some(self.whole(text)),
+            (identification::Evidence::Missing(_, text), _) | (_, echoes::Evidence::Missing(text)) => {
                 Some(Verdict::of(Thinning::Thinned, text.as_str()))
             }
             _ => None,
         }
     }
 
-    /// Nothing is removed, as `text` says.
+    /// Returns the verdict that nothing is removed, as `text` states.
     fn whole(&self, text: &str) -> Verdict {
         let Coverage { mean, largest, count, .. } = self.coverage;
         if count < MIN_ACKS {
@@ -181,14 +182,14 @@ impl Case {
         )
     }
 
-    /// By what a receiver does of itself.
+    /// Returns the verdict by the behaviour of the receiver itself.
     fn by_rule(&self) -> Verdict {
         let Coverage { mean, by_rule, usual, largest, count, .. } = self.coverage;
         let (numbers, echoes, is_open) = match (&self.identifications, &self.echoes) {
-            (identification::Told::Nothing(numbers), echoes::Told::Nothing(echoes)) => {
+            (identification::Evidence::Nothing(numbers), echoes::Evidence::Nothing(echoes)) => {
                 (numbers.as_str(), echoes.as_str(), false)
             }
-            (identification::Told::Nothing(numbers), echoes::Told::Open(echoes)) => {
+            (identification::Evidence::Nothing(numbers), echoes::Evidence::Open(echoes)) => {
                 (numbers.as_str(), echoes.as_str(), true)
             }
             _ => ("", "", false),
@@ -198,7 +199,8 @@ impl Case {
             return unknown(format!("ACKs of data in order: found {count}, expected at least {MIN_ACKS}"));
         }
         if mean > STANDARD && by_rule >= RULE {
-            // As a receiver of many segments does, and a box that removes all ACKs but one of some.
+            // As with a receiver of many segments, or a box that removes all but one ACK of a
+            // group.
             return unknown(format!(
                 "{:.0} % of the ACKs cover {usual} segments, or fewer after a timer",
                 100.0 * by_rule
@@ -209,8 +211,8 @@ impl Case {
                 "ACKs cover up to {largest} segments by no rule, {mean:.1} on average: batches of the receiver, or a box"
             ));
         }
-        // A stack that echoes the newest timestamp is more usual than a box that leaves each second
-        // ACK, neither more nor fewer.
+        // A stack that echoes the newest timestamp is more usual than a box that passes exactly
+        // every second ACK.
         if by_rule < RULE && (is_open || self.pace.is_of_return_path()) {
             return unknown(format!("{mean:.2} segments per ACK, by no rule"));
         }
@@ -222,15 +224,15 @@ impl Case {
 mod tests {
     use super::*;
 
-    /// A direction whose ACKs cover so many segments on average, a share of them by a rule, with
-    /// nothing that shows more.
+    /// Returns a direction whose ACKs cover this number of segments on average, a share of them by
+    /// a rule, without further evidence.
     fn case(mean: f64, by_rule: f64) -> Case {
         let coverage = Coverage { mean, by_rule, usual: mean as u32, largest: 12, count: 400, agreement: by_rule };
         Case {
             coverage,
             pace: Pace::default(),
-            identifications: identification::Told::Nothing("zero".to_owned()),
-            echoes: echoes::Told::Nothing("no timestamps".to_owned()),
+            identifications: identification::Evidence::Nothing("zero".to_owned()),
+            echoes: echoes::Evidence::Nothing("no timestamps".to_owned()),
             at_receiver: None,
             is_encrypted: false,
             pure_acks: 500,
@@ -248,7 +250,7 @@ mod tests {
     #[test]
     fn ordinary_delayed_acks_are_the_receivers() {
         assert_eq!(found(&case(1.99, 0.99)), Thinning::None);
-        // A box at a steady state leaves one ACK of four, each time.
+        // A box in a steady state passes one ACK of four, each time.
         assert_eq!(found(&case(8.0, 0.99)), Thinning::Unknown);
     }
 
@@ -262,15 +264,16 @@ mod tests {
 
     #[test]
     fn evidence_decides() {
-        let missing = |share| identification::Told::Missing(share, "numbers".to_owned());
+        let missing = |share| identification::Evidence::Missing(share, "numbers".to_owned());
         let with = |identifications, echoes| found(&Case { identifications, echoes, ..case(6.0, 0.2) });
         let (nothing, no_numbers) = (case(0.0, 0.0).echoes, case(0.0, 0.0).identifications);
-        let [whole, later] = [echoes::Told::Whole("whole".to_owned()), echoes::Told::Missing("later".to_owned())];
+        let [whole, later] =
+            [echoes::Evidence::Whole("whole".to_owned()), echoes::Evidence::Missing("later".to_owned())];
         assert_eq!(with(missing(0.6), nothing.clone()), Thinning::Thinned);
         assert_eq!(with(no_numbers.clone(), later.clone()), Thinning::Thinned);
         assert_eq!(with(missing(0.0), nothing), Thinning::SparseReceiver);
         assert_eq!(with(no_numbers, whole.clone()), Thinning::SparseReceiver);
-        // What shows that nothing is missing has the last word.
+        // Evidence that nothing is missing has precedence.
         assert_eq!(with(missing(0.0), later), Thinning::SparseReceiver);
         assert_eq!(with(missing(0.6), whole), Thinning::SparseReceiver);
     }
@@ -280,17 +283,17 @@ mod tests {
         assert_eq!(found(&case(1.02, 0.5)), Thinning::None);
     }
 
-    /// Timestamps tell of ACKs in order alone: those of losses may be missing.
+    /// Timestamps concern ACKs in order only: those of losses may be missing.
     #[test]
     fn whole_acks_in_order_are_not_all() {
-        let echoes = echoes::Told::Whole("whole".to_owned());
+        let echoes = echoes::Evidence::Whole("whole".to_owned());
         assert_eq!(found(&Case { echoes: echoes.clone(), ordered: 0.6, ..case(6.0, 0.2) }), Thinning::Unknown);
         assert_eq!(found(&Case { echoes, ordered: 0.6, ..case(1.9, 0.2) }), Thinning::None);
     }
 
     #[test]
     fn conditions_prevent_a_verdict() {
-        let thinned = Case { echoes: echoes::Told::Missing("later".to_owned()), ..case(6.0, 0.2) };
+        let thinned = Case { echoes: echoes::Evidence::Missing("later".to_owned()), ..case(6.0, 0.2) };
         assert_eq!(found(&thinned), Thinning::Thinned);
         assert_eq!(found(&Case { at_receiver: Some("there".to_owned()), ..thinned.clone() }), Thinning::NotVisible);
         assert_eq!(found(&Case { pure_acks: 40, ..thinned.clone() }), Thinning::Unknown);
@@ -302,7 +305,7 @@ mod tests {
     #[test]
     fn the_pace_of_a_link_and_later_echoes_leave_it_open() {
         let pace = Pace { share: 0.9, varies: 0.3, count: 400, rate: 5e4 };
-        let echoes = echoes::Told::Open("later".to_owned());
+        let echoes = echoes::Evidence::Open("later".to_owned());
         assert_eq!(found(&Case { pace, ..case(1.8, 0.6) }), Thinning::Unknown);
         assert_eq!(found(&Case { echoes: echoes.clone(), ..case(1.8, 0.6) }), Thinning::Unknown);
         assert_eq!(found(&Case { pace, echoes, ..case(2.0, 0.99) }), Thinning::None);

@@ -1,7 +1,7 @@
-//! Packets that are kept for estimates and figures: windows of successive ones, spread over the
-//! whole connection, in bounded memory.
+//! Packets kept for estimates and figures: windows of successive ones, spread over the whole
+//! connection, in bounded memory.
 
-use crate::way::{Ack, Data, Passing};
+use crate::direction::{Ack, Data, Passing};
 use crate::writes::Pause;
 
 /// Successive packets in a window, data and ACKs together: 2,048 and 1,024 if each second segment
@@ -10,18 +10,18 @@ const WINDOW: u64 = 3072;
 
 /// A block of data beyond the ACK that the receiver holds (RFC 2018, §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldBlock {
     pub(crate) at: u64,
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
-/// The data of a direction and the acknowledgments that returned meanwhile.
+/// The data of a direction and the acknowledgments that returned in between.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
     pub(crate) data: Vec<Data>,
     pub(crate) acks: Vec<Ack>,
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<HeldBlock>,
 }
 
 impl Window {
@@ -37,20 +37,20 @@ impl Window {
 /// distances.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
-    /// Windows, and their places in the sequence of windows.
+    /// Windows, and their indices in the sequence of windows.
     windows: Vec<(u64, Window)>,
     lossy: Option<(u64, Window)>,
-    /// The window of the last packets, of which `filled` are in it.
+    /// The window of the last packets, which has `filled` of them.
     current: Window,
     place: u64,
     filled: u64,
     max_windows: usize,
-    /// One window is kept of each `stride`.
+    /// One window is kept of every `stride`.
     stride: u64,
 }
 
 impl Trace {
-    /// An empty sample of at most `max_windows` windows.
+    /// Returns an empty sample of at most `max_windows` windows.
     pub(crate) fn new(max_windows: usize) -> Self {
         Self {
             windows: Vec::new(),
@@ -63,25 +63,25 @@ impl Trace {
         }
     }
 
-    /// Data passed.
+    /// Adds data that passed.
     #[inline]
     pub(crate) fn data(&mut self, data: Data) {
         self.next();
         self.current.data.push(data);
     }
 
-    /// An acknowledgment passed.
+    /// Adds an acknowledgment that passed.
     #[inline]
     pub(crate) fn ack(&mut self, ack: Ack) {
         self.next();
         self.current.acks.push(ack);
     }
 
-    /// The acknowledgment that follows reports a block. The bound of the packets bounds the blocks:
-    /// an ACK has at most four.
+    /// Adds a block of the next acknowledgment. The limit of the packets limits the blocks: an ACK
+    /// has at most four.
     #[cold]
-    pub(crate) fn held(&mut self, held: Held) {
-        self.current.held.push(held);
+    pub(crate) fn block(&mut self, block: HeldBlock) {
+        self.current.held.push(block);
     }
 
     /// Makes room for a packet.
@@ -124,39 +124,39 @@ impl Trace {
         }
     }
 
-    /// The windows at even distances, the last of which may not be full.
+    /// Returns the windows at even distances, the last of which may not be full.
     fn even(&self) -> impl Iterator<Item = (u64, &Window)> {
         let is_last = self.place.is_multiple_of(self.stride) && self.windows.len() < self.max_windows;
         let last = (is_last && self.filled > 0).then_some((self.place, &self.current));
         self.windows.iter().map(|(place, window)| (*place, window)).chain(last)
     }
 
-    /// The windows that are kept at most.
+    /// Returns the maximum number of windows that are kept.
     pub(crate) const fn max_windows(&self) -> usize {
         self.max_windows
     }
 
-    /// One window is kept of so many.
+    /// Returns the number of windows of which one is kept.
     pub(crate) const fn stride(&self) -> u64 {
         self.stride
     }
 
-    /// Whether no packet is left out.
+    /// Returns `true` if no packet is omitted.
     pub(crate) fn is_whole(&self) -> bool {
         self.stride == 1 && self.even().count() as u64 * WINDOW >= self.place * WINDOW + self.filled
     }
 
-    /// The data as stretches without gaps and steps of the capture's clock.
+    /// Returns the data as stretches without gaps and steps of the capture's clock.
     pub(crate) fn data_stretches(&self) -> Vec<Vec<Data>> {
         self.stretches(|window| &window.data, |data| data.is_cut)
     }
 
-    /// The acknowledgments as stretches without gaps and steps of the capture's clock.
+    /// Returns the acknowledgments as stretches without gaps and steps of the capture's clock.
     pub(crate) fn ack_stretches(&self) -> Vec<Vec<Ack>> {
         self.stretches(|window| &window.acks, |ack| ack.pause == Pause::Step)
     }
 
-    /// The windows of figures, of which successive ones are joined.
+    /// Returns the windows of figures; successive ones are joined.
     pub(crate) fn windows(&self) -> Vec<Window> {
         let mut all: Vec<(u64, &Window)> = self.even().collect();
         all.extend(self.lossy.iter().map(|(place, window)| (*place, window)));
@@ -258,8 +258,7 @@ mod tests {
     #[test]
     fn a_long_sequence_is_sampled_in_windows_that_hold_both_data_and_their_acks() {
         let windows = trace(1_000_000).windows();
-        // 326 windows of 3,072 packets are thinned to at most eight, and to no fewer than half of
-        // that.
+        // 326 windows of 3,072 packets are reduced to at most eight, and to at least half of that.
         assert!((4..=8).contains(&windows.len()), "{}", windows.len());
         for window in &windows {
             let spans = [
@@ -282,7 +281,7 @@ mod tests {
     #[test]
     fn the_first_retransmission_is_kept_for_figures_and_not_for_estimates() {
         let mut trace = Trace::new(8);
-        // In the sixth window of 326, of which each 64th is kept.
+        // In the sixth window of 326, of which every 64th is kept.
         let at = 5 * WINDOW + 100;
         (0..1_000_000).for_each(|now| {
             let passing = if now == at { Passing::Retransmitted } else { Passing::New };

@@ -1,24 +1,24 @@
 //! Where the application of a sender may have paused.
 //!
-//! A segment that is not full, or that has PSH, may end all that the application has written (RFC
-//! 9293, §3.8.6.2.1 and §3.9.1.2). What follows may have left when the application wrote again, so
-//! that its distance is not that of the path. If nothing was outstanding by then, the application
-//! has paused (after T-RAT's flows limited by their application: Zhang et al., *On the
-//! Characteristics and Origins of Internet Flow Rates*, SIGCOMM 2002, §4). Otherwise it may have
-//! written on at once: Linux pushes each packet of a TLS stream that fills its buffer.
+//! A segment that is not full, or that has PSH, may end a write of the application (RFC 9293,
+//! §3.8.6.2.1 and §3.9.1.2). The data after it may have been sent at the next write, so their
+//! distance is not that of the path. If nothing was outstanding by then, the application has paused
+//! (after T-RAT's flows limited by their application: Zhang et al., *On the Characteristics and
+//! Origins of Internet Flow Rates*, SIGCOMM 2002, §4). Otherwise it may have continued immediately:
+//! Linux pushes each packet of a TLS stream that fills its buffer.
 
 use std::collections::VecDeque;
 
-/// The share of a full payload from which a segment counts as full: options that come and go (SACK,
-/// 36 bytes of 1448) take some of it.
+/// The minimum share of a full payload for a full segment: variable options (SACK, 36 bytes of
+/// 1448) use some of it.
 const FULL: f64 = 0.9;
-/// The smallest payload of a full-sized segment: the default of IPv4 (RFC 9293, §3.7.1). A largest
-/// payload below it is that of messages.
+/// The minimum payload of a full-sized segment: the default of IPv4 (RFC 9293, §3.7.1). A smaller
+/// maximum payload is that of messages.
 const MIN_FULL: u32 = 536;
-/// Datagrams of QUIC up to this length carry no data: an ACK frame with a connection id, a packet
+/// Datagrams of QUIC up to this length carry no data: an ACK frame with a connection ID, a packet
 /// number and a tag takes 30 to 80 bytes (RFC 9000, §19.3).
 const MAX_CONTROL: u32 = 100;
-/// Ends that are followed until they are acknowledged.
+/// The maximum number of ends that are followed until they are acknowledged.
 const MAX_ENDS: usize = 1 << 12;
 
 /// Returns `true` if a segment with `length` bytes is full. `mss` is the payload of a full-sized
@@ -40,7 +40,7 @@ pub(crate) const fn is_control(length: u32) -> bool {
     length <= MAX_CONTROL
 }
 
-/// As [`ends_write`], for the datagram of a transport whose segments cannot be read.
+/// Like [`ends_write`], for the datagram of a transport whose segments cannot be read.
 #[inline]
 pub(crate) fn datagram_ends_write(length: u32, mss: u32) -> bool {
     !is_control(length) && !is_full(length, mss)
@@ -56,23 +56,23 @@ pub(crate) enum Pause {
     Possible,
     /// A write ended, and nothing was outstanding when the next began.
     Certain,
-    /// The clock of the capture has stepped, so that no time is known.
+    /// The clock of the capture has stepped, so no time is known.
     Step,
 }
 
 /// The ends of writes in one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Writes {
-    /// Whether the newest segment is in the midst of a write, so that the sender has more to send.
+    /// Whether the newest segment is within a write, so that the sender has more to send.
     has_more: bool,
-    /// Offsets behind segments that end a write and are not acknowledged.
+    /// Offsets after segments that end a write and are not acknowledged.
     ends: VecDeque<u64>,
     /// The pause before the data that are not acknowledged.
     pending: Pause,
 }
 
 impl Writes {
-    /// New data up to `end` were sent, while nothing was outstanding or something was.
+    /// Records that new data up to `end` were sent, with or without outstanding data.
     #[inline]
     pub(crate) fn send(&mut self, end: u64, ends_write: bool, is_outstanding: bool) {
         if !is_outstanding && self.pending == Pause::Possible {
@@ -87,12 +87,12 @@ impl Writes {
         }
     }
 
-    /// Returns `true` if the newest segment is in the midst of a write.
+    /// Returns `true` if the newest segment is within a write.
     pub(crate) const fn has_more(&self) -> bool {
         self.has_more
     }
 
-    /// The pause between the data that the ACK before acknowledged and those below `ack`.
+    /// Returns the pause between the data that the previous ACK acknowledged and those below `ack`.
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u64) -> Pause {
         let mut pause = std::mem::take(&mut self.pending);

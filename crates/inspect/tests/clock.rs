@@ -1,21 +1,21 @@
 //! Captures whose clock steps, is coarse, or has packets out of order.
 
 use crate::misleading::{Captured, MS, MSS, RTT, download, inspect, only};
-use acklab_inspect::report::{Report, Way};
+use acklab_inspect::report::{Direction, Report};
 use acklab_wire::tcp::{Options, Timestamps};
 
 const SECOND: i64 = 1000 * MS as i64;
 const HOUR: i64 = 3600 * SECOND;
 const STARTS: u64 = 1_700_000_000_000 * MS;
 
-/// 1,500 segments at 12 Mbps over 50 ms, captured with `behind` of the round trip between the point
-/// and the server.
+/// Returns 1,500 segments at 12 Mbps over 50 ms, captured with `behind` of the round trip between
+/// the point and the server.
 fn captured(behind: u64) -> Vec<Captured> {
     download(STARTS, 1, 1500, behind)
 }
 
-/// Gives each packet a timestamp in milliseconds, and the echo of the newest that had come to its
-/// end, `behind` earlier to the server.
+/// Adds to each packet a timestamp in milliseconds, and the echo of the newest one that had arrived
+/// at its end, `behind` earlier at the server.
 fn stamp(packets: &mut [Captured], behind: u64) {
     let millis = |nanos: u64| (nanos / MS) as u32;
     let sent: Vec<(u64, bool)> = packets.iter().map(|packet| (packet.at, packet.is_servers)).collect();
@@ -33,20 +33,20 @@ fn step(packets: &mut [Captured], place: usize, by: i64) {
     packets[place..].iter_mut().for_each(|packet| packet.at = packet.at.saturating_add_signed(by));
 }
 
-fn way(report: Report) -> Way {
-    only(report).ways.remove(0)
+fn direction(report: Report) -> Direction {
+    only(report).directions.remove(0)
 }
 
-/// The measures of time of a capture, which a step must not change by more than the time of a few
+/// Checks that a step changes the measures of time of a capture by at most the time of a few
 /// packets.
 fn assert_unchanged(changed: &Report, plain: &Report) {
     assert!((changed.duration - plain.duration).abs() < 0.005, "{} {}", changed.duration, plain.duration);
-    let [changed, plain] = [changed, plain].map(|report| way(report.clone()));
+    let [changed, plain] = [changed, plain].map(|report| direction(report.clone()));
     assert!((changed.duration - plain.duration).abs() < 0.005);
     assert!((changed.goodput / plain.goodput - 1.0).abs() < 0.01);
     let [one, other] = [&changed.rate, &plain.rate].map(|rate| rate.value().unwrap().value);
     assert!((one / other - 1.0).abs() < 0.01, "{one} {other}");
-    let [one, other] = [&changed, &plain].map(|way| *way.round_trip.base.value().unwrap());
+    let [one, other] = [&changed, &plain].map(|direction| *direction.round_trip.base.value().unwrap());
     assert!((one - other).abs() <= 1.0, "{one} {other}: packets of one time may come in another order, a packet apart");
     assert!(changed.round_trip.p95 <= plain.round_trip.p95.map(|late| late + 1.1));
     assert_eq!(changed.losses.retransmitted, plain.losses.retransmitted);
@@ -91,7 +91,7 @@ fn several_steps_are_found() {
     assert_unchanged(&report, &plain);
 }
 
-/// The ACKs of a card's other queue come 2 ms late in the file.
+/// The ACKs of a NIC's other queue are 2 ms late in the file.
 #[test]
 fn packets_out_of_order_are_ordered_by_time() {
     let mut packets = captured(0);
@@ -116,7 +116,7 @@ fn a_single_wrong_time_is_no_step() {
     }
 }
 
-/// A minute in which the server sends nothing and its clock runs on.
+/// A minute in which the server sends nothing and its clock continues.
 #[test]
 fn a_pause_is_no_step() {
     let mut packets = captured(0);
@@ -127,8 +127,8 @@ fn a_pause_is_no_step() {
     assert!(report.duration > 60.0);
 }
 
-/// A message every two seconds, to which the receiver replies at once: the step is as long as the
-/// timestamps say, and the pause before it counts.
+/// A message every two seconds, to which the receiver replies immediately: the size of the step
+/// follows the timestamps, and the pause before it counts.
 #[test]
 fn a_pause_within_a_step_counts() {
     let mut packets = captured(RTT);
@@ -155,9 +155,9 @@ fn a_coarse_clock_is_named_and_its_rate_has_the_truth() {
     packets.iter_mut().for_each(|packet| packet.at = packet.at / (10 * MS) * (10 * MS));
     let report = inspect(&packets);
     assert!((report.clock.tick - 10.0).abs() < 1e-9);
-    let way = way(report);
+    let direction = direction(report);
     // 1448 bytes and 40 of headers in a millisecond.
-    let rate = way.rate.value().unwrap();
+    let rate = direction.rate.value().unwrap();
     assert!((rate.low..=rate.high).contains(&(f64::from(MSS + 40) * 8e-3)) && rate.high < 13.0, "{rate:?}");
 }
 
@@ -167,7 +167,7 @@ fn a_round_trip_below_the_tick_is_not_zero() {
     let mut packets = captured(0);
     packets.iter_mut().for_each(|packet| packet.at = packet.at / (100 * MS) * (100 * MS));
     packets.sort_by_key(|packet| packet.at);
-    let round_trip = way(inspect(&packets)).round_trip;
+    let round_trip = direction(inspect(&packets)).round_trip;
     assert_eq!((round_trip.base.value(), round_trip.base_below), (None, Some(100.0)));
     assert_eq!(round_trip.base.reason(), Some("below the tick of the capture's clock of 100 ms"));
 }

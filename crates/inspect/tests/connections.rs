@@ -1,9 +1,9 @@
-//! Connections of which everything is known.
+//! Connections with known properties.
 
 use crate::properties::frames::any_frames_yield_a_sound_report;
 use crate::seeds;
 use acklab_base::{Ecn, Instant};
-use acklab_inspect::report::{Position, Report, Way};
+use acklab_inspect::report::{Direction, Position, Report};
 use acklab_inspect::thinning::Thinning;
 use acklab_inspect::{Inspector, LinkType, Options as Bounds};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
@@ -16,9 +16,9 @@ const MSS: u32 = 1448;
 const PACKET: u64 = 1_000_000;
 const RTT: u64 = 50_000_000;
 
-/// A download of `segments` that a bottleneck of 12 Mbps spaces, captured at the sender: the ACK of
-/// every `every`-th segment returns after an RTT of 50 ms. `keep` says which ACKs reach the sender.
-/// Identifications of ACKs begin at a random number, as those of Linux.
+/// A download of `segments` that a bottleneck of 12 Mbps spaces, captured at the sender. The ACK of
+/// every `every`-th segment returns after an RTT of 50 ms. `keep` selects the ACKs that reach the
+/// sender. Identifications of ACKs begin at a random number, as in Linux.
 struct Download {
     inspector: Inspector,
     ends: Endpoints,
@@ -44,7 +44,7 @@ impl Download {
     fn new(segments: u32, every: u32, keep: impl Fn(u32) -> bool) -> Self {
         let start = 1_000_000_000_u64;
         let mut events = Vec::new();
-        // Numbers wrap in the midst of the download.
+        // Numbers wrap in the middle of the download.
         let first = 0_u32.wrapping_sub(100 * MSS);
         for number in 0..segments {
             let at = start + u64::from(number) * PACKET;
@@ -85,46 +85,46 @@ impl Download {
         self.inspector.finish()
     }
 
-    fn way(self) -> Way {
+    fn direction(self) -> Direction {
         let mut report = self.report();
-        assert_eq!((report.connections.len(), report.connections[0].ways.len()), (1, 1));
-        report.connections.remove(0).ways.remove(0)
+        assert_eq!((report.connections.len(), report.connections[0].directions.len()), (1, 1));
+        report.connections.remove(0).directions.remove(0)
     }
 }
 
 #[test]
 fn the_bottleneck_and_the_round_trip_are_those_of_the_path() {
-    let way = Download::new(3000, 2, |_| true).way();
-    assert_eq!(way.position, Position::Sender);
-    let rate = way.rate.value().unwrap();
+    let direction = Download::new(3000, 2, |_| true).direction();
+    assert_eq!(direction.position, Position::Sender);
+    let rate = direction.rate.value().unwrap();
     assert!((rate.value - 12.0).abs() < 0.01, "{rate:?}");
-    assert!(way.rate_is_lower_bound, "no round trip is longer than another, so that nothing waited");
-    // An ACK covers two segments, the later of which it answers at once.
-    let base = way.round_trip.base.value().unwrap();
-    assert!((base - 50.0).abs() < 1.1, "{base}: the echo of a timestamp tells its tick of 1 ms");
-    assert!((way.round_trip.ahead.unwrap() - 50.0).abs() < 0.001);
-    let acks = way.acks.unwrap();
+    assert!(direction.rate_is_lower_bound, "no round trip is longer than another, so that nothing waited");
+    // An ACK covers two segments, and responds to the later one immediately.
+    let base = direction.round_trip.base.value().unwrap();
+    assert!((base - 50.0).abs() < 1.1, "{base}: the echo of a timestamp has a tick of 1 ms");
+    assert!((direction.round_trip.ahead.unwrap() - 50.0).abs() < 0.001);
+    let acks = direction.acks.unwrap();
     assert_eq!((acks.count, acks.usual, acks.thinning), (1500, 2, Thinning::None));
-    assert_eq!((acks.missing, way.losses.retransmitted), (Some(0.0), 0));
+    assert_eq!((acks.missing, direction.losses.retransmitted), (Some(0.0), 0));
 }
 
 #[test]
 fn missing_numbers_show_a_thinner() {
-    let way = Download::new(6000, 2, |ack| ack % 7 == 0 || ack % 3 == 0).way();
-    let acks = way.acks.unwrap();
+    let direction = Download::new(6000, 2, |ack| ack % 7 == 0 || ack % 3 == 0).direction();
+    let acks = direction.acks.unwrap();
     assert_eq!(acks.thinning, Thinning::Thinned);
-    // Of 21 ACKs 9 are kept: those that 3 or 7 divides.
+    // Of 21 ACKs 9 are kept: those divisible by 3 or 7.
     assert!((acks.missing.unwrap() - 12.0 / 21.0).abs() < 0.01, "{acks:?}");
 }
 
 #[test]
 fn a_receiver_that_acknowledges_rarely_is_no_thinner() {
-    let acks = Download::new(6000, 10, |_| true).way().acks.unwrap();
+    let acks = Download::new(6000, 10, |_| true).direction().acks.unwrap();
     assert_eq!((acks.usual, acks.thinning), (10, Thinning::SparseReceiver));
 }
 
 #[test]
-fn a_retransmission_is_told_from_one_that_was_not_needed() {
+fn a_retransmission_is_distinguished_from_a_spurious_one() {
     let mut download = Download::new(400, 2, |_| true);
     let again = |number: usize, at: u64, events: &mut Vec<(u64, bool, Segment, u16)>| {
         let mut copy = events.iter().filter(|event| event.1).nth(number).copied().unwrap();
@@ -133,11 +133,11 @@ fn a_retransmission_is_told_from_one_that_was_not_needed() {
         copy.2.options.timestamps = Some(Timestamps { value: clocks.value + (at / 1_000_000) as u32, ..clocks });
         events.push(copy);
     };
-    // Sent again after 20 ms, while the ACK of the original, which echoes its timestamp, is on its
-    // way.
+    // Retransmitted after 20 ms, while the ACK of the original, which echoes its timestamp, is in
+    // flight.
     again(200, 20_000_000, &mut download.events);
-    let way = download.way();
-    assert_eq!((way.losses.retransmitted, way.losses.spurious, way.losses.lost_behind), (1, 1, 0));
+    let direction = download.direction();
+    assert_eq!((direction.losses.retransmitted, direction.losses.spurious, direction.losses.lost_behind), (1, 1, 0));
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn a_late_segment_with_an_old_timestamp_was_reordered() {
     let mut download = Download::new(400, 2, |_| true);
     let late = download.events.iter_mut().filter(|event| event.1).nth(100).unwrap();
     late.0 += 5_500_000;
-    let way = download.way();
-    assert_eq!((way.losses.reordered, way.losses.retransmitted), (1, 0));
+    let direction = download.direction();
+    assert_eq!((direction.losses.reordered, direction.losses.retransmitted), (1, 0));
 }
 
 #[test]

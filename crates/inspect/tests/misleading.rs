@@ -1,5 +1,4 @@
-//! Captures that mislead: packets that are there twice, ports that are used again, reordering, and
-//! what the capture lacks.
+//! Misleading captures: duplicated packets, reused ports, reordering, and gaps of the capture.
 
 use acklab_base::Instant;
 use acklab_inspect::report::{Connection, Position, Report};
@@ -14,7 +13,7 @@ pub(crate) const MS: u64 = 1_000_000;
 const PACKET: u64 = MS;
 pub(crate) const RTT: u64 = 50 * MS;
 
-/// A packet of a capture: when, by the server or its client, with which identification.
+/// A packet of a capture: its time, sent by the server or its client, and its identification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Captured {
     pub(crate) at: u64,
@@ -23,7 +22,7 @@ pub(crate) struct Captured {
     identification: u16,
 }
 
-/// A download of `segments` over a path of 12 Mbps, of which the client acknowledges each second
+/// Returns a download of `segments` over a path of 12 Mbps; the client acknowledges each second
 /// segment. The server has the numbers from `first` on. `behind` is the part of the round trip
 /// between the point of capture and the server.
 pub(crate) fn download(start: u64, first: u32, segments: u32, behind: u64) -> Vec<Captured> {
@@ -61,7 +60,7 @@ fn flags_mss(flags: Flags) -> Option<u16> {
     flags.contains(Flags::SYN).then_some(MSS as u16)
 }
 
-/// Orders packets by time, and numbers those of each end as it sends them.
+/// Orders packets by time, and numbers those of each end in the order of sending.
 fn number(packets: &mut [Captured]) {
     packets.sort_by_key(|packet| packet.at);
     let mut next = [700_u16, 30_000];
@@ -87,7 +86,7 @@ pub(crate) fn inspect(packets: &[Captured]) -> Report {
 }
 
 pub(crate) fn only(mut report: Report) -> Connection {
-    assert_eq!((report.connections.len(), report.connections[0].ways.len()), (1, 1));
+    assert_eq!((report.connections.len(), report.connections[0].directions.len()), (1, 1));
     report.connections.remove(0)
 }
 
@@ -107,15 +106,15 @@ fn packets_that_are_there_twice_are_counted_once() {
         let found = only(found);
         assert_eq!((found.packets, found.duplicates), (expected.packets, once.len() as u64));
         assert!((found.duplicate_distance.unwrap() - 0.003).abs() < 1e-9);
-        let [expected, found] = [&expected.ways[0], &found.ways[0]];
+        let [expected, found] = [&expected.directions[0], &found.directions[0]];
         assert_eq!((found.losses.retransmitted, found.losses.reordered), (0, 0));
         assert_eq!(found.acks.unwrap().count, expected.acks.unwrap().count);
         assert_eq!((found.data_segments, found.round_trip.base.value()), (200, Some(&50.0)));
     }
 }
 
-/// The second connection has numbers 1.5 billion ahead, of which no window tells that they are
-/// another's.
+/// The second connection has numbers 1.5 billion ahead; no window shows that they belong to another
+/// connection.
 #[test]
 fn a_syn_with_another_number_is_another_connection() {
     let mut packets = download(1000 * MS, 1, 100, 0);
@@ -127,8 +126,11 @@ fn a_syn_with_another_number_is_another_connection() {
     let report = inspect(&packets);
     assert_eq!((report.counts.connections, report.connections.len()), (2, 2));
     for connection in &report.connections {
-        let way = &connection.ways[0];
-        assert_eq!((way.data_segments, way.losses.retransmitted, way.losses.uncaptured_octets), (100, 0, 0));
+        let direction = &connection.directions[0];
+        assert_eq!(
+            (direction.data_segments, direction.losses.retransmitted, direction.losses.uncaptured_octets),
+            (100, 0, 0)
+        );
         assert_eq!(connection.packets, 153);
     }
 }
@@ -146,15 +148,18 @@ fn what_is_overtaken_at_the_receiver_is_not_lost() {
         if !identifications {
             packets.iter_mut().for_each(|packet| packet.identification = 0);
         }
-        let way = only(inspect(&packets)).ways.remove(0);
-        assert_eq!(way.position, Position::Receiver);
-        assert_eq!((way.losses.reordered, way.losses.retransmitted, way.losses.lost_before), (20, 0, 0));
-        assert!(way.losses.share.abs() < 1e-12);
+        let direction = only(inspect(&packets)).directions.remove(0);
+        assert_eq!(direction.position, Position::Receiver);
+        assert_eq!(
+            (direction.losses.reordered, direction.losses.retransmitted, direction.losses.lost_before),
+            (20, 0, 0)
+        );
+        assert!(direction.losses.share.abs() < 1e-12);
     }
 }
 
-/// At the receiver, what has passed has arrived: to send it again was not needed, although its ACK
-/// has not passed yet.
+/// At the receiver, data that have passed have arrived: their retransmission is spurious, although
+/// their ACK has not passed yet.
 #[test]
 fn what_comes_again_at_the_receiver_is_spurious() {
     let mut packets = download(1000 * MS, 1, 200, RTT);
@@ -164,49 +169,53 @@ fn what_comes_again_at_the_receiver_is_spurious() {
     again.identification += 10_000;
     packets.push(again);
     packets.sort_by_key(|packet| packet.at);
-    let losses = only(inspect(&packets)).ways.remove(0).losses;
+    let losses = only(inspect(&packets)).directions.remove(0).losses;
     assert_eq!((losses.retransmitted, losses.spurious, losses.lost_behind), (1, 1, 0));
 }
 
-/// Segment 80 is not in the file, nor is it sent again: its ACK is there.
+/// Segment 80 is not in the file, and is not retransmitted: its ACK is there.
 #[test]
 fn data_that_were_acknowledged_and_not_captured_are_no_loss() {
     let mut packets = download(1000 * MS, 1, 200, 0);
     let missing = packets.iter().enumerate().filter(|(_, packet)| packet.segment.payload > 0).nth(80).unwrap().0;
     packets.remove(missing);
-    let losses = only(inspect(&packets)).ways.remove(0).losses;
+    let losses = only(inspect(&packets)).directions.remove(0).losses;
     assert_eq!((losses.uncaptured_octets, losses.retransmitted, losses.reordered), (u64::from(MSS), 0, 0));
 }
 
-/// ACKs that another queue of the card delivered before the data that they acknowledge, and data
-/// behind later data, by their times of capture.
+/// ACKs that another queue of the NIC delivered before the data that they acknowledge, and data
+/// after later data, by their times of capture.
 #[test]
 fn what_is_out_of_order_in_the_file_is_no_retransmission() {
     let mut packets = download(1000 * MS, 1, 200, RTT);
     for place in (20..200).step_by(20) {
         packets.swap(place, place + 1);
     }
-    let way = only(inspect(&packets)).ways.remove(0);
-    assert_eq!((way.losses.retransmitted, way.losses.reordered, way.losses.uncaptured_octets), (0, 0, 0));
-    assert!(way.losses.misfiled > 0);
-    assert!(way.round_trip.ahead.is_none_or(|ahead| ahead < 0.001), "{:?}", way.round_trip);
+    let direction = only(inspect(&packets)).directions.remove(0);
+    assert_eq!(
+        (direction.losses.retransmitted, direction.losses.reordered, direction.losses.uncaptured_octets),
+        (0, 0, 0)
+    );
+    assert!(direction.losses.misfiled > 0);
+    assert!(direction.round_trip.ahead.is_none_or(|ahead| ahead < 0.001), "{:?}", direction.round_trip);
 }
 
-/// Half a second of data at 12 Mbps, without the SYN, and without anything that the client has
-/// sent.
+/// Half a second of data at 12 Mbps, without the SYN, and without any packet of the client.
 #[test]
-fn data_alone_tell_what_they_can() {
+fn data_alone_show_what_they_can() {
     let packets: Vec<Captured> =
         download(1000 * MS, 1, 500, 0).into_iter().filter(|packet| packet.segment.payload > 0).collect();
-    let way = only(inspect(&packets)).ways.remove(0);
-    assert!((way.goodput / (f64::from(MSS) * 8e-3) - 1.0).abs() < 0.01, "{}", way.goodput);
-    let [low, high] = way.goodput_interval.unwrap();
-    assert!(low <= way.goodput && way.goodput <= high && low > 11.0, "{low} {high}");
-    assert_eq!(way.acks.unwrap().ratio, None);
-    assert!(way.statements.not_known.contains_key("ratio") && way.statements.evidence.contains_key("goodput"));
+    let direction = only(inspect(&packets)).directions.remove(0);
+    assert!((direction.goodput / (f64::from(MSS) * 8e-3) - 1.0).abs() < 0.01, "{}", direction.goodput);
+    let [low, high] = direction.goodput_interval.unwrap();
+    assert!(low <= direction.goodput && direction.goodput <= high && low > 11.0, "{low} {high}");
+    assert_eq!(direction.acks.unwrap().ratio, None);
+    assert!(
+        direction.statements.not_known.contains_key("ratio") && direction.statements.evidence.contains_key("goodput")
+    );
 }
 
-/// Packets of two and three segments, captured in mid-flow before a card cuts them.
+/// Packets of two and three segments, captured in mid-flow before a NIC splits them.
 #[test]
 fn in_mid_flow_the_size_of_segments_is_seen() {
     let mut packets: Vec<Captured> = Vec::new();
@@ -216,11 +225,11 @@ fn in_mid_flow_the_size_of_segments_is_seen() {
         packets.push(Captured { segment: Segment { seq: SeqNumber(seq), payload, ..packet.segment }, ..packet });
         seq += payload;
     }
-    let way = only(inspect(&packets)).ways.remove(0);
-    assert_eq!((way.mss, way.data_segments), (MSS, 750));
+    let direction = only(inspect(&packets)).directions.remove(0);
+    assert_eq!((direction.mss, direction.data_segments), (MSS, 750));
 }
 
-/// Requests and replies whose ACKs ride on data: the one pure ACK is that of the handshake.
+/// Requests and replies whose ACKs ride on data: the only pure ACK is that of the handshake.
 #[test]
 fn without_pure_acks_there_is_no_ratio() {
     let mut packets = download(1000 * MS, 1, 0, 0);
@@ -237,8 +246,8 @@ fn without_pure_acks_there_is_no_ratio() {
         ]);
     }
     number(&mut packets);
-    for way in &inspect(&packets).connections[0].ways {
-        assert_eq!(way.acks.unwrap().ratio, None, "{:?}", way.acks);
-        assert!(way.statements.not_known.contains_key("ratio"));
+    for direction in &inspect(&packets).connections[0].directions {
+        assert_eq!(direction.acks.unwrap().ratio, None, "{:?}", direction.acks);
+        assert!(direction.statements.not_known.contains_key("ratio"));
     }
 }

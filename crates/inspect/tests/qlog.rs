@@ -22,7 +22,7 @@ fn ack(number: u64, first: u64, last: u64) -> What {
     What::Received(Packet { number, payload: 0, acknowledges: vec![(first, last)] })
 }
 
-/// Packets of 1,000 bytes, one a millisecond, acknowledged by twos after 20 ms.
+/// Returns packets of 1,000 bytes, one per millisecond, acknowledged in pairs after 20 ms.
 fn transfer(packets: u64) -> Vec<Event> {
     let mut events: Vec<Event> = (0..packets).map(|number| (number * 1000, data(number))).collect();
     events.extend(
@@ -34,7 +34,7 @@ fn transfer(packets: u64) -> Vec<Event> {
     events
 }
 
-/// What is compared between forms: everything but titles.
+/// Returns the parts that are compared between forms: everything but titles.
 fn connections(report: &Report) -> Value {
     let mut connections = serde_json::to_value(&report.connections).unwrap();
     for connection in connections.as_array_mut().unwrap() {
@@ -46,14 +46,14 @@ fn connections(report: &Report) -> Value {
 #[test]
 fn a_transfer_has_a_rate_a_round_trip_and_a_ratio() {
     let report = log(&Form::QuicGo.write(&transfer(2000))).report;
-    let way = &report.connections[0].ways[0];
-    assert_eq!(way.position, Position::Sender);
+    let direction = &report.connections[0].directions[0];
+    assert_eq!(direction.position, Position::Sender);
     // 1,000 bytes in 1 ms, with 30 bytes of QUIC and 28 of UDP and IP around them.
-    assert!((way.rate.value().unwrap().value - 8.464).abs() < 0.05, "{:?}", way.rate);
-    assert!((way.round_trip.base.value().unwrap() - 20.0).abs() < 0.01);
-    assert!((way.acks.as_ref().unwrap().ratio.unwrap() - 2.0).abs() < 0.05);
-    assert!((way.goodput - 8.0).abs() < 0.1);
-    assert_eq!((way.data_segments, way.losses.retransmitted), (2000, 0));
+    assert!((direction.rate.value().unwrap().value - 8.464).abs() < 0.05, "{:?}", direction.rate);
+    assert!((direction.round_trip.base.value().unwrap() - 20.0).abs() < 0.01);
+    assert!((direction.acks.as_ref().unwrap().ratio.unwrap() - 2.0).abs() < 0.05);
+    assert!((direction.goodput - 8.0).abs() < 0.1);
+    assert_eq!((direction.data_segments, direction.losses.retransmitted), (2000, 0));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
     events.extend([7, 7, 8, 9].map(|number| (101_000, What::Lost(number))));
     events.push((102_000, ack(0, 8, 8)));
     let report = log(&Form::Mvfst.write(&events)).report;
-    let losses = report.connections[0].ways[0].losses;
+    let losses = report.connections[0].directions[0].losses;
     assert_eq!((losses.retransmitted, losses.spurious), (3, 1));
 }
 
@@ -80,7 +80,7 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
 fn a_lost_packet_of_the_handshake_is_no_lost_data() {
     let lost = json!({"time": 5, "name": "recovery:packet_lost", "data": {"header": {"packet_type": "initial", "packet_number": 0}}});
     let text = format!("{}\u{1e}{lost}\n", Form::QuicGo.write(&transfer(4)));
-    assert_eq!(log(&text).report.connections[0].ways[0].losses.retransmitted, 0);
+    assert_eq!(log(&text).report.connections[0].directions[0].losses.retransmitted, 0);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_event_of_unknown_shape_is_counted_and_named() {
     odd.iter().for_each(|event| text += &format!("\u{1e}{event}\n"));
     text += "\u{1e}{\"time\": 1, \"name\": \u{1e}{\"time\": 2, \"name\": \"quic:other\"}\n";
     let report = log(&text).report;
-    assert_eq!(report.connections[0].ways[0].data_segments, 10);
+    assert_eq!(report.connections[0].directions[0].data_segments, 10);
     assert_eq!(
         report.log.unwrap().note.unwrap(),
         "7 events were not understood: transport:packet_sent ×3, (no name) ×2, (no JSON) ×1, transport:packet_received ×1"
@@ -112,7 +112,7 @@ fn each_event_is_read_by_itself_in_a_contained_log_as_well() {
             "header": {"packet_type": "1RTT", "packet_number": number}, "raw": null, "frames": [{"frame_type": "datagram", "length": 9}]}})
     }));
     let report = log(&json!({"qlog_version": "0.3", "traces": [{"events": events}]}).to_string()).report;
-    assert_eq!(report.connections[0].ways[0].data_segments, 5);
+    assert_eq!(report.connections[0].directions[0].data_segments, 5);
     assert_eq!(report.connections[0].ends, ["endpoint", "peer"]);
     assert_eq!(report.log.unwrap().not_understood["transport:packet_sent"], 1);
 }
@@ -128,8 +128,8 @@ fn frames_that_are_null_are_none() {
     assert_eq!((report.connections[0].packets, report.log.unwrap().note), (7, None));
 }
 
-/// Both ends of one connection, as aioquic's tests write them, and a trace that could not be
-/// converted.
+/// Returns both ends of one connection, as aioquic's tests write them, and a trace that could not
+/// be converted.
 fn several() -> String {
     let mut file: Value = serde_json::from_str(&Form::Aioquic.write(&transfer(30))).unwrap();
     let traces = file["traces"].as_array_mut().unwrap();
@@ -156,7 +156,7 @@ fn all_traces_are_read_or_one_of_them() {
     }
 }
 
-/// The trace of a server has the events of all of its connections, which `group_id` tells apart
+/// The trace of a server has the events of all of its connections, distinguished by `group_id`
 /// (draft-ietf-quic-qlog-main-schema, "Grouping").
 #[test]
 fn groups_of_a_trace_are_connections() {
@@ -182,8 +182,8 @@ fn paths_number_their_packets() {
     let events = [sent(0), sent(1), sent(2), lost, ack];
     let fields = ["relative_time", "path_id", "category", "event", "data"];
     let report = log(&json!({"traces": [{"event_fields": fields, "events": events}]}).to_string()).report;
-    let way = &report.connections[0].ways[0];
-    assert_eq!((way.data_segments, way.losses.retransmitted, way.round_trip.samples), (3, 1, 1));
+    let direction = &report.connections[0].directions[0];
+    assert_eq!((direction.data_segments, direction.losses.retransmitted, direction.round_trip.samples), (3, 1, 1));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn an_observer_on_the_path_is_at_no_end() {
         Form::Aioquic.write(&transfer(30)).replace("\"type\":\"client\"", "\"type\":\"network\",\"flow\":\"client\"");
     let connection = log(&text).report.connections.remove(0);
     assert_eq!(connection.ends, ["client", "server"]);
-    assert_eq!(connection.ways[0].position, Position::Unknown);
+    assert_eq!(connection.directions[0].position, Position::Unknown);
 }
 
 #[test]
@@ -212,15 +212,15 @@ fn logs_may_be_joined_and_begin_with_a_mark_or_white_space() {
     assert_eq!(log(&format!("\u{feff} \n{one}")).report.counts.connections, 1);
 }
 
-/// A header that was lost leaves the events.
+/// If the header is missing, the events remain.
 #[test]
 fn events_without_a_header_are_a_trace() {
     let text = Form::Haskell.write(&transfer(6));
     let (_, events) = text.split_once('\n').unwrap();
-    assert_eq!(log(events).report.connections[0].ways[0].data_segments, 6);
+    assert_eq!(log(events).report.connections[0].directions[0].data_segments, 6);
 }
 
-/// A log that a process left when it was killed has all events but the last.
+/// The log of a killed process has all events but the last.
 #[test]
 fn a_log_that_is_cut_off_is_read_up_to_there() {
     for form in FORMS {
@@ -250,7 +250,7 @@ fn a_log_without_packets_has_no_connection() {
     }
 }
 
-/// Any transfer in both directions, in order of time. Times are multiples of 125 µs, which
+/// Returns any transfer in both directions, in order of time. Times are multiples of 125 µs, which
 /// milliseconds since 1970 in a double can hold.
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let ranges = prop::collection::vec((0..60_u64, 0..5_u64), 0..3);
@@ -278,7 +278,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The same events are the same connection, whichever stack wrote them.
+    /// The same events are the same connection in the form of any stack.
     #[test]
     fn each_form_reads_the_same(events in events()) {
         let expected = log(&Form::QuicGo.write(&events));

@@ -10,7 +10,7 @@ const CLIENT_ID: &[u8] = &[1; 8];
 const SERVER_ID: &[u8] = &[2; 8];
 const MS: u64 = 1_000_000;
 
-/// A packet over IPv4 between 192.0.2.1 (ports from 50000) and 192.0.2.2.
+/// Returns a packet over IPv4 between 192.0.2.1 (ports from 50000) and 192.0.2.2.
 fn packet(from: u16, to: u16, payload: &[u8]) -> Vec<u8> {
     let length = (28 + payload.len()) as u16;
     let host = |port: u16| if port >= CLIENT { 1 } else { 2 };
@@ -22,8 +22,8 @@ fn packet(from: u16, to: u16, payload: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// A datagram with a long header of version 1: an Initial packet without a token, or a Handshake
-/// packet.
+/// Returns a datagram with a long header of version 1: an Initial packet without a token, or a
+/// Handshake packet.
 fn long(first: u8, [destination, source]: [&[u8]; 2], length: usize) -> Vec<u8> {
     let mut octets = vec![first, 0, 0, 0, 1];
     for id in [destination, source] {
@@ -39,7 +39,7 @@ fn long(first: u8, [destination, source]: [&[u8]; 2], length: usize) -> Vec<u8> 
     octets
 }
 
-/// A datagram with a short header: octets that look random (SplitMix64) behind the id.
+/// Returns a datagram with a short header: octets that look random (SplitMix64) behind the id.
 fn short(id: &[u8], number: u64, length: usize) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x1234_5678_9abc_def1);
     let mut octet = || {
@@ -61,7 +61,7 @@ fn inspect(packets: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Report {
     inspector.finish()
 }
 
-/// A handshake whose client is `port`, over 20 ms, with these ids.
+/// Returns a handshake whose client is `port`, over 20 ms, with these ids.
 fn handshake(at: u64, port: u16, first: &[u8], client: &[u8], server: &[u8]) -> Vec<(u64, Vec<u8>)> {
     vec![
         (at, packet(port, SERVER, &long(0xc0, [first, client], 1200))),
@@ -77,9 +77,9 @@ fn a_handshake_and_short_headers_are_a_connection_with_evidence() {
     let report = inspect(packets);
     let connection = &report.connections[0];
     assert_eq!((connection.protocol, connection.packets, report.counts.others), (Protocol::Quic, 13, 0));
-    let evidence = &connection.ways[0].statements.evidence["protocol"];
+    let evidence = &connection.directions[0].statements.evidence["protocol"];
     assert!(evidence.starts_with("long header of version 1 (RFC 9000): Initial packet"), "{evidence}");
-    assert_eq!(connection.ways[0].round_trip.base.value().copied(), Some(20.0));
+    assert_eq!(connection.directions[0].round_trip.base.value().copied(), Some(20.0));
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn a_capture_that_begins_later_needs_32_datagrams() {
     let enough = flow(40);
     // Those before the decision are of the connection as well.
     assert_eq!((enough.connections[0].packets, enough.counts.others, enough.counts.other_udp_flows), (40, 0, 0));
-    assert_eq!(enough.connections[0].ways[0].data_segments, 40);
+    assert_eq!(enough.connections[0].directions[0].data_segments, 40);
     assert!(
-        enough.connections[0].ways[0].statements.evidence["protocol"]
+        enough.connections[0].directions[0].statements.evidence["protocol"]
             .starts_with("no handshake in the capture; 32 datagrams")
     );
 }
@@ -113,7 +113,10 @@ fn the_end_that_sent_the_first_datagram_is_first() {
     ];
     let connection = inspect(packets).connections.remove(0);
     assert_eq!((connection.ends[0].as_str(), connection.packets), ("192.0.2.2:443", 3));
-    assert_eq!((connection.ways[0].from.as_str(), connection.ways[0].data_octets), ("192.0.2.2:443", 2 * 1252));
+    assert_eq!(
+        (connection.directions[0].from.as_str(), connection.directions[0].data_octets),
+        ("192.0.2.2:443", 2 * 1252)
+    );
 }
 
 /// Protocols whose first octets have the two high bits of a long header or of a short one.
@@ -130,7 +133,7 @@ fn other_protocols_are_counted_and_are_no_connection() {
     // An IKE_SA_INIT whose initiator has a random SPI (RFC 7296, §3.1).
     let ike =
         |spi: u8| [&[spi, 0x13, 0x57, 0x9b, 0xdf, 4, 8, 2][..], &[0; 8], &[0x21, 0x20, 0x22, 0x08], &[0; 300]].concat();
-    // A call of NFS over UDP: the first word is a number that counts (RFC 5531, §9).
+    // A call of NFS over UDP: the first word is a counter (RFC 5531, §9).
     let nfs = |xid: u32| [&xid.to_be_bytes()[..], &[0, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0x86, 0xa3], &[0; 100]].concat();
     let rtp = |number: u8| [&[0x80, 0x60, 0, number][..], &[0x5a; 160]].concat();
     let mut packets = Vec::new();
@@ -158,7 +161,7 @@ fn other_protocols_are_counted_and_are_no_connection() {
     assert_eq!(report.counts.others, 64 * 8);
 }
 
-/// A NAT maps the client to another port, and the server answers there; the ids stay.
+/// A NAT maps the client to another port, and the server responds there; the IDs stay.
 #[test]
 fn a_connection_goes_on_from_another_port() {
     let mut packets = handshake(0, CLIENT, &[9; 8], CLIENT_ID, SERVER_ID);
@@ -171,13 +174,14 @@ fn a_connection_goes_on_from_another_port() {
     assert_eq!(report.connections.len(), 1);
     assert_eq!((report.connections[0].packets, report.counts.other_udp_flows), (13, 0));
     // From the server: a datagram of 1,200 bytes and five of 1,252.
-    let from_server = report.connections[0].ways.iter().find(|way| way.from.ends_with(":443")).unwrap();
+    let from_server =
+        report.connections[0].directions.iter().find(|direction| direction.from.ends_with(":443")).unwrap();
     assert_eq!(from_server.data_octets, 1200 + 5 * 1252);
 }
 
-/// Two connections share both sockets; short headers have the id of their connection.
+/// Two connections share both sockets; short headers have the ID of their connection.
 #[test]
-fn connections_between_the_same_sockets_are_told_apart_by_ids() {
+fn connections_between_the_same_sockets_are_distinguished_by_ids() {
     let mut packets = handshake(0, CLIENT, &[9; 8], CLIENT_ID, SERVER_ID);
     packets.extend(handshake(100 * MS, CLIENT, &[8; 8], &[3; 8], &[4; 8]));
     for number in 0..6 {
@@ -197,6 +201,9 @@ fn datagrams_that_a_card_cuts_later_count_as_several() {
     packets.push((40 * MS, packet(SERVER, CLIENT, &short(CLIENT_ID, 1, 1252))));
     packets.push((41 * MS, packet(SERVER, CLIENT, &short(CLIENT_ID, 2, 10 * 1252 + 300))));
     let connection = inspect(packets).connections.remove(0);
-    let way = connection.ways.iter().find(|way| way.from.ends_with(":443")).unwrap();
-    assert_eq!((way.data_segments, way.data_octets, connection.packets), (1 + 1 + 11, 1200 + 1252 + 12_820, 5));
+    let direction = connection.directions.iter().find(|direction| direction.from.ends_with(":443")).unwrap();
+    assert_eq!(
+        (direction.data_segments, direction.data_octets, connection.packets),
+        (1 + 1 + 11, 1200 + 1252 + 12_820, 5)
+    );
 }

@@ -1,8 +1,8 @@
-//! Whether a thinner is named: over receivers, counters of identifications, other traffic of the
-//! host, and boxes.
+//! Whether a thinner is identified: over receivers, counters of identifications, other traffic of
+//! the host, and boxes.
 
 use acklab_base::Instant;
-use acklab_inspect::report::Way;
+use acklab_inspect::report::Direction;
 use acklab_inspect::thinning::Thinning;
 use acklab_inspect::{Inspector, LinkType, Options as Bounds};
 use acklab_wire::ipv4::{Extent, Ipv4Fields};
@@ -14,14 +14,14 @@ const MSS: u32 = 1448;
 const MS: u64 = 1_000_000;
 const RTT: u64 = 50 * MS;
 
-/// What numbers the receiver's packets.
+/// The owner of the counter of the receiver's packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Counter {
     /// The connection, from a random number on; the SYN-ACK has zero.
     Linux,
-    /// The host, which sends so many other packets per ACK on average.
+    /// The host, which sends this number of other packets per ACK on average.
     Host(f64),
-    /// As `Host`, in the other byte order.
+    /// Like `Host`, in the other byte order.
     Swapped(f64),
     Random,
     Zero,
@@ -31,21 +31,21 @@ enum Counter {
 #[derive(Clone, Copy, Debug)]
 enum Receiver {
     Every(u32),
-    /// Batches of one segment up to so many.
+    /// Batches of one segment up to this number.
     Batches(u32),
 }
 
-/// What a box does with ACKs.
+/// The effect of a box on ACKs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Path {
     Plain,
-    /// Keeps one of so many, on average.
+    /// Keeps one of this number, on average.
     Keeps(u32),
-    /// Loses one of so many.
+    /// Loses one of this number.
     Loses(u32),
 }
 
-/// A download over a bottleneck of so many segments per millisecond, captured at the sender.
+/// A download over a bottleneck of this number of segments per millisecond, captured at the sender.
 #[derive(Clone, Copy, Debug)]
 struct Download {
     segments: u32,
@@ -70,7 +70,7 @@ const PLAIN: Download = Download {
     seed: 1,
 };
 
-/// Numbers by chance (Steele, Lea, Flood, OOPSLA 2014: SplitMix64).
+/// Random numbers (Steele, Lea, Flood, OOPSLA 2014: SplitMix64).
 struct Chance(u64);
 
 impl Chance {
@@ -89,7 +89,7 @@ impl Chance {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A Poisson number (Knuth, *The Art of Computer Programming*, 2, §3.4.1).
+    /// Returns a Poisson number (Knuth, *The Art of Computer Programming*, 2, §3.4.1).
     fn poisson(&mut self, mean: f64) -> u16 {
         let (limit, mut product, mut count) = (libm::exp(-mean), self.share(), 0);
         while product > limit {
@@ -101,7 +101,7 @@ impl Chance {
 }
 
 impl Download {
-    fn way(self) -> Way {
+    fn direction(self) -> Direction {
         let mut chance = Chance(self.seed);
         let mut packets = self.data();
         packets.extend(self.acks(&mut chance));
@@ -116,10 +116,10 @@ impl Download {
             inspector.frame(Instant::from_nanos(at), LinkType::IP, &octets, segment.wire_len().get() as u32);
         }
         let mut report = inspector.finish();
-        report.connections.remove(0).ways.remove(0)
+        report.connections.remove(0).directions.remove(0)
     }
 
-    /// When segment `number` is sent.
+    /// Returns when segment `number` is sent.
     fn sent(self, number: u32) -> u64 {
         2000 * MS + u64::from(number) * MS / u64::from(self.per_ms)
     }
@@ -154,7 +154,7 @@ impl Download {
         std::iter::once((1900 * MS, true, syn, 0)).chain(data).collect()
     }
 
-    /// The SYN-ACK, and the ACKs that the path leaves.
+    /// Returns the SYN-ACK, and the ACKs that the path passes.
     fn acks(self, chance: &mut Chance) -> Vec<(u64, bool, Segment, u16)> {
         let mut next = chance.next() as u16;
         let mut number = |chance: &mut Chance, is_syn_ack: bool| {
@@ -179,11 +179,11 @@ impl Download {
         let mut packets = vec![(1900 * MS + RTT, false, opening, number(chance, true))];
         let mut acknowledged = 0;
         while acknowledged < self.segments {
-            // At first each segment is acknowledged at once, as by Linux.
+            // At first each segment is acknowledged immediately, as in Linux.
             let count = match self.receiver {
                 _ if acknowledged < 20 => 1,
                 Receiver::Every(count) => count,
-                Receiver::Batches(most) => 1 + chance.below(most),
+                Receiver::Batches(maximum) => 1 + chance.below(maximum),
             };
             let count = count.min(self.segments - acknowledged);
             let echoed = if self.echoes_newest { acknowledged + count - 1 } else { acknowledged };
@@ -215,47 +215,48 @@ impl Download {
 #[test]
 fn a_box_is_found_by_numbers_of_the_connection() {
     for of in [2, 4, 8] {
-        let way = Download { path: Path::Keeps(of), has_timestamps: false, ..PLAIN }.way();
-        assert_eq!(way.acks.unwrap().thinning, Thinning::Thinned, "{:?}", way.statements);
-        // After the first 60 segments, acknowledged by 40 ACKs, one of so many is left.
-        let missing = way.acks.unwrap().missing.unwrap();
+        let direction = Download { path: Path::Keeps(of), has_timestamps: false, ..PLAIN }.direction();
+        assert_eq!(direction.acks.unwrap().thinning, Thinning::Thinned, "{:?}", direction.statements);
+        // After the first 60 segments, acknowledged by 40 ACKs, one of this number is left.
+        let missing = direction.acks.unwrap().missing.unwrap();
         assert!((missing - (1.0 - 1.0 / f64::from(of))).abs() < 0.06, "{missing}");
     }
 }
 
-/// Over IPv6, or where the host counts, timestamps show it: of 1 ms, for one segment per tick and
-/// for five.
+/// Over IPv6, or if the host counts, timestamps show it: of 1 ms, for one segment per tick and for
+/// five.
 #[test]
 fn a_box_is_found_by_echoed_timestamps() {
     for (counter, per_ms) in [(Counter::Zero, 1), (Counter::Host(20.0), 1), (Counter::Random, 5)] {
-        let way = Download { path: Path::Keeps(4), counter, per_ms, segments: 9000, ..PLAIN }.way();
-        assert_eq!(way.acks.unwrap().thinning, Thinning::Thinned, "{counter:?} {:?}", way.statements);
-        assert!(way.statements.evidence["thinning"].contains("echo"));
+        let direction = Download { path: Path::Keeps(4), counter, per_ms, segments: 9000, ..PLAIN }.direction();
+        assert_eq!(direction.acks.unwrap().thinning, Thinning::Thinned, "{counter:?} {:?}", direction.statements);
+        assert!(direction.statements.evidence["thinning"].contains("echo"));
     }
 }
 
 #[test]
 fn without_numbers_and_timestamps_a_box_is_not_known() {
-    let way = Download { path: Path::Keeps(4), counter: Counter::Zero, has_timestamps: false, ..PLAIN }.way();
-    assert_eq!(way.acks.unwrap().thinning, Thinning::Unknown);
-    assert!(way.statements.not_known.contains_key("thinning"));
+    let direction =
+        Download { path: Path::Keeps(4), counter: Counter::Zero, has_timestamps: false, ..PLAIN }.direction();
+    assert_eq!(direction.acks.unwrap().thinning, Thinning::Unknown);
+    assert!(direction.statements.not_known.contains_key("thinning"));
 }
 
 #[test]
 fn ordinary_delayed_acks_are_none() {
     for counter in [Counter::Linux, Counter::Host(19.0), Counter::Host(0.3), Counter::Swapped(3.0), Counter::Zero] {
         for has_timestamps in [true, false] {
-            let way = Download { counter, has_timestamps, ..PLAIN }.way();
-            assert_eq!(way.acks.unwrap().thinning, Thinning::None, "{counter:?} {:?}", way.statements);
+            let direction = Download { counter, has_timestamps, ..PLAIN }.direction();
+            assert_eq!(direction.acks.unwrap().thinning, Thinning::None, "{counter:?} {:?}", direction.statements);
         }
     }
 }
 
 #[test]
 fn batches_are_the_receivers() {
-    let way = Download { receiver: Receiver::Batches(20), segments: 9000, ..PLAIN }.way();
-    assert_eq!(way.acks.unwrap().thinning, Thinning::SparseReceiver, "{:?}", way.statements);
-    assert!(way.statements.evidence["thinning"].contains("batches of up to"));
+    let direction = Download { receiver: Receiver::Batches(20), segments: 9000, ..PLAIN }.direction();
+    assert_eq!(direction.acks.unwrap().thinning, Thinning::SparseReceiver, "{:?}", direction.statements);
+    assert!(direction.statements.evidence["thinning"].contains("batches of up to"));
 }
 
 fn receivers() -> impl Strategy<Value = Receiver> {
@@ -275,8 +276,8 @@ fn counters() -> impl Strategy<Value = Counter> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever the receiver, its host and its stack: where nothing is removed, or one ACK in 20 or
-    /// more is lost, no thinner is named.
+    /// For any receiver, host and stack: if nothing is removed, or one ACK in 20 or more is lost,
+    /// no thinner is identified.
     #[test]
     fn no_thinner_is_named_where_none_is(
         counter in counters(),
@@ -290,7 +291,7 @@ proptest! {
     ) {
         let path = lost.map_or(Path::Plain, Path::Loses);
         let download = Download { segments, per_ms, counter, receiver, path, has_timestamps, echoes_newest, seed };
-        let way = download.way();
-        prop_assert_ne!(way.acks.unwrap().thinning, Thinning::Thinned, "{:?}: {:?}", download, way.statements);
+        let direction = download.direction();
+        prop_assert_ne!(direction.acks.unwrap().thinning, Thinning::Thinned, "{:?}: {:?}", download, direction.statements);
     }
 }

@@ -12,14 +12,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Octets of a frame, by what they begin with.
+/// Octets of a frame, by their first header.
 #[derive(Clone, Debug)]
 enum Octets {
     Ip(Vec<u8>),
     Ethernet(Vec<u8>),
 }
 
-/// A header around an IP packet, which it leaves an IP packet.
+/// A header around an IP packet, which yields an IP packet.
 #[derive(Clone, Copy, Debug)]
 enum Tunnel {
     IpInIp,
@@ -31,7 +31,7 @@ enum Tunnel {
     Nsh,
 }
 
-/// A header around an Ethernet frame, which makes it an IP packet.
+/// A header around an Ethernet frame, which yields an IP packet.
 #[derive(Clone, Copy, Debug)]
 enum Overlay {
     Vxlan,
@@ -44,7 +44,7 @@ enum Overlay {
     Tzsp,
 }
 
-/// A header around an IP packet, which makes it an Ethernet frame.
+/// A header around an IP packet, which yields an Ethernet frame.
 #[derive(Clone, Copy, Debug)]
 enum Framing {
     Plain,
@@ -96,7 +96,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     )
 }
 
-/// An IPv4 packet with this protocol, whose checksum is right.
+/// Returns an IPv4 packet with this protocol, whose checksum is right.
 fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
     let [high, low] = (20 + payload.len() as u16).to_be_bytes();
     let mut packet = vec![0x45, 0, high, low, 0, 0, 0, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
@@ -215,7 +215,7 @@ fn after(octets: Octets, step: Step) -> Octets {
     }
 }
 
-/// A segment with timestamps and 100 octets of payload, in some tunnels.
+/// Returns a segment with timestamps and 100 octets of payload, in some tunnels.
 fn nested(version: IpVersion, steps: &[Step]) -> (LinkType, Vec<u8>) {
     let options = Options { timestamps: Some(Timestamps { value: 1, echo: 2 }), ..Options::default() };
     let (seq, ack) = (SeqNumber(7), SeqNumber(8));
@@ -246,7 +246,7 @@ proptest! {
         let report = inspected(link_type, &octets, octets.len());
         prop_assert_eq!(report.counts.connections, 1, "{:?}", report.counts);
         prop_assert_eq!(report.counts.others + report.counts.malformed, 0);
-        prop_assert_eq!(report.connections[0].ways[0].data_octets, 100);
+        prop_assert_eq!(report.connections[0].directions[0].data_octets, 100);
     }
 
     #[test]
@@ -287,7 +287,7 @@ fn the_seeds_of_the_fuzz_target() {
 
 #[test]
 fn the_number_of_headers_is_bounded() {
-    // 32 are opened: Ethernet, 29 tags, what the last announces, and IP.
+    // 32 are opened: Ethernet, 29 tags, the header after the last tag, and IP.
     for (tags, is_found) in [(29, true), (30, false)] {
         let packet = nested(IpVersion::V4, &[]).1;
         let octets = framed(Framing::Vlan { tags }, &packet);

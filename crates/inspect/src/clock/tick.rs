@@ -1,53 +1,54 @@
-//! The tick of a capture's clock: the step by which its times grow.
+//! The tick of a capture's clock: the step of its times.
 //!
-//! Files have times in microseconds or nanoseconds, clocks often less: 1 µs of most capture
-//! programs, 1, 4 and 10 ms of kernels that take the time at a timer, 15.6 ms of Windows. A clock
-//! that counts in decimal steps shows in times that are multiples of the step. Any other shows in
-//! frames that share a time, and in distances of the others that are multiples of the period of a
-//! timer. Packets at even distances, as behind a bottleneck, show the same for periods that no
-//! timer has.
+//! Files have times in microseconds or nanoseconds, but clocks often have a coarser tick: 1 µs in
+//! most capture programs, 1, 4 and 10 ms in kernels that take the time at a timer, 15.6 ms in
+//! Windows. A decimal tick shows in times that are multiples of it. Any other tick shows in frames
+//! that share a time, and in other distances that are multiples of the period of a timer. Packets
+//! at even distances, as after a bottleneck, show the same pattern for periods that no timer has.
 
 use crate::quantiles::{median, quantile_of};
 
-/// Decimal steps that are tried: from 1 ns to 1 s.
+/// The number of decimal steps that are tried: from 1 ns to 1 s.
 const DECADES: usize = 10;
-/// Times that a decimal step needs. Fewer are multiples of ten of anything by chance.
+/// The minimum number of times for a decimal step. Fewer may be multiples of ten of any unit at
+/// random.
 const MIN_TIMES: u32 = 16;
-/// A decimal step where there are fewer: that of most files.
+/// The decimal step if there are fewer times: that of most files.
 const MICROSECOND: u64 = 1_000;
-/// The share of times that are multiples of a step. The rest are of other clocks, in merged files.
+/// The minimum share of times that are multiples of a step. The rest are of other clocks, in merged
+/// files.
 const MULTIPLES: f64 = 0.99;
-/// The longest decimal step in nanoseconds that some times may contradict: that of most files. Of a
-/// longer one, times between the steps show that packets come at even distances, unless frames
+/// The longest decimal step in nanoseconds that some times may contradict: that of most files. For
+/// a longer step, times between the steps mean that packets arrive at even distances, unless frames
 /// share times.
 const CONTRADICTED: u64 = MICROSECOND;
-/// Frames that are looked at one by one, and of the later ones each so many.
+/// The number of frames that are all examined, and the interval at which later ones are.
 const SAMPLED: (u64, u64) = (4096, 64);
-/// Distances that are kept.
+/// The maximum number of distances that are kept.
 const MAX_DISTANCES: usize = 4096;
-/// Distances that a tick needs.
+/// The minimum number of distances for a tick.
 const MIN_DISTANCES: usize = 20;
 /// The longest distance that is kept, in nanoseconds: some ticks of 15.6 ms.
 const LONGEST: u64 = 150_000_000;
-/// Interrupts a second of the timers that clocks count: Linux (kernel/Kconfig.hz,
+/// Interrupts per second of the timers that clocks count: Linux (kernel/Kconfig.hz,
 /// arch/mips/Kconfig, arch/alpha), Windows (64; 1/10.0144 ms before), and the 8254 of a PC
 /// (1,193,182 Hz / 65,536).
 const TIMERS: [f64; 12] =
     [1193182.0 / 65536.0, 24.0, 48.0, 64.0, 99.856, 100.0, 128.0, 250.0, 256.0, 300.0, 1000.0, 1024.0];
 /// The share of its period by which a timer may be off: a tenth of a millisecond in 15.625 ms.
 const TIMER_OFF: f64 = 0.01;
-/// Distances up to so many ticks are compared with multiples of it.
+/// The maximum distance, in ticks, that is compared with multiples of a tick.
 const COMPARED: f64 = 8.5;
-/// By this share of a tick they may be off: 15.625 ms in whole microseconds are 15.625 or 15.626,
-/// in tenths of milliseconds 15.6 or 15.7.
+/// The share of a tick by which distances may be off: 15.625 ms in whole microseconds are 15.625 or
+/// 15.626, in tenths of milliseconds 15.6 or 15.7.
 const OFF: f64 = 0.05;
-/// The share of distances that are multiples.
+/// The minimum share of distances that are multiples.
 const AGREE: f64 = 0.95;
-/// Shares of frames that share the time of the one before: from the first on, a clock is coarse if
-/// distances of several ticks occur; from the second on it always is, as data with their ACKs, or
-/// requests with their replies, would be half of all frames.
+/// Shares of frames that have the same time as the previous frame. From the first share on, a clock
+/// is coarse if distances of several ticks occur. From the second share on it is always coarse:
+/// data with their ACKs, or requests with their replies, would be half of all frames.
 const SHARED: (f64, f64) = (0.2, 0.8);
-/// Distances of several ticks occur if so many do.
+/// The minimum share of distances of several ticks.
 const SEVERAL: f64 = 0.05;
 
 /// The times of frames.
@@ -55,17 +56,17 @@ const SEVERAL: f64 = 0.05;
 pub(crate) struct Ticks {
     frames: u64,
     last: Option<u64>,
-    /// How many times end in so many zeros.
+    /// How many times end in each number of zeros.
     zeros: [u32; DECADES],
-    /// Frames with the time of the one before.
+    /// Frames with the same time as the previous frame.
     shared: u64,
-    /// Frames with a later time, or an earlier one.
+    /// Frames with a later or earlier time than the previous frame.
     apart: u64,
     distances: Vec<u32>,
 }
 
 impl Ticks {
-    /// A frame has this time, in nanoseconds.
+    /// Reads the time of a frame in nanoseconds.
     #[inline]
     pub(crate) fn read(&mut self, nanos: u64) {
         self.frames += 1;
@@ -84,13 +85,13 @@ impl Ticks {
         }
     }
 
-    /// The tick in nanoseconds.
+    /// Returns the tick in nanoseconds.
     pub(crate) fn tick(&self) -> f64 {
         let decimal = self.decimal();
         self.of_distances(decimal).unwrap_or(decimal)
     }
 
-    /// The largest decimal step of which times are multiples.
+    /// Returns the largest decimal step that divides the times.
     fn decimal(&self) -> f64 {
         let times: u32 = self.zeros.iter().sum();
         if times < MIN_TIMES {
@@ -110,12 +111,12 @@ impl Ticks {
         step as f64
     }
 
-    /// The share of frames that share the time of the one before.
+    /// Returns the share of frames with the same time as the previous frame.
     fn share(&self) -> f64 {
         self.shared as f64 / (self.shared + self.apart).max(1) as f64
     }
 
-    /// The tick of a clock that counts in steps much longer than `decimal`.
+    /// Returns the tick of a clock that counts in steps much longer than `decimal`.
     fn of_distances(&self, decimal: f64) -> Option<f64> {
         let share = self.share();
         if self.distances.len() < MIN_DISTANCES || share < SHARED.0 {
@@ -135,12 +136,12 @@ impl Ticks {
     }
 }
 
-/// Returns whether a timer has this period in nanoseconds.
+/// Returns `true` if a timer has this period in nanoseconds.
 fn is_of_a_timer(tick: f64) -> bool {
     TIMERS.iter().any(|rate| (tick * rate / 1e9 - 1.0).abs() <= TIMER_OFF)
 }
 
-/// The zeros at the end of a number, up to nine.
+/// Returns the zeros at the end of a number, up to nine.
 #[inline]
 fn zeros_of(mut nanos: u64) -> usize {
     let mut zeros = 0;
@@ -155,8 +156,8 @@ fn zeros_of(mut nanos: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Frames at intervals of 10 to 500 µs, by a clock that counts in steps of `tick` from 1970 on,
-    /// in a file with times in steps of `resolution`.
+    /// Returns the tick found for frames at intervals of 10 to 500 µs, by a clock that counts in
+    /// steps of `tick` from 1970 on, in a file with times in steps of `resolution`.
     fn tick_of(tick: u64, resolution: u64) -> f64 {
         let mut ticks = Ticks::default();
         let (mut state, mut at) = (1_u64, 1_700_000_000_123_456_789_u64);
@@ -189,8 +190,8 @@ mod tests {
         assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
     }
 
-    /// Data of 1500 bytes behind a bottleneck of 8 Mbps, 1.5 ms apart or a multiple of it, each
-    /// with its ACK. No timer has 667 interrupts a second.
+    /// Data of 1500 bytes after a bottleneck of 8 Mbps, 1.5 ms apart or a multiple of it, each with
+    /// its ACK. No timer has 667 interrupts per second.
     #[test]
     fn the_time_of_a_packet_is_no_tick() {
         let mut ticks = Ticks::default();
@@ -203,8 +204,8 @@ mod tests {
         assert!((ticks.tick() - 1e3).abs() < f64::EPSILON, "{}", ticks.tick());
     }
 
-    /// A message every 10 ms, and one reply in 200 that comes 10 µs later: the reply shows that the
-    /// clock has a finer tick.
+    /// A message every 10 ms, and one reply in 200 that arrives 10 µs later: the reply shows that
+    /// the clock has a finer tick.
     #[test]
     fn one_time_between_the_steps_contradicts_a_decimal_step() {
         let mut ticks = Ticks::default();

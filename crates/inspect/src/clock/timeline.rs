@@ -1,40 +1,41 @@
 //! The order of packets in time.
 //!
-//! A file may have packets out of order: those of several queues of a card, or of merged captures.
+//! A file may have packets out of order: those of several queues of a NIC, or of merged captures.
 //! Packets therefore wait until no earlier one is expected.
 
 use std::collections::VecDeque;
 
-/// How much earlier a packet may be than one before it in the file, in nanoseconds: the offset from
-/// which NTP steps a clock instead of slewing it (RFC 5905, §11.3, STEPT of 0.125 s, `CLOCK_MAX` of
-/// 0.128 s in ntpd). Queues of a card differ by less.
+/// How much earlier a packet may be than the previous packet in the file, in nanoseconds: the
+/// offset from which NTP steps a clock instead of slewing it (RFC 5905, §11.3, STEPT of 0.125 s,
+/// `CLOCK_MAX` of 0.128 s in ntpd). Queues of a NIC differ by less.
 pub(super) const WINDOW: u64 = 128_000_000;
-/// Packets that wait at most. Chosen: at 1 Gbps, those of 12 ms.
+/// The maximum number of waiting packets. Chosen: at 1 Gbps, those of 12 ms.
 const MAX_WAITING: usize = 1024;
 
-/// What was out of order in the file.
+/// Packets that are out of order in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Disorder {
-    /// Packets with an earlier time than one before.
+    /// Packets with an earlier time than a previous packet.
     pub(crate) packets: u64,
     /// The longest such step back, in nanoseconds.
     pub(crate) longest: u64,
 }
 
 impl Disorder {
-    /// A packet is earlier than one before by so many nanoseconds.
+    /// Counts a packet that is earlier than a previous packet by this number of nanoseconds.
     pub(super) fn add(&mut self, nanos: u64) {
         self.packets += 1;
         self.longest = self.longest.max(nanos);
     }
 }
 
-/// Packets that wait for earlier ones, in order of time, and of the file among those of one time.
+/// Packets that wait for earlier ones, in order of time, and in the order of the file if times are
+/// equal.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline<P> {
     waiting: VecDeque<(u64, P)>,
     newest: u64,
-    /// No packet of an earlier time is released from now on.
+    /// Packets with an earlier time are no longer released.
     released: u64,
     pub(super) disorder: Disorder,
 }
@@ -46,13 +47,13 @@ impl<P> Default for Timeline<P> {
 }
 
 impl<P> Timeline<P> {
-    /// The newest time.
+    /// Returns the newest time.
     pub(super) const fn newest(&self) -> u64 {
         self.newest
     }
 
-    /// Adds a packet with this time. What is earlier than the last that was released takes its
-    /// time.
+    /// Adds a packet with this time. A packet that is earlier than the last released one takes the
+    /// time of that one.
     #[inline]
     pub(super) fn insert(&mut self, at: u64, packet: P) {
         if at >= self.newest {
@@ -71,7 +72,7 @@ impl<P> Timeline<P> {
         self.waiting.insert(place, (at, packet));
     }
 
-    /// Removes the first packet, if none is expected before it. With `all`, none is expected at
+    /// Removes the first packet, if no earlier one is expected. With `all`, none is expected at
     /// all.
     #[inline]
     pub(super) fn release(&mut self, all: bool) -> Option<(u64, P)> {
@@ -105,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each packet comes out once, and times do not fall, whatever the order of the file.
+        /// Each packet is released once, and times do not decrease, for any order of the file.
         #[test]
         fn times_do_not_fall(times in prop::collection::vec(0_u64..3 * WINDOW, 0..400), stride in 1_usize..50) {
             let mut timeline = Timeline::default();

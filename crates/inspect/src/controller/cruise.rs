@@ -1,8 +1,8 @@
-//! Cruise: the sender fills the bottleneck, its window goes up and down, the queue stays short, and
+//! Cruise: the sender fills the bottleneck, its window oscillates, the queue stays short, and
 //! nothing is lost.
 //!
-//! A window that does not move may be that of a buffer, and one that only grows that of a
-//! controller that has met no loss yet.
+//! A constant window may be that of a buffer, and a window that only grows may be that of a
+//! controller without a loss so far.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};
@@ -11,13 +11,13 @@ use crate::finding::Finding;
 /// Rounds and nanoseconds without a loss. Chosen: CUBIC grows by 0.4 t³ segments in t seconds (RFC
 /// 9438, §4.2), 400 in ten.
 const MIN_RUN: (u32, u64) = (200, 10_000_000_000);
-/// Swings of the window within them, each by this share and so many segments. Chosen.
+/// Oscillations of the window within them, each by this share and this number of segments. Chosen.
 const MIN_SWINGS: u32 = 20;
 const SWING: (f64, u64) = (0.1, 3);
 /// The share of the rate of the bottleneck that the sender uses.
 const FILLED: f64 = 0.9;
-/// The longest queue: this share of the least round trip, or so many segments (Copa with its
-/// default keeps some five in the queue: Arun and Balakrishnan, NSDI 2018, §2).
+/// The maximum queue: this share of the minimum round trip, or this number of segments (Copa with
+/// its default keeps some five in the queue: Arun and Balakrishnan, NSDI 2018, §2).
 const QUEUE: (f64, f64) = (0.25, 10.0);
 
 /// Clean rounds that follow each other.
@@ -28,10 +28,10 @@ struct Run {
     end: u64,
     acknowledged: u64,
     swings: u32,
-    /// The window at the last turn, and whether it rises.
+    /// The window at the last turning point, and whether it rises.
     turn: u64,
     rises: Option<bool>,
-    /// The sum of the means of round-trip times, their number, and the least.
+    /// The sum of the means of round-trip times, their number, and the minimum.
     times: (f64, u32, u64),
 }
 
@@ -51,8 +51,8 @@ impl Run {
         }
         self.rounds += 1;
         self.end = round.at;
-        if let Some((mean, least)) = round.times {
-            self.times = (self.times.0 + mean, self.times.1 + 1, least);
+        if let Some((mean, minimum)) = round.times {
+            self.times = (self.times.0 + mean, self.times.1 + 1, minimum);
         }
         let swing = (self.turn as f64 * SWING.0).max((SWING.1 * mss) as f64);
         let moved = round.flight as f64 - self.turn as f64;
@@ -93,13 +93,13 @@ impl Cruise {
             let found = used.map_or_else(|| "an unknown share".to_owned(), |used| format!("{:.0} %", 100.0 * used));
             return Finding::not_known(format!("{found} of the bottleneck is used, expected {:.0} %", 100.0 * FILLED));
         }
-        let (mean, least) = (times.0 / f64::from(times.1.max(1)), times.2 as f64);
+        let (mean, minimum) = (times.0 / f64::from(times.1.max(1)), times.2 as f64);
         let packet = path.rate.map_or(0.0, |rate| path.mss as f64 / rate * 1e9);
-        let longest = (QUEUE.0 * least).max(QUEUE.1 * packet);
-        if mean - least > longest {
+        let longest = (QUEUE.0 * minimum).max(QUEUE.1 * packet);
+        if mean - minimum > longest {
             return Finding::not_known(format!(
                 "a queue of {:.1} ms, expected at most {:.1} ms",
-                (mean - least) / 1e6,
+                (mean - minimum) / 1e6,
                 longest / 1e6
             ));
         }
@@ -109,7 +109,7 @@ impl Cruise {
         let named = Named { family: Family::DelayBased, ratio: None, episodes: swings as usize, agreement: 1.0 };
         let evidence = format!(
             "{swings} swings of the window in {rounds} rounds without a loss, over a queue of {:.1} ms",
-            (mean - least) / 1e6
+            (mean - minimum) / 1e6
         );
         Finding::known(named, evidence)
     }
@@ -121,8 +121,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Rounds of 50 ms with these windows, which fill a bottleneck of 40 segments a round, with a
-    /// queue of this share of the least round trip.
+    /// Returns a cruise of 50 ms rounds with these windows, which fill a bottleneck of 40 segments
+    /// per round, with a queue of this share of the minimum round trip.
     fn cruise(rounds: u64, window: impl Fn(u64) -> u64, queue: f64) -> Finding<Named> {
         let mut cruise = Cruise::default();
         for n in 0..rounds {
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(cruise(150, swings, 0.1).reason(), Some("150 rounds in 7.5 s without a loss, expected 200 in 10 s"));
     }
 
-    /// That of a buffer, and that of a controller that has met no loss.
+    /// The window of a buffer, and that of a controller without a loss.
     #[test]
     fn a_window_that_does_not_move_or_only_grows_is_not_known() {
         assert_eq!(cruise(400, |_| 44, 0.1).reason(), Some("0 swings of the window, expected at least 20"));

@@ -1,43 +1,43 @@
-//! Dips: BBR lets its window fall to four segments for 200 ms each ten seconds, to see the path
+//! Dips: BBR reduces its window to four segments for 200 ms every ten seconds, to measure the path
 //! without a queue (Cardwell et al., *BBR: Congestion-Based Congestion Control*, CACM 60(2), 2017;
-//! Linux's `bbr_min_rtt_win_sec`), and goes on from where it was.
+//! Linux's `bbr_min_rtt_win_sec`), and then restores it.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named};
 use crate::finding::Finding;
 
-/// Dips that name the family. Chosen: two equal intervals.
+/// The minimum number of dips for the family. Chosen: two equal intervals.
 const MIN_DIPS: usize = 3;
-/// Dips that are remembered.
+/// The maximum number of dips that are kept.
 const MAX_DIPS: usize = 256;
 /// Segments in flight during a dip: four (`bbr_cwnd_min_target`), and one that an ACK has just
 /// released.
 const FLOOR: u64 = 5;
-/// Segments in flight before and after it, at least.
+/// The minimum number of segments in flight before and after a dip.
 const LEVEL: u64 = 3 * FLOOR;
-/// The share of the window before a dip that the window has regained after so many rounds. Slow
-/// start takes longer.
+/// The share of the window before a dip that the window has regained after this number of rounds.
+/// Slow start takes longer.
 const REGAINED: (f64, u32) = (0.6, 3);
 /// Nanoseconds between dips: ten seconds, the dip itself, and some round trips.
 const INTERVAL: (f64, f64) = (9.5e9, 12.5e9);
-/// The share of intervals that agree.
+/// The minimum share of intervals that agree.
 const AGREE: f64 = 0.8;
 
 /// The dips of one direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dips {
-    /// The window of the round before.
+    /// The window of the previous round.
     level: Option<u64>,
     dip: Option<Dip>,
     found: Vec<u64>,
 }
 
-/// A dip that may be one.
+/// A possible dip.
 #[derive(Clone, Copy, Debug)]
 struct Dip {
     at: u64,
     level: u64,
-    /// Rounds since its last with few segments in flight.
+    /// Rounds since its last one with few segments in flight.
     rounds: u32,
 }
 
@@ -88,8 +88,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A window of 40 segments for `seconds`, in rounds of 50 ms, with dips of four segments for
-    /// four rounds each `every` seconds, after which it grows by `step`.
+    /// Returns a window of 40 segments for `seconds`, in rounds of 50 ms, with dips of four
+    /// segments for four rounds each `every` seconds, after which it grows by `step`.
     fn dips(seconds: u64, every: u64, step: u64) -> Dips {
         let mut dips = Dips::default();
         let mut window = 40;
@@ -126,7 +126,7 @@ mod tests {
         );
     }
 
-    /// A timeout, after which the window grows by two segments a round.
+    /// A timeout, after which the window grows by two segments per round.
     #[test]
     fn slow_growth_after_a_dip_is_none() {
         assert!(dips(45, 10, 2).found.is_empty());

@@ -5,25 +5,25 @@
 pub(super) struct Round {
     /// When it ended.
     pub(super) at: u64,
-    /// The most data in flight.
+    /// The maximum of data in flight.
     pub(super) flight: u64,
     /// Bytes that were acknowledged.
     pub(super) acknowledged: u64,
-    /// The mean of its round-trip times, and the least so far, in nanoseconds.
+    /// The mean of its round-trip times, and the minimum so far, in nanoseconds.
     pub(super) times: Option<(f64, u64)>,
     pub(super) kind: Kind,
     /// Whether a segment was not full, so that the application may have had no more to send.
     pub(super) has_short: bool,
 }
 
-/// What a round shows.
+/// The limit of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The window of the controller.
     Clean,
     /// The receive window was full, or the application paused.
     Limited,
-    /// Something was retransmitted, or the recovery from it went on (RFC 6675, §4).
+    /// A segment was retransmitted, or the recovery from it continued (RFC 6675, §4).
     Lossy,
 }
 
@@ -35,21 +35,21 @@ pub(super) struct Rounds {
     flight: u64,
     /// The sum of round-trip times and their number.
     times: (f64, u64),
-    least: Option<u64>,
+    minimum: Option<u64>,
     is_limited: bool,
     is_lossy: bool,
     has_short: bool,
-    /// The highest number that was sent when a loss was repaired.
+    /// The highest number that had been sent when a loss was repaired.
     recovery_point: u64,
 }
 
 impl Rounds {
-    /// An ACK at `at` leaves the data from `acknowledged` to `highest` in flight. Returns the round
-    /// that it ends.
+    /// Processes an ACK at `at` that leaves the data from `acknowledged` to `highest` in flight.
+    /// Returns the round that it ends.
     #[inline]
     pub(super) fn acknowledge(&mut self, at: u64, acknowledged: u64, highest: u64) -> Option<Round> {
         let flight = highest.saturating_sub(acknowledged);
-        // The first ACK, and that of numbers that begin anew.
+        // The first ACK, or the first one after numbers begin anew.
         if self.end == 0 || acknowledged < self.begin {
             (self.begin, self.end, self.recovery_point) = (acknowledged, highest, 0);
             (self.flight, self.is_limited) = (0, true);
@@ -68,7 +68,7 @@ impl Rounds {
             at,
             flight: self.flight,
             acknowledged: acknowledged - self.begin,
-            times: self.least.filter(|_| count > 0).map(|least| (sum / count as f64, least)),
+            times: self.minimum.filter(|_| count > 0).map(|minimum| (sum / count as f64, minimum)),
             kind,
             has_short: std::mem::take(&mut self.has_short),
         };
@@ -81,7 +81,7 @@ impl Rounds {
     pub(super) fn took(&mut self, nanos: u64) {
         self.times.0 += nanos as f64;
         self.times.1 += 1;
-        self.least = Some(self.least.map_or(nanos, |least| least.min(nanos)));
+        self.minimum = Some(self.minimum.map_or(nanos, |minimum| minimum.min(nanos)));
     }
 
     pub(super) const fn shorten(&mut self) {

@@ -1,5 +1,5 @@
-//! A sawtooth: at each loss the window falls to the same share of itself, stays there, and grows
-//! until the next.
+//! A sawtooth: each loss reduces the window to the same share, at which it stays and then grows
+//! until the next loss.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};
@@ -7,37 +7,37 @@ use crate::finding::Finding;
 use crate::quantiles::median;
 use std::collections::VecDeque;
 
-/// Reductions that name a family. Chosen.
+/// The minimum number of reductions for a family. Chosen.
 const MIN_REDUCTIONS: usize = 5;
-/// Reductions that are remembered.
+/// The maximum number of reductions that are kept.
 const MAX_REDUCTIONS: usize = 256;
-/// The smallest window in segments whose reduction is told: one segment more or less is a tenth.
+/// The minimum window in segments whose reduction is counted: one segment more or less is a tenth.
 const MIN_WINDOW: u64 = 10;
-/// Rounds of growth before a reduction, and those that are remembered.
+/// The minimum number of rounds of growth before a reduction, and the maximum that are kept.
 const GROWTH: (usize, usize) = (10, 256);
-/// The share of these in which the window may be smaller than before, by this share and so many
-/// segments.
+/// The share of these rounds in which the window may be smaller than before, by this share and this
+/// number of segments.
 const SHRUNK: (f64, f64, f64) = (0.05, 0.03, 1.5);
-/// The share of the growth that half of the rounds see, at least. CUBIC's is concave up to the last
-/// window (RFC 9438, §4.2), while BBR probes in its last rounds.
+/// The minimum share of the growth that half of the rounds see. CUBIC's growth is concave up to the
+/// last window (RFC 9438, §4.2), while BBR probes in its last rounds.
 const EVEN: f64 = 0.15;
-/// Rounds behind a recovery in which the window stays reduced. BBR saves packets for one
-/// (`bbr_set_cwnd_to_recover_or_restore`).
+/// Rounds after a recovery in which the window stays reduced. BBR restores its window after one
+/// round (`bbr_set_cwnd_to_recover_or_restore`).
 const REDUCED: usize = 2;
 /// Factors of a reduction: of Reno (RFC 5681, §3.1) and CUBIC (RFC 9438, §4.6), and how far one may
 /// be off. They are 0.2 apart.
 const FACTORS: [Factor; 2] =
     [Factor { family: Family::Reno, of: 0.5, agree: 0.9 }, Factor { family: Family::Cubic, of: 0.7, agree: 0.8 }];
 const OFF: f64 = 0.08;
-/// A queue waits at a loss if round trips take so much longer than the least. A controller by
-/// delay, which halves its window as Reno does, does not let it grow so long.
+/// A queue exists at a loss if round trips exceed the minimum by this factor. A delay-based
+/// controller, which halves its window as Reno does, does not let it grow that long.
 const QUEUE: f64 = 1.2;
-/// Segments by which Reno's window grows in a round, at least: one, or a half if ACKs are delayed
-/// (RFC 5681, §3.1). That of a controller by delay stops.
+/// The minimum number of segments by which Reno's window grows in a round: one, or a half if ACKs
+/// are delayed (RFC 5681, §3.1). The window of a delay-based controller stops growing.
 const LINEAR: f64 = 0.3;
 
-/// The factor of a family, and the share of the reductions that must agree on it: more of them if
-/// other controllers have it too.
+/// The factor of a family, and the share of the reductions that must agree on it: more if other
+/// controllers have the same factor.
 struct Factor {
     family: Family,
     of: f64,
@@ -54,7 +54,7 @@ struct Reduction {
 }
 
 /// A loss that is repaired: the window before it if that shows a reduction, whether it had filled a
-/// queue, and the windows of the rounds behind the recovery.
+/// queue, and the windows of the rounds after the recovery.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     before: Option<(u64, bool)>,
@@ -68,8 +68,8 @@ pub(super) struct Sawtooth {
     /// The windows of clean rounds since the last loss, and the last round.
     grown: VecDeque<u64>,
     last: Option<Round>,
-    /// Whether a segment since the last loss was not full. What an application writes in bursts
-    /// fills a queue that a controller by delay does not see.
+    /// Whether a segment since the last loss was not full. Bursts of an application fill a queue
+    /// that a delay-based controller does not detect.
     has_short: bool,
     loss: Option<Loss>,
     losses: usize,
@@ -114,17 +114,17 @@ impl Sawtooth {
     }
 
     fn lose(&mut self, mss: u64) {
-        // A further loss before the window has settled belongs to the first.
+        // Another loss before the window has settled belongs to the first.
         if self.loss.is_some_and(|loss| loss.rounds == 0) {
             return;
         }
         self.losses += 1;
         let last = self.last.filter(|last| self.is_growth(mss) && self.losses > 1 && last.flight >= MIN_WINDOW * mss);
         let is_filling = |last: &Round| {
-            let is_queue = last.times.is_some_and(|(mean, least)| mean >= QUEUE * least as f64);
+            let is_queue = last.times.is_some_and(|(mean, minimum)| mean >= QUEUE * minimum as f64);
             is_queue && !self.has_short && self.is_linear(mss)
         };
-        // The first loss ends slow start, which goes on for a round.
+        // The first loss ends slow start, which continues for a round.
         self.loss = Some(Loss { before: last.map(|last| (last.flight, is_filling(&last))), after: 0, rounds: 0 });
         self.forget();
     }
@@ -206,9 +206,10 @@ mod tests {
         }
     }
 
-    /// A sawtooth: the window falls to `factor` of itself when it has 40 segments, and grows by
-    /// `step` segments a round up to `most`. Each round trip takes `queue` times the least.
-    fn named(factor: f64, step: f64, most: f64, queue: f64) -> Finding<Named> {
+    /// Returns the controller found for a sawtooth. The window falls to `factor` of itself when it
+    /// has 40 segments, and grows by `step` segments per round up to `maximum`. Each round trip
+    /// takes `queue` times the minimum.
+    fn named(factor: f64, step: f64, maximum: f64, queue: f64) -> Finding<Named> {
         let mut sawtooth = Sawtooth::default();
         let mut window = 20.0_f64;
         for _ in 0..8 {
@@ -217,7 +218,7 @@ mod tests {
                 if window >= 40.0 {
                     break;
                 }
-                window = (window + step).min(most);
+                window = (window + step).min(maximum);
             }
             sawtooth.round(round(2.0 * window, Kind::Lossy, queue), MSS);
             window *= factor;
@@ -238,8 +239,8 @@ mod tests {
         assert_eq!(family(&named(0.9, 0.3, 99.0, 1.5)), None);
     }
 
-    /// Vegas halves its window at random losses, with a queue that stays short, and Reno does over
-    /// a path whose losses are random.
+    /// Vegas halves its window at random losses, with a queue that stays short, and so does Reno on
+    /// a path with random losses.
     #[test]
     fn half_without_a_queue_is_not_known() {
         let found = named(0.5, 1.0, 99.0, 1.0);
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn few_losses_tell_nothing() {
+    fn few_losses_are_inconclusive() {
         let mut sawtooth = Sawtooth::default();
         (0..4).for_each(|_| {
             (20..40).for_each(|window| sawtooth.round(round(f64::from(window), Kind::Clean, 1.5), MSS));
@@ -268,7 +269,7 @@ mod tests {
         );
     }
 
-    /// BBR is at its window again after two rounds.
+    /// BBR has restored its window after two rounds.
     #[test]
     fn a_window_that_comes_back_at_once_is_no_reduction() {
         let mut sawtooth = Sawtooth::default();
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_something_else_limits_tells_nothing() {
+    fn a_window_that_something_else_limits_is_inconclusive() {
         let mut sawtooth = Sawtooth::default();
         for _ in 0..8 {
             (20..40).for_each(|window| sawtooth.round(round(f64::from(window), Kind::Clean, 1.5), MSS));

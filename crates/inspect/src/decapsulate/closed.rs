@@ -1,14 +1,15 @@
-//! Counts of what stays closed.
+//! Counts of packets that cannot be opened.
 
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Names that are counted apart. Chosen: a file of random octets has thousands of EtherTypes.
+/// The maximum number of names that are counted separately. Chosen: a file of random octets has
+/// thousands of EtherTypes.
 const MAX_NAMES: usize = 200;
 /// The name of the protocols beyond [`MAX_NAMES`].
 const FURTHER: &str = "further protocols";
-/// Fragments of which some are missing.
+/// Fragments of incomplete datagrams.
 const INCOMPLETE: &str = "incomplete IP fragments";
 
 /// Why no connection is found behind a header.
@@ -33,14 +34,14 @@ impl Closed {
 pub struct Unopened {
     /// Packets by the innermost protocol, which is not decoded.
     pub closed: BTreeMap<Cow<'static, str>, u64>,
-    /// Packets by the header that the snap length cut off. Those with cut TCP options are followed
-    /// nevertheless.
+    /// Packets by the header that the snap length cut off. Packets with truncated TCP options are
+    /// followed nevertheless.
     pub cut: BTreeMap<&'static str, u64>,
     /// Packets by the header that contradicts itself, or within which the frame ends.
     pub damaged: BTreeMap<&'static str, u64>,
-    /// Frames of 802.11 that were on the air before.
+    /// Retransmissions of 802.11 frames.
     pub retried: u64,
-    /// Packets with a header that is damaged or cut, so that they are not followed.
+    /// Packets with a damaged or truncated header, so that they are not followed.
     #[serde(skip)]
     pub(crate) unreadable: u64,
 }
@@ -61,7 +62,7 @@ impl Unopened {
         }
     }
 
-    /// Takes back the count of packets of a protocol.
+    /// Reverts the count of packets of a protocol.
     pub(super) fn withdraw(&mut self, closed: Closed, count: u64) {
         let Closed::Protocol(name) = closed else { return };
         let name = if self.closed.contains_key(&name) { name } else { FURTHER.into() };

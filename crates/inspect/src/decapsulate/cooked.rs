@@ -1,4 +1,4 @@
-//! Linux cooked captures: what a packet socket reports of a frame (packet(7)) in place of its
+//! Linux cooked captures: a packet socket's description of a frame (packet(7)) in place of its
 //! header.
 
 use super::closed::Closed;
@@ -17,14 +17,15 @@ mod device {
     pub(super) const CAN: u16 = 280;
 }
 
-/// `LINKTYPE_LINUX_SLL`: kind of packet, kind of device, address in ten octets, protocol.
+/// Opens `LINKTYPE_LINUX_SLL`: kind of packet, kind of device, address in ten octets, protocol.
 pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     let (header, rest) = frame.take::<16>("SLL")?;
     let number = |place: usize| u16::from_be_bytes([header[place], header[place + 1]]);
     behind(number(2), number(14), rest)
 }
 
-/// `LINKTYPE_LINUX_SLL2`: protocol, two octets, index, kind of device, kind of packet, address.
+/// Opens `LINKTYPE_LINUX_SLL2`: protocol, two octets, index, kind of device, kind of packet,
+/// address.
 pub(super) fn open_second(frame: Frame<'_>) -> Opened<'_> {
     let (header, rest) = frame.take::<20>("SLL2")?;
     let number = |place: usize| u16::from_be_bytes([header[place], header[place + 1]]);
@@ -42,7 +43,7 @@ fn behind(device: u16, protocol: u16, frame: Frame<'_>) -> Opened<'_> {
         device::CAN => return Err(Closed::protocol("CAN")),
         _ => {}
     }
-    // Values below those of EtherTypes are of Linux (`<linux/if_ether.h>`).
+    // Values below those of EtherTypes are defined by Linux (`<linux/if_ether.h>`).
     match protocol {
         0x0001 => Err(Closed::protocol("IPX")),
         0x0004 => Ok((Layer::Llc, frame)),

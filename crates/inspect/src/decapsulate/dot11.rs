@@ -10,10 +10,10 @@ use std::borrow::Cow;
 const NAME: &str = "802.11";
 /// Octets of the frame check sequence (9.2.4.8).
 const FCS: usize = 4;
-/// Both access points of SNAP, and an unnumbered information frame: how most bodies begin.
+/// Both access points of SNAP, and an unnumbered information frame, with which most bodies begin.
 const SNAP: [u8; 3] = [0xaa, 0xaa, 0x03];
 
-/// The place of the Sequence Control field, behind three addresses (9.3.2.1).
+/// The offset of the Sequence Control field, after three addresses (9.3.2.1).
 const SEQUENCE_CONTROL: usize = 22;
 /// Octets of the longest header: four addresses, QoS Control, HT Control (9.3.2.1).
 const MAX_HEADER: usize = 36;
@@ -48,8 +48,8 @@ pub(super) fn open(
     Ok((Data { body: &[], ..data }, (layer, body)))
 }
 
-/// The header in the order of transmission. In CAPWAP some access points swap the octets of the
-/// Frame Control and Sequence Control fields: the second is then that of a data frame, and the
+/// Returns the header in the order of transmission. In CAPWAP some access points swap the octets of
+/// the Frame Control and Sequence Control fields: the second is then that of a data frame, and the
 /// first is not.
 fn header_of(octets: &[u8]) -> Cow<'_, [u8]> {
     let is_data = |control: u8| control & 0x0f == 0x08;
@@ -66,13 +66,14 @@ fn header_of(octets: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Whether an octet is one of flags, and not a type: the version of a type is zero (9.2.4.1.2), and
-/// the flags of data have a direction in its place.
+/// Returns `true` if an octet contains flags, and not a type. The version of a type is zero
+/// (9.2.4.1.2), and the flags of data have a direction in its place.
 const fn is_swapped(first: u8) -> bool {
     first & 0b11 != 0
 }
 
-/// The name of frames without data, by the type and subtype in their first octet (Table 9-1).
+/// Returns the name of frames without data, by the type and subtype in their first octet (Table
+/// 9-1).
 const fn without_data(control: u8) -> Option<&'static str> {
     match (control >> 2 & 0b11, control >> 4) {
         (0, _) => Some("802.11 management"),
@@ -83,9 +84,8 @@ const fn without_data(control: u8) -> Option<&'static str> {
     }
 }
 
-/// Leaves out the Mesh Control field (9.2.4.7.3): flags, TTL, sequence number, and up to two
-/// addresses. The bit that announces it means something else outside of a mesh, so that LLC
-/// decides.
+/// Skips the Mesh Control field (9.2.4.7.3): flags, TTL, sequence number, and up to two addresses.
+/// The bit that announces it has another meaning outside of a mesh, so LLC decides.
 fn behind_mesh_control(body: Frame<'_>) -> Frame<'_> {
     /// The two bits of flags that are the number of addresses less one, and their reserved value.
     const EXTENSION: u8 = 0b11;
@@ -97,8 +97,8 @@ fn behind_mesh_control(body: Frame<'_>) -> Frame<'_> {
     body.skip(6 + 6 * addresses, NAME).ok().filter(is_llc).unwrap_or(body)
 }
 
-/// The MSDUs of an A-MSDU (9.3.2.2.2). The snap length may have cut the last; what follows it is
-/// lost.
+/// Returns the MSDUs of an A-MSDU (9.3.2.2.2). The snap length may have truncated the last one;
+/// those after it are lost.
 pub(super) fn msdus(mut frame: Frame<'_>) -> impl Iterator<Item = Frame<'_>> {
     std::iter::from_fn(move || {
         let (header, rest) = frame.take::<SUBFRAME_HEADER>(NAME).ok()?;
@@ -146,7 +146,7 @@ mod tests {
         octets
     }
 
-    /// The layer and the octets of the body, of a frame with its FCS.
+    /// Returns the layer and the octets of the body, of a frame with its FCS.
     fn opened(octets: &[u8]) -> Result<(Layer, Vec<u8>), Closed> {
         open(Frame::new(octets, octets.len()), true, false).map(|(_, (layer, body))| (layer, body.octets.to_vec()))
     }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn msdus_of_an_aggregate_are_told_apart() {
+    fn msdus_of_an_aggregate_are_separated() {
         let bodies = [msdu(&[0x45, 1]), msdu(&[0x45, 2, 3])];
         let mut aggregate = Vec::new();
         for msdu in &bodies {

@@ -10,7 +10,7 @@ const SECOND: u8 = 1;
 /// The version field of type III.
 const THIRD: u8 = 2;
 
-/// Type I has no header, and no sequence number in GRE, which the others have.
+/// Opens type I, which has no header, and no sequence number in GRE, unlike the others.
 pub(super) fn open(has_sequence: bool, frame: Frame<'_>) -> Opened<'_> {
     if !has_sequence {
         return Ok((Layer::Ethernet, frame));
@@ -23,7 +23,7 @@ pub(super) fn open(has_sequence: bool, frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Type III, which may have a subheader of the platform, and frames that are not of Ethernet.
+/// Opens type III, which may have a subheader of the platform, and frames that are not Ethernet.
 pub(super) fn open_third(frame: Frame<'_>) -> Opened<'_> {
     let (header, mut rest) = frame.take::<12>(NAME)?;
     let has_subheader = header[11] & 0x01 != 0;

@@ -1,4 +1,4 @@
-//! What an EtherType announces (IEEE Registration Authority, "EtherType").
+//! The protocols of EtherTypes (IEEE Registration Authority, "EtherType").
 
 use super::frame::Frame;
 use super::{Layer, Opened, names, nsh, pppoe, tags};
@@ -9,9 +9,9 @@ pub(super) const ARP: u16 = 0x0806;
 pub(super) const MPLS: u16 = 0x8847;
 pub(super) const MPLS_MULTICAST: u16 = 0x8848;
 pub(super) const PPPOE_SESSION: u16 = 0x8864;
-/// Bridged Ethernet, as GRE and Geneve announce it (RFC 1701, "Transparent Ethernet Bridging").
+/// Bridged Ethernet, as announced by GRE and Geneve (RFC 1701, "Transparent Ethernet Bridging").
 const BRIDGED: u16 = 0x6558;
-/// PPP, as GRE announces it (RFC 2637, §4.1).
+/// PPP, as announced by GRE (RFC 2637, §4.1).
 const PPP: u16 = 0x880b;
 pub(super) const NSH: u16 = 0x894f;
 /// Jumbo frames with LLC (draft-ietf-isis-ext-eth-01, §4).

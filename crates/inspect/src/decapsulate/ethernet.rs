@@ -13,7 +13,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     typed(frame.skip(ADDRESSES, NAME)?)
 }
 
-/// Opens the field that is an EtherType or the length of what follows.
+/// Opens the field that is an EtherType or a length.
 pub(super) fn typed(frame: Frame<'_>) -> Opened<'_> {
     let (&field, frame) = frame.take::<2>(NAME)?;
     Ok(match u16::from_be_bytes(field) {

@@ -1,9 +1,9 @@
-//! Reassembly of IP fragments (RFC 791, §3.2; RFC 8200, §4.5): of the headers only.
+//! Reassembly of IP fragments (RFC 791, §3.2; RFC 8200, §4.5), limited to the headers.
 //!
-//! A datagram is complete once fragments cover it. What counts is then the start of its octets,
-//! which holds the headers of transports and tunnels, and its length. IPv4 takes the octets that
-//! arrived last where fragments overlap. An IPv6 datagram whose fragments overlap is discarded,
-//! with all further fragments of it (RFC 5722, §4); a fragment that comes twice is no overlap.
+//! A datagram is complete once fragments cover it. Only its length and the start of its octets
+//! matter, which holds the headers of transports and tunnels. Where fragments overlap, IPv4 uses
+//! the octets that arrived last. An IPv6 datagram with overlapping fragments is discarded, with all
+//! its further fragments (RFC 5722, §4). A repeated fragment is no overlap.
 
 use super::closed::{Closed, Unopened};
 use super::frame::Frame;
@@ -12,14 +12,16 @@ use acklab_wire::IpPacket;
 use std::collections::BTreeMap;
 
 const NAME: &str = "IP fragment";
-/// How long fragments wait for the others (RFC 8200, §4.5; RFC 1122, §3.3.2: 60 to 120 s).
+/// The time for which fragments wait for the others (RFC 8200, §4.5; RFC 1122, §3.3.2: 60 to 120
+/// s).
 const TIMEOUT: u64 = 60_000_000_000;
-/// Datagrams that are reassembled at a time. Chosen; with [`MAX_FRAGMENTS`] it bounds the memory to
-/// some megabytes.
+/// The maximum number of datagrams in reassembly. Chosen; with [`MAX_FRAGMENTS`] it bounds the
+/// memory to some megabytes.
 const MAX_DATAGRAMS: usize = 256;
-/// Fragments of a datagram. Chosen: the longest datagram has as many if each carries 64 octets.
+/// The maximum number of fragments of a datagram. Chosen: that of the longest datagram if each
+/// carries 64 octets.
 const MAX_FRAGMENTS: usize = 1024;
-/// Octets that are kept of a datagram: fragments begin at multiples of eight (RFC 791, §3.1).
+/// Octets of a datagram that are kept: fragments begin at multiples of eight (RFC 791, §3.1).
 const KEPT: usize = 2 * HEADERS;
 const UNIT: usize = 8;
 /// Octets of the fragment header of IPv6 (RFC 8200, §4.5).
@@ -52,7 +54,7 @@ struct Datagram {
     fragments: u64,
 }
 
-/// What the headers of a fragment state.
+/// The header fields of a fragment.
 struct Fragment<'a> {
     key: Key,
     headers: &'a [u8],
@@ -63,7 +65,7 @@ struct Fragment<'a> {
 }
 
 impl Fragments {
-    /// Takes a fragment. Returns the start and the length of the datagram that it completes.
+    /// Adds a fragment. Returns the start and the length of the datagram that it completes.
     pub(super) fn accept(
         &mut self,
         at: u64,
@@ -98,8 +100,8 @@ impl Fragments {
         whole
     }
 
-    /// Fragments that still wait for others.
-    pub(super) fn held(&self) -> u64 {
+    /// Returns the number of fragments that wait for others.
+    pub(super) fn pending(&self) -> u64 {
         self.datagrams.values().map(|datagram| datagram.fragments).sum()
     }
 
@@ -109,7 +111,7 @@ impl Fragments {
         }
     }
 
-    /// Gives up the datagram that has waited for longest.
+    /// Drops the datagram that has waited longest.
     #[cold]
     fn make_room(&mut self, unopened: &mut Unopened) {
         if let Some((&key, _)) = self.datagrams.iter().min_by_key(|(_, datagram)| datagram.since) {
@@ -191,7 +193,7 @@ impl Datagram {
         self.keep(fragment);
     }
 
-    /// Later fragments are discarded too, until the datagram times out.
+    /// Discards the datagram. Later fragments are discarded too, until it times out.
     fn discard(&mut self) {
         *self = Self { is_discarded: true, fragments: self.fragments, ..Self::new(self.since) };
     }
@@ -225,8 +227,8 @@ impl Datagram {
         covered >= length
     }
 
-    /// The start of the datagram as a packet that is no fragment, and its length. Returns `None` if
-    /// the field of the length has no room for it.
+    /// Returns the start of the datagram as an unfragmented packet, and its length. Returns `None`
+    /// if the length field is too small for it.
     fn reassemble(mut self, is_v6: bool) -> Option<(Vec<u8>, usize)> {
         let payload = self.length? as usize;
         let mut packet = std::mem::take(&mut self.headers);
@@ -246,8 +248,8 @@ impl Datagram {
     }
 }
 
-/// Removes the fragment header, which is the last: the header before it announces what follows it
-/// (RFC 8200, §4.5).
+/// Removes the fragment header, which is the last one: the previous header then announces the
+/// header after it (RFC 8200, §4.5).
 fn remove_fragment_header(headers: &mut Vec<u8>) -> Option<()> {
     const AUTHENTICATION: u8 = 51;
     let end = headers.len().checked_sub(V6_FRAGMENT_HEADER)?;

@@ -1,4 +1,4 @@
-//! The octets of a frame that remain behind the headers that were opened.
+//! The octets of a frame that remain after the opened headers.
 
 use super::closed::Closed;
 
@@ -7,13 +7,13 @@ use super::closed::Closed;
 pub(super) struct Frame<'a> {
     /// The octets that are present.
     pub(super) octets: &'a [u8],
-    /// The number of octets on the wire, of which the snap length may have cut the last.
+    /// The number of octets on the wire. The snap length may have cut off the last ones.
     pub(super) length: usize,
 }
 
 impl<'a> Frame<'a> {
-    /// A frame that begins with `octets` and has `length` octets. Some writers store a length of
-    /// zero, or that of the payload, so that octets which are present count in any case.
+    /// Returns a frame that begins with `octets` and has `length` octets. Some writers store a
+    /// length of zero, or that of the payload, so present octets count in any case.
     pub(super) fn new(octets: &'a [u8], length: usize) -> Self {
         Self { octets, length: length.max(octets.len()) }
     }
@@ -27,7 +27,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Leaves out the first `count` octets, which belong to the header `name`.
+    /// Skips the first `count` octets, which belong to the header `name`.
     #[inline]
     pub(super) fn skip(self, count: usize, name: &'static str) -> Result<Self, Closed> {
         match self.octets.get(count..) {
@@ -36,24 +36,25 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The first `length` octets: padding and checksums of the link layer may follow a packet.
+    /// Returns the first `length` octets: padding and checksums of the link layer may follow a
+    /// packet.
     #[inline]
     pub(super) fn at_most(self, length: usize) -> Self {
         Self { octets: &self.octets[..self.octets.len().min(length)], length: self.length.min(length) }
     }
 
-    /// Leaves out the last `count` octets, which may not be present.
+    /// Removes the last `count` octets, which may not be present.
     pub(super) fn without_last(self, count: usize) -> Self {
         self.at_most(self.length.saturating_sub(count))
     }
 
-    /// Why the first `count` octets, which belong to the header `name`, cannot be read.
+    /// Returns why the first `count` octets, which belong to the header `name`, cannot be read.
     #[cold]
     pub(super) fn ends_before(self, count: usize, name: &'static str) -> Closed {
         if count <= self.length { Closed::Cut(name) } else { Closed::Damaged(name) }
     }
 
-    /// The 16 bits at `place`, in network byte order, if they are present.
+    /// Returns the 16 bits at offset `place`, in network byte order, if they are present.
     pub(super) fn number(self, place: usize) -> Option<u16> {
         Some(u16::from_be_bytes(*self.octets.get(place..)?.first_chunk()?))
     }
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_that_were_cut_are_told_from_octets_that_never_were() {
+    fn octets_that_were_cut_are_distinguished_from_octets_that_never_were() {
         let frame = Frame::new(&[1, 2, 3], 6);
         let (&[first], rest) = frame.take::<1>("X").unwrap();
         assert_eq!((first, rest.octets, rest.length), (1, &[2, 3][..], 5));

@@ -16,7 +16,7 @@ mod flag {
     pub(super) const ACKNOWLEDGMENT: u8 = 0x80;
 }
 
-/// Protocol types of GRE that are no EtherTypes of Ethernet.
+/// Protocol types of GRE that are not EtherTypes of Ethernet.
 mod protocol {
     pub(super) const ERSPAN: u16 = 0x88be;
     pub(super) const ERSPAN_3: u16 = 0x22eb;
@@ -32,7 +32,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     if version > 1 {
         return Err(Closed::Damaged(NAME));
     }
-    // The offset of routing stands beside the checksum, and is there with either (RFC 1701).
+    // The offset of routing follows the checksum, and is present with either flag (RFC 1701).
     let words = u32::from(flags & (flag::CHECKSUM | flag::ROUTING) != 0)
         + (flags & (flag::KEY | flag::SEQUENCE)).count_ones()
         + u32::from(version == 1 && second & flag::ACKNOWLEDGMENT != 0);
@@ -46,7 +46,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     carried(u16::from_be_bytes([high, low]), flags & flag::SEQUENCE != 0, rest)
 }
 
-/// Leaves out the source routes: family, offset, length, addresses. The last has no family.
+/// Skips the source routes: family, offset, length, addresses. The last has no family.
 fn behind_routing(mut frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     loop {
         let (&[high, low, _, length], rest) = frame.take::<4>(NAME)?;
@@ -57,12 +57,12 @@ fn behind_routing(mut frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     }
 }
 
-/// What a packet carries that has this protocol type.
+/// Opens the payload of a packet with this protocol type.
 pub(super) fn carried(number: u16, has_sequence: bool, frame: Frame<'_>) -> Opened<'_> {
     match number {
         protocol::ERSPAN => erspan::open(has_sequence, frame),
         protocol::ERSPAN_3 => erspan::open_third(frame),
-        // The second version of WCCP has a header of its own before the packet.
+        // The second version of WCCP has its own header before the packet.
         protocol::WCCP if frame.octets.first().is_some_and(|first| first >> 4 != 4) => {
             Ok((Layer::Ip, frame.skip(4, "WCCP")?))
         }

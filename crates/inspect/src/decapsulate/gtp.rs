@@ -9,7 +9,7 @@ const NAME: &str = "GTP-U";
 const VERSION_1: u8 = 0x30;
 /// The bits of version, protocol and reserve.
 const VERSION: u8 = 0xf8;
-/// Extension header, sequence number and N-PDU number: any of them adds the fields of all.
+/// Extension header, sequence number and N-PDU number: any of these flags adds the fields of all.
 const OPTIONAL: u8 = 0x07;
 /// There is an extension header.
 const EXTENDED: u8 = 0x04;
@@ -29,8 +29,8 @@ pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     Some(behind_extensions(flags, rest.at_most(u16::from_be_bytes([high, low]).into())).and_then(carried))
 }
 
-/// Leaves out the optional fields and the extension headers (5.2.1), such as the PDU session
-/// container of 5G: length in units of four octets, content, type of the next.
+/// Skips the optional fields and the extension headers (5.2.1), such as the PDU session container
+/// of 5G: length in units of four octets, content, type of the next.
 fn behind_extensions(flags: u8, frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     if flags & OPTIONAL == 0 {
         return Ok(frame);
@@ -49,7 +49,8 @@ fn behind_extensions(flags: u8, frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     Ok(rest)
 }
 
-/// The session, which is set up elsewhere, has IP, Ethernet, PPP, or what only its ends know.
+/// Opens the payload. The session is set up elsewhere; it carries IP, Ethernet, PPP, or contents
+/// that only its ends can identify.
 fn carried(frame: Frame<'_>) -> Opened<'_> {
     match frame.octets {
         _ if plausible::is_ip(frame) => Ok((Layer::Ip, frame)),

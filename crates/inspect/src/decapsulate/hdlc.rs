@@ -4,13 +4,13 @@ use super::closed::Closed;
 use super::frame::Frame;
 use super::{Layer, Opened, llc};
 
-/// Cisco HDLC: address, control, EtherType.
+/// Opens Cisco HDLC: address, control, EtherType.
 pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     let (&[_, _, high, low], rest) = frame.take::<4>("Cisco HDLC")?;
     Ok((Layer::EtherType(u16::from_be_bytes([high, low])), rest))
 }
 
-/// Frame relay (RFC 2427): an address of Q.922, then a network layer protocol, or Cisco's
+/// Opens frame relay (RFC 2427): an address of Q.922, then a network layer protocol, or Cisco's
 /// EtherType.
 pub(super) fn frame_relay(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "frame relay";
@@ -31,7 +31,7 @@ pub(super) fn frame_relay(frame: Frame<'_>) -> Opened<'_> {
         let (&number, payload) = rest.take::<2>(NAME)?;
         return Ok((Layer::EtherType(u16::from_be_bytes(number)), payload));
     }
-    // An octet of padding may align what follows (RFC 2427, §3).
+    // An octet of padding may align the next field (RFC 2427, §3).
     let is_padded = information.octets.first() == Some(&0);
     let (protocol, payload) = information.skip(is_padded.into(), NAME)?.take::<1>(NAME)?;
     // Network Layer Protocol Identifiers (RFC 2427, §4).

@@ -1,4 +1,4 @@
-//! IP packets, and what they carry.
+//! IP packets, and their payload.
 
 use super::closed::Closed;
 use super::frame::Frame;
@@ -32,18 +32,18 @@ pub(super) fn parse(frame: Frame<'_>, mut buffer: Vec<u8>) -> Result<IpPacket, C
 
 #[cold]
 fn unreadable(frame: Frame<'_>) -> Closed {
-    let (name, least) = match frame.octets.first().map(|first| first >> 4) {
+    let (name, minimum) = match frame.octets.first().map(|first| first >> 4) {
         Some(4) => ("IPv4", usize::from(frame.octets[0] & 0xf) * 4),
         Some(6) => ("IPv6", 40),
         Some(_) => return Closed::Damaged("IP"),
         None => return frame.ends_before(1, "IP"),
     };
-    if frame.octets.len() < least { frame.ends_before(least, name) } else { Closed::Damaged(name) }
+    if frame.octets.len() < minimum { frame.ends_before(minimum, name) } else { Closed::Damaged(name) }
 }
 
-/// Writes the length of the packet where its header has none, and returns whether it did. Cards
-/// that cut segments leave that to be done (TCP segmentation offload); beyond 65,535 octets the
-/// field has no room (BIG TCP), and a jumbo option holds the length of IPv6 (RFC 2675, §2).
+/// Writes the length of the packet if its header has none, and returns `true` if it did. NICs that
+/// split segments leave it blank (TCP segmentation offload). Beyond 65,535 octets the field is too
+/// small (BIG TCP), and a jumbo option holds the length of IPv6 (RFC 2675, §2).
 fn complete_length(packet: &mut [u8], length: usize) -> bool {
     const HOP_BY_HOP: u8 = 0;
     let whole = length.min(usize::from(u16::MAX)) as u16;
@@ -51,7 +51,7 @@ fn complete_length(packet: &mut [u8], length: usize) -> bool {
         [version, _, high, low, ..] if *version >> 4 == 4 && (*high, *low) == (0, 0) => {
             [*high, *low] = whole.to_be_bytes();
         }
-        // RFC 8200, §3: the payload begins behind 40 octets.
+        // RFC 8200, §3: the payload begins after 40 octets.
         [version, _, _, _, high, low, TCP | HOP_BY_HOP, ..] if *version >> 4 == 6 && (*high, *low) == (0, 0) => {
             [*high, *low] = whole.saturating_sub(40).to_be_bytes();
         }
@@ -60,7 +60,7 @@ fn complete_length(packet: &mut [u8], length: usize) -> bool {
     true
 }
 
-/// Opens the tunnel that has this protocol number. Returns `None` for what is no tunnel.
+/// Opens the tunnel that has this protocol number. Returns `None` for other protocols.
 pub(super) fn tunnel(number: u8, frame: Frame<'_>) -> Option<Opened<'_>> {
     Some(match number {
         // IPv4 in IP (RFC 2003), IPv6 in IP (RFC 2473, RFC 4213).
@@ -70,17 +70,17 @@ pub(super) fn tunnel(number: u8, frame: Frame<'_>) -> Option<Opened<'_>> {
         97 => frame.skip(2, "EtherIP").map(|inner| (Layer::Ethernet, inner)),
         // MPLS in IP (RFC 4023, §3).
         137 => Ok((Layer::Mpls, frame)),
-        // Extension headers (RFC 8200, §4), of which the last does not fit.
+        // Extension headers (RFC 8200, §4), of which the last one is incomplete.
         0 | 43 | 44 | 60 => Err(frame.ends_before(8, "IPv6 extension")),
         _ => return None,
     })
 }
 
-/// Returns the packet with a TCP header that is there to its end and can be read, and whether the
-/// snap length cut its options.
+/// Returns the packet with a complete, readable TCP header, and whether the snap length truncated
+/// its options.
 ///
-/// Zeros take the place of options that were cut or cannot be read: they end the list of options
-/// (RFC 9293, §3.2), and the rest of the header counts nevertheless.
+/// Zeros replace options that were truncated or cannot be read: they end the list of options (RFC
+/// 9293, §3.2), and the rest of the header is used nevertheless.
 pub(super) fn with_header_of_tcp(packet: IpPacket, frame: Frame<'_>) -> Result<(IpPacket, bool), Closed> {
     let start = packet.headers();
     let present = packet.octets().get(start..).unwrap_or_default();
@@ -102,7 +102,8 @@ pub(super) fn with_header_of_tcp(packet: IpPacket, frame: Frame<'_>) -> Result<(
     Ok((with_options(packet, start + TCP_HEADER, start + length)?, false))
 }
 
-/// Replaces the octets from `from` to `to` by zeros. What is behind them counts by its length only.
+/// Replaces the octets from `from` to `to` by zeros. Of the octets after them, only the number is
+/// used.
 #[cold]
 fn with_options(mut packet: IpPacket, from: usize, to: usize) -> Result<IpPacket, Closed> {
     let length = packet.wire_len().get() as u32;
@@ -114,7 +115,7 @@ fn with_options(mut packet: IpPacket, from: usize, to: usize) -> Result<IpPacket
     Ok(packet)
 }
 
-/// Octets of the TCP options that are there to their end: kinds 0 and 1 have no length.
+/// Returns the number of octets of complete TCP options: kinds 0 and 1 have no length.
 fn whole_options(options: &[u8]) -> usize {
     let mut end = 0;
     loop {
@@ -130,7 +131,7 @@ fn whole_options(options: &[u8]) -> usize {
     }
 }
 
-/// Why a packet that was found belongs to no connection.
+/// Returns why a packet that was found belongs to no connection.
 pub(super) fn refused(packet: &IpPacket) -> Closed {
     match packet.sockets() {
         Some(sockets) if packet.is_udp() => names::udp(sockets.map(|socket| socket.port())),
@@ -142,7 +143,7 @@ pub(super) fn refused(packet: &IpPacket) -> Closed {
 mod tests {
     use super::*;
 
-    /// An IPv4 packet of `total` octets with a SYN of eight words, which has an MSS option.
+    /// Returns an IPv4 packet of `total` octets with a SYN of eight words, which has an MSS option.
     fn packet(total: u8) -> Vec<u8> {
         let mut octets = vec![0x45, 0, 0, total, 0, 1, 0, 0, 64, TCP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         octets.extend([0, 80, 0, 81, 0, 0, 0, 9, 0, 0, 0, 0, 0x80, 0x12, 1, 0, 0, 0, 0, 0]);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn ip_in_ip_and_others_are_told_apart() {
+    fn ip_in_ip_and_others_are_distinguished() {
         let layer = |number, octets: &'static [u8]| {
             tunnel(number, Frame::new(octets, octets.len())).map(|opened| opened.map(|(layer, _)| layer))
         };

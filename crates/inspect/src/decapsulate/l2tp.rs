@@ -20,13 +20,13 @@ pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     match version & 0xf {
         2 if flags & flag::CONTROL != 0 => Some(Err(Closed::protocol("L2TP control"))),
         2 => Some(data(flags, rest)),
-        // What version 3 (RFC 3931) carries is agreed upon by control messages.
+        // Control messages define the contents of version 3 (RFC 3931).
         3 => Some(Err(Closed::protocol("L2TPv3"))),
         _ => None,
     }
 }
 
-/// A data message: length, tunnel and session, sequence numbers, offset.
+/// Opens a data message: length, tunnel and session, sequence numbers, offset.
 fn data(flags: u8, frame: Frame<'_>) -> Opened<'_> {
     let has = |flag: u8| usize::from(flags & flag != 0);
     let mut rest = frame.skip(2 * has(flag::LENGTH) + 4 + 4 * has(flag::SEQUENCE), NAME)?;
@@ -50,7 +50,7 @@ mod tests {
             (0x02, &[0, 1, 9]),
             (0x4a, &[0, 9, 0, 1, 0, 2, 0, 1, 9]),
         ] {
-            // The length stands before tunnel and session, the others behind them.
+            // The length precedes tunnel and session, the others follow them.
             let before = if flags & 0x40 != 0 { 2 } else { 0 };
             let octets = [&[flags, 2][..], &fields[..before], &[0, 1, 0, 2], &fields[before..], &[0xff]].concat();
             let (layer, inner) = open(Frame::new(&octets, octets.len())).unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! The link type of a capture (<https://www.tcpdump.org/linktypes.html>): what its frames begin
-//! with.
+//! The link type of a capture (<https://www.tcpdump.org/linktypes.html>): the first header of its
+//! frames.
 
 use super::frame::Frame;
 use super::{
@@ -29,7 +29,8 @@ impl LinkType {
     pub(super) const PKTAP: Self = Self(258);
     /// The number of [`UNDEFINED`](Self::UNDEFINED).
     pub(super) const UNDEFINED_NUMBER: u16 = u16::MAX;
-    /// That of an interface which a capture does not describe. The registry has no such number.
+    /// The link type of an interface that a capture does not describe. The registry has no such
+    /// number.
     pub const UNDEFINED: Self = Self(Self::UNDEFINED_NUMBER);
 
     /// Opens the header of this link type.
@@ -39,7 +40,7 @@ impl LinkType {
             // 12 and 14 are the values of DLT_RAW on systems that write them into files.
             12 | 14 | 101 | 228 | 229 => Ok((Layer::Ip, frame)),
             0 | 108 => loopback::open(frame),
-            // BSD and Linux, which has an offset behind the addresses.
+            // BSD and Linux, which has an offset after the addresses.
             7 => arcnet::open(2, frame),
             129 => arcnet::open(4, frame),
             113 => cooked::open(frame),
@@ -54,7 +55,7 @@ impl LinkType {
             166 | 204 => ppp::open_directed(frame),
             104 => hdlc::open(frame),
             107 => hdlc::frame_relay(frame),
-            // The direction stands before the frame.
+            // The direction precedes the frame.
             205 => hdlc::open(frame.skip(1, "Cisco HDLC")?),
             206 => hdlc::frame_relay(frame.skip(1, "frame relay")?),
             8 => loopback::slip(frame),
@@ -67,7 +68,7 @@ impl LinkType {
             // addresses of FDDI.
             6 => token_ring(frame),
             10 => Ok((Layer::Llc, frame.skip(13, "FDDI")?)),
-            // Classical IP over ATM (RFC 2684), the second behind four octets of SunATM.
+            // Classical IP over ATM (RFC 2684), the second after four octets of SunATM.
             11 | 100 => Ok((Layer::Llc, frame)),
             123 => Ok((Layer::Llc, frame.skip(4, "SunATM")?)),
             // IP over Fibre Channel (RFC 4338): a network header of two addresses.
@@ -82,10 +83,10 @@ impl LinkType {
             242 => ipoib(frame),
             // Preamble and delimiter of eight octets, of EPON and of frame preemption.
             259 | 274 => Ok((Layer::Ethernet, frame.skip(8, "preamble")?)),
-            // Tags of switches: of Broadcom behind and before the addresses, of Marvell.
+            // Tags of switches: of Broadcom after and before the addresses, of Marvell.
             281 | 284 => tags::switch(ethernet::ADDRESSES, frame),
             282 => tags::switch(0, frame),
-            // The tag of Marvell with a type of its own.
+            // The tag of Marvell with its own type.
             285 => ethernet::open(frame),
             _ => Err(names::link_type(self)),
         }

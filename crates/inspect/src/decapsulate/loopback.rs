@@ -4,9 +4,9 @@ use super::closed::Closed;
 use super::frame::Frame;
 use super::{Layer, Opened};
 
-/// `LINKTYPE_NULL` and `LINKTYPE_LOOP`: the address family in four octets, in the byte order of the
-/// host or of the network. The numbers of IPv6 differ between systems, so the packet's version
-/// decides.
+/// Opens `LINKTYPE_NULL` and `LINKTYPE_LOOP`: the address family in four octets, in the byte order
+/// of the host or of the network. The numbers of IPv6 differ between systems, so the packet's
+/// version decides.
 pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     let inner = frame.skip(4, "loopback")?;
     match inner.octets.first().map(|first| first >> 4) {
@@ -15,24 +15,26 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// `LINKTYPE_ENC`, OpenBSD's encapsulated packets: family, index and flags of four octets each.
+/// Opens `LINKTYPE_ENC`, OpenBSD's encapsulated packets: family, index and flags of four octets
+/// each.
 pub(super) fn encapsulated(frame: Frame<'_>) -> Opened<'_> {
     Ok((Layer::Ip, frame.skip(12, "ENC")?))
 }
 
-/// `LINKTYPE_PFLOG`: the first octet is the length of the header, which is padded to four octets.
+/// Opens `LINKTYPE_PFLOG`: the first octet is the length of the header, which is padded to four
+/// octets.
 pub(super) fn packet_filter_log(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "PFLOG";
     let (&[length], _) = frame.take::<1>(NAME)?;
     Ok((Layer::Ip, frame.skip(usize::from(length).next_multiple_of(4), NAME)?))
 }
 
-/// `LINKTYPE_IPNET`, of Solaris: version, family, hook, length, indices and zones.
+/// Opens `LINKTYPE_IPNET` of Solaris: version, family, hook, length, indices and zones.
 pub(super) fn ipnet(frame: Frame<'_>) -> Opened<'_> {
     Ok((Layer::Ip, frame.skip(24, "IPNET")?))
 }
 
-/// `LINKTYPE_SLIP`: the direction, and room for a compressed header.
+/// Opens `LINKTYPE_SLIP`: the direction, and room for a compressed header.
 pub(super) fn slip(frame: Frame<'_>) -> Opened<'_> {
     let inner = frame.skip(16, "SLIP")?;
     match inner.octets.first().map(|first| first >> 4) {

@@ -1,4 +1,4 @@
-//! Pseudo-headers before frames of 802.11: how they were received.
+//! Pseudo-headers before frames of 802.11, which describe their reception.
 
 use super::closed::Closed;
 use super::frame::Frame;
@@ -6,7 +6,8 @@ use super::link_type::LinkType;
 use super::{Layer, Opened};
 use acklab_wire::dot11::radiotap as header;
 
-/// A radiotap header (radiotap.org), which states whether the FCS follows the frame and is right.
+/// Opens a radiotap header (radiotap.org), which states whether the FCS follows the frame and is
+/// right.
 pub(super) fn radiotap(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "radiotap";
     let (read, octets) = match header::decode(frame.octets) {
@@ -23,8 +24,8 @@ pub(super) fn radiotap(frame: Frame<'_>) -> Opened<'_> {
     Ok((Layer::Dot11 { has_fcs: read.has_fcs, is_padded: read.is_padded }, inner))
 }
 
-/// The header of Prism cards: a message code and the length, in the byte order of the host. Linux
-/// drivers wrote AVS headers with this link type as well.
+/// Opens the header of Prism cards: a message code and the length, in the byte order of the host.
+/// Linux drivers wrote AVS headers with this link type as well.
 pub(super) fn prism(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "Prism";
     let (&[a, b, c, d, lengths @ ..], _) = frame.take::<8>(NAME)?;
@@ -36,7 +37,7 @@ pub(super) fn prism(frame: Frame<'_>) -> Opened<'_> {
     Ok((plain(), frame.skip(length as usize, NAME)?))
 }
 
-/// The AVS header: version and length in network byte order.
+/// Opens the AVS header: version and length in network byte order.
 pub(super) fn avs(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "AVS";
     let (&[a, b, c, d, length @ ..], _) = frame.take::<8>(NAME)?;
@@ -46,12 +47,12 @@ pub(super) fn avs(frame: Frame<'_>) -> Opened<'_> {
     Ok((plain(), frame.skip(u32::from_be_bytes(length) as usize, NAME)?))
 }
 
-/// The magic number of AVS and its version.
+/// Returns `true` for the magic number of AVS and its version.
 const fn is_avs(version: [u8; 4]) -> bool {
     matches!(version, [0x80, 0x21, 0x10, _])
 }
 
-/// CACE's per-packet information: version, flags, length, and the link type of the frame.
+/// Opens CACE's per-packet information: version, flags, length, and the link type of the frame.
 pub(super) fn ppi(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "PPI";
     /// The link type of this header.

@@ -1,4 +1,4 @@
-//! MPLS label stacks (RFC 3032), and what follows them.
+//! MPLS label stacks (RFC 3032), and their payload.
 
 use super::closed::Closed;
 use super::frame::Frame;
@@ -19,8 +19,9 @@ pub(super) fn open(mut frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// No field announces what follows. Routers judge by the first four bits (RFC 4928, §3), which an
-/// Ethernet address without a control word may share (RFC 8469), so that the rest is compared too.
+/// Opens the payload, which no field announces. Routers judge by the first four bits (RFC 4928,
+/// §3), which an Ethernet address without a control word may share (RFC 8469), so the other fields
+/// are compared too.
 fn carried(frame: Frame<'_>) -> Opened<'_> {
     /// A pseudowire's associated channel (RFC 4385, §5).
     const CHANNEL: u8 = 1;
@@ -68,7 +69,7 @@ mod tests {
     #[test]
     fn ip_follows_the_bottom_of_the_stack() {
         assert_eq!(behind_labels(&V4), Ok((Layer::Ip, 0)));
-        // A header that does not fit is left to the parser of IP, which names what is wrong.
+        // The parser of IP handles an incomplete header, and reports its error.
         assert_eq!(behind_labels(&[0x45, 0, 0]), Ok((Layer::Ip, 0)));
     }
 

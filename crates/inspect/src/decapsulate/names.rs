@@ -1,5 +1,5 @@
 //! Short names of protocols that are not decoded, by their numbers. They are keys of the report, so
-//! that a name that was printed once stays.
+//! a name must not change once it was printed.
 
 use super::closed::Closed;
 use super::link_type::LinkType;
@@ -124,7 +124,7 @@ pub(super) fn ip_protocol(number: u8) -> Closed {
     }
 }
 
-/// Returns the name of a protocol over UDP by its ports, of which the lower is that of the service.
+/// Returns the name of a protocol over UDP by its ports. The lower one is that of the service.
 pub(super) fn udp(ports: [u16; 2]) -> Closed {
     let lower_first = if ports[0] <= ports[1] { ports } else { [ports[1], ports[0]] };
     let known = lower_first.into_iter().find_map(|port| match port {

@@ -1,4 +1,4 @@
-//! `LINKTYPE_NFLOG`: packets that netfilter logs, as attributes of a netlink message.
+//! `LINKTYPE_NFLOG`: packets logged by netfilter, as attributes of a netlink message.
 
 use super::closed::Closed;
 use super::frame::Frame;
@@ -17,7 +17,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     }
     loop {
         let (&[a, b, c, d], value) = rest.take::<4>(NAME)?;
-        // Length and type are in the byte order of the host; no attribute has 16 bits of a type.
+        // Length and type are in the byte order of the host; no attribute type uses all 16 bits.
         let (length, kind) = if d == 0 || c == PAYLOAD as u8 {
             (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]))
         } else {

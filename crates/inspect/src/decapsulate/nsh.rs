@@ -6,7 +6,7 @@ use super::{Layer, Opened};
 
 const NAME: &str = "NSH";
 
-/// Opens a header and those that follow it.
+/// Opens a header and those after it.
 pub(super) fn open(mut frame: Frame<'_>) -> Opened<'_> {
     loop {
         let (&[_, length, _, next], _) = frame.take::<4>(NAME)?;
@@ -17,7 +17,7 @@ pub(super) fn open(mut frame: Frame<'_>) -> Opened<'_> {
             1 | 2 => Ok((Layer::Ip, frame)),
             3 => Ok((Layer::Ethernet, frame)),
             5 => Ok((Layer::Mpls, frame)),
-            // A header of no length would contain itself.
+            // A header of length zero would contain itself.
             4 if length > 0 => continue,
             _ => Err(Closed::protocol(NAME)),
         };

@@ -16,7 +16,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
         |place: usize| u32::from_le_bytes([header[place], header[place + 1], header[place + 2], header[place + 3]]);
     let inner = frame.skip(number(0) as usize, NAME)?;
     match u16::try_from(number(8)) {
-        // A header within a header is damage.
+        // A nested header is damage.
         Ok(link_type) if number(4) == PACKET && LinkType(link_type) != LinkType::PKTAP => {
             Ok((Layer::Link(LinkType(link_type)), inner))
         }

@@ -1,15 +1,15 @@
-//! Whether octets look like an IP packet or an Ethernet frame, where no field announces which.
+//! Whether octets look like an IP packet or an Ethernet frame, if no field announces which.
 
 use super::ether_type::{ARP, IPV4, IPV6, MPLS, MPLS_MULTICAST, NSH, PPPOE_SESSION};
 use super::ethernet::ADDRESSES;
 use super::frame::Frame;
 use super::{llc, tags};
 
-/// Octets that may follow an IPv6 packet. Chosen: an FCS of Ethernet, or the padding of a shortest
-/// packet. IPv6 has no checksum, so that its length has to decide.
+/// The maximum number of octets that may follow an IPv6 packet. Chosen: an FCS of Ethernet, or the
+/// padding of a shortest packet. IPv6 has no checksum, so its length has to decide.
 const MAX_TRAILER: usize = 8;
 
-/// Returns whether the frame begins with an IP header that fits: the lengths, and the checksum of
+/// Returns `true` if the frame begins with an IP header that fits: the lengths, and the checksum of
 /// IPv4 (RFC 791, §3.1; RFC 8200, §3).
 pub(super) fn is_ip(frame: Frame<'_>) -> bool {
     match frame.octets.first().map(|first| first >> 4) {
@@ -35,7 +35,7 @@ fn is_ipv4(frame: Frame<'_>) -> bool {
     })
 }
 
-/// Returns whether the frame begins with addresses and the type of what follows them.
+/// Returns `true` if the frame begins with addresses and a valid type.
 pub(super) fn is_ethernet(frame: Frame<'_>) -> bool {
     let Ok(rest) = frame.skip(ADDRESSES, "Ethernet") else { return false };
     let Some(number) = rest.number(0) else { return false };

@@ -16,7 +16,7 @@ mod protocol {
     pub(super) const MPLS_MULTICAST: u16 = 0x0283;
 }
 
-/// Opens a frame whose address and control field (RFC 1662, §3.1) may have been left out.
+/// Opens a frame whose address and control field (RFC 1662, §3.1) may be omitted.
 pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     match frame.octets {
         [0xff, 0x03, ..] => open_protocol(frame.skip(2, NAME)?),
@@ -26,7 +26,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Opens a frame behind its direction, which may have taken the place of the address field.
+/// Opens a frame after its direction, which may have replaced the address field.
 pub(super) fn open_directed(frame: Frame<'_>) -> Opened<'_> {
     let inner = frame.skip(1, NAME)?;
     match inner.octets {
@@ -53,7 +53,8 @@ pub(super) fn open_protocol(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// A bridged frame (RFC 3518, §4.2): flags, the kind of MAC, and perhaps an identifier of the LAN.
+/// Opens a bridged frame (RFC 3518, §4.2): flags, the kind of MAC, and perhaps an identifier of the
+/// LAN.
 fn bridged(frame: Frame<'_>) -> Opened<'_> {
     /// The frame ends with its FCS.
     const FCS: u8 = 0x80;
@@ -72,7 +73,7 @@ fn bridged(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// A fragment of multilink PPP with long sequence numbers (RFC 1990, §3), if it is the whole
+/// Opens a fragment of multilink PPP with long sequence numbers (RFC 1990, §3), if it is the whole
 /// packet.
 fn multilink(frame: Frame<'_>) -> Opened<'_> {
     /// The beginning and the end of the packet.

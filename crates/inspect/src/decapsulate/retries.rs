@@ -1,15 +1,14 @@
-//! Frames of 802.11 that were on the air before, as a receiver detects them (IEEE Std 802.11-2020,
-//! 10.3.2.14): by the retry bit, the transmitter, the traffic identifier and the sequence number.
+//! Retransmissions of 802.11 frames, detected as by a receiver (IEEE Std 802.11-2020, 10.3.2.14):
+//! by the retry bit, the transmitter, the traffic identifier and the sequence number.
 
 use acklab_wire::dot11::Data;
 use std::collections::BTreeMap;
 
 /// Sequence numbers have twelve bits (9.2.4.4.2).
 const NUMBERS: u16 = 1 << 12;
-/// Transmitters that are remembered. Chosen: more stations than a cell has.
+/// The maximum number of transmitters that are stored. Chosen: more stations than a cell has.
 const MAX_TRANSMITTERS: usize = 512;
-/// In place of the traffic identifier of a frame without QoS, whose numbers have a counter of their
-/// own.
+/// Replaces the traffic identifier of a frame without QoS, whose numbers have their own counter.
 const WITHOUT_QOS: u8 = 16;
 
 /// Transmitter, receiver, traffic identifier.
@@ -19,7 +18,8 @@ type Key = ([u8; 6], [u8; 6], u8);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retries {
     seen: BTreeMap<Key, Seen>,
-    /// Frames so far: the clock by which the transmitter that is silent for longest makes room.
+    /// The number of frames so far: the clock that determines which transmitter has been silent
+    /// longest and is evicted.
     frames: u64,
 }
 
@@ -32,7 +32,7 @@ struct Seen {
 }
 
 impl Retries {
-    /// Returns whether this frame was on the air before, and remembers it.
+    /// Returns `true` if this frame is a retransmission, and stores it.
     pub(super) fn is_repeated(&mut self, data: &Data<'_>) -> bool {
         self.frames += 1;
         // A fragment counts as a part of its MSDU.
@@ -58,12 +58,12 @@ impl Retries {
 }
 
 impl Seen {
-    /// Nothing before this number.
+    /// Creates the state before this number.
     fn before(number: u16) -> Self {
         Self { newest: number.wrapping_sub(1) % NUMBERS, numbers: [0; NUMBERS as usize / 64], last: 0 }
     }
 
-    /// Returns whether this number was seen, and remembers it.
+    /// Returns `true` if this number was seen, and stores it.
     fn see(&mut self, number: u16) -> bool {
         let number = number % NUMBERS;
         let ahead = number.wrapping_sub(self.newest) % NUMBERS;

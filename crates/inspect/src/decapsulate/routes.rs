@@ -1,5 +1,5 @@
-//! The ends of a packet on a source route. On its way its addresses are those of the next hop, or
-//! of where a mobile node is; transports count with those of the ends (RFC 8200, §8.1; RFC 1122,
+//! The ends of a packet on a source route. En route its addresses are those of the next hop, or of
+//! the location of a mobile node. Transports use those of the ends (RFC 8200, §8.1; RFC 1122,
 //! §3.2.1.8 (c); RFC 6275, §6.3 and §6.4).
 
 /// Octets of an IPv4 header without options, and of an IPv6 header.
@@ -10,7 +10,7 @@ const V6_SOURCE: usize = 8;
 const V6_DESTINATION: usize = 24;
 const V6_ADDRESS: usize = 16;
 
-/// Writes the addresses of the ends into the header of the packet that `packet` begins with.
+/// Writes the addresses of the ends into the header of the packet at the start of `packet`.
 #[inline]
 pub(super) fn write_ends(packet: &mut [u8]) {
     match packet.first() {
@@ -24,7 +24,8 @@ pub(super) fn write_ends(packet: &mut [u8]) {
     }
 }
 
-/// Loose and strict source routes (RFC 791, §3.1): length, pointer to the next address, addresses.
+/// Handles loose and strict source routes (RFC 791, §3.1): length, pointer to the next address,
+/// addresses.
 #[cold]
 fn of_v4(packet: &mut [u8]) -> Option<()> {
     const LOOSE: u8 = 131;
@@ -55,7 +56,7 @@ const fn is_extension(next: u8) -> bool {
     matches!(next, HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS)
 }
 
-/// Routing headers and home addresses among the extension headers.
+/// Handles routing headers and home addresses among the extension headers.
 #[cold]
 fn of_v6(packet: &mut [u8]) -> Option<()> {
     let (mut kind, mut at) = (packet[6], V6_HEADER);
@@ -81,11 +82,11 @@ fn of_v6(packet: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// The final destination by a routing header, if it has segments left.
+/// Returns the final destination by a routing header, if it has segments left.
 fn last_address(header: &[u8]) -> Option<[u8; V6_ADDRESS]> {
-    /// Of source routes (RFC 2460, §4.4, deprecated) and of home addresses (RFC 6275, §6.4).
+    /// Types of source routes (RFC 2460, §4.4, deprecated) and of home addresses (RFC 6275, §6.4).
     const PLAIN: [u8; 2] = [0, 2];
-    /// Of segment routing (RFC 8754, §2), whose list begins with the last segment.
+    /// The type of segment routing (RFC 8754, §2), whose list begins with the last segment.
     const SEGMENTS: u8 = 4;
     let (kind, left) = (*header.get(2)?, *header.get(3)?);
     let addresses = header.get(8..)?;
@@ -97,7 +98,7 @@ fn last_address(header: &[u8]) -> Option<[u8; V6_ADDRESS]> {
     }
 }
 
-/// The home address option (RFC 6275, §6.3) among destination options.
+/// Returns the home address option (RFC 6275, §6.3) among destination options.
 fn home_address(header: &[u8]) -> Option<[u8; V6_ADDRESS]> {
     const HOME_ADDRESS: u8 = 0xc9;
     const PAD: u8 = 0;
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(v4(&[7, 200, 4, 0]), [0; 4]);
     }
 
-    /// Source and destination of a packet with an extension header.
+    /// Returns source and destination of a packet with an extension header.
     fn v6(kind: u8, header: &[u8]) -> [u8; 2] {
         let mut packet = [&[0x60, 0, 0, 0, 0, 0, kind, 64][..], &[0; 32], header].concat();
         write_ends(&mut packet);

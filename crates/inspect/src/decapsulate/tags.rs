@@ -1,12 +1,11 @@
-//! Tags between the addresses of Ethernet and the type of what it carries, and Ethernet in
-//! Ethernet.
+//! Tags between the addresses of Ethernet and its type, and Ethernet in Ethernet.
 
 use super::closed::Closed;
 use super::ethernet::typed;
 use super::frame::Frame;
 use super::{Layer, Opened};
 
-/// VLAN tags: 802.1Q, 802.1ad, and three that were used for tags within tags before.
+/// VLAN tags: 802.1Q, 802.1ad, and three that were used for nested tags before.
 const VLAN: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The I-TAG of provider backbone bridges (IEEE Std 802.1Q, 9.7), before a customer's frame.
 const BACKBONE: u16 = 0x88e7;
@@ -16,7 +15,7 @@ const E_TAG: u16 = 0x893f;
 const VN_TAG: u16 = 0x8926;
 /// Cisco metadata: version, length, an option with the security group.
 const CISCO_METADATA: u16 = 0x8909;
-/// Cisco FabricPath: a tag behind outer addresses and before a whole frame.
+/// Cisco FabricPath: a tag between outer addresses and a whole frame.
 const FABRIC_PATH: u16 = 0x8903;
 /// TRILL (RFC 6325, §3).
 const TRILL: u16 = 0x22f3;
@@ -25,7 +24,7 @@ const MACSEC: u16 = 0x88e5;
 /// Marvell's switch tag with a type: two reserved octets and the tag.
 const TYPED_SWITCH_TAG: u16 = 0xdada;
 
-/// Opens the tag with this type. Returns `None` if the type is not one of a tag.
+/// Opens the tag with this type. Returns `None` if it is not the type of a tag.
 pub(super) fn open(number: u16, frame: Frame<'_>) -> Option<Opened<'_>> {
     Some(match number {
         _ if VLAN.contains(&number) => behind(2, "VLAN", frame),
@@ -41,12 +40,13 @@ pub(super) fn open(number: u16, frame: Frame<'_>) -> Option<Opened<'_>> {
     })
 }
 
-/// A tag of `count` octets behind its type, and the next type.
+/// Skips a tag of `count` octets after its type, and opens the next type.
 fn behind<'a>(count: usize, name: &'static str, frame: Frame<'a>) -> Opened<'a> {
     typed(frame.skip(count, name)?)
 }
 
-/// Ethernet with a switch tag of four octets without a type: behind the addresses, or before them.
+/// Opens Ethernet with a switch tag of four octets without a type: after the addresses, or before
+/// them.
 pub(super) fn switch(place: usize, frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "DSA";
     if place == 0 {
@@ -63,7 +63,7 @@ fn trill(frame: Frame<'_>) -> Opened<'_> {
     Ok((Layer::Ethernet, rest.skip(options, NAME)?))
 }
 
-/// The user data are readable if they are only protected against changes.
+/// Opens MACsec, whose user data are readable if they are only authenticated.
 fn macsec(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "MACsec";
     /// The Secure Channel Identifier is present.
@@ -84,7 +84,7 @@ fn macsec(frame: Frame<'_>) -> Opened<'_> {
 mod tests {
     use super::*;
 
-    /// The layer behind a tag with this type and these octets, and its first octet.
+    /// Returns the layer behind a tag with this type and these octets, and its first octet.
     fn behind_tag(number: u16, octets: &[u8]) -> (Layer, u8) {
         let (layer, inner) = open(number, Frame::new(octets, octets.len())).unwrap().unwrap();
         (layer, inner.octets[0])

@@ -10,7 +10,7 @@ const NAME: &str = "TZSP";
 /// Opens a header of version 1 with a frame, if it is one: kind, link layer, fields.
 pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     let (&[version, kind, high, low], rest) = frame.take::<4>(NAME).ok()?;
-    // A frame that was received, or one that shall be sent.
+    // A frame that was received, or one that is to be sent.
     if version != 1 || kind > 1 {
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     Some(behind_fields(rest).map(|inner| (layer, inner)))
 }
 
-/// Leaves out the fields: kind, length, value. Padding and the end are an octet each.
+/// Skips the fields: kind, length, value. Padding and the end are an octet each.
 fn behind_fields(mut frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     const PADDING: u8 = 0;
     const END: u8 = 1;

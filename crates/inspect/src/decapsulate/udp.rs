@@ -1,6 +1,6 @@
 //! Tunnels over UDP, by their ports (IANA, "Service Name and Transport Protocol Port Numbers").
 //!
-//! Other traffic may use such a port, so that each tunnel refuses a header that is not its own.
+//! Other traffic may use such a port, so each tunnel rejects headers that are not its own.
 
 use super::frame::Frame;
 use super::{Layer, Opened, ayiya, capwap, geneve, gre, gtp, l2tp, lisp, plausible, teredo, tzsp, vxlan};
@@ -8,13 +8,13 @@ use super::{Layer, Opened, ayiya, capwap, geneve, gre, gtp, l2tp, lisp, plausibl
 /// Octets of the header of UDP (RFC 768).
 const HEADER: usize = 8;
 
-/// Opens the tunnel that a UDP datagram belongs to. Returns `None` if it is no tunnel.
+/// Opens the tunnel of a UDP datagram. Returns `None` if it is not a tunnel.
 pub(super) fn tunnel(frame: Frame<'_>) -> Option<Opened<'_>> {
     let ports = [frame.number(2)?, frame.number(0)?];
     let payload = frame.skip(HEADER, "UDP").ok()?;
-    // Answers come from the port of the service.
+    // Responses come from the port of the service.
     ports.into_iter().find_map(|port| match port {
-        // Linux used the second before the first was assigned.
+        // Linux used the second port before the first was assigned.
         4789 | 8472 => vxlan::open(payload),
         4790 => vxlan::open_generic(payload),
         6081 => geneve::open(payload),
@@ -32,7 +32,7 @@ pub(super) fn tunnel(frame: Frame<'_>) -> Option<Opened<'_>> {
     })
 }
 
-/// Whether an IP packet follows the bottom of a stack of labels.
+/// Returns `true` if an IP packet follows the bottom of a stack of labels.
 fn is_labelled(mut frame: Frame<'_>) -> bool {
     while let Ok((&[_, _, third, _], rest)) = frame.take::<4>("MPLS") {
         frame = rest;

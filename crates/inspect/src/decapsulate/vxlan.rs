@@ -9,12 +9,12 @@ const NAME: &str = "VXLAN";
 const IDENTIFIED: u8 = 0x08;
 /// The extension announces the next protocol.
 const ANNOUNCED: u8 = 0x04;
-/// Bits of the first octet that neither uses, nor group policies
+/// Bits of the first octet that neither format uses, nor group policies
 /// (draft-smith-vxlan-group-policy-05).
 const RESERVED: u8 = 0x70;
 
 /// Opens a header with flags, a group, an identifier and a reserved octet, if it is one. Receivers
-/// ignore reserved bits, so that a frame behind them decides where they are not zero.
+/// ignore reserved bits, so if they are not zero, the frame after them decides.
 pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     let (&[flags, .., last], rest) = frame.take::<8>(NAME).ok()?;
     let is_plain = flags & RESERVED == 0 && last == 0;

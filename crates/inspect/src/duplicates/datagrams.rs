@@ -1,15 +1,15 @@
-//! Copies of datagrams. No datagram of QUIC is sent twice: each packet has a number of its own, and
-//! is encrypted with it (RFC 9000, §12.3; RFC 9001, §5).
+//! Copies of datagrams. No datagram of QUIC is sent twice: each packet has its own number, and is
+//! encrypted with it (RFC 9000, §12.3; RFC 9001, §5).
 
 use super::FAR;
 use acklab_base::FlowKey;
 use std::collections::VecDeque;
 
-/// Datagrams among which copies are looked for; *chosen*: copies of one point follow each other at
-/// once.
+/// Datagrams that are searched for copies; *chosen*: copies at one point follow each other
+/// immediately.
 const MAX_RECENT: usize = 32;
-/// Octets that are compared: a header with the longest connection id and packet number (RFC 9000,
-/// §17.3.1), and seven that are encrypted.
+/// Octets that are compared: a header with the longest connection ID and packet number (RFC 9000,
+/// §17.3.1), and seven encrypted ones.
 const HEAD: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +28,8 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// Returns the nanoseconds since the datagram of which this one is a copy. Of `length` octets,
-    /// `head` is present.
+    /// Returns the nanoseconds since the datagram of which this one is a copy. `head` is the
+    /// present part of its `length` octets.
     pub(crate) fn copy_of(
         &mut self,
         at: u64,
@@ -65,7 +65,8 @@ mod tests {
             |at, flow, identification, octet| datagrams.copy_of(at, FlowKey(flow), identification, &[octet; 40], 1200);
         assert_eq!(copy_of(0, 1, Some(7), 5), None);
         assert_eq!(copy_of(3000, 1, Some(7), 5), Some(3000));
-        // Of another flow, another packet, with other octets, and long behind.
+        // Datagrams of another flow, with another identification, with other octets, and long
+        // after.
         assert_eq!(copy_of(4000, 2, Some(7), 5), None);
         assert_eq!(copy_of(4000, 1, Some(8), 5), None);
         assert_eq!(copy_of(4000, 1, Some(7), 6), None);
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_cut_off_tells_nothing() {
+    fn a_head_that_is_cut_off_is_inconclusive() {
         let mut datagrams = Datagrams::default();
         assert_eq!(datagrams.copy_of(0, FlowKey(1), None, &[0; 8], 1200), None);
         assert_eq!(datagrams.copy_of(1, FlowKey(1), None, &[0; 8], 1200), None);

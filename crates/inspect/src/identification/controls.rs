@@ -1,14 +1,14 @@
-//! Steps between packets between which none of the connection can be missing, as a control of those
+//! Steps between packets between which none of the connection can be missing, compared with steps
 //! between which some may be.
 //!
-//! If the host counted, its other packets would come between the packets of controls as well: as
-//! often per step, and as often per second. Only controls between two steps that skip count, when
-//! the host would be sending.
+//! If the host counted, its other packets would also be between the packets of controls: as often
+//! per step, and as often per second. Only controls between two steps that skip count, because the
+//! host would be sending then.
 
-/// Controls that would skip if the host counted, for a proof; *chosen*: by chance none of ten does
-/// in one of 22,000 cases (Poisson).
+/// The minimum expected number of controls that would skip if the host counted, for a proof;
+/// *chosen*: at random, none of ten does in one of 22,000 cases (Poisson).
 const MIN_EXPECTED: f64 = 10.0;
-/// Of these, so many may skip: the numbers of a packet that was reordered.
+/// The share of these that may skip, because of reordered packets.
 const MAX_SHARE: f64 = 0.1;
 
 /// Controls, and other steps.
@@ -16,7 +16,7 @@ const MAX_SHARE: f64 = 0.1;
 pub(super) struct Controls {
     /// All controls.
     pub(super) steps: u64,
-    /// Of `steps`, those that skip numbers.
+    /// Those of `steps` that skip numbers.
     pub(super) skipping: u64,
     /// Controls between two steps that skip.
     within: Steps,
@@ -47,7 +47,7 @@ impl Steps {
 }
 
 impl Controls {
-    /// A step took `nanos` and skipped so many numbers.
+    /// Records a step that took `nanos` and skipped this number of numbers.
     #[inline]
     pub(super) fn step(&mut self, is_control: bool, skipped: u32, nanos: u64) {
         self.steps += u64::from(is_control);
@@ -69,31 +69,32 @@ impl Controls {
         }
     }
 
-    /// The controls between two steps that skip.
+    /// Returns the controls between two steps that skip.
     pub(super) const fn within(&self) -> u64 {
         self.within.count
     }
 
-    /// The controls between steps that skip that would skip as well if the host counted.
+    /// Returns the expected number of controls between steps that skip that would skip as well if
+    /// the host counted.
     fn expected(&self) -> f64 {
         let per = |within: u64, others: u64| within as f64 / others.max(1) as f64;
         let as_often = per(self.within.count, self.others.count).min(per(self.within.nanos, self.others.nanos));
         self.others_skipping as f64 * as_often
     }
 
-    /// What shows that the host does not count.
+    /// Returns the proof that the host does not count.
     pub(super) fn proof(&self) -> Option<String> {
         let expected = self.expected();
         (expected >= MIN_EXPECTED && self.skipping as f64 <= MAX_SHARE * expected)
             .then(|| format!("{}, of which {expected:.0} would if the host counted", self.unskipped()))
     }
 
-    /// How many controls skip none.
+    /// Returns how many controls skip no number, as text.
     pub(super) fn unskipped(&self) -> String {
         format!("{} of {} steps between contiguous segments skip none", self.steps - self.skipping, self.steps)
     }
 
-    /// Why there is no proof.
+    /// Returns why there is no proof.
     pub(super) fn lack(&self) -> String {
         format!(
             "{}, of which {:.1} would if the host counted, expected at least {MIN_EXPECTED}",
@@ -109,8 +110,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 100 steps of 1 ms that skip, with a control after each of the first so many, of so many
-    /// nanoseconds.
+    /// Returns 100 steps of 1 ms that skip, with a control of `nanos` nanoseconds after each of the
+    /// first `skipping`.
     fn controls(steps: u64, skipping: u64, nanos: u64) -> Controls {
         let mut controls = Controls::default();
         for step in 0..100 {
@@ -129,8 +130,8 @@ mod tests {
         assert!(controls(30, 4, MS).proof().is_none());
     }
 
-    /// Within a microsecond another packet of the host has no time to come between, and in a single
-    /// long pause the host may have paused as well.
+    /// Within a microsecond another packet of the host cannot pass in between, and in a single long
+    /// pause the host may have paused as well.
     #[test]
     fn short_steps_and_few_long_ones_are_no_proof() {
         assert!(controls(99, 0, 1000).proof().is_none());

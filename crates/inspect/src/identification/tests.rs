@@ -2,8 +2,8 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// What a receiver of two segments sends: by the number of its ACK, whether it passes, and how many
-/// other numbers the counter has used since the ACK before.
+/// Returns the evidence for a receiver of two segments: by the number of its ACK, whether it
+/// passes, and how many other numbers the counter has used since the previous ACK.
 fn download(acks: u32, passes: impl Fn(u32) -> bool, others: impl Fn(u32) -> u16, is_linux: bool) -> Identifications {
     let mut found = Identifications::default();
     let mut identification = 700_u16;
@@ -20,7 +20,7 @@ fn download(acks: u32, passes: impl Fn(u32) -> bool, others: impl Fn(u32) -> u16
     let mut covers = 0;
     for ack in 0..acks {
         identification = identification.wrapping_add(1 + others(ack));
-        // At first each segment is acknowledged at once.
+        // At first each segment is acknowledged immediately.
         covers += if ack < 20 { 1 } else { 2 };
         if passes(ack) {
             found.packet(&Numbered {
@@ -39,17 +39,18 @@ fn download(acks: u32, passes: impl Fn(u32) -> bool, others: impl Fn(u32) -> u16
 
 #[test]
 fn a_counter_of_the_connection_shows_what_is_missing() {
-    let Told::Missing(share, _) = download(400, |_| true, |_| 0, true).told() else { panic!() };
+    let Evidence::Missing(share, _) = download(400, |_| true, |_| 0, true).evidence() else { panic!() };
     assert!(share.abs() < 1e-12);
     // Two of three, once there are more than the return path carries.
-    let Told::Missing(share, evidence) = download(400, |ack| ack < 40 || ack % 3 == 0, |_| 0, true).told() else {
+    let Evidence::Missing(share, evidence) = download(400, |ack| ack < 40 || ack % 3 == 0, |_| 0, true).evidence()
+    else {
         panic!()
     };
     assert!((share - 240.0 / 400.0).abs() < 0.01, "{share}");
     assert!(evidence.contains("explain"), "{evidence}");
 }
 
-/// The counter has 16 bits, of which zero is one: after 140,000 packets it has come to zero twice.
+/// The counter has 16 bits, of which zero is one: after 140,000 packets it has reached zero twice.
 #[test]
 fn zero_is_a_number_of_a_counter_that_comes_to_it() {
     let found = download(140_000, |_| true, |_| 0, true);
@@ -59,42 +60,42 @@ fn zero_is_a_number_of_a_counter_that_comes_to_it() {
 /// The host sends 0 to 39 other packets between two ACKs: more than the receiver has segments to
 /// acknowledge.
 #[test]
-fn a_counter_of_the_host_tells_nothing() {
+fn a_counter_of_the_host_is_inconclusive() {
     for is_linux in [true, false] {
-        let found = download(400, |_| true, |ack| (ack * 7 % 40) as u16, is_linux).told();
-        assert!(matches!(&found, Told::Nothing(reason) if reason.contains("counted by the host")), "{found:?}");
+        let found = download(400, |_| true, |ack| (ack * 7 % 40) as u16, is_linux).evidence();
+        assert!(matches!(&found, Evidence::Nothing(reason) if reason.contains("counted by the host")), "{found:?}");
     }
 }
 
-/// One other packet between two ACKs now and then, so that no step skips more than there are
-/// segments. Where an ACK is for one segment alone, numbers are skipped as well.
+/// Occasionally one other packet between two ACKs, so that no step skips more numbers than there
+/// are segments. Numbers are skipped before ACKs for a single segment as well.
 #[test]
-fn a_slow_counter_of_the_host_tells_nothing() {
-    let found = download(400, |_| true, |ack| u16::from(ack % 3 == 0), false).told();
-    assert!(matches!(&found, Told::Nothing(reason) if reason.contains("contiguous")), "{found:?}");
-    // Without such ACKs nothing refutes it, and nothing proves it.
+fn a_slow_counter_of_the_host_is_inconclusive() {
+    let found = download(400, |_| true, |ack| u16::from(ack % 3 == 0), false).evidence();
+    assert!(matches!(&found, Evidence::Nothing(reason) if reason.contains("contiguous")), "{found:?}");
+    // Without such ACKs there is neither a refutation nor a proof.
     let mut found = download(400, |_| true, |ack| u16::from(ack % 3 == 0 && ack > 20), false);
     found.controls = Controls::default();
     found.beyond = 0;
-    assert!(matches!(&found.told(), Told::Nothing(reason) if reason.contains("nothing shows")), "{found:?}");
+    assert!(matches!(&found.evidence(), Evidence::Nothing(reason) if reason.contains("nothing shows")), "{found:?}");
 }
 
 #[test]
 fn numbers_that_other_packets_of_the_host_have_are_the_hosts() {
     let mut found = download(400, |ack| ack < 40 || ack % 3 == 0, |_| 0, true);
     (found.others, found.of_others) = (8, 5);
-    assert!(matches!(&found.told(), Told::Nothing(reason) if reason.contains("other packets")));
+    assert!(matches!(&found.evidence(), Evidence::Nothing(reason) if reason.contains("other packets")));
 }
 
-/// Windows before XP: a step of one is one of 256.
+/// Windows before XP: a step of one appears as 256.
 #[test]
 fn a_counter_in_the_other_byte_order_is_named() {
-    let found = download(400, |_| true, |ack| (256 * (1 + ack % 3) - 1) as u16, false).told();
-    assert!(matches!(&found, Told::Nothing(reason) if reason.contains("byte order")), "{found:?}");
+    let found = download(400, |_| true, |ack| (256 * (1 + ack % 3) - 1) as u16, false).evidence();
+    assert!(matches!(&found, Evidence::Nothing(reason) if reason.contains("byte order")), "{found:?}");
 }
 
 #[test]
-fn zeros_and_random_numbers_tell_nothing() {
+fn zeros_and_random_numbers_are_inconclusive() {
     let mut zeros = Identifications::default();
     let packet = Numbered {
         at: 0,
@@ -106,9 +107,9 @@ fn zeros_and_random_numbers_tell_nothing() {
         others: Between::default(),
     };
     (0..400).for_each(|n| zeros.packet(&Numbered { at: n * MS, ..packet }));
-    assert!(matches!(&zeros.told(), Told::Nothing(reason) if reason.contains("zero")), "{zeros:?}");
-    let random = download(400, |_| true, |ack| (ack * 40_503) as u16, false).told();
-    assert!(matches!(&random, Told::Nothing(reason) if reason.contains("count nothing")), "{random:?}");
+    assert!(matches!(&zeros.evidence(), Evidence::Nothing(reason) if reason.contains("zero")), "{zeros:?}");
+    let random = download(400, |_| true, |ack| (ack * 40_503) as u16, false).evidence();
+    assert!(matches!(&random, Evidence::Nothing(reason) if reason.contains("count nothing")), "{random:?}");
 }
 
 /// Packets of three segments, each of which takes three numbers.
@@ -126,5 +127,5 @@ fn a_packet_takes_a_number_per_segment() {
             others: Between::default(),
         });
     }
-    assert!(matches!(found.told(), Told::Missing(share, _) if share.abs() < 1e-12), "{found:?}");
+    assert!(matches!(found.evidence(), Evidence::Missing(share, _) if share.abs() < 1e-12), "{found:?}");
 }

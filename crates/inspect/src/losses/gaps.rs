@@ -1,18 +1,18 @@
 //! Bytes that have not passed the point, although later ones have.
 //!
 //! A gap that the receiver acknowledges before it is filled is one of the capture: the receiver has
-//! the bytes, and the point did not see them.
+//! the bytes, and they were not captured.
 
 use crate::packet::Packet;
 
-/// Gaps that are remembered.
+/// The maximum number of gaps that are stored.
 const MAX_GAPS: usize = 256;
-/// Data that pass so soon behind their ACK were captured behind it, as with a card of several
-/// queues. No sender retransmits what was acknowledged within 3 ms; *chosen*, as the delay without
-/// a round-trip time in `order`.
+/// Data that follow their ACK within this time were captured after it, as with a NIC of several
+/// queues. No sender retransmits data that were acknowledged within 3 ms; *chosen*, as the delay
+/// without a round-trip time in `order`.
 const SOON: u64 = 3_000_000;
 
-/// When a segment passed, and what it says of the time of its sending.
+/// When a segment passed, and indications of when it was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     pub(crate) at: u64,
@@ -53,12 +53,12 @@ struct Gap {
     mark: Mark,
     /// When the receiver acknowledged it.
     acknowledged: Option<u64>,
-    /// Whether the capture may have begun behind it.
+    /// Whether the capture may have begun after it.
     is_before: bool,
 }
 
 impl Gap {
-    /// Bytes that the capture lacks, if the gap stays.
+    /// Returns the number of bytes that the capture lacks if the gap stays.
     const fn octets(&self) -> u64 {
         if self.is_before || self.acknowledged.is_none() { 0 } else { self.end - self.start }
     }
@@ -72,7 +72,7 @@ impl Gap {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
     open: Vec<Gap>,
-    /// How many of them are not acknowledged.
+    /// The number of gaps that are not acknowledged.
     pending: usize,
     /// Bytes of gaps that stayed.
     uncaptured: u64,
@@ -85,8 +85,8 @@ impl Gaps {
         self.pending > 0
     }
 
-    /// The segment of `mark` reveals a gap from `start` to `end`. The receiver has acknowledged
-    /// everything before `acknowledged`.
+    /// Opens a gap from `start` to `end` that the segment of `mark` reveals. The receiver has
+    /// acknowledged everything before `acknowledged`.
     pub(super) fn open(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
         self.expire(mark.at);
         let gap = Gap { start, end, mark, acknowledged: None, is_before: false };
@@ -99,8 +99,8 @@ impl Gaps {
         }
     }
 
-    /// What comes from before `end` was sent before the capture began, or is reordered at its
-    /// start.
+    /// Opens a gap before `end`, whose data were sent before the capture began, or are reordered at
+    /// its start.
     pub(super) fn open_before(&mut self, end: u64, mark: Mark) {
         self.push(Gap { start: 0, end, mark, acknowledged: None, is_before: true });
     }
@@ -118,7 +118,7 @@ impl Gaps {
         self.pending = self.open.iter().filter(|gap| gap.acknowledged.is_none()).count();
     }
 
-    /// The receiver has everything before `acknowledged`.
+    /// Records that the receiver has everything before `acknowledged`.
     pub(super) fn acknowledge(&mut self, acknowledged: u64, at: u64) {
         let mut rest = Vec::new();
         for gap in self.open.iter_mut().filter(|gap| gap.acknowledged.is_none() && gap.start < acknowledged) {
@@ -132,7 +132,7 @@ impl Gaps {
         self.expire(at);
     }
 
-    /// Gaps that were acknowledged some time ago stay.
+    /// Marks gaps as permanent that were acknowledged some time ago.
     fn expire(&mut self, at: u64) {
         let uncaptured = &mut self.uncaptured;
         self.open.retain(|gap| {
@@ -143,8 +143,8 @@ impl Gaps {
         self.count();
     }
 
-    /// Fills what data from `start` to `end`, at `at`, meet. `compare` compares them with the
-    /// segment that revealed a gap, the first of several.
+    /// Fills the gaps that data from `start` to `end`, at `at`, overlap. `compare` compares them
+    /// with the segment that revealed a gap, the first of several.
     pub(super) fn fill(
         &mut self,
         start: u64,
@@ -165,7 +165,7 @@ impl Gaps {
         Some(if first.acknowledged.is_some() { Filled::Misfiled } else { compare(first.mark) })
     }
 
-    /// Bytes that the receiver has acknowledged and that did not pass.
+    /// Returns the number of bytes that the receiver has acknowledged and that did not pass.
     pub(super) fn uncaptured(&self) -> u64 {
         self.uncaptured + self.open.iter().map(Gap::octets).sum::<u64>()
     }
@@ -206,9 +206,9 @@ mod tests {
         gaps.open(100, 400, mark(0), 0);
         gaps.acknowledge(300, MS);
         assert_eq!((gaps.uncaptured(), gaps.are_pending()), (200, true));
-        // Behind its ACK by half a millisecond: as captured by another queue.
+        // Half a millisecond after its ACK: as captured by another queue.
         assert_eq!(fill(&mut gaps, 200, 300, MS + MS / 2), Some(Filled::Misfiled));
-        // Long behind it: not from this gap.
+        // Long after it: not from this gap.
         assert_eq!(fill(&mut gaps, 100, 200, 10 * MS), None);
         assert_eq!(gaps.uncaptured(), 100);
     }

@@ -1,22 +1,22 @@
 //! Which of two segments of a sender was sent first: the one that revealed a gap, or the one that
-//! fills it.
+//! fills it. The criteria are:
 //!
-//! * The times of capture: what was captured before the segment that the file has before it is out
-//!   of order in the file only, as with a card of several queues.
+//! * The times of capture. A segment that was captured before an earlier one in the file is out of
+//!   order in the file only, as with a NIC of several queues.
 //! * Identifications, if they rise from packet to packet: those of a retransmission are newer (RFC
 //!   6864, §4.1, leaves the source free; Bellovin, *A Technique for Counting NATted Hosts*, IMW
-//!   2002, has the counters of hosts).
+//!   2002, describes the counters of hosts).
 //! * Timestamps (RFC 7323, §3): those of a retransmission are newer.
-//! * Else the delay: a retransmission needs a round trip to the sender.
+//! * Otherwise the delay: a retransmission needs a round trip to the sender.
 
 use super::gaps::{Filled, Mark};
 
-/// Without a round-trip time: what fills a gap sooner is reordered. Retransmissions need a round
-/// trip, and few paths are shorter (the 3 ms of Wireshark, `packet-tcp.c`).
+/// Without a round-trip time, segments that fill a gap sooner are reordered. Retransmissions need a
+/// round trip, and few paths are shorter (the 3 ms of Wireshark, `packet-tcp.c`).
 const SHORT: u64 = 3_000_000;
-/// Packets of which identifications must rise, before they tell an order.
+/// The minimum number of packets with rising identifications for an order.
 const MIN_RISING: u32 = 8;
-/// One step in so many may not rise, where packets overtook each other.
+/// One step in this number may not rise, because packets overtook each other.
 const MAX_FALLING: u32 = 10;
 /// A quarter of all identifications. Steps of random ones are longer in three of four cases.
 const LONGEST_STEP: u16 = 1 << 14;
@@ -27,12 +27,12 @@ pub(super) struct Order {
     last: Option<u16>,
     rising: u32,
     falling: u32,
-    /// The first timestamp and the newest, with the times of their passing.
+    /// The first timestamp and the newest, with the times when they passed.
     stamps: Option<[(u32, u64); 2]>,
 }
 
 impl Order {
-    /// A segment has passed behind all others.
+    /// Records a segment that has passed after all others.
     #[inline]
     pub(super) fn advance(&mut self, mark: Mark) {
         if let Some(identification) = mark.identification
@@ -49,8 +49,8 @@ impl Order {
         }
     }
 
-    /// How the segment of `late` came to fill a gap that `ahead` revealed. `sides` are the least
-    /// times to the receiver and back, and to the sender.
+    /// Returns how the segment of `late` came to fill a gap that `ahead` revealed. `sides` are the
+    /// minimum times to the receiver and back, and to the sender.
     pub(super) fn compare(&self, ahead: Mark, late: Mark, sides: (Option<u64>, Option<u64>)) -> Filled {
         if late.captured < ahead.captured {
             return Filled::Misfiled;
@@ -74,13 +74,13 @@ impl Order {
     fn by_timestamps(&self, ahead: Mark, late: Mark) -> Option<bool> {
         let (later, value) = (ahead.value?, late.value?);
         match later.wrapping_sub(value).cast_signed() {
-            // Of one tick: the delay tells more, unless it is longer than the tick.
+            // Equal timestamps: the delay decides, unless it is longer than the tick.
             0 => (late.at.saturating_sub(ahead.at) as f64 > self.tick()?).then_some(true),
             difference => Some(difference > 0),
         }
     }
 
-    /// Nanoseconds of a tick of the sender's clock.
+    /// Returns the nanoseconds of a tick of the sender's clock.
     fn tick(&self) -> Option<f64> {
         let [(first, since), (newest, at)] = self.stamps?;
         let ticks = newest.wrapping_sub(first);
@@ -88,8 +88,8 @@ impl Order {
     }
 }
 
-/// The least time from a gap to the retransmission that fills it: the receiver's ACK must reach the
-/// sender. What one side of the point takes is too short at the end of that side.
+/// Returns the minimum time from a gap to the retransmission that fills it: the receiver's ACK must
+/// reach the sender. At one end, the time on that side alone would be too short.
 fn round_trip((ahead, behind): (Option<u64>, Option<u64>)) -> u64 {
     match behind {
         Some(behind) => ahead.unwrap_or(0) + behind,
@@ -109,8 +109,8 @@ mod tests {
         Mark { at, captured: at, value, identification }
     }
 
-    /// A segment per millisecond, with a timestamp of its millisecond and identifications that step
-    /// by `step`.
+    /// Returns a segment per millisecond, with a timestamp of its millisecond and identifications
+    /// that step by `step`.
     fn order(step: u16) -> Order {
         let mut order = Order::default();
         (0..20_u16).for_each(|n| order.advance(mark(u64::from(n) * MS, Some(n.into()), Some(n.wrapping_mul(step)))));
@@ -123,10 +123,10 @@ mod tests {
         assert_eq!(order(1).compare(mark(10 * MS, None, None), late, AT_RECEIVER), Filled::Misfiled);
     }
 
-    /// 60 ms are more than the round trip, and yet the segment was sent before: it has the smaller
+    /// 60 ms are more than the round trip, but the segment was sent before: it has the smaller
     /// number.
     #[test]
-    fn identifications_tell_the_order_of_sending() {
+    fn identifications_show_the_order_of_sending() {
         let order = order(3);
         let ahead = mark(0, None, Some(300));
         assert_eq!(order.compare(ahead, mark(60 * MS, None, Some(297)), AT_RECEIVER), Filled::Reordered);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn random_identifications_tell_nothing() {
+    fn random_identifications_are_inconclusive() {
         let order = order(0x6123);
         let ahead = mark(0, None, Some(300));
         assert_eq!(order.compare(ahead, mark(60 * MS, None, Some(297)), AT_RECEIVER), Filled::Retransmitted);
@@ -146,11 +146,11 @@ mod tests {
         let ahead = mark(0, Some(7), None);
         assert_eq!(order.compare(ahead, mark(MS, Some(9), None), AT_RECEIVER), Filled::Retransmitted);
         assert_eq!(order.compare(ahead, mark(60 * MS, Some(6), None), AT_RECEIVER), Filled::Reordered);
-        // The clock ticks each millisecond, and so has stood still since: both were sent together.
+        // The clock ticks every millisecond, and has not advanced since: both were sent together.
         assert_eq!(order.compare(ahead, mark(60 * MS, Some(7), None), AT_RECEIVER), Filled::Reordered);
     }
 
-    /// A clock of 100 ms does not tell segments of one tick apart, but their delay does.
+    /// A clock of 100 ms does not distinguish segments of one tick, but their delay does.
     #[test]
     fn within_a_tick_the_delay_decides() {
         let mut order = Order::default();

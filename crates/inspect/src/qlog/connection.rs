@@ -1,4 +1,4 @@
-//! What the packets of one connection show.
+//! Analysis of the packets of one connection.
 
 use super::packet::Packet;
 use super::scalar::Scalar;
@@ -8,19 +8,19 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Packets in flight that are followed. Chosen: 64 MB of memory for both directions, and more than
-/// a path of 10 Gbps and 1 s holds.
+/// The maximum number of packets in flight that are followed. Chosen: 64 MB of memory for both
+/// directions, and more than a path of 10 Gbps and 1 s holds.
 const MAX_OUTSTANDING: usize = 1 << 20;
-/// Lost packets whose late acknowledgment is recognised. Chosen: more than are lost in a round trip
-/// of the same path at 1 %.
+/// The maximum number of lost packets whose late acknowledgment is recognised. Chosen: more than
+/// are lost in a round trip of the same path at 1 %.
 const MAX_LOST: usize = 1 << 14;
 /// Octets of IPv4 and UDP around a packet.
 const HEADERS: u64 = 28;
-/// Windows of packets that are kept of a direction while there are few connections, and while there
-/// are many, and how many are few. As in captures.
+/// The numbers of windows of packets that are kept of a direction with few connections and with
+/// many, and the limit of few. As in captures.
 const WINDOWS: (usize, usize, usize) = (8, 2, 256);
 
-/// A packet number, with the path that it counts on.
+/// A packet number, with its path.
 type Number = (u64, u64);
 
 /// Data in flight: when they were sent, and how many octets, by packet number.
@@ -47,7 +47,7 @@ impl Outstanding {
     }
 }
 
-/// What an acknowledgment says of data that were in flight.
+/// The effect of an acknowledgment on data in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acknowledged {
     /// Octets that it acknowledges for the first time.
@@ -56,7 +56,7 @@ pub(crate) struct Acknowledged {
     pub(crate) flight: u64,
     /// Octets of its packet.
     pub(crate) size: u64,
-    /// It came without data.
+    /// It arrived without data.
     pub(crate) is_pure: bool,
 }
 
@@ -64,11 +64,11 @@ pub(crate) struct Acknowledged {
 #[derive(Clone, Debug)]
 pub(super) struct Logged {
     connection: Connection,
-    /// What this end has sent, and what it has received and not acknowledged yet.
+    /// Data that this end has sent, and data that it has received and not acknowledged yet.
     outstanding: [Outstanding; 2],
     lost: BTreeSet<Number>,
     /// The shortest time to an acknowledgment, in nanoseconds.
-    least: Option<u64>,
+    minimum: Option<u64>,
     is_of_end: bool,
     addresses: Option<[String; 2]>,
     is_empty: bool,
@@ -117,8 +117,8 @@ fn address(ip: &Scalar<'_>, port: &Scalar<'_>) -> Option<SocketAddr> {
 }
 
 impl Logged {
-    /// A connection without packets, the number `place` of its log. `is_of_end` if one of its ends
-    /// wrote the log.
+    /// Returns a connection without packets, the number `place` of its log. `is_of_end` means that
+    /// one of its ends wrote the log.
     pub(super) fn new(place: usize, is_of_end: bool) -> Self {
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
         let windows = if place < WINDOWS.2 { WINDOWS.0 } else { WINDOWS.1 };
@@ -126,15 +126,14 @@ impl Logged {
             connection: Connection::new([nowhere; 2], Protocol::Log, 0, windows),
             outstanding: <[Outstanding; 2]>::default(),
             lost: BTreeSet::new(),
-            least: None,
+            minimum: None,
             is_of_end,
             addresses: None,
             is_empty: true,
         }
     }
 
-    /// Reads the addresses in the event that starts the connection. Most stacks leave some of them
-    /// out.
+    /// Reads the addresses in the event that starts the connection. Most stacks omit some of them.
     pub(super) fn starts(&mut self, data: &str) {
         let Ok(start) = serde_json::from_str::<Start>(data) else { return };
         let here = address(&start.src_ip, &start.src_port).or_else(|| start.local.address());
@@ -144,14 +143,15 @@ impl Logged {
         }
     }
 
-    /// The end `from` has sent a packet on `path`: 0 is the end whose packets the log has as sent.
+    /// Records a packet on `path` that the end `from` has sent: 0 is the end whose packets the log
+    /// has as sent.
     pub(super) fn packet(&mut self, at: u64, from: usize, path: u64, packet: &Packet) {
         let Self { connection, outstanding, .. } = self;
         if self.is_empty {
             (connection.first, self.is_empty) = (at, false);
         }
-        // Clocks step back, and threads write events out of order; the times of a connection do
-        // not.
+        // Clocks step back, and threads write events out of order; the times of a connection must
+        // not decrease.
         connection.last = connection.last.max(at);
         let at = connection.last;
         let size = packet.size.unwrap_or(packet.payload).saturating_add(HEADERS);
@@ -159,7 +159,7 @@ impl Logged {
         connection.octets = connection.octets.saturating_add(size);
         let Some(number) = packet.number.filter(|_| !packet.is_early) else { return };
         if packet.payload > 0 {
-            connection.ways[from].log_data(at, packet.payload, size);
+            connection.directions[from].log_data(at, packet.payload, size);
             outstanding[from].insert((path, number), at, packet.payload);
         }
         if let Some(ranges) = &packet.acknowledges {
@@ -169,7 +169,7 @@ impl Logged {
 
     fn acknowledges(&mut self, at: u64, from: usize, ranges: &[(u64, u64, u64)], size: u64, is_pure: bool) {
         let data = &mut self.outstanding[1 - from];
-        let way = &mut self.connection.ways[1 - from];
+        let direction = &mut self.connection.directions[1 - from];
         let mut covered = Covered::default();
         for range in ranges {
             covered.add(*range, data);
@@ -178,27 +178,27 @@ impl Logged {
             for &(path, first, last) in ranges {
                 while let Some(&number) = self.lost.range((path, first)..=(path, last)).next() {
                     self.lost.remove(&number);
-                    // It arrived after all, so that its data were sent again without need.
-                    way.delivery.losses.counts.needless += 1;
+                    // It arrived late, so the retransmission of its data was spurious.
+                    direction.delivery.losses.counts.needless += 1;
                 }
             }
         }
         if let Some(sent) = covered.newest.filter(|_| from == 1) {
             let took = at.saturating_sub(sent);
-            way.round_trip.ahead(took, false);
+            direction.round_trip.ahead(took, false);
             if self.is_of_end {
-                way.round_trip.handshake_behind(0);
+                direction.round_trip.handshake_behind(0);
             }
-            self.least = Some(self.least.map_or(took, |least| least.min(took)));
+            self.minimum = Some(self.minimum.map_or(took, |minimum| minimum.min(took)));
         }
-        way.log_ack(at, &Acknowledged { octets: covered.octets, flight: data.octets, size, is_pure });
+        direction.log_ack(at, &Acknowledged { octets: covered.octets, flight: data.octets, size, is_pure });
     }
 
-    /// This end has declared a packet lost.
+    /// Records a packet that this end has declared lost.
     pub(super) fn lost(&mut self, path: u64, packet: &Packet) {
         let Some(number) = packet.number.filter(|_| !packet.is_early) else { return };
         if self.outstanding[0].remove((path, number)).is_some() {
-            self.connection.ways[0].log_loss();
+            self.connection.directions[0].log_loss();
             if self.lost.len() == MAX_LOST {
                 self.lost.pop_first();
             }
@@ -206,18 +206,18 @@ impl Logged {
         }
     }
 
-    /// Describes the connection, whose ends have these names if the log has no addresses, and whose
+    /// Describes the connection. Its ends have these names if the log has no addresses, and its
     /// clock has a tick of `tick` nanoseconds. Returns `None` without packets.
     pub(super) fn describe(mut self, names: [String; 2], tick: f64) -> Option<Described> {
         if self.is_empty {
             return None;
         }
-        let received = &mut self.connection.ways[1].round_trip;
+        let received = &mut self.connection.directions[1].round_trip;
         if self.is_of_end {
             received.handshake_ahead(0);
-            if let Some(least) = self.least {
-                // What comes to this end has been on its way for as long as what leaves it.
-                received.handshake_behind(least);
+            if let Some(minimum) = self.minimum {
+                // Packets to this end are in flight for as long as packets from it.
+                received.handshake_behind(minimum);
             }
         }
         Some(Described::of(&self.connection, self.addresses.unwrap_or(names), tick))
@@ -227,8 +227,8 @@ impl Logged {
 #[derive(Clone, Copy, Debug, Default)]
 struct Covered {
     octets: u64,
-    /// When the largest packet that is newly acknowledged was sent, if it is the largest of the ACK
-    /// (RFC 9002, §5.1).
+    /// When the largest newly acknowledged packet was sent, if it is the largest of the ACK (RFC
+    /// 9002, §5.1).
     newest: Option<u64>,
     largest: Number,
 }

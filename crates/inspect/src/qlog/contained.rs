@@ -1,4 +1,4 @@
-//! A contained log, field by field and event by event. No more than one event is in memory.
+//! A contained log, read field by field and event by event. At most one event is in memory.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -9,19 +9,20 @@ pub(super) trait Sink {
     /// Whether events are read, or skipped.
     const READS_EVENTS: bool;
 
-    /// The list of traces begins.
+    /// Begins the list of traces.
     fn traces(&mut self) {}
 
-    /// A trace begins.
+    /// Begins a trace.
     fn trace(&mut self);
 
-    /// The events of the current trace begin.
+    /// Begins the events of the current trace.
     fn events(&mut self) {}
 
-    /// A field of the file or of the current trace, in any order. `events` and `traces` are none.
+    /// Reads a field of the file or of the current trace, in any order, except `events` and
+    /// `traces`.
     fn field(&mut self, is_of_trace: bool, name: &str, value: &RawValue);
 
-    /// An event of the current trace.
+    /// Reads an event of the current trace.
     fn event(&mut self, text: &str);
 }
 

@@ -6,15 +6,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Characters of a name that are kept.
+/// The maximum length of a name.
 const MAX_NAME: usize = 64;
 
 /// An event whose data are not read yet.
 #[derive(Clone, Debug)]
 pub(super) struct Event<'a> {
-    /// In the unit of the trace.
+    /// The time in the unit of the trace.
     pub(super) time: Option<f64>,
-    /// The name with its category, as the log has it.
+    /// The name with its category, as in the log.
     pub(super) full_name: String,
     /// The connection that it belongs to, if it names one.
     pub(super) group: Option<Cow<'a, str>>,
@@ -23,7 +23,7 @@ pub(super) struct Event<'a> {
     pub(super) data: Option<&'a RawValue>,
 }
 
-/// An event since draft-02, or of a stack that wrote objects before.
+/// An event since draft-02, or of a stack that wrote objects earlier.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Object<'a> {
@@ -52,11 +52,11 @@ struct Object<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads the text of an event. Returns `None` if it has no name, as the header of a log has
-    /// none, or neither a time nor data.
+    /// Reads the text of an event. Returns `None` if it has no name, as in the header of a log, or
+    /// neither a time nor data.
     ///
     /// # Errors
-    /// If it is no JSON, or neither an object nor a list.
+    /// If it is not JSON, or neither an object nor a list.
     pub(super) fn read(text: &'a str, header: &Header) -> serde_json::Result<Option<Self>> {
         let object =
             if text.trim_start().starts_with('[') { of_list(text, header)? } else { serde_json::from_str(text)? };
@@ -84,15 +84,15 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// The name without its category or namespace, in lower case.
+    /// Returns the name without its category or namespace, in lower case.
     pub(super) fn name(&self) -> String {
         self.full_name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase()
     }
 }
 
-/// An event that is a list, in the order of `event_fields`. Without them, or with fewer, its time
-/// is the first number, its data are the first object, and its category and name are the first
-/// texts: the order of all stacks that write lists.
+/// Returns an event that is a list, in the order of `event_fields`. Without them, or with fewer,
+/// its time is the first number, its data are the first object, and its category and name are the
+/// first texts: the order of all stacks that write lists.
 fn of_list<'a>(text: &'a str, header: &Header) -> serde_json::Result<Object<'a>> {
     let items: Vec<&'a RawValue> = serde_json::from_str(text)?;
     let mut object = Object::default();
@@ -133,7 +133,7 @@ mod tests {
         header
     }
 
-    fn told(text: &str, header: &Header) -> (Option<f64>, String, String, String) {
+    fn fields_of(text: &str, header: &Header) -> (Option<f64>, String, String, String) {
         let event = Event::read(text, header).unwrap().unwrap();
         let data = event.data.map(|data| data.get().to_owned()).unwrap_or_default();
         (event.time, event.full_name.clone(), event.name(), data)
@@ -144,20 +144,20 @@ mod tests {
         let expected =
             (Some(7.5), "transport:packet_sent".to_owned(), "packet_sent".to_owned(), "{\"a\": 1}".to_owned());
         let none = Header::default();
-        assert_eq!(told(r#"{"time": 7.5, "name": "transport:packet_sent", "data": {"a": 1}}"#, &none), expected);
+        assert_eq!(fields_of(r#"{"time": 7.5, "name": "transport:packet_sent", "data": {"a": 1}}"#, &none), expected);
         assert_eq!(
-            told(r#"{"data": {"a": 1}, "time": "7.5", "category": "transport", "event": "packet_sent"}"#, &none),
+            fields_of(r#"{"data": {"a": 1}, "time": "7.5", "category": "transport", "event": "packet_sent"}"#, &none),
             expected
         );
         let fields = header(r#"["relative_time", "category", "event_type", "trigger", "data"]"#);
-        assert_eq!(told(r#"["7.5", "transport", "packet_sent", "line", {"a": 1}]"#, &fields), expected);
-        assert_eq!(told(r#"[7.5, "transport", "packet_sent", {"a": 1}]"#, &none), expected);
+        assert_eq!(fields_of(r#"["7.5", "transport", "packet_sent", "line", {"a": 1}]"#, &fields), expected);
+        assert_eq!(fields_of(r#"[7.5, "transport", "packet_sent", {"a": 1}]"#, &none), expected);
     }
 
     #[test]
     fn names_of_draft_00_are_in_capitals() {
         let fields = header(r#"["time", "CATEGORY", "EVENT_TYPE", "DATA"]"#);
-        let (_, full, name, _) = told(r#"[1, "TRANSPORT", "PACKET_SENT", {}]"#, &fields);
+        let (_, full, name, _) = fields_of(r#"[1, "TRANSPORT", "PACKET_SENT", {}]"#, &fields);
         assert_eq!((full.as_str(), name.as_str()), ("TRANSPORT:PACKET_SENT", "packet_sent"));
     }
 

@@ -5,10 +5,10 @@ use super::times::{Format, Times};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Characters of a title or an id that are kept.
+/// The maximum length of a title or an ID.
 const MAX_TEXT: usize = 64;
 
-/// Where a connection of a log comes from.
+/// The origin of a connection of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// The number of its trace in the file, from 1.
@@ -17,7 +17,7 @@ pub struct Source {
     pub vantage_point: String,
     /// The title of the trace or of the file, or the name of the vantage point.
     pub title: Option<String>,
-    /// The connection id by which the log names the connection.
+    /// The connection ID by which the log names the connection.
     pub connection_id: Option<String>,
 }
 
@@ -26,11 +26,11 @@ pub struct Source {
 pub(super) struct Header {
     pub(super) version: Option<String>,
     title: Option<String>,
-    /// A connection id that stands where a description is expected, as in logs of picoquic.
+    /// A connection ID in place of a description, as in logs of picoquic.
     described_id: Option<String>,
     vantage_point: Option<String>,
     name: Option<String>,
-    /// From a network, the end that sends the packets that are logged as sent.
+    /// In a log of a network, the end whose packets are logged as sent.
     flow: Option<String>,
     format: Option<Format>,
     unit: Option<String>,
@@ -118,8 +118,8 @@ impl Header {
         self.group = ids.into_iter().find_map(owned).or_else(|| self.group.take());
     }
 
-    /// The header of a trace in a file with the header `file`, whose fields hold where the trace
-    /// has none.
+    /// Returns the header of a trace in a file with the header `file`, whose fields apply if the
+    /// trace has none.
     pub(super) fn within(self, file: &Self) -> Self {
         let file = file.clone();
         Self {
@@ -137,13 +137,13 @@ impl Header {
         }
     }
 
-    /// The time line of the trace.
+    /// Returns the time line of the trace.
     pub(super) fn times(&self) -> Times {
         let of_field = || self.event_fields.iter().find_map(|name| Format::of_name(name));
         Times::new(self.format.or_else(of_field).unwrap_or_default(), self.unit.as_deref(), self.reference)
     }
 
-    /// The description of the connection with the id `group` in the trace `number`.
+    /// Returns the description of the connection with the ID `group` in the trace `number`.
     pub(super) fn source(&self, number: usize, group: Option<&str>) -> Source {
         Source {
             trace: number,
@@ -159,7 +159,7 @@ impl Header {
         self.vantage_point.as_deref() != Some("network")
     }
 
-    /// The names of the ends: the one first whose packets are logged as sent.
+    /// Returns the names of the ends, first the one whose packets are logged as sent.
     pub(super) fn ends(&self) -> [String; 2] {
         let end = if self.is_of_end() { &self.vantage_point } else { &self.flow };
         match end.as_deref() {
@@ -171,7 +171,7 @@ impl Header {
     }
 }
 
-/// The text without control characters, cut to a length that fits a heading.
+/// Returns the text without control characters, cut to a length that fits a heading.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
 }

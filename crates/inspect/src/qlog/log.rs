@@ -1,4 +1,4 @@
-//! The traces of a log, and what was not understood.
+//! The traces of a log, and the events that were not understood.
 
 use super::connection::Logged;
 use super::event::Event;
@@ -11,27 +11,27 @@ use crate::report::{Counts, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Connections of a trace that are followed, and connections in the report: those with the most
-/// octets. As in captures.
+/// The maximum number of connections of a trace that are followed, and of those in the report:
+/// those with the most octets. As in captures.
 const MAX_CONNECTIONS: usize = 4096;
 const MAX_REPORTED: usize = 1000;
-/// Names of events that are not understood; the rest share one.
+/// The maximum number of names of events that are not understood; the rest share one.
 const MAX_NAMES: usize = 64;
 /// Names in a note.
 const SHOWN: usize = 5;
 
-/// What was read of a log.
+/// Summary of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The version or the schema that the log states.
     pub version: Option<String>,
     /// Traces in the file.
     pub traces: usize,
-    /// Events that were read, of the traces that were asked for.
+    /// Events that were read, of the requested traces.
     pub events: u64,
     /// Packets that were sent, received and declared lost.
     pub packets: [u64; 3],
-    /// Of the packets sent and received, those with data of streams or datagrams.
+    /// Packets with data of streams or datagrams among those sent and received.
     pub packets_with_data: u64,
     /// Events that were not understood, by name.
     pub not_understood: BTreeMap<String, u64>,
@@ -58,13 +58,13 @@ impl Summary {
 /// Reads traces and their events in the order of the log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The only trace that is read, from 1.
+    /// The only trace that is read, from 1. `None` reads all.
     only: Option<usize>,
     header: Header,
     times: Times,
-    /// Of the current trace: its ticks.
+    /// The clock of the current trace: its ticks.
     clock: Clock<()>,
-    /// Of the current trace, by the id by which events name them.
+    /// The connections of the current trace, by the ID in its events.
     connections: BTreeMap<Option<String>, Logged>,
     finished: Finished,
     packets: u64,
@@ -72,7 +72,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// A reader of all traces, or of the trace with the number `only` from 1.
+    /// Returns a reader of all traces, or of the trace with the number `only` from 1.
     pub(super) fn new(only: Option<usize>) -> Self {
         let header = Header::default();
         Self {
@@ -87,7 +87,7 @@ impl Reader {
         }
     }
 
-    /// A trace begins.
+    /// Begins a trace.
     pub(super) fn begin(&mut self, header: Header) {
         self.end();
         self.times = header.times();
@@ -114,11 +114,10 @@ impl Reader {
         *counts.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Reads the text of an event. Returns `false` if it has no name, as the header of a log has
-    /// none.
+    /// Reads the text of an event. Returns `false` if it has no name, as in the header of a log.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// If it is not JSON.
     pub(super) fn event(&mut self, text: &str) -> serde_json::Result<bool> {
         let Some(event) = Event::read(text, &self.header)? else { return Ok(false) };
         if self.summary.traces == 0 {
@@ -138,8 +137,8 @@ impl Reader {
         self.only.is_none_or(|only| only == self.summary.traces)
     }
 
-    /// Reads an event by its name. Returns `None` if a field that is needed is missing or has an
-    /// unknown shape.
+    /// Reads an event by its name. Returns `None` if a required field is missing or has an unknown
+    /// shape.
     fn named(&mut self, event: &Event<'_>) -> Option<()> {
         // Each event moves the time line of a trace with differences.
         let at = event.time.map(|time| self.times.at(time));
@@ -169,7 +168,7 @@ impl Reader {
         Some(())
     }
 
-    /// The connection of an event. Returns `None` if there are too many.
+    /// Returns the connection of an event. Returns `None` if there are too many.
     fn connection(&mut self, event: &Event<'_>) -> Option<&mut Logged> {
         let group = event.group.as_deref().or(self.header.group.as_deref());
         let place = self.connections.len();
@@ -181,7 +180,7 @@ impl Reader {
         Some(self.connections.entry(key).or_insert_with(|| Logged::new(place, is_of_end)))
     }
 
-    /// The trace ends.
+    /// Ends the trace.
     fn end(&mut self) {
         let tick = self.clock.tick();
         for (group, logged) in std::mem::take(&mut self.connections) {
@@ -192,14 +191,14 @@ impl Reader {
         }
     }
 
-    /// What the log tells.
+    /// Returns the report of the log.
     pub(super) fn finish(mut self) -> Report {
         self.end();
         self.summary.describe();
         let (count, mut connections) = self.finished.largest();
         let starts = || connections.iter().map(|connection| connection.start);
         let first = starts().fold(f64::INFINITY, f64::min);
-        // Clocks of different traces are comparable only where each counts from 1970.
+        // Clocks of different traces are comparable only if each counts from 1970.
         let is_comparable = !connections.is_empty() && starts().all(|start| Times::is_of_day((start * 1e9) as u64));
         for connection in &mut connections {
             connection.start -= if is_comparable { first } else { connection.start };

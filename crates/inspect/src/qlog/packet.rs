@@ -16,8 +16,8 @@ pub(super) struct Packet {
     /// `None` for packets that have no number: Retry, Version Negotiation, and those that could not
     /// be read.
     pub(super) number: Option<u64>,
-    /// A packet of the handshake, whose numbers are of a space of their own (RFC 9000, §12.3), or
-    /// without a number.
+    /// A packet of the handshake, whose numbers are of another space (RFC 9000, §12.3), or without
+    /// a number.
     pub(super) is_early: bool,
     /// Octets of the packet, if the log has them.
     pub(super) size: Option<u64>,
@@ -77,7 +77,7 @@ struct Frame<'a> {
     r#type: Scalar<'a>,
     #[serde(borrow)]
     length: Scalar<'a>,
-    /// As OpenSSL writes it, whose `length` is that of the whole frame.
+    /// As in OpenSSL, whose `length` is that of the whole frame.
     #[serde(borrow)]
     payload_length: Scalar<'a>,
     #[serde(borrow)]
@@ -117,7 +117,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserial
 }
 
 impl Raw<'_> {
-    /// Reads `raw`. One that is no object, such as the octets themselves, has no lengths.
+    /// Reads `raw`. A value that is not an object, such as the octets themselves, has no lengths.
     fn read(value: Option<&RawValue>) -> Raw<'_> {
         value.and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default()
     }
@@ -128,7 +128,7 @@ impl Frame<'_> {
         self.frame_type.text().or_else(|| self.r#type.text()).unwrap_or_default()
     }
 
-    /// Octets of a stream, or of a datagram of an application.
+    /// Returns the number of octets of a stream, or of a datagram of an application.
     fn payload(&self) -> u64 {
         if !["stream", "datagram"].iter().any(|name| self.name().eq_ignore_ascii_case(name)) {
             return 0;
@@ -143,7 +143,7 @@ impl Packet {
     /// Reads the data of an event.
     ///
     /// # Errors
-    /// If a field that is needed is missing or has an unknown shape.
+    /// If a required field is missing or has an unknown shape.
     pub(super) fn read(data: &str) -> serde_json::Result<Self> {
         let Data { header, packet_type, packet_number, packet_size, raw, frames } = serde_json::from_str(data)?;
         let kinds = [&header.packet_type, &packet_type, &header.r#type];
@@ -174,8 +174,8 @@ impl Packet {
     }
 }
 
-/// ACK frames, those of several paths (`path_ack`, draft-ietf-quic-multipath) and of extensions
-/// (`ack_ecn`, `ack_extended`) included.
+/// Returns `true` for ACK frames, including those of several paths (`path_ack`,
+/// draft-ietf-quic-multipath) and of extensions (`ack_ecn`, `ack_extended`).
 fn is_ack(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     (name.starts_with("ack") || name.starts_with("path_ack") || name.starts_with("mp_ack")) && name != "ack_frequency"
@@ -189,7 +189,7 @@ mod tests {
         Packet::read(data).unwrap()
     }
 
-    /// One packet as each draft has it.
+    /// One packet as written by each draft.
     #[test]
     fn drafts_differ_and_packets_do_not() {
         let drafts = [

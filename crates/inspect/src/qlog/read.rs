@@ -11,21 +11,21 @@ use std::io::{self, BufRead, BufReader, Read};
 
 /// The separator of JSON-SEQ (RFC 7464, §2.2).
 pub const SEPARATOR: u8 = 0x1e;
-/// The mark with which some editors begin a text in UTF-8 (RFC 8259, §8.1, allows to ignore it).
+/// The mark with which some editors begin a text in UTF-8 (RFC 8259, §8.1, permits ignoring it).
 pub const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 /// Octets that are read at a time.
 const BUFFER: usize = 1 << 16;
-/// The name under which records are counted that are no JSON.
+/// The name under which records are counted that are not JSON.
 const MALFORMED: &str = "(no JSON)";
 /// The name under which events are counted that have no name.
 const NAMELESS: &str = "(no name)";
 
-/// What was read of a log.
+/// A log that was read.
 #[derive(Debug)]
 pub struct Log {
-    /// What the log tells.
+    /// The report of the log.
     pub report: Report,
-    /// Why the rest of the text was not read, if it was not.
+    /// Why the rest of the text was not read, if so.
     pub cut: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Log {
 pub enum Error {
     /// The text cannot be read.
     Io(io::Error),
-    /// The trace that was asked for does not exist. The log has so many.
+    /// The requested trace does not exist. The log has this number of traces.
     NoTrace(usize),
 }
 
@@ -62,7 +62,7 @@ pub fn read<R: Read>(mut open: impl FnMut() -> io::Result<R>, only: Option<usize
         by_record(text, SEPARATOR, &mut reader)?
     } else {
         let mut outline = Outline::default();
-        // A text that ends early has the headers of what is there.
+        // A text that ends early has the headers of the present part.
         of_json(outline.read(&mut serde_json::Deserializer::from_reader(text)))?;
         let (_, text) = start()?;
         if outline.is_contained {
@@ -107,7 +107,7 @@ fn first_octet(text: &mut impl BufRead) -> io::Result<Option<u8>> {
     }
 }
 
-/// Describes the end of a contained log that is not whole.
+/// Describes the end of an incomplete contained log.
 fn described(error: &serde_json::Error) -> String {
     if error.is_eof() {
         format!("the log ends in the midst of an event, at line {}, column {}", error.line(), error.column())
@@ -120,9 +120,9 @@ fn described(error: &serde_json::Error) -> String {
 #[derive(Debug, Default)]
 struct Outline {
     file: Header,
-    /// Of the current file.
+    /// The traces of the current file.
     traces: Vec<Header>,
-    /// Of the files before.
+    /// The traces of previous files.
     before: Vec<Header>,
     is_contained: bool,
     /// Whether a field is one of a file.
@@ -130,8 +130,8 @@ struct Outline {
 }
 
 impl Outline {
-    /// Reads the first value of a text, and those behind it if it is a contained log: files may
-    /// have been joined.
+    /// Reads the first value of a text, and those after it if it is a contained log: files may have
+    /// been joined.
     fn read<'de>(
         &mut self,
         parser: &mut serde_json::Deserializer<impl serde_json::de::Read<'de>>,
@@ -146,7 +146,7 @@ impl Outline {
         }
     }
 
-    /// The headers of all traces, at least one.
+    /// Returns the headers of all traces, at least one.
     fn headers(self) -> Vec<Header> {
         let mut headers = self.before;
         if self.traces.is_empty() && headers.is_empty() {
@@ -221,7 +221,7 @@ impl Sink for AllEvents<'_> {
     }
 }
 
-/// Reads a log record by record. Returns why the last one was not read, if it was not.
+/// Reads a log record by record. Returns why the last one was not read, if so.
 fn by_record(text: impl BufRead, separator: u8, reader: &mut Reader) -> io::Result<Option<String>> {
     let mut records = Records::new(text, separator);
     let mut damage = None;
@@ -229,7 +229,7 @@ fn by_record(text: impl BufRead, separator: u8, reader: &mut Reader) -> io::Resu
     while let Some(record) = records.next()? {
         count += 1;
         if damage.take().is_some() {
-            // Records follow it, so that the log was not cut off there.
+            // Records follow it, so the log was not cut off there.
             reader.not_understood(MALFORMED);
         }
         match record {

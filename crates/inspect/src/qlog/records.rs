@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
-/// Octets of a record, beyond which it is skipped. Chosen: the largest events of public logs have
-/// some 100 kB.
+/// The maximum size of a record; larger ones are skipped. Chosen: the largest events of public logs
+/// have some 100 kB.
 const MAX_RECORD: usize = 1 << 26;
 
 /// A record of a log.
@@ -13,7 +13,7 @@ pub(super) enum Record<'a> {
     TooLong,
 }
 
-/// The records of a text. Empty ones are none.
+/// The records of a text. Empty ones are skipped.
 #[derive(Debug)]
 pub(super) struct Records<R> {
     source: R,
@@ -26,7 +26,7 @@ impl<R: BufRead> Records<R> {
         Self { source, separator, record: Vec::new() }
     }
 
-    /// The next record, or `None` at the end.
+    /// Returns the next record, or `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
         loop {
             self.record.clear();

@@ -1,4 +1,4 @@
-//! A number or a text, whichever a stack writes.
+//! A number or a text, depending on the stack.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::fmt;
 /// A number, a text, or neither. Drafts -00 and -01 write 64-bit numbers as strings, because
 /// JavaScript has no integers of 64 bits.
 ///
-/// Any JSON deserialises: what is neither a number nor a text becomes `None`.
+/// Any JSON deserialises: values that are neither a number nor a text become `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Scalar<'a> {
     #[default]
@@ -18,7 +18,7 @@ pub(super) enum Scalar<'a> {
 }
 
 impl<'a> Scalar<'a> {
-    /// The value as a whole number that is not negative.
+    /// Returns the value as a whole number that is not negative.
     pub(super) fn count(&self) -> Option<u64> {
         match self {
             Self::None => None,
@@ -30,7 +30,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The value as a finite number.
+    /// Returns the value as a finite number.
     pub(super) fn real(&self) -> Option<f64> {
         match self {
             Self::None => None,
@@ -41,7 +41,7 @@ impl<'a> Scalar<'a> {
         .filter(|value: &f64| value.is_finite())
     }
 
-    /// The value as a text that is not empty.
+    /// Returns the value as a text that is not empty.
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {
         match self {
             Self::None => None,

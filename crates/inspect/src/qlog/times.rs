@@ -12,7 +12,7 @@ const EPOCH: u64 = 100_000_000_000 * MILLISECOND as u64;
 /// The last nanosecond of a time line: 2116. Later times are this one, so that times can be added.
 const END: i64 = 1 << 62;
 
-/// What the times of events count from.
+/// The reference of the times of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Format {
@@ -21,13 +21,13 @@ pub(super) enum Format {
     Absolute,
     /// The reference time of the log.
     Relative,
-    /// The event before.
+    /// The previous event.
     Delta,
 }
 
 impl Format {
-    /// The format with this name: of a field `time_format` (drafts -02 to -14), or of a field of
-    /// time itself (drafts -00 and -01).
+    /// Returns the format with this name: of a field `time_format` (drafts -02 to -14), or of a
+    /// field of time itself (drafts -00 and -01).
     pub(super) fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "absolute" | "time" => Self::Absolute,
@@ -50,7 +50,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// The time line of a trace with times in `unit` (`ms` or `us`), relative to `reference`.
+    /// Returns the time line of a trace with times in `unit` (`ms` or `us`), relative to
+    /// `reference`.
     pub(super) fn new(format: Format, unit: Option<&str>, reference: Option<f64>) -> Self {
         let unit = if matches!(unit, Some("us")) { MICROSECOND } else { MILLISECOND };
         let reference = reference.filter(|_| format != Format::Absolute);
@@ -58,8 +59,8 @@ impl Times {
         Self { format, unit, reference, last: reference }
     }
 
-    /// Nanoseconds on the time line of the log at the time of the next event. A time before the
-    /// zero is the zero.
+    /// Returns the nanoseconds on the time line of the log at the time of the next event. A time
+    /// before the zero becomes the zero.
     pub(super) fn at(&mut self, time: f64) -> u64 {
         let base = if self.format == Format::Delta { self.last } else { self.reference };
         self.last = base.saturating_add(nanos(time, self.unit)).clamp(0, END);
@@ -72,8 +73,8 @@ impl Times {
     }
 }
 
-/// The nanoseconds of a time. Whole units are multiplied as integers: a double has no nanoseconds
-/// since 1970.
+/// Returns the nanoseconds of a time. Whole units are multiplied as integers, because a double
+/// cannot represent nanoseconds since 1970.
 fn nanos(time: f64, unit: i64) -> i64 {
     // Saturating conversions.
     let fraction = (time.fract() * unit as f64).round() as i64;

@@ -12,8 +12,8 @@ use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-/// Directions that several connections share, of which those of connections that have ended are
-/// dropped then.
+/// The maximum number of directions that several connections share. Beyond it, those of ended
+/// connections are dropped.
 const MAX_SHARED: usize = 1 << 16;
 
 /// The flows of UDP.
@@ -21,23 +21,24 @@ const MAX_SHARED: usize = 1 << 16;
 pub(crate) struct Flows {
     /// Flows that are not known to be QUIC.
     others: Others,
-    /// The connection ids.
+    /// The connection IDs.
     directory: Directory,
     /// Directions that several connections share.
     shared: BTreeSet<FlowKey>,
 }
 
-/// What a datagram belongs to.
+/// The owner of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belongs {
-    /// To a connection of QUIC, as so many before that were taken for something else.
+    /// A connection of QUIC, and the number of earlier datagrams that were attributed to other
+    /// traffic.
     ToConnection(u64),
-    /// To something else, as far as is known.
+    /// Other traffic, as far as is known.
     ToOthers,
 }
 
 impl Flows {
-    /// A datagram passes in a packet.
+    /// Attributes a datagram in a packet.
     #[inline]
     pub(crate) fn datagram<P>(
         &mut self,
@@ -56,12 +57,12 @@ impl Flows {
         }
     }
 
-    /// The number of flows that are not known to be QUIC.
+    /// Returns the number of flows that are not known to be QUIC.
     pub(crate) fn others(&self) -> u64 {
         self.others.count()
     }
 
-    /// A datagram of a flow that is QUIC.
+    /// Processes a datagram of a flow that is QUIC.
     #[inline]
     fn known<P>(
         &mut self,
@@ -87,27 +88,27 @@ impl Flows {
         }
     }
 
-    /// A datagram has shown an id of its sender.
+    /// Stores the ID of a sender that a datagram has shown.
     #[cold]
     fn learn(&mut self, slots: &Slots, Place { slot, from }: Place, socket: SocketAddr, id: ConnectionId) {
         self.directory.insert(socket, id, (slots.serial(slot), from), |serial| slots.slot_of(serial).is_some());
     }
 
-    /// A datagram of a connection passes.
+    /// Passes a datagram to its connection.
     fn pass(&mut self, slots: &mut Slots, place: Place, ends: &Ends, datagram: &Datagram<'_>) {
         if let Some(id) = slots.connection(place.slot).datagram(place.from.into(), datagram) {
             self.learn(slots, place, ends.sockets[0], id);
         }
     }
 
-    /// The connection whose id a datagram with a short header has.
+    /// Returns the connection whose ID a datagram with a short header has.
     #[cold]
     fn by_id(&self, slots: &Slots, ends: &Ends, datagram: &Datagram<'_>) -> Option<Place> {
         let (serial, to) = self.directory.find(ends.sockets[1], datagram.head)?;
         Some(Place { slot: slots.slot_of(serial)?, from: 1 - to })
     }
 
-    /// A datagram of a flow that is not known to be QUIC.
+    /// Processes a datagram of a flow that is not known to be QUIC.
     #[cold]
     fn unknown<P>(&mut self, slots: &mut Slots, ends: &Ends, datagram: &Datagram<'_>, clock: &Clock<P>) -> Belongs {
         if !is_long(datagram.head)
@@ -135,7 +136,7 @@ impl Flows {
         Belongs::ToConnection(before.len() as u64)
     }
 
-    /// Another connection begins between the sockets of one that is followed.
+    /// Begins another connection between the sockets of one that is followed.
     #[cold]
     fn share<P>(&mut self, slots: &mut Slots, ends: &Ends, datagram: &Datagram<'_>, clock: &Clock<P>) -> Place {
         if self.shared.len() >= MAX_SHARED {

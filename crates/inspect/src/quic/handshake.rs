@@ -1,19 +1,19 @@
 //! Round-trip times by the handshake of QUIC (RFC 9312, §3.8.1).
 //!
-//! Long headers can be read. An end acknowledges the packets of a handshake at once (RFC 9000,
-//! §13.2.1), and addresses them to the connection id that the packet before has told (§7.2), so
-//! that an answer is told from the rest of what the end sends unasked. The first packet of the
-//! server tells the part of the round trip behind the point of capture, and the first that the
-//! client addresses to the server's id the part before it.
+//! Long headers can be read. An end acknowledges the packets of a handshake immediately (RFC 9000,
+//! §13.2.1), and addresses them to the connection ID that the previous packet announced (§7.2).
+//! This distinguishes a response from packets that the end sends unsolicited. The first packet of
+//! the server shows the part of the round trip after the point of capture. The first packet that
+//! the client addresses to the server's ID shows the part before it.
 
 use super::header::{Kind, LongHeader};
 use acklab_wire::quic::ConnectionId;
 
-/// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1): an end that paused for half of
-/// one has not repeated itself.
+/// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1), so an end that paused for less
+/// than half of one has not retransmitted.
 const PAUSE: u64 = 2;
 
-/// What one end sends before it hears from the other.
+/// The packets of one end before it receives from the other.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     /// The end.
@@ -34,8 +34,8 @@ pub(crate) struct QuicHandshake {
     is_over: bool,
 }
 
-/// The times to both ends and back: to the client, and to the server. `None` where a packet may
-/// have been repeated, so that it is not known which was answered.
+/// The times to both ends and back: to the client, and to the server. `None` if a packet may have
+/// been repeated, so that it is not known which one was responded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) to_server: Option<u64>,
@@ -43,13 +43,13 @@ pub(crate) struct Sides {
 }
 
 impl QuicHandshake {
-    /// The clock of the capture has stepped: the rest of the handshake tells no time.
+    /// Records a step of the capture's clock: the rest of the handshake shows no time.
     pub(crate) fn cut(&mut self) {
         self.is_over = true;
     }
 
-    /// The end `from` has sent a datagram that begins with this header. Returns the times to both
-    /// ends, once and with the packet that completes them, and the end that is the client.
+    /// Processes a datagram of the end `from` that begins with this header. Returns the times to
+    /// both ends, once and with the packet that completes them, and the end that is the client.
     #[cold]
     pub(crate) fn packet(&mut self, at: u64, from: usize, header: &LongHeader) -> Option<(usize, Sides)> {
         if self.is_over || matches!(header.kind, Kind::Negotiation | Kind::Cut) {
@@ -64,7 +64,8 @@ impl QuicHandshake {
             (Some(client), server @ None) if destination == client.source => *server = Some(begin),
             (Some(client), Some(server)) if from == client.from && destination == server.source => {
                 self.is_over = true;
-                // An end whose id does not change answers with what it might have sent unasked.
+                // An end whose ID does not change responds with packets that it might have sent
+                // unsolicited.
                 if server.source == client.destination {
                     return None;
                 }
@@ -94,7 +95,7 @@ mod tests {
     use super::super::header::tests::long;
     use super::*;
 
-    /// A long header of version 1.
+    /// Returns a long header of version 1.
     fn header(destination: &[u8], source: &[u8]) -> LongHeader {
         let octets = long(0xe0, 1, [destination, source], &[25], 60);
         LongHeader::read(&octets, octets.len()).unwrap()
@@ -104,14 +105,14 @@ mod tests {
     const SERVER: &[u8] = &[2; 5];
     const FIRST: &[u8] = &[3; 8];
 
-    fn told(packets: &[(u64, usize, LongHeader)]) -> Vec<(usize, Sides)> {
+    fn sides_of(packets: &[(u64, usize, LongHeader)]) -> Vec<(usize, Sides)> {
         let mut handshake = QuicHandshake::default();
         packets.iter().filter_map(|(at, from, header)| handshake.packet(*at, *from, header)).collect()
     }
 
     #[test]
-    fn each_flight_tells_a_side() {
-        let found = told(&[
+    fn each_flight_shows_a_side() {
+        let found = sides_of(&[
             (0, 0, header(FIRST, CLIENT)),
             (80, 1, header(CLIENT, SERVER)),
             (81, 1, header(CLIENT, SERVER)),
@@ -121,11 +122,11 @@ mod tests {
         assert_eq!(found, [(0, Sides { to_server: Some(80), to_client: Some(20) })]);
     }
 
-    /// A ClientHello of two datagrams, of which the second passes after the server has answered the
-    /// first.
+    /// A ClientHello of two datagrams, of which the second passes after the server has responded to
+    /// the first.
     #[test]
     fn the_rest_of_a_flight_is_no_answer() {
-        let found = told(&[
+        let found = sides_of(&[
             (0, 0, header(FIRST, CLIENT)),
             (2, 1, header(CLIENT, SERVER)),
             (5, 0, header(FIRST, CLIENT)),
@@ -135,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn a_flight_that_was_repeated_tells_nothing() {
-        let found = told(&[
+    fn a_flight_that_was_repeated_is_inconclusive() {
+        let found = sides_of(&[
             (0, 0, header(FIRST, CLIENT)),
             (300, 0, header(FIRST, CLIENT)),
             (380, 1, header(CLIENT, SERVER)),

@@ -6,10 +6,10 @@ use acklab_wire::varint;
 
 /// The header form bit of a long header.
 const LONG: u8 = 0x80;
-/// The least value of the Length field: a packet number and its payload of at least four octets, so
-/// that header protection has its sample, and the tag of the AEAD (RFC 9001, §5.4.2).
+/// The minimum value of the Length field: a packet number and its payload of at least four octets,
+/// so that header protection has its sample, and the tag of the AEAD (RFC 9001, §5.4.2).
 const MIN_LENGTH: u64 = 4 + 16;
-/// The longest connection id (RFC 9000, §17.2).
+/// The longest connection ID (RFC 9000, §17.2).
 pub(crate) const MAX_ID: usize = 20;
 /// The integrity tag of a Retry packet (RFC 9001, §5.8).
 const RETRY_TAG: usize = 16;
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Negotiation,
     /// A version of which only the invariants are known.
     Unknown,
-    /// The capture has cut the header within its connection ids, which are empty here.
+    /// The capture has truncated the header within its connection IDs, which are empty here.
     Cut,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct LongHeader {
     pub(crate) source: ConnectionId,
 }
 
-/// Returns `true` if a datagram begins with a long header, of whatever protocol.
+/// Returns `true` if a datagram begins with a long header of any protocol.
 #[inline]
 pub(crate) fn is_long(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & LONG != 0)
@@ -46,8 +46,8 @@ pub(crate) fn is_long(datagram: &[u8]) -> bool {
 
 impl LongHeader {
     /// Reads the header of a datagram of `length` octets, of which `octets` are present. Returns
-    /// `None` if they are no long header, or if a field of a known version does not fit in the
-    /// datagram. Fields that are not present are not checked.
+    /// `None` if they are not a long header, or if a field of a known version does not fit in the
+    /// datagram. Missing fields are not checked.
     pub(crate) fn read(octets: &[u8], length: usize) -> Option<Self> {
         let (&first, rest) = octets.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;
@@ -84,9 +84,9 @@ impl LongHeader {
         Some(Self { number, version, kind, destination, source })
     }
 
-    /// Returns `true` if this answers `other`: a packet of the same version, or one of Version
-    /// Negotiation, to the id by which its sender wants to be addressed. Ids of three octets or
-    /// less match by chance.
+    /// Returns `true` if this responds to `other`: a packet of the same version, or one of Version
+    /// Negotiation, to the ID that its sender has chosen. IDs of three octets or fewer match at
+    /// random.
     pub(crate) fn answers(&self, other: &Self) -> bool {
         const MIN_ID: usize = 4;
         let is_version = self.number == other.number || self.version == Version::Negotiation;
@@ -105,7 +105,7 @@ fn kind(first: u8, types: Types) -> Kind {
     }
 }
 
-/// Returns `true` if token and Length fit in the `left` octets behind the connection ids, as far as
+/// Returns `true` if token and Length fit in the `left` octets after the connection IDs, as far as
 /// `rest` shows them.
 fn fits(kind: Kind, rest: &[u8], left: usize) -> bool {
     let is_cut = rest.len() < left;
@@ -128,8 +128,8 @@ fn fits(kind: Kind, rest: &[u8], left: usize) -> bool {
     }
 }
 
-/// Returns `true` if `octets`, of `length` in the packet, are versions of which one is known (RFC
-/// 8999, §6).
+/// Returns `true` if `octets`, of `length` in the packet, are versions of which at least one is
+/// known (RFC 8999, §6).
 fn is_list_of_versions(octets: &[u8], length: usize) -> bool {
     let mut versions = octets
         .chunks_exact(4)
@@ -137,8 +137,8 @@ fn is_list_of_versions(octets: &[u8], length: usize) -> bool {
     length >= 4 && length.is_multiple_of(4) && versions.any(Version::is_known)
 }
 
-/// The destination and the source connection id, and what follows. Ids of more than 20 octets are
-/// of no known version (RFC 9000, §17.2).
+/// Returns the destination and the source connection ID, and the remaining octets. No known version
+/// has IDs of more than 20 octets (RFC 9000, §17.2).
 fn ids(octets: &[u8]) -> Option<(ConnectionId, ConnectionId, &[u8])> {
     let (destination, rest) = id(octets)?;
     let (source, rest) = id(rest)?;
@@ -151,7 +151,7 @@ fn id(octets: &[u8]) -> Option<(ConnectionId, &[u8])> {
     Some((ConnectionId::new(id)?, rest))
 }
 
-/// Returns `true` if the lengths of connection ids are valid, as far as they are present.
+/// Returns `true` if the lengths of connection IDs are valid, as far as they are present.
 fn are_ids(octets: &[u8]) -> bool {
     let mut lengths = octets;
     for _ in 0..2 {
@@ -164,7 +164,7 @@ fn are_ids(octets: &[u8]) -> bool {
     true
 }
 
-/// As drafts up to -21 had them: four bits for each length, which is 0, or three less than the
+/// Reads IDs as in drafts up to -21: four bits for each length, which is 0, or three less than the
 /// length (draft-ietf-quic-transport-21, §17.2).
 fn ids_of_nibbles(octets: &[u8]) -> Option<(ConnectionId, ConnectionId, &[u8])> {
     let (lengths, rest) = octets.split_first()?;
@@ -178,7 +178,8 @@ fn ids_of_nibbles(octets: &[u8]) -> Option<(ConnectionId, ConnectionId, &[u8])> 
 pub(crate) mod tests {
     use super::*;
 
-    /// A datagram of `length` octets that begins with a long header and what follows the ids.
+    /// Returns a datagram of `length` octets that begins with a long header and the octets after
+    /// the IDs.
     pub(crate) fn long(first: u8, version: u32, ids: [&[u8]; 2], rest: &[u8], length: usize) -> Vec<u8> {
         let mut octets = vec![first];
         octets.extend_from_slice(&version.to_be_bytes());

@@ -1,37 +1,37 @@
-//! Connection ids (RFC 9000, §5.1): to which connection a datagram belongs that comes from another
-//! address, or between two sockets that share several connections.
+//! Connection IDs (RFC 9000, §5.1): they attribute a datagram from another address, or between two
+//! sockets that share several connections.
 //!
-//! Ids in long headers are visible. Later ones are encrypted, and an end that migrates on purpose
-//! uses one of those (RFC 9000, §9.5). A NAT that maps a connection to another port leaves the id.
+//! IDs in long headers are visible. Later ones are encrypted, and an end that migrates on purpose
+//! uses one of those (RFC 9000, §9.5). A NAT that maps a connection to another port leaves the ID.
 
 use super::header::{Kind, LongHeader, MAX_ID};
 use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The shortest id that names a connection: any four octets are those of an id by chance in one of
-/// four thousand million datagrams.
+/// The minimum length of an ID that identifies a connection: any four octets match an ID at random
+/// in one of four thousand million datagrams.
 const MIN_ID: usize = 4;
-/// Ids of an end that are remembered: those of the client's Initial packets before and after Retry,
-/// and of the server's.
+/// The maximum number of IDs of an end that are stored: those of the client's Initial packets
+/// before and after Retry, and of the server's.
 const MAX_IDS: usize = 4;
 
-/// Ids of all connections that are remembered, of which those of connections that have ended are
-/// dropped then. Chosen: twice those of all connections that are followed.
+/// The maximum number of IDs of all connections; beyond it, those of ended connections are dropped.
+/// Chosen: twice those of all connections that are followed.
 const MAX_ALL: usize = 1 << 16;
 
-/// The ids that are known of all connections, by the socket that is addressed by them.
+/// The known IDs of all connections, by the socket that is addressed by them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
-    /// The number of the connection, and its end that has the id.
+    /// The number of the connection, and the end that has the ID.
     by_id: BTreeMap<(SocketAddr, ConnectionId), (u64, u8)>,
-    /// A bit for each length of the ids of a socket.
+    /// A bit for each length of the IDs of a socket.
     lengths: BTreeMap<SocketAddr, u32>,
 }
 
 impl Directory {
-    /// An end of a connection is addressed by `id` at `socket`. `is_followed` tells of the number
-    /// of another whether it is still followed.
+    /// Stores that an end of a connection is addressed by `id` at `socket`. `is_followed` returns
+    /// whether the connection of another number is still followed.
     pub(crate) fn insert(
         &mut self,
         socket: SocketAddr,
@@ -52,8 +52,8 @@ impl Directory {
         self.by_id.insert((socket, id), end);
     }
 
-    /// The number of the connection that a datagram with a short header to `socket` belongs to, and
-    /// the end that is there.
+    /// Returns the number of the connection of a datagram with a short header to `socket`, and the
+    /// end at that socket.
     pub(crate) fn find(&self, socket: SocketAddr, datagram: &[u8]) -> Option<(u64, u8)> {
         let lengths = *self.lengths.get(&socket)?;
         let behind = datagram.get(1..)?;
@@ -67,21 +67,21 @@ fn add_length(lengths: &mut BTreeMap<SocketAddr, u32>, socket: SocketAddr, id: &
     *lengths.entry(socket).or_default() |= 1 << id.octets().len();
 }
 
-/// The ids of one connection.
+/// The IDs of one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
     /// The end that sent the first Initial packet.
     client: Option<usize>,
-    /// Ids to which the client sent Initial packets.
+    /// IDs to which the client sent Initial packets.
     original: Vec<ConnectionId>,
-    /// Ids that each end has chosen.
+    /// IDs that each end has chosen.
     chosen: [Vec<ConnectionId>; 2],
-    /// Whether the server has gone beyond Version Negotiation and Retry.
+    /// Whether the server has sent more than Version Negotiation and Retry.
     is_answered: bool,
 }
 
 impl Ids {
-    /// The end `from` has sent a packet with this header. Returns its id if it is a new one.
+    /// Processes a packet of the end `from` with this header. Returns its ID if it is new.
     pub(crate) fn learn(&mut self, from: usize, header: &LongHeader) -> Option<ConnectionId> {
         match header.kind {
             Kind::Cut => return None,
@@ -104,11 +104,11 @@ impl Ids {
     }
 
     /// Returns `true` if a packet of the end `from` opens another connection between the same
-    /// sockets: a first packet to an id that the server of this one does not have, from an id that
-    /// its client does not have, after that server has answered.
+    /// sockets. It is a first packet to an ID that the server of this connection does not have,
+    /// from an ID that its client does not have, after that server has responded.
     ///
-    /// An end without an id of its own cannot share a socket among connections (RFC 9000, §5.1).
-    /// The first id that a client addresses has at least eight octets (§7.2).
+    /// An end without its own ID cannot share a socket among connections (RFC 9000, §5.1). The
+    /// first ID that a client addresses has at least eight octets (§7.2).
     pub(crate) fn is_another(&self, from: usize, header: &LongHeader) -> bool {
         const MIN_FIRST: usize = 8;
         let LongHeader { kind, destination, source, .. } = header;
@@ -173,7 +173,7 @@ mod tests {
         let again = header(Kind::Initial, &[4; 8], &[5; 8]);
         assert_eq!(ids.learn(0, &header(Kind::Initial, FIRST, CLIENT)), Some(id(CLIENT)));
         assert_eq!(ids.learn(1, &header(Kind::Retry, CLIENT, &[7; 8])), Some(id(&[7; 8])));
-        // The client follows Retry, or tries again with other ids.
+        // The client follows Retry, or tries again with other IDs.
         assert!(!ids.is_another(0, &header(Kind::Initial, &[7; 8], CLIENT)) && !ids.is_another(0, &again));
         ids.learn(0, &header(Kind::Initial, &[7; 8], CLIENT));
         assert_eq!(ids.learn(1, &header(Kind::Handshake, CLIENT, SERVER)), Some(id(SERVER)));
@@ -181,7 +181,7 @@ mod tests {
         assert!(!ids.is_another(0, &header(Kind::Initial, &[7; 8], CLIENT)));
         assert!(ids.is_another(0, &again));
         assert!(!ids.is_another(0, &header(Kind::Handshake, &[4; 8], &[5; 8])));
-        // A client may address an id of NEW_CONNECTION_ID in the rest of its handshake, as quic-go
+        // A client may address an ID of NEW_CONNECTION_ID in the rest of its handshake, as quic-go
         // does.
         assert!(
             !ids.is_another(0, &header(Kind::Initial, &[4; 8], CLIENT))

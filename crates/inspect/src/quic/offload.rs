@@ -1,22 +1,22 @@
-//! Datagrams that a card cuts later (UDP generic segmentation offload): a capture at the sender has
-//! several as one.
+//! Datagrams that a NIC splits later (UDP generic segmentation offload): a capture at the sender
+//! has several as one.
 
-/// The largest payload of UDP over IPv4 in an Ethernet frame. A larger one is several datagrams, or
+/// The maximum payload of UDP over IPv4 in an Ethernet frame. A larger one is several datagrams, or
 /// one on a path with jumbo frames.
 const MAX_WHOLE: u32 = 1500 - 20 - 8;
-/// Datagrams of a sender with data are at least this large (RFC 9000, §14).
+/// The minimum size of a sender's datagrams with data (RFC 9000, §14).
 const MIN_WHOLE: u32 = 1200;
 
 /// The datagrams of one end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offload {
-    /// The largest that were captured one by one.
+    /// The largest one that was captured individually.
     whole: u32,
 }
 
 impl Offload {
     /// Returns the size of the datagrams that are captured as one of `length` octets; the last may
-    /// be smaller. Where no datagram of full size was captured by itself before, as on a path with
+    /// be smaller. If no datagram of full size was captured individually before, as on a path with
     /// jumbo frames, it is one datagram.
     pub(crate) fn size_of_parts(&mut self, length: u32) -> u32 {
         if length <= MAX_WHOLE {

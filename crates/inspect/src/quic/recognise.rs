@@ -1,10 +1,10 @@
 //! Whether a flow of UDP is QUIC.
 //!
 //! One packet is enough if its long header is of a known version and all of its fields fit, or if
-//! it negotiates versions. A number that no document knows needs an answer of the other end with
-//! the ids of the question, or, if it is one that exercises version negotiation, the size of a
-//! first datagram. Short headers alone need [`MIN_DATAGRAMS`](super::short::MIN_DATAGRAMS) of them.
-//! Ports mean nothing.
+//! it negotiates versions. An unregistered version number needs a response of the other end with
+//! the IDs of the request. If the number is one that exercises version negotiation, the size of a
+//! first datagram is enough. Short headers alone need
+//! [`MIN_DATAGRAMS`](super::short::MIN_DATAGRAMS) of them. Ports are not used.
 
 use super::header::{Kind, LongHeader, is_long};
 use super::short::Shorts;
@@ -12,13 +12,12 @@ use super::version::{self, Version};
 use acklab_base::FlowKey;
 use std::collections::BTreeMap;
 
-/// The least size of a datagram with a client's first packet (RFC 9000, §14.1).
+/// The minimum size of a datagram with a client's first packet (RFC 9000, §14.1).
 const MIN_FIRST: u32 = 1200;
-/// Octets of a datagram that are kept while it is not known what it is: those of a long header with
-/// the longest ids.
+/// Octets of a datagram that are kept while its flow is undetermined: those of a long header with
+/// the longest IDs.
 const MAX_KEPT: usize = 64;
-/// Flows that are followed until it is known what they are. The rest is counted as flows that end
-/// and begin anew.
+/// The maximum number of undetermined flows. Others are counted as flows that end and begin anew.
 const MAX_FLOWS: usize = 1 << 16;
 
 /// A datagram.
@@ -29,13 +28,13 @@ pub(crate) struct Datagram<'a> {
     pub(crate) steps: u64,
     /// Its first octets.
     pub(crate) head: &'a [u8],
-    /// Its octets.
+    /// The number of its octets.
     pub(crate) length: u32,
     /// Octets of the packet.
     pub(crate) wire: u64,
 }
 
-/// A datagram that waits until it is known what its flow is.
+/// A datagram that waits until its flow is determined.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub(crate) at: u64,
@@ -52,15 +51,15 @@ impl Waiting {
     }
 }
 
-/// A flow that is QUIC: what shows it, and the datagrams so far.
+/// A flow that is QUIC: the evidence, and the datagrams so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Recognised {
     pub(crate) evidence: String,
-    /// The last is the one that decided.
+    /// The last one decided.
     pub(crate) datagrams: Vec<Waiting>,
 }
 
-/// A flow of which it is not known what it is, or that is something else.
+/// A flow that is undetermined, or not QUIC.
 #[derive(Clone, Debug)]
 struct Candidate {
     /// The direction of its first datagram.
@@ -81,9 +80,9 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// A datagram has passed, of a flow that is not known to be QUIC, and whose directions have
-    /// these keys: first that of the datagram. Returns the flow once it is known to be QUIC; it is
-    /// no longer followed here then.
+    /// Processes a datagram of a flow that is not known to be QUIC. The keys are those of its
+    /// directions, first that of the datagram. Returns the flow once it is known to be QUIC, after
+    /// which it is no longer followed here.
     pub(crate) fn datagram(&mut self, [key, reverse]: [FlowKey; 2], datagram: &Datagram<'_>) -> Option<Recognised> {
         if self.flows.len() >= MAX_FLOWS {
             self.make_room();
@@ -102,7 +101,7 @@ impl Others {
         Some(Recognised { evidence, datagrams })
     }
 
-    /// The flows that were not recognised.
+    /// Returns the flows that were not recognised.
     pub(crate) fn count(&self) -> u64 {
         self.ended + self.flows.len() as u64
     }
@@ -121,8 +120,8 @@ impl Others {
 }
 
 impl Candidate {
-    /// The end `from` has sent a datagram. Returns what shows that the flow is QUIC, once something
-    /// does.
+    /// Processes a datagram of the end `from`. Returns the evidence that the flow is QUIC, once
+    /// there is any.
     fn evidence(&mut self, from: usize, datagram: &Datagram<'_>) -> Option<String> {
         if is_long(datagram.head) {
             let header = LongHeader::read(datagram.head, datagram.length as usize)?;
@@ -143,7 +142,7 @@ impl Candidate {
             return None;
         }
         if !self.shorts.datagram(from, datagram.head) {
-            // What came before is of no connection either.
+            // Earlier datagrams do not belong to a connection either.
             self.waiting.clear();
             return None;
         }
@@ -172,7 +171,7 @@ impl Candidate {
     }
 }
 
-/// What one long header shows, in a datagram of `length` octets.
+/// Returns the evidence of one long header, in a datagram of `length` octets.
 fn of_long(header: &LongHeader, length: u32) -> Option<String> {
     let ids = [header.destination, header.source].map(|id| id.octets().len());
     let kind = match header.kind {

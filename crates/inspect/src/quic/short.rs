@@ -3,11 +3,12 @@
 //!
 //! A short header shows one bit that is always 0, one that is always 1 (unless both ends agree on
 //! RFC 9287), the spin bit, and five bits that header protection makes random (RFC 9001, §5.4.1).
-//! What follows the connection id is random as well. Texts, counters and headers of other protocols
-//! are not.
+//! The octets after the connection ID are random as well. Texts, counters and headers of other
+//! protocols are not.
 
-/// Datagrams on which a statement rests. Chosen: random bits pass all tests in 99.9 % of the flows,
-/// and an independent random first octet passes the test of the two fixed bits in one of 2⁶⁴.
+/// The minimum number of datagrams for a statement. Chosen: random bits pass all tests in 99.9 % of
+/// the flows, and an independent random first octet passes the test of the two fixed bits in one of
+/// 2⁶⁴.
 pub(crate) const MIN_DATAGRAMS: u32 = 32;
 /// The header form bit and the fixed bit, and their values.
 const FIXED: (u8, u8) = (0xc0, 0x40);
@@ -15,34 +16,34 @@ const FIXED: (u8, u8) = (0xc0, 0x40);
 const PROTECTED: u8 = 0x1f;
 /// The smallest datagram with a short header (RFC 9000, §10.3).
 const MIN_LENGTH: usize = 21;
-/// An octet behind the header whatever the length of the connection id: at most 20.
+/// The offset of an octet after the header for any length of the connection ID: at most 20.
 const BEHIND: usize = 21;
 /// Different values among 32 draws from 32: 20.4 on average with a standard deviation of 1.9. The
 /// bounds are 4.4 standard deviations away.
 const DISTINCT: std::ops::RangeInclusive<u32> = 12..=28;
 /// Ones among 32 random bits: fewer or more in one of 4,000 flows.
 const ONES: std::ops::RangeInclusive<u32> = 6..=26;
-/// Datagrams whose protected bits are one more than those before, as a counter has them: on average
-/// one of 32 by chance, and more than these in one of 10,000 flows.
+/// The maximum number of datagrams whose protected bits are one more than those before, as in a
+/// counter: on average one of 32 at random, and more than this number in one of 10,000 flows.
 const MAX_STEPS: u32 = 6;
 
-/// What the datagrams of a flow show, both directions together.
+/// The evidence of the datagrams of a flow, both directions together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shorts {
     count: u32,
-    /// Which values of the protected bits there were.
+    /// The values of the protected bits that occurred.
     seen: u32,
     /// The protected bits of the last datagram of each end.
     last: [Option<u8>; 2],
     steps: u32,
-    /// Datagrams in which the highest bit of the octet behind the header is one.
+    /// Datagrams in which the highest bit of the octet after the header is one.
     ones: u32,
     is_refuted: bool,
 }
 
 impl Shorts {
-    /// The end `from` has sent a datagram. Returns `true` if it may have a short header, as all
-    /// before.
+    /// Processes a datagram of the end `from`. Returns `true` if it may have a short header, like
+    /// all before.
     pub(crate) fn datagram(&mut self, from: usize, octets: &[u8]) -> bool {
         let Some((&first, &behind)) = octets.first().zip(octets.get(BEHIND - 1)) else {
             self.is_refuted = true;
@@ -66,8 +67,8 @@ impl Shorts {
         self.is_refuted || self.count >= MIN_DATAGRAMS
     }
 
-    /// Describes what shows that the datagrams have short headers. Returns `None` if something
-    /// shows that they have none.
+    /// Describes the evidence that the datagrams have short headers. Returns `None` if they have
+    /// none.
     pub(crate) fn evidence(&self) -> Option<String> {
         let distinct = self.seen.count_ones();
         let is_quic = !self.is_refuted

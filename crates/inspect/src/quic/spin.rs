@@ -1,30 +1,30 @@
 //! Round-trip times by the spin bit of QUIC (RFC 9000, §17.4; RFC 9312, §3.8.2).
 //!
-//! A client inverts the bit of the newest packet that it has, and a server repeats it. So the bit
-//! changes once a round trip in each direction, and each change is answered by one of the other
-//! end. The numbers of packets are encrypted: a packet that arrives late shows an old bit, and so
-//! makes two changes that are none. Ends know the numbers, and do not answer those. A change
-//! therefore counts once the other end has answered it. Where only one direction was captured, a
-//! change counts at once, unless it follows the last too soon.
+//! A client inverts the bit of the newest packet that it has received, and a server repeats it. So
+//! the bit changes once per round trip in each direction, and each change is followed by one of the
+//! other end. Packet numbers are encrypted: a late packet has an old bit, and so causes two
+//! apparent changes. Ends know the numbers, and do not respond to those. A change therefore counts
+//! once the other end has responded to it. If only one direction was captured, a change counts
+//! immediately, unless it follows the last one too soon.
 //!
-//! An end that does not take part should set the bit at random for each packet, or leave it for the
-//! whole connection.
+//! An end that does not participate should set the bit at random for each packet, or for the whole
+//! connection.
 
-/// The header form bit of a long header (RFC 9000, §17.2). The bit after it may be anything (RFC
+/// The header form bit of a long header (RFC 9000, §17.2). The next bit may have any value (RFC
 /// 9287).
 const LONG: u8 = 0x80;
 /// The spin bit of a short header (RFC 9000, §17.3.1).
 const SPIN: u8 = 0x20;
-/// A late packet is overtaken by three at most; what is later counts as lost (RFC 9002, §6.1.1).
+/// A late packet is overtaken by at most three; later ones count as lost (RFC 9002, §6.1.1).
 const OVERTAKEN: u64 = 3;
-/// Where only one direction was captured, a change sooner after the last than this share of the
-/// least round trip is that of a late packet (RFC 9312, §3.8.2 asks for such a heuristic).
-const LEAST_SHARE: u64 = 4;
-/// Standard deviations by which the number of changes differs from that of random bits, in an end
-/// that takes part.
+/// If only one direction was captured, a change sooner after the last one than this share of the
+/// minimum round trip is that of a late packet (RFC 9312, §3.8.2 recommends such a heuristic).
+const MIN_SHARE: u64 = 4;
+/// Standard deviations by which the number of changes differs from that of random bits, at an end
+/// that participates.
 const DEVIATIONS: f64 = 3.0;
-/// Changes that count, of both ends, from which the bit tells round trips.
-const LEAST_CHANGES: u64 = 3;
+/// The minimum number of counted changes, of both ends, for round trips by the bit.
+const MIN_CHANGES: u64 = 3;
 
 /// A change of the bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,30 +33,30 @@ struct Change {
     value: bool,
     /// Packets of the end before it.
     packets: u64,
-    /// Whether it may have come before: it undoes the work of a late packet, or is in the first
-    /// short header, before which others may stand behind long ones (RFC 9000, §12.2).
+    /// Whether it may have occurred before. It reverts the change of a late packet, or is in the
+    /// first short header, before which others may be hidden after long ones (RFC 9000, §12.2).
     is_blurred: bool,
 }
 
 /// The spin bit of one end, which begins with zero.
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// Whether any datagram was captured, with whatever header.
+    /// Whether any datagram was captured, with any header.
     is_seen: bool,
     value: bool,
     packets: u64,
-    /// Changes of whatever cause.
+    /// Changes of any cause.
     changes: u64,
-    /// A change that the other end has not answered yet.
+    /// A change that the other end has not responded to yet.
     open: Option<Change>,
-    /// Packets before the last change that was undone.
+    /// Packets before the last reverted change.
     undone: Option<u64>,
-    /// The last that counts.
+    /// The last change that counts.
     counted: Option<Change>,
     count: u64,
-    /// The least time from a change of the other end to the change that answers it.
-    least_answer: Option<u64>,
-    least_whole: Option<u64>,
+    /// The minimum time from a change of the other end to the change that responds to it.
+    min_answer: Option<u64>,
+    min_whole: Option<u64>,
 }
 
 impl End {
@@ -66,50 +66,50 @@ impl End {
         Change { at, value: self.value, packets: self.packets, is_blurred }
     }
 
-    /// `change` counts. It answers `asked` of the other end.
+    /// Counts `change`, which responds to `asked` of the other end.
     fn count(&mut self, change: Change, asked: Option<Change>) -> Option<Whole> {
         self.count += 1;
         if let Some(asked) = asked.filter(|asked| !asked.is_blurred && !change.is_blurred) {
-            shorten(&mut self.least_answer, change.at.saturating_sub(asked.at));
+            shorten(&mut self.min_answer, change.at.saturating_sub(asked.at));
         }
         let last = self.counted.replace(change)?;
-        // Between two changes to the same value is one that was missed.
+        // Between two changes to the same value, one was missed.
         if last.is_blurred || change.is_blurred || last.value == change.value {
             return None;
         }
         let nanos = change.at.saturating_sub(last.at);
-        shorten(&mut self.least_whole, nanos);
+        shorten(&mut self.min_whole, nanos);
         Some(Whole { nanos, packets: change.packets - last.packets })
     }
 
-    /// Whether its bits may be random: then half of them differ from those before.
+    /// Returns `true` if its bits may be random: half of them then differ from those before.
     fn may_be_random(&self) -> bool {
         let packets = self.packets as f64;
         (2.0 * self.changes as f64 - packets).abs() < DEVIATIONS * packets.sqrt()
     }
 }
 
-fn shorten(least: &mut Option<u64>, nanos: u64) {
-    *least = Some(least.map_or(nanos, |least| least.min(nanos)));
+fn shorten(minimum: &mut Option<u64>, nanos: u64) {
+    *minimum = Some(minimum.map_or(nanos, |minimum| minimum.min(nanos)));
 }
 
 /// A round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     pub(crate) nanos: u64,
-    /// Packets of the end that passed meanwhile.
+    /// Packets of the end that passed during it.
     pub(crate) packets: u64,
 }
 
-/// The spin bits of a connection, by the end: first the client.
+/// The spin bits of a connection by end, first the client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spins {
     ends: [End; 2],
 }
 
 impl Spins {
-    /// The end `from` has sent a datagram that begins with this octet. Returns a round trip, and
-    /// the end in whose direction it was seen, if the packet shows one.
+    /// Processes a datagram of the end `from` that begins with this octet. Returns a round trip,
+    /// and the end in whose direction it was seen, if the packet shows one.
     #[inline]
     pub(crate) fn packet(&mut self, at: u64, from: usize, first: u8) -> Option<(usize, Whole)> {
         let end = &mut self.ends[from];
@@ -119,9 +119,9 @@ impl Spins {
         }
         let value = first & SPIN != 0;
         let is_change = value != end.value;
-        let told = if is_change { self.changed(at, from) } else { None };
+        let round_trip = if is_change { self.changed(at, from) } else { None };
         self.ends[from].packets += 1;
-        told
+        round_trip
     }
 
     #[cold]
@@ -133,12 +133,12 @@ impl Spins {
         let change = end.change(at);
         if !other.is_seen {
             let is_soon =
-                |last: Change| end.least_whole.is_some_and(|least| at.saturating_sub(last.at) < least / LEAST_SHARE);
+                |last: Change| end.min_whole.is_some_and(|minimum| at.saturating_sub(last.at) < minimum / MIN_SHARE);
             let counts = !end.counted.is_some_and(is_soon);
             return if counts { end.count(change, None).map(|whole| (from, whole)) } else { None };
         }
-        // A client inverts what it sees, a server repeats it. What does neither, undoes a change
-        // that was none.
+        // A client inverts the bit that it receives, a server repeats it. A change that does
+        // neither reverts an apparent change.
         if end.value == (other.value ^ (from == 0)) {
             end.open = Some(change);
             let answered = other.open.take()?;
@@ -150,26 +150,26 @@ impl Spins {
         }
     }
 
-    /// The clock of the capture has stepped: no time from before is measured on.
+    /// Records a step of the capture's clock: measurements do not continue across it.
     pub(crate) fn cut(&mut self) {
         for end in &mut self.ends {
             (end.open, end.counted) = (None, None);
         }
     }
 
-    /// Whether both ends spin the bit, as far as can be told.
-    pub(crate) fn tell(&self) -> bool {
-        self.ends.iter().map(|end| end.count).sum::<u64>() >= LEAST_CHANGES && !self.ends.iter().any(End::may_be_random)
+    /// Returns `true` if both ends spin the bit, as far as can be determined.
+    pub(crate) fn are_used(&self) -> bool {
+        self.ends.iter().map(|end| end.count).sum::<u64>() >= MIN_CHANGES && !self.ends.iter().any(End::may_be_random)
     }
 
-    /// The least time from the point of capture to this end and back.
-    pub(crate) const fn least_to(&self, end: usize) -> Option<u64> {
-        self.ends[end].least_answer
+    /// Returns the minimum time from the point of capture to this end and back.
+    pub(crate) const fn min_to(&self, end: usize) -> Option<u64> {
+        self.ends[end].min_answer
     }
 
-    /// The least round trip.
-    pub(crate) fn least_whole(&self) -> Option<u64> {
-        self.ends.iter().filter_map(|end| end.least_whole).min()
+    /// Returns the minimum round trip.
+    pub(crate) fn min_whole(&self) -> Option<u64> {
+        self.ends.iter().filter_map(|end| end.min_whole).min()
     }
 }
 
@@ -179,15 +179,15 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A client and a server that each send a packet a millisecond, with `delays` from them to the
-    /// point of capture. One packet in `late` is `by` late. Returns the instants at which packets
-    /// pass the point, their ends, and their first octets.
+    /// Returns the packets of a client and a server that each send one per millisecond, with
+    /// `delays` from them to the point of capture. One packet in `late` is `by` late. Returns the
+    /// instants at which packets pass the point, their ends, and their first octets.
     fn spinning(delays: [u64; 2], late: u64, by: u64) -> Vec<(u64, usize, u8)> {
         const STEP: u64 = MS / 4;
         let mut passed = Vec::new();
         let mut values = [false; 2];
         let mut newest = [0; 2];
-        // Those under way: when they arrive, their numbers and values, by the end that has sent
+        // Packets in flight: when they arrive, their numbers and values, by the end that has sent
         // them.
         let mut under_way: [Vec<(u64, u64, bool)>; 2] = Default::default();
         for now in (0..5000 * MS).step_by(STEP as usize) {
@@ -208,12 +208,12 @@ mod tests {
                 }
             }
         }
-        // What an end answers has passed before its answer.
+        // The packet that an end responds to has passed before its response.
         passed.sort_by_key(|&(at, end, _)| (at, delays[end] == 0));
         passed
     }
 
-    fn told(packets: impl IntoIterator<Item = (u64, usize, u8)>) -> (Spins, Vec<Whole>) {
+    fn spins_of(packets: impl IntoIterator<Item = (u64, usize, u8)>) -> (Spins, Vec<Whole>) {
         let mut spins = Spins::default();
         let mut found = Vec::new();
         for (at, end, first) in packets {
@@ -223,20 +223,20 @@ mod tests {
     }
 
     #[test]
-    fn a_change_tells_a_round_trip() {
-        let (spins, found) = told(spinning([10 * MS, 40 * MS], u64::MAX, 0));
-        assert!(spins.tell() && found.len() > 90);
+    fn a_change_shows_a_round_trip() {
+        let (spins, found) = spins_of(spinning([10 * MS, 40 * MS], u64::MAX, 0));
+        assert!(spins.are_used() && found.len() > 90);
         assert!(found.iter().all(|whole| *whole == Whole { nanos: 100 * MS, packets: 100 }), "{found:?}");
-        // What the client answers has been to the server's side of the point before.
-        assert_eq!((spins.least_to(0), spins.least_to(1)), (Some(20 * MS), Some(80 * MS)));
+        // The packet that the client responds to has been to the server's side of the point before.
+        assert_eq!((spins.min_to(0), spins.min_to(1)), (Some(20 * MS), Some(80 * MS)));
     }
 
     #[test]
     fn late_packets_are_no_round_trips() {
         for delays in [[0, 50 * MS], [10 * MS, 40 * MS], [50 * MS, 0]] {
-            let (spins, found) = told(spinning(delays, 7, 2_500_000));
-            assert!(spins.tell() && found.len() > 40, "{delays:?}: {}", found.len());
-            // Where the packet with a change is late, the next one has it.
+            let (spins, found) = spins_of(spinning(delays, 7, 2_500_000));
+            assert!(spins.are_used() && found.len() > 40, "{delays:?}: {}", found.len());
+            // If the packet with a change is late, the next one has the change.
             let is_near = |whole: &Whole| whole.nanos.abs_diff(100 * MS) <= 2 * MS;
             assert!(found.iter().all(is_near), "{delays:?}: {found:?}");
         }
@@ -245,31 +245,32 @@ mod tests {
     #[test]
     fn one_direction_is_enough() {
         let (spins, found) =
-            told(spinning([10 * MS, 40 * MS], 7, 2_500_000).into_iter().filter(|packet| packet.1 == 0));
-        assert!(spins.tell() && found.len() > 40);
+            spins_of(spinning([10 * MS, 40 * MS], 7, 2_500_000).into_iter().filter(|packet| packet.1 == 0));
+        assert!(spins.are_used() && found.len() > 40);
     }
 
     #[test]
-    fn random_bits_tell_nothing() {
+    fn random_bits_are_inconclusive() {
         let mut state = 1_u64;
         let mut draw = move || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 58) as u8 & SPIN
         };
         let packets = spinning([0, 50 * MS], u64::MAX, 0);
-        let (spins, _) =
-            told(packets.into_iter().map(|(at, end, first)| (at, end, if end == 0 { first } else { 0x40 | draw() })));
-        assert!(!spins.tell());
+        let (spins, _) = spins_of(
+            packets.into_iter().map(|(at, end, first)| (at, end, if end == 0 { first } else { 0x40 | draw() })),
+        );
+        assert!(!spins.are_used());
     }
 
     /// RFC 9287: the fixed bit may be zero.
     #[test]
-    fn the_fixed_bit_tells_nothing() {
+    fn the_fixed_bit_is_not_used() {
         let packets = spinning([10 * MS, 40 * MS], u64::MAX, 0);
         let greased = packets
             .iter()
             .enumerate()
             .map(|(n, &(at, end, first))| (at, end, if n % 3 == 0 { first & !0x40 } else { first }));
-        assert_eq!(told(greased).1, told(packets.iter().copied()).1);
+        assert_eq!(spins_of(greased).1, spins_of(packets.iter().copied()).1);
     }
 }

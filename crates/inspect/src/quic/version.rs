@@ -1,18 +1,18 @@
 //! Versions of QUIC.
 
-/// What a version number of a long header says (RFC 8999, §5.1).
+/// The kinds of version numbers of long headers (RFC 8999, §5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     /// A Version Negotiation packet (RFC 8999, §6).
     Negotiation,
     /// RFC 9000, RFC 9369 or a draft since -22, whose packet types have these numbers.
     Current(Types),
-    /// A version of which only the invariants are known, and that someone has registered.
+    /// A registered version of which only the invariants are known.
     Registered,
-    /// Google's Q046 to Q049 and drafts up to -21, which have the lengths of both connection ids in
+    /// Google's Q046 to Q049 and drafts up to -21, which have the lengths of both connection IDs in
     /// one octet.
     Nibbles,
-    /// One of the numbers that exercise version negotiation (RFC 9000, §15).
+    /// A number that exercises version negotiation (RFC 9000, §15).
     Greased,
     /// Any other number.
     Unknown,
@@ -50,7 +50,7 @@ const REGISTERED: &[(u32, u32)] = &[
 ];
 
 impl Version {
-    /// The version with this number.
+    /// Returns the version with this number.
     pub(crate) fn of(number: u32) -> Self {
         match number {
             0 => Self::Negotiation,
@@ -65,13 +65,13 @@ impl Version {
         }
     }
 
-    /// Returns `true` if the number alone shows that a packet may be one of QUIC.
+    /// Returns `true` if the number alone shows that a packet may be QUIC.
     pub(crate) const fn is_known(self) -> bool {
         matches!(self, Self::Current(_) | Self::Registered | Self::Nibbles)
     }
 }
 
-/// The name of the version with this number.
+/// Returns the name of the version with this number.
 pub(crate) fn name(number: u32) -> String {
     match number {
         1 => "version 1 (RFC 9000)".to_owned(),

@@ -2,15 +2,15 @@
 
 use super::Position;
 use super::rate::Seen;
+use crate::direction;
 use crate::finding::{Finding, Statements};
 use crate::identification;
 use crate::quantiles::median;
 use crate::thinning::{self, Case, Thinning};
-use crate::way;
 use serde::Serialize;
 
-/// Where packets with data acknowledge a larger share of the data, as in requests and replies, pure
-/// ACKs are the exception, and their ratio describes no receiver; *chosen*.
+/// If packets with data acknowledge more than this share of the data, as in requests and replies,
+/// pure ACKs are the exception, and their ratio does not describe a receiver; *chosen*.
 const RIDDEN: f64 = 0.5;
 
 /// Acknowledgments.
@@ -18,7 +18,7 @@ const RIDDEN: f64 = 0.5;
 pub struct Acks {
     /// Pure ACKs.
     pub count: u64,
-    /// Of these, duplicates.
+    /// Duplicates among these.
     pub duplicates: u64,
     /// Their octets.
     pub octets: u64,
@@ -26,53 +26,52 @@ pub struct Acks {
     pub ratio: Option<f64>,
     /// Its interval.
     pub ratio_interval: Option<[f64; 2]>,
-    /// The number of segments that most ACKs cover, and the share of ACKs that cover so many.
+    /// The number of segments that most ACKs cover, and the share of ACKs that cover this number.
     pub usual: u32,
     /// See `usual`.
     pub agreement: f64,
     /// Median time between ACKs, in milliseconds.
     pub spacing: Option<f64>,
-    /// The rate of a return path that is busy with the ACKs that a box leaves, in Mbps of their
-    /// octets.
+    /// The rate of a return path that is busy with thinned ACKs, in Mbps of their octets.
     pub rate: Option<f64>,
-    /// ACKs to a burst.
+    /// ACKs per burst.
     pub burst: Option<f64>,
     /// Period of bursts in milliseconds: of ACKs, or at the receiver of data.
     pub period: Option<f64>,
     /// Whether ACKs that arrive together were sent apart.
     pub compressed: Option<bool>,
-    /// What is removed.
+    /// The thinning of ACKs.
     pub thinning: Thinning,
     /// The share of the receiver's packets that did not pass, by their numbers.
     pub missing: Option<f64>,
 }
 
 impl Acks {
-    /// ACKs of a direction that was captured at `position`. A box on the path cannot read those of
-    /// a log: they are encrypted.
+    /// Returns the acknowledgments of a direction that was captured at `position`. A box on the
+    /// path cannot read those of a log, because they are encrypted.
     pub(super) fn of(
-        way: &way::Way,
+        direction: &direction::Direction,
         position: Position,
         seen: &Seen,
         is_encrypted: bool,
         statements: &mut Statements,
     ) -> Self {
-        let ratio = ratio(way);
+        let ratio = ratio(direction);
         statements.add("ratio", &ratio);
         let stretches = &seen.ack_stretches;
-        let (coverage, pace) = thinning::seen(stretches, way.mss());
+        let (coverage, pace) = thinning::seen(stretches, direction.mss());
         let case = Case {
             coverage,
             pace,
-            identifications: way.identifications.told(),
-            echoes: way.echoes.told(),
-            at_receiver: at_receiver(way, position),
+            identifications: direction.identifications.evidence(),
+            echoes: direction.echoes.evidence(),
+            at_receiver: at_receiver(direction, position),
             is_encrypted,
-            pure_acks: way.acks.pure,
-            ratio: way.volume.segments as f64 / way.acks.pure.max(1) as f64,
-            ordered: way.ordered(),
-            ridden: way.ridden(),
-            uncaptured: way.delivery.uncaptured() as f64 / way.carried().max(1) as f64,
+            pure_acks: direction.acks.pure,
+            ratio: direction.volume.segments as f64 / direction.acks.pure.max(1) as f64,
+            ordered: direction.ordered(),
+            ridden: direction.ridden(),
+            uncaptured: direction.delivery.uncaptured() as f64 / direction.carried().max(1) as f64,
         };
         let verdict = case.verdict();
         let missing = missing(&case);
@@ -87,13 +86,13 @@ impl Acks {
         };
         let is_busy = verdict.thinning == Thinning::Thinned && pace.is_of_return_path();
         Self {
-            count: way.acks.pure,
-            duplicates: way.acks.duplicates,
-            octets: way.acks.octets,
+            count: direction.acks.pure,
+            duplicates: direction.acks.duplicates,
+            octets: direction.acks.octets,
             ratio: ratio.value().copied(),
             ratio_interval: ratio
                 .value()
-                .and_then(|_| way.interval(|taken| (taken.segments as f64, taken.acks as f64))),
+                .and_then(|_| direction.interval(|taken| (taken.segments as f64, taken.acks as f64))),
             usual: coverage.usual,
             agreement: coverage.agreement,
             spacing: spacing(stretches),
@@ -107,28 +106,28 @@ impl Acks {
     }
 }
 
-/// Why the point of capture is at the receiver, if it is.
-fn at_receiver(way: &way::Way, position: Position) -> Option<String> {
+/// Returns the evidence that the point of capture is at the receiver, if any.
+fn at_receiver(direction: &direction::Direction, position: Position) -> Option<String> {
     if position == Position::Receiver {
         return Some("captured at the receiver, where each ACK that it sends is seen".to_owned());
     }
-    way.hops.are_none_of_acks()
+    direction.hops.are_none_of_acks()
 }
 
-/// The share of the receiver's packets that are missing.
+/// Returns the share of the receiver's packets that are missing.
 fn missing(case: &Case) -> Finding<f64> {
     match (&case.at_receiver, &case.identifications) {
-        (Some(reason), _) | (None, identification::Told::Nothing(reason)) => Finding::not_known(reason.as_str()),
-        (None, identification::Told::Missing(share, text)) => Finding::known(*share, text.as_str()),
+        (Some(reason), _) | (None, identification::Evidence::Nothing(reason)) => Finding::not_known(reason.as_str()),
+        (None, identification::Evidence::Missing(share, text)) => Finding::known(*share, text.as_str()),
     }
 }
 
-/// Segments with data per pure ACK.
-fn ratio(way: &way::Way) -> Finding<f64> {
-    if way.acks.pure == 0 {
+/// Returns the segments with data per pure ACK.
+fn ratio(direction: &direction::Direction) -> Finding<f64> {
+    if direction.acks.pure == 0 {
         return Finding::not_known("no pure ACK was captured");
     }
-    let ridden = way.ridden();
+    let ridden = direction.ridden();
     if ridden > RIDDEN {
         return Finding::not_known(format!(
             "{:.0} % of the data are acknowledged by packets with data",
@@ -136,12 +135,12 @@ fn ratio(way: &way::Way) -> Finding<f64> {
         ));
     }
     Finding::known(
-        way.volume.segments as f64 / way.acks.pure as f64,
-        format!("{} segments, {} pure ACKs", way.volume.segments, way.acks.pure),
+        direction.volume.segments as f64 / direction.acks.pure as f64,
+        format!("{} segments, {} pure ACKs", direction.volume.segments, direction.acks.pure),
     )
 }
 
-fn spacing(stretches: &[Vec<way::Ack>]) -> Option<f64> {
+fn spacing(stretches: &[Vec<direction::Ack>]) -> Option<f64> {
     let pairs = stretches.iter().flat_map(|stretch| stretch.windows(2));
     let mut gaps: Vec<f64> = pairs.map(|two| two[1].at.saturating_sub(two[0].at) as f64 / 1e6).collect();
     median(&mut gaps)

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What the times of a capture show of its clock.
+/// The clock of a capture, as shown by its times.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Clock {
     /// The step by which times grow, in milliseconds.
@@ -11,15 +11,15 @@ pub struct Clock {
     pub steps: Vec<Step>,
     /// How many steps were found.
     pub step_count: u64,
-    /// The longest gap of 1000 s or more of which nothing shows whether it is a pause or a step.
+    /// The longest gap of 1000 s or more that may be a pause or a step.
     pub gap: Option<Step>,
-    /// Packets that the file has behind later ones.
+    /// Packets that follow later ones in the file.
     pub out_of_order: u64,
-    /// By so many milliseconds at most.
+    /// The maximum of this disorder in milliseconds.
     pub out_of_order_by: Option<f64>,
 }
 
-/// A step of the clock. What spans it is not measured.
+/// A step of the clock. Times across it are not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// The packet of the file before which the clock has stepped. The first packet has number 1.

@@ -2,8 +2,8 @@
 
 use super::Position;
 use crate::controller::{Family, Path};
+use crate::direction;
 use crate::finding::Finding;
-use crate::way;
 use serde::Serialize;
 
 /// The congestion controller.
@@ -13,20 +13,26 @@ pub struct Controller {
     pub family: Family,
     /// The data in flight after a loss / before it, the median.
     pub ratio: Option<f64>,
-    /// Reductions, pauses, or swings of the window that this rests on.
+    /// Reductions, pauses, or swings of the window that support it.
     pub episodes: usize,
     /// The share of these that agree.
     pub agreement: f64,
 }
 
 impl Controller {
-    /// The likely controller of a direction that was captured at `position`, over a bottleneck of
-    /// `rate` bytes of payload per second. `is_bursty`: ACKs come in bursts.
-    pub(super) fn of(way: &way::Way, position: Position, rate: Option<f64>, is_bursty: bool) -> Finding<Self> {
+    /// Returns the likely controller of a direction that was captured at `position`, over a
+    /// bottleneck of `rate` bytes of payload per second. `is_bursty` means that ACKs arrive in
+    /// bursts.
+    pub(super) fn of(
+        direction: &direction::Direction,
+        position: Position,
+        rate: Option<f64>,
+        is_bursty: bool,
+    ) -> Finding<Self> {
         if position != Position::Sender {
             return Finding::not_known("data in flight are visible at the sender only");
         }
-        let named = way.reactions.name(Path { rate, mss: way.mss().into(), is_bursty });
+        let named = direction.reactions.name(Path { rate, mss: direction.mss().into(), is_bursty });
         match (named.value(), named.evidence(), named.reason()) {
             (Some(named), Some(evidence), _) => {
                 let controller = Self {

@@ -1,17 +1,17 @@
 //! Points for figures.
 
+use crate::direction::{self, Passing};
 use crate::overview::Span;
 use crate::trace;
-use crate::way::{self, Passing};
 use serde::Serialize;
 
 /// Points of a time–sequence plot: seconds from the first data, and octets from the first that was
 /// kept.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Curves {
-    /// Spans of time of which all packets are shown: data and the ACKs that returned meanwhile.
+    /// Spans of time of which all packets are shown: data and the ACKs that returned in between.
     pub windows: Vec<Window>,
-    /// The course of the whole direction, where windows leave packets out.
+    /// The course of the whole direction, if windows omit packets.
     pub overview: Vec<Point>,
 }
 
@@ -42,28 +42,28 @@ pub struct Point {
     pub acknowledged: Option<u64>,
     /// Octets up to the right edge of the receive window.
     pub edge: Option<u64>,
-    /// The extent of what was retransmitted since the point before: first octet, octets.
+    /// The extent of data that were retransmitted since the previous point: first octet, octets.
     pub retransmitted: Option<(u64, u64)>,
-    /// The extent of what came late.
+    /// The extent of data that arrived late.
     pub reordered: Option<(u64, u64)>,
 }
 
-/// Where the axes of a figure begin.
+/// The origin of the axes of a figure.
 struct Origin {
     at: u64,
     octet: u64,
 }
 
 impl Curves {
-    /// Of a direction whose first data passed at `first`.
-    pub(super) fn of(way: &way::Way, first: u64) -> Self {
-        let kept = way.trace.windows();
+    /// Returns the curves of a direction whose first data passed at `first`.
+    pub(super) fn of(direction: &direction::Direction, first: u64) -> Self {
+        let kept = direction.trace.windows();
         let starts = kept.iter().flat_map(|window| &window.data).map(|data| data.start);
         let origin = Origin { at: first, octet: starts.min().unwrap_or_default() };
-        let overview = if way.trace.is_whole() {
+        let overview = if direction.trace.is_whole() {
             Vec::new()
         } else {
-            way.overview.spans().map(|(at, span)| Point::of(at, span, &origin)).collect()
+            direction.overview.spans().map(|(at, span)| Point::of(at, span, &origin)).collect()
         };
         Self { windows: kept.iter().map(|window| Window::of(window, &origin)).collect(), overview }
     }

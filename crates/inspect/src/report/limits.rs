@@ -1,11 +1,11 @@
 //! What limited the sender.
 
 use super::Position;
-use crate::way;
+use crate::direction;
 use serde::Serialize;
 
-/// A share of the time in which something else limited the sender, from which its rate may be below
-/// that of the path.
+/// The share of the time in which something else limited the sender from which its rate may be
+/// below that of the path.
 const MOSTLY: f64 = 0.5;
 
 /// Shares of the time.
@@ -13,22 +13,22 @@ const MOSTLY: f64 = 0.5;
 pub struct Limits {
     /// The receive window was full.
     pub receive_window: f64,
-    /// Everything was acknowledged, and the application sent nothing.
+    /// All data were acknowledged, and the application sent nothing.
     pub application: f64,
 }
 
 impl Limits {
-    /// The shares of the time in a direction that was captured at `position`. Returns `None` where
-    /// the limits cannot be seen.
-    pub(super) fn of(way: &way::Way, position: Position) -> Option<Self> {
+    /// Returns the shares of the time in a direction that was captured at `position`. Returns
+    /// `None` if the limits are not visible.
+    pub(super) fn of(direction: &direction::Direction, position: Position) -> Option<Self> {
         let (receive_window, application) = match position {
-            Position::Sender | Position::Middle => way.limits.shares()?,
+            Position::Sender | Position::Middle => direction.limits.shares()?,
             Position::Receiver | Position::Unknown => return None,
         };
         Some(Self { receive_window, application })
     }
 
-    /// What limited the sender for most of the time, if it was not the path.
+    /// Returns what limited the sender for most of the time, if it was not the path.
     pub(super) fn rule(&self) -> Option<String> {
         let Self { receive_window, application } = *self;
         let (what, share) = if receive_window > application {

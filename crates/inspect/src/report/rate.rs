@@ -3,43 +3,50 @@
 use super::{Estimate, Limits, Position, RoundTrip};
 use crate::bursts::{Bursts, bursts};
 use crate::busy::{self, Arrivals};
+use crate::direction;
 use crate::finding::Finding;
 use crate::rate::{self, Busy, Point, advancing, tidy, train_rate};
 use crate::receiver_clock::ReceiverClock;
-use crate::way;
 use crate::writes::Pause;
 
-/// Full-sized segments by which the queue of a busy bottleneck changes. Fitted to the flows 0 to
-/// 299 of `validation/inspection/controllers.py`; a sender that sends two at a time, as for each
-/// delayed ACK, has one waiting.
+/// The minimum change of the queue of a busy bottleneck in full-sized segments. Fitted to the flows
+/// 0 to 299 of `validation/inspection/controllers.py`; a sender that sends two at a time, as for
+/// each delayed ACK, has one waiting.
 const QUEUED: f64 = 3.0;
 
-/// What arrivals of data and ACKs show.
+/// The properties of the arrivals of data and ACKs.
 #[derive(Debug)]
 pub(super) struct Seen {
-    pub(super) ack_stretches: Vec<Vec<way::Ack>>,
+    pub(super) ack_stretches: Vec<Vec<direction::Ack>>,
     pub(super) rate: Finding<rate::Rate>,
     pub(super) bursts: Option<Bursts>,
     /// By how many full-sized segments the queue changed while the bottleneck kept its rate, if
-    /// that was seen.
+    /// that was visible.
     queue: Option<f64>,
 }
 
 impl Seen {
-    /// Arrivals of a direction that was captured at `position`, with a clock of `tick` nanoseconds.
-    pub(super) fn of(way: &way::Way, position: Position, round_trip: &RoundTrip, is_quic: bool, tick: f64) -> Self {
-        let ack_stretches = way.trace.ack_stretches();
-        let data_stretches = way.trace.data_stretches();
-        let reported = |acks: &Vec<way::Ack>| advancing(acks.iter().map(|ack| (ack.at, ack.delivered)));
+    /// Returns the arrivals of a direction that was captured at `position`, with a clock of `tick`
+    /// nanoseconds.
+    pub(super) fn of(
+        direction: &direction::Direction,
+        position: Position,
+        round_trip: &RoundTrip,
+        is_quic: bool,
+        tick: f64,
+    ) -> Self {
+        let ack_stretches = direction.trace.ack_stretches();
+        let data_stretches = direction.trace.data_stretches();
+        let reported = |acks: &Vec<direction::Ack>| advancing(acks.iter().map(|ack| (ack.at, ack.delivered)));
         let (seen, stride): (Vec<Vec<Point>>, u64) = if is_quic || position == Position::Receiver {
-            (data_stretches.iter().map(|stretch| arrivals(stretch)).collect(), way.trace.stride())
+            (data_stretches.iter().map(|stretch| arrivals(stretch)).collect(), direction.trace.stride())
         } else {
-            (ack_stretches.iter().map(reported).collect(), way.trace.stride())
+            (ack_stretches.iter().map(reported).collect(), direction.trace.stride())
         };
         let rough = rough_rate(&seen, tick);
-        let is_saturated = rough.and_then(|rate| queue(way, rate, tick)).is_some_and(|queue| queue >= QUEUED);
+        let is_saturated = rough.and_then(|rate| queue(direction, rate, tick)).is_some_and(|queue| queue >= QUEUED);
         let lull = round_trip.base.value().filter(|_| is_saturated).map(|millis| (millis * 1e6) as u64);
-        let data = Arrivals::of(&data_stretches, way.mss(), lull);
+        let data = Arrivals::of(&data_stretches, direction.mss(), lull);
         let of_acks = |pause| busy::of_acks(&ack_stretches, pause);
         let [pairs, trains] =
             [Pause::Possible, if is_saturated { Pause::Certain } else { Pause::Possible }].map(of_acks);
@@ -47,7 +54,7 @@ impl Seen {
         let together =
             |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
         let [pairs, trains] = [&pairs, &trains].map(|acks| together(&acks.iter().map(reported).collect::<Vec<_>>()));
-        // At the sender no data have been through the bottleneck; elsewhere they may have.
+        // At the sender no data have passed the bottleneck; elsewhere they may have.
         let has_passed = is_quic || position != Position::Sender;
         let data = [&data.pairs, if is_saturated { &data.saturated } else { &data.writes }]
             .map(|curves| if has_passed { together(curves) } else { Vec::new() });
@@ -55,18 +62,18 @@ impl Seen {
             data: [&data[0], &data[1]],
             acks: [&pairs, &trains],
             is_behind: position == Position::Receiver,
-            segment: way.mss().into(),
-            captured: way.volume.octets,
+            segment: direction.mss().into(),
+            captured: direction.volume.octets,
             tick,
-            goodput: goodput(way),
+            goodput: goodput(direction),
         };
         let (rate, bursts) = rate_and_bursts(&busy, (&seen, stride), rough.or(clock.map(|clock| clock.value)), clock);
-        let queue = rate.value().and_then(|rate| queue(way, rate.estimate.value, tick));
+        let queue = rate.value().and_then(|rate| queue(direction, rate.estimate.value, tick));
         Self { ack_stretches, rate, bursts, queue }
     }
 
-    /// The rate in Mbps of IP packets, and whether it is a lower bound. Packets have `overhead`
-    /// times the bytes of their payload.
+    /// Returns the rate in Mbps of IP packets, and whether it is a lower bound. Packets have
+    /// `overhead` times the bytes of their payload.
     pub(super) fn rate_of_ip(&self, overhead: f64, limits: Option<Limits>) -> (Finding<Estimate>, bool) {
         let Some((rate, evidence)) = self.rate.value().zip(self.rate.evidence()) else {
             return (Finding::not_known(self.rate.reason().unwrap_or_default()), false);
@@ -86,20 +93,20 @@ impl Seen {
     }
 }
 
-/// By how many full-sized segments the queue changed at a `rate` of bytes per second, beyond two
-/// ticks of the clock.
-fn queue(way: &way::Way, rate: f64, tick: f64) -> Option<f64> {
-    let nanos = way.load.queue(rate)? - 2.0 * tick;
-    Some((nanos / 1e9 * rate / f64::from(way.mss())).max(0.0))
+/// Returns by how many full-sized segments the queue changed at a `rate` of bytes per second,
+/// beyond two ticks of the clock.
+fn queue(direction: &direction::Direction, rate: f64, tick: f64) -> Option<f64> {
+    let nanos = direction.load.queue(rate)? - 2.0 * tick;
+    Some((nanos / 1e9 * rate / f64::from(direction.mss())).max(0.0))
 }
 
-/// The bytes in the capture that arrived per second. ACKs may acknowledge others.
-fn goodput(way: &way::Way) -> f64 {
-    let captured = (way.volume.octets as f64 / way.carried().max(1) as f64).min(1.0);
-    way.goodput().value().map_or(0.0, |mbps| mbps * 1e6 / 8.0 * captured)
+/// Returns the bytes in the capture that arrived per second. ACKs may acknowledge others.
+fn goodput(direction: &direction::Direction) -> f64 {
+    let captured = (direction.volume.octets as f64 / direction.carried().max(1) as f64).min(1.0);
+    direction.goodput().value().map_or(0.0, |mbps| mbps * 1e6 / 8.0 * captured)
 }
 
-/// A first rate in bytes per second, by long trains, which no burst misleads.
+/// Returns a first rate in bytes per second, by long trains, which are insensitive to bursts.
 fn rough_rate(seen: &[Vec<Point>], tick: f64) -> Option<f64> {
     let single: Vec<Vec<Point>> = seen.iter().map(|curve| tidy(curve.iter().copied())).collect();
     let whole = |curve: &Vec<Point>| Some((curve.last()?.0.checked_sub(curve.first()?.0)?) as f64);
@@ -107,10 +114,10 @@ fn rough_rate(seen: &[Vec<Point>], tick: f64) -> Option<f64> {
     train_rate(&single, Some(longest / 400.0), tick).map(|rate| rate.value).or_else(|| rate::mean(&single))
 }
 
-/// Rate and bursts depend on each other: bursts are told apart by the rate, and a rate is measured
-/// over whole bursts. The curves `seen` have a point for each arrival; in them bursts are looked
-/// for, with the stride of their samples and the `rough` rate. `clock` is the rate by the
-/// receiver's clock.
+/// Returns the rate, and the bursts. They depend on each other: the rate separates bursts, and a
+/// rate is measured over whole bursts. The curves `seen` have a point for each arrival. Bursts are
+/// searched in them, with the stride of their samples and the `rough` rate. `clock` is the rate by
+/// the receiver's clock.
 fn rate_and_bursts(
     busy: &Busy<'_>,
     (seen, stride): (&[Vec<Point>], u64),
@@ -124,9 +131,9 @@ fn rate_and_bursts(
     (rate, found)
 }
 
-/// The octets that have arrived, over time. What arrives again counts again: the bottleneck has
-/// carried it.
-fn arrivals(stretch: &[way::Data]) -> Vec<Point> {
+/// Returns the octets that have arrived, over time. Repeated data count again, because the
+/// bottleneck has carried them.
+fn arrivals(stretch: &[direction::Data]) -> Vec<Point> {
     let mut octets = 0;
     advancing(stretch.iter().map(|data| {
         octets += u64::from(data.length);

@@ -1,10 +1,10 @@
 //! Round-trip times of a direction.
 
 use super::Position;
+use crate::direction;
 use crate::finding::{Finding, Statements};
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Spins;
-use crate::way;
 use serde::Serialize;
 
 /// A side with less than this share of the round trip is that of an end.
@@ -13,21 +13,21 @@ const AT_END: f64 = 0.1;
 /// packet.
 const MIN_TICK: f64 = 1e3;
 
-/// The share of a time from which a tick of the clock is named.
+/// The minimum share of a time for which a tick of the clock is mentioned.
 const COARSE: f64 = 0.01;
 
 /// Round-trip times in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoundTrip {
-    /// The least, of both sides of the point.
+    /// The minimum, of both sides of the point.
     pub base: Finding<f64>,
-    /// The tick of the clock, if the least is below it.
+    /// The tick of the clock, if the minimum is below it.
     pub base_below: Option<f64>,
     /// The part between the point and the receiver.
     pub ahead: Option<f64>,
     /// The part between the point and the sender.
     pub behind: Option<f64>,
-    /// Median, mean and 95th percentile of all samples of data, with the least of the other side.
+    /// Median, mean and 95th percentile of all samples of data, with the minimum of the other side.
     pub median: Finding<f64>,
     /// See `median`.
     pub mean: Option<f64>,
@@ -37,46 +37,47 @@ pub struct RoundTrip {
     pub p95: Option<f64>,
     /// Samples of data.
     pub samples: u64,
-    /// Samples of lone segments, whose ACK a receiver may delay. They count for the least only.
+    /// Samples of lone segments, whose ACK a receiver may delay. They count for the minimum only.
     pub lone: u64,
     /// Echoes of timestamps that a pause of the sender or a retransmission made late. They do not
     /// count.
     pub late: u64,
     /// The sides are known by the spin bit.
     pub by_spin_bit: bool,
-    /// The tick of the capture's clock. Times below it are not told from zero.
+    /// The tick of the capture's clock. Times below it are indistinguishable from zero.
     pub tick: f64,
 }
 
-/// Samples of one side, and what is added for the other, in nanoseconds.
+/// Samples of one side, and the time added for the other, in nanoseconds.
 struct Samples<'a> {
     times: &'a Quantiles,
     other: f64,
-    /// Its place in snapshots of batches.
+    /// Its index in snapshots of batches.
     side: usize,
 }
 
 impl RoundTrip {
-    /// Those of a direction. `spins` are the spin bits, if they tell something, and the end that
-    /// sends in this direction. `tick` is that of the capture's clock, in nanoseconds.
-    pub(super) fn of(way: &way::Way, spins: Option<(&Spins, usize)>, tick: f64) -> Self {
+    /// Returns the round-trip times of a direction. `spins` are the spin bits, if they are used,
+    /// and the end that sends in this direction. `tick` is that of the capture's clock, in
+    /// nanoseconds.
+    pub(super) fn of(direction: &direction::Direction, spins: Option<(&Spins, usize)>, tick: f64) -> Self {
         let tick = tick.max(MIN_TICK);
         let millis = |nanos: u64| nanos as f64 / 1e6;
-        let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
-        let (ahead, behind) = way.round_trip.least();
-        let ahead = least(ahead, spins.and_then(|(spins, from)| spins.least_to(1 - from)));
-        let behind = least(behind, spins.and_then(|(spins, from)| spins.least_to(from)));
+        let minimum = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        let (ahead, behind) = direction.round_trip.minimum();
+        let ahead = minimum(ahead, spins.and_then(|(spins, from)| spins.min_to(1 - from)));
+        let behind = minimum(behind, spins.and_then(|(spins, from)| spins.min_to(from)));
         let both = ahead.zip(behind).map(|(one, other)| one + other);
-        let base = least(both, spins.and_then(|(spins, _)| spins.least_whole()));
+        let base = minimum(both, spins.and_then(|(spins, _)| spins.min_whole()));
         let position = position(ahead, behind, tick);
         let samples = if spins.is_some() {
-            Ok(Samples { times: &way.round_trip.whole, other: 0.0, side: 2 })
+            Ok(Samples { times: &direction.round_trip.whole, other: 0.0, side: 2 })
         } else {
-            under_load(way, position, [ahead, behind])
+            under_load(direction, position, [ahead, behind])
         };
         let of = |nanos: f64, samples: &Samples<'_>| (nanos + samples.other) / 1e6;
         let samples = samples.and_then(|samples| {
-            let median = samples.times.quantile(0.5).ok_or_else(|| none_of(way))?;
+            let median = samples.times.quantile(0.5).ok_or_else(|| none_of(direction))?;
             let median = of(median, &samples);
             if median * 1e6 < tick { Err(below(tick)) } else { Ok((samples, median)) }
         });
@@ -92,17 +93,18 @@ impl RoundTrip {
             behind: behind.map(millis),
             mean: found.and_then(|samples| Some(of(samples.times.mean()?, samples))),
             mean_interval: found.and_then(|samples| {
-                let nanos = way.interval(|taken| (taken.times[samples.side].0, taken.times[samples.side].1 as f64))?;
+                let nanos =
+                    direction.interval(|taken| (taken.times[samples.side].0, taken.times[samples.side].1 as f64))?;
                 Some(nanos.map(|nanos| of(nanos, samples)))
             }),
             p95: found.and_then(|samples| Some(of(samples.times.quantile(0.95)?, samples))),
             samples: found.map_or(0, |samples| samples.times.count()),
             median: match &samples {
-                Ok((samples, median)) => Finding::known(*median, counted(way, samples)),
+                Ok((samples, median)) => Finding::known(*median, counted(direction, samples)),
                 Err(reason) => Finding::not_known(reason.clone()),
             },
-            lone: way.round_trip.lone,
-            late: way.round_trip.late,
+            lone: direction.round_trip.lone,
+            late: direction.round_trip.late,
             by_spin_bit: spins.is_some(),
             tick: tick / 1e6,
         }
@@ -126,21 +128,25 @@ fn position(ahead: Option<u64>, behind: Option<u64>, tick: f64) -> Position {
         (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,
         (Some(ahead), Some(behind)) if ahead < AT_END * (ahead + behind) => Position::Receiver,
         (Some(_), Some(_)) => Position::Middle,
-        // The log of a receiver that sends nothing whose round trip could be told.
+        // The log of a receiver that sends nothing from which a round trip could be measured.
         (Some(0.0), None) => Position::Receiver,
         _ => Position::Unknown,
     }
 }
 
-/// Samples under load. Those of the two sides do not belong together: samples of the side that
-/// varies count with the median of the other, or with its least where that side is an end. Returns
-/// the reason if a side that may hold the queue has no samples.
-fn under_load(way: &way::Way, position: Position, [ahead, behind]: [Option<u64>; 2]) -> Result<Samples<'_>, String> {
-    let times = [&way.round_trip.ahead, &way.round_trip.behind];
+/// Computes samples under load. Samples of the two sides are not simultaneous, so samples of the
+/// side that varies are combined with the median of the other, or with its minimum if that side is
+/// an end. Returns the reason if a side that may contain the queue has no samples.
+fn under_load(
+    direction: &direction::Direction,
+    position: Position,
+    [ahead, behind]: [Option<u64>; 2],
+) -> Result<Samples<'_>, String> {
+    let times = [&direction.round_trip.ahead, &direction.round_trip.behind];
     let has = times.map(|times| times.count() > 0);
-    let least = [ahead, behind].map(|nanos| nanos.unwrap_or_default() as f64);
+    let minimum = [ahead, behind].map(|nanos| nanos.unwrap_or_default() as f64);
     let one = |side: usize| {
-        let other = times[1 - side].quantile(0.5).unwrap_or(least[1 - side]);
+        let other = times[1 - side].quantile(0.5).unwrap_or(minimum[1 - side]);
         Ok(Samples { times: times[side], other, side })
     };
     let spread = |side: usize| times[side].quantile(0.95).zip(times[side].quantile(0.05)).map(|(high, low)| high - low);
@@ -148,24 +154,24 @@ fn under_load(way: &way::Way, position: Position, [ahead, behind]: [Option<u64>;
         (_, [true, true]) => one(usize::from(spread(1) > spread(0))),
         (Position::Sender, [true, _]) => one(0),
         (Position::Receiver, [_, true]) => one(1),
-        (_, [false, false]) => Err(none_of(way)),
-        (_, [true, _]) => Err(format!("no sample of the sender's side: {}", none_of(way))),
-        _ => Err(format!("no sample of the receiver's side: {}", none_of(way))),
+        (_, [false, false]) => Err(none_of(direction)),
+        (_, [true, _]) => Err(format!("no sample of the sender's side: {}", none_of(direction))),
+        _ => Err(format!("no sample of the receiver's side: {}", none_of(direction))),
     }
 }
 
-/// What samples were left out.
-fn none_of(way: &way::Way) -> String {
-    let times = &way.round_trip;
+/// Returns which samples were excluded.
+fn none_of(direction: &direction::Direction) -> String {
+    let times = &direction.round_trip;
     format!(
         "0 samples of a sender that had more to send; {} ACKs of lone segments, {} late echoes of timestamps",
         times.lone, times.late
     )
 }
 
-fn counted(way: &way::Way, samples: &Samples<'_>) -> String {
+fn counted(direction: &direction::Direction, samples: &Samples<'_>) -> String {
     let side = ["to the receiver", "to the sender", "by the spin bit"][samples.side];
-    let times = &way.round_trip;
+    let times = &direction.round_trip;
     let left_out = [(times.lone, "ACKs of lone segments"), (times.late, "late echoes of timestamps")];
     let left_out: Vec<String> =
         left_out.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
@@ -182,7 +188,7 @@ fn sides(ahead: Option<u64>, behind: Option<u64>) -> String {
     }
 }
 
-/// How well a time in nanoseconds is known, if its tick matters.
+/// Returns the precision of a time in nanoseconds, if its tick matters.
 fn precision(nanos: f64, tick: f64) -> String {
     if tick < COARSE * nanos { String::new() } else { format!("; a tick of the clock is {} ms", tick / 1e6) }
 }

@@ -1,16 +1,16 @@
 //! Whether ACKs that arrive together were sent apart.
 //!
-//! A box that holds ACKs back and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark,
-//! SIGCOMM 1991) shows in their timestamps: ACKs that arrive together were not sent together.
+//! A box that holds ACKs and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark, SIGCOMM
+//! 1991) is visible in their timestamps: ACKs that arrive together were not sent together.
 
 use crate::bursts::starts;
+use crate::direction::Ack;
 use crate::quantiles::median;
 use crate::rate::{Point, tidy};
 use crate::receiver_clock::tick_between;
-use crate::way::Ack;
 
-/// Whether bursts of ACKs, which have this period in nanoseconds, were sent over that time and not
-/// together. Returns `None` if timestamps are missing or too coarse.
+/// Returns `true` if bursts of ACKs, which have this period in nanoseconds, were sent over that
+/// time and not together. Returns `None` if timestamps are missing or too coarse.
 pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> Option<bool> {
     let mut spreads = Vec::new();
     for stretch in stretches {
@@ -31,6 +31,6 @@ pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> 
             spreads.push(sent / (period * (length - 1) as f64 / length as f64));
         }
     }
-    // Sent together they differ by a tick at most; sent evenly, by the whole period.
+    // If sent together, they differ by at most a tick; if sent evenly, by the whole period.
     (spreads.len() >= 8).then(|| median(&mut spreads)).flatten().map(|spread| spread > 0.5)
 }

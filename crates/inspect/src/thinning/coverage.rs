@@ -1,28 +1,28 @@
 //! How many segments ACKs cover.
 //!
-//! A receiver acknowledges by a rule, so that most of its ACKs cover the same number of segments,
-//! or leave when its timer expires.
+//! A receiver acknowledges by a rule: most of its ACKs cover the same number of segments, or are
+//! sent when its timer expires.
 
+use crate::direction::Ack;
 use crate::receiver_clock::tick_between;
-use crate::way::Ack;
 use std::collections::BTreeMap;
 
-/// ACKs that are left out at the start of a connection, in which receivers acknowledge more often
+/// ACKs that are excluded at the start of a connection, where receivers acknowledge more often
 /// (Linux's quick ACKs) and windows are small.
 const START: usize = 64;
-/// A number of segments that fewer of its ACKs cover is not that of its rule: it may be an ACK that
-/// was lost.
+/// A number of segments that a smaller share of its ACKs covers is not that of its rule: it may be
+/// due to a lost ACK.
 const OFTEN: f64 = 0.01;
 /// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000,
 /// §18.2, 25 ms).
 const TIMER: f64 = 20e6;
 
-/// What the ACKs of a direction cover.
+/// The coverage of the ACKs of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Coverage {
     /// The segments that most ACKs cover.
     pub(crate) usual: u32,
-    /// The share of ACKs that cover so many.
+    /// The share of ACKs that cover this number.
     pub(crate) agreement: f64,
     /// The mean number of segments that an ACK covers.
     pub(crate) mean: f64,
@@ -35,12 +35,12 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// What these ACKs cover, without those at the start of the connection.
+    /// Returns the coverage of these ACKs, without those at the start of the connection.
     pub(super) fn of(acks: &[Arrived]) -> Self {
         let in_order = by_number_or_timer(acks);
         let settled = in_order.get(START..).unwrap_or_default();
         let count = settled.len();
-        let (usual, most) = most_frequent(settled.iter().map(|ack| ack.segments));
+        let (usual, frequency) = most_frequent(settled.iter().map(|ack| ack.segments));
         let total: u64 = settled.iter().map(|ack| u64::from(ack.segments)).sum();
         let share =
             |is: &dyn Fn(&Arrived) -> bool| settled.iter().filter(|ack| is(ack)).count() as f64 / count.max(1) as f64;
@@ -48,10 +48,10 @@ impl Coverage {
         sorted.sort_unstable();
         Self {
             usual,
-            agreement: most as f64 / count.max(1) as f64,
+            agreement: frequency as f64 / count.max(1) as f64,
             mean: total as f64 / count.max(1) as f64,
             largest: sorted.get((count * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default(),
-            // Where the timer rules, most ACKs cover fewer than the number.
+            // If the timer dominates, most ACKs cover fewer than the number.
             by_rule: numbers(settled)
                 .map(|number| share(&|ack| ack.segments == number || ack.segments < number && ack.waited >= TIMER))
                 .fold(0.0, f64::max),
@@ -60,8 +60,8 @@ impl Coverage {
     }
 }
 
-/// ACKs of data in order, but for those of single segments that follow a gap: a receiver sends
-/// these at once (RFC 5681, §4.2).
+/// Returns ACKs of data in order, except those of single segments after a gap: a receiver sends
+/// these immediately (RFC 5681, §4.2).
 fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
     let mut is_after_gap = false;
     acks.iter()
@@ -72,12 +72,12 @@ fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
         .collect()
 }
 
-/// Numbers of segments that a rule may have.
+/// Returns the possible numbers of segments of a rule.
 fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
     let mut counts = BTreeMap::<u32, usize>::new();
     acks.iter().for_each(|ack| *counts.entry(ack.segments).or_default() += 1);
-    let least = acks.len() as f64 * OFTEN;
-    counts.into_iter().filter(move |&(_, count)| count as f64 >= least).map(|(number, _)| number)
+    let minimum = acks.len() as f64 * OFTEN;
+    counts.into_iter().filter(move |&(_, count)| count as f64 >= minimum).map(|(number, _)| number)
 }
 
 /// A pure ACK after another.
@@ -85,14 +85,14 @@ fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
 pub(super) struct Arrived {
     /// Segments that it acknowledges in order, if nothing is missing.
     pub(super) segments: u32,
-    /// Nanoseconds since the ACK before, by the receiver's clock if it tells.
+    /// Nanoseconds since the previous ACK, by the receiver's clock if that is known.
     pub(super) waited: f64,
-    /// Nanoseconds since the ACK before, as captured.
+    /// Nanoseconds since the previous ACK, as captured.
     pub(super) gap: f64,
     pub(super) octets: f64,
 }
 
-/// The pure ACKs of a stretch, with segments of `mss` octets.
+/// Returns the pure ACKs of a stretch, with segments of `mss` octets.
 pub(super) fn arrived(stretch: &[Ack], mss: u32) -> Vec<Arrived> {
     let tick = stretch.first().zip(stretch.last()).and_then(|(first, last)| tick_between(first, last));
     let pairs = stretch.windows(2).filter(|two| two[1].is_pure);
@@ -111,7 +111,7 @@ pub(super) fn arrived(stretch: &[Ack], mss: u32) -> Vec<Arrived> {
         .collect()
 }
 
-/// The most frequent value and how often it occurs; the smaller of two.
+/// Returns the most frequent value and how often it occurs; of two, the smaller.
 pub(super) fn most_frequent(values: impl Iterator<Item = u32>) -> (u32, usize) {
     let mut counts = BTreeMap::<u32, usize>::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
@@ -134,8 +134,8 @@ mod tests {
         assert!(Coverage::of(&acks(|n| 2 + n * 7 % 11, |_| 1e6)).by_rule < 0.2);
     }
 
-    /// A receiver that acknowledges eight, or what it has after 25 ms: six mostly, eight at times,
-    /// and each segment at once after a gap.
+    /// A receiver that acknowledges eight segments, or fewer after 25 ms: mostly six, sometimes
+    /// eight, and each segment immediately after a gap.
     #[test]
     fn a_timer_that_rules_is_the_receivers() {
         let covers = |n: u32| match n % 20 {
@@ -149,7 +149,7 @@ mod tests {
         assert!(found.by_rule > 0.99, "{found:?}");
     }
 
-    /// Flights of 18 segments at a receiver that acknowledges eight, or what it has after 25 ms.
+    /// Flights of 18 segments at a receiver that acknowledges eight, or fewer after 25 ms.
     #[test]
     fn a_timer_is_the_receivers() {
         let found = Coverage::of(&acks(|n| if n % 3 == 2 { 2 } else { 8 }, |n| [63e6, 10e6, 27e6][n as usize % 3]));

@@ -1,21 +1,20 @@
 //! The pace of ACKs.
 //!
-//! A return path that is busy takes a time for each ACK that its octets need, whatever the ACK
-//! acknowledges. Where the data set the pace, equal distances are equal numbers of segments. A
-//! receiver that acknowledges by a timer, once per interrupt of its card, paces its ACKs as well,
-//! so that the pace names no thinner: it gives the rate of the return path where ACKs are known to
-//! be missing.
+//! A busy return path takes a time for each ACK that depends on its octets only. If the data set
+//! the pace, equal distances are equal numbers of segments. A receiver that acknowledges by a
+//! timer, once per interrupt of its NIC, paces its ACKs as well. So the pace does not identify a
+//! thinner: it gives the rate of the return path if ACKs are known to be missing.
 
 use super::coverage::{Arrived, most_frequent};
 use crate::quantiles::half_sample_mode;
 
-/// ACKs at the pace of a link that tell something.
+/// The minimum number of ACKs at the pace of a link.
 const MIN_PACED: usize = 10;
-/// A return path that is busy for less of the time thins little. A gate that releases ACKs together
-/// keeps its link busy for a moment only.
+/// The minimum share of the time: a return path that is less busy thins little. A gate that
+/// releases ACKs together keeps its link busy for a moment only.
 const BUSY: f64 = 0.2;
-/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments, but
-/// for this share and number of exceptions.
+/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments,
+/// except this share and number of ACKs.
 const VARIES: (f64, f64) = (0.02, 1.0);
 /// Distances within this ratio are equal.
 const NEAR: f64 = 0.02;
@@ -25,22 +24,22 @@ const NEAR: f64 = 0.02;
 pub(crate) struct Pace {
     /// The share of the time in which they do.
     pub(crate) share: f64,
-    /// Of these, the share that does not cover the number of segments that most cover.
+    /// The share of these that does not cover the usual number of segments.
     pub(crate) varies: f64,
-    /// How many acknowledge data in order.
+    /// The number of these that acknowledge data in order.
     pub(crate) count: usize,
     /// Octets per second.
     pub(crate) rate: f64,
 }
 
 impl Pace {
-    /// Whether the return path sets it, and not the bottleneck of the data.
+    /// Returns `true` if the return path sets the pace, and not the bottleneck of the data.
     pub(crate) fn is_of_return_path(&self) -> bool {
         let exceptions = VARIES.0.max(VARIES.1 / self.count as f64);
         self.count >= MIN_PACED && self.share >= BUSY && self.varies > exceptions
     }
 
-    /// The pace of ACKs.
+    /// Returns the pace of ACKs.
     pub(super) fn of(acks: &[Arrived]) -> Self {
         let rate = |ack: &Arrived| ack.octets / ack.gap;
         let mut rates: Vec<f64> = acks.iter().filter(|ack| ack.gap > 0.0).map(rate).collect();
@@ -48,11 +47,11 @@ impl Pace {
         let Some(mode) = half_sample_mode(&rates) else { return Self::default() };
         let near: Vec<&Arrived> = acks.iter().filter(|ack| (rate(ack) / mode - 1.0).abs() < NEAR).collect();
         let in_order: Vec<u32> = near.iter().map(|ack| ack.segments).filter(|&segments| segments > 0).collect();
-        let (_, most) = most_frequent(in_order.iter().copied());
+        let (_, frequency) = most_frequent(in_order.iter().copied());
         let time = |acks: &mut dyn Iterator<Item = &Arrived>| acks.map(|ack| ack.gap).sum::<f64>();
         Self {
             share: time(&mut near.iter().copied()) / time(&mut acks.iter()).max(1.0),
-            varies: 1.0 - most as f64 / in_order.len().max(1) as f64,
+            varies: 1.0 - frequency as f64 / in_order.len().max(1) as f64,
             count: in_order.len(),
             rate: mode * 1e9,
         }
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     /// ACKs at the pace of a link, some of which cover one segment and others two, are those that a
-    /// full queue has left of ACKs for each segment.
+    /// full queue has passed of ACKs for each segment.
     #[test]
     fn equal_distances_of_different_numbers_are_those_of_the_return_path() {
         let acks = |covers: &dyn Fn(u32) -> u32| -> Vec<Arrived> {

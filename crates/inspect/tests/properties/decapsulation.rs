@@ -1,5 +1,5 @@
-//! What must hold for frames of any link type. The tests of this crate and the fuzz target
-//! `decapsulate` share it.
+//! Properties of frames of any link type. The tests of this crate and the fuzz target `decapsulate`
+//! share them.
 
 use acklab_base::Instant;
 use acklab_inspect::table::Options as Bounds;
@@ -12,7 +12,7 @@ pub(crate) const LINK_TYPES: [u16; 44] = [
 ];
 
 /// Frames made of `octets`, of any link type, are each in the report: in a connection, or by the
-/// name of what was not opened.
+/// name of an unopened protocol.
 ///
 /// # Panics
 /// If it does not hold.
@@ -36,7 +36,7 @@ pub(crate) fn any_frame_is_in_the_report(octets: &[u8]) {
     let _ = together.finish();
 }
 
-/// Packets that the report states something about.
+/// Returns the number of packets that the report accounts for.
 pub(crate) fn accounted(report: &Report) -> u64 {
     report.counts.connections + report.counts.others + report.counts.malformed
 }

@@ -1,4 +1,4 @@
-//! What must hold for any packets. The tests of this crate and the fuzz target `inspect` share it.
+//! Properties of any packets. The tests of this crate and the fuzz target `inspect` share them.
 
 use acklab_base::{Ecn, Instant};
 use acklab_inspect::report::Estimate;
@@ -10,11 +10,11 @@ use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps
 use acklab_wire::{Pdu, address_of_node};
 use std::net::SocketAddrV4;
 
-/// Connections that are followed: few, so that some have to make room.
+/// Few connections are followed, so that some must be evicted.
 const BOUNDS: Bounds = Bounds { most_connections: 4, most_reported: 6 };
 
-/// Frames made of `octets`, some of them segments of connections and some of them noise, at times
-/// that may go back, yield a report whose numbers are sound.
+/// Frames made of `octets` yield a report whose numbers are sound. Some are segments of connections
+/// and some noise, and their times may go back.
 ///
 /// # Panics
 /// If it does not hold.
@@ -38,25 +38,29 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
     assert_eq!(report.counts.packets, frames);
     assert!(report.connections.len() <= BOUNDS.most_reported);
     assert!(report.duration >= 0.0);
-    for way in report.connections.iter().flat_map(|connection| &connection.ways) {
-        assert!(way.losses.spurious <= way.losses.retransmitted, "{:?}", way.losses);
-        assert!((0.0..=1.0).contains(&way.losses.share), "{:?}", way.losses);
+    for direction in report.connections.iter().flat_map(|connection| &connection.directions) {
+        assert!(direction.losses.spurious <= direction.losses.retransmitted, "{:?}", direction.losses);
+        assert!((0.0..=1.0).contains(&direction.losses.share), "{:?}", direction.losses);
         let is_sound = |rate: &Estimate| 0.0 < rate.low && rate.low <= rate.value && rate.value <= rate.high;
-        assert!(way.rate.value().is_none_or(|rate| is_sound(rate) && rate.high.is_finite()), "{:?}", way.rate);
-        assert!(way.goodput.is_finite() && way.goodput >= 0.0, "{}", way.goodput);
-        let round_trip = &way.round_trip;
+        assert!(
+            direction.rate.value().is_none_or(|rate| is_sound(rate) && rate.high.is_finite()),
+            "{:?}",
+            direction.rate
+        );
+        assert!(direction.goodput.is_finite() && direction.goodput >= 0.0, "{}", direction.goodput);
+        let round_trip = &direction.round_trip;
         let sides = round_trip.ahead.zip(round_trip.behind).map(|(one, other)| one + other);
         let is_least = |base: &f64| *base > 0.0 && sides.is_none_or(|sides| *base <= sides + 1e-6);
         assert!(round_trip.base.value().is_none_or(is_least), "{round_trip:?}");
         assert_eq!(sides.is_some(), round_trip.base.value().is_some() || round_trip.base_below.is_some());
-        if let Some(limits) = way.limits {
+        if let Some(limits) = direction.limits {
             assert!(limits.receive_window + limits.application <= 1.0 + 1e-9, "{limits:?}");
         }
     }
 }
 
-/// A datagram of QUIC between two of some hosts: a long header with one of some connection ids, a
-/// short header with one, or anything.
+/// Returns a datagram of QUIC between two of some hosts: a long header with one of some connection
+/// ids, a short header with one, or anything.
 fn datagram_of(chunk: &[u8]) -> Vec<u8> {
     const LENGTH: usize = 64;
     let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
@@ -88,7 +92,7 @@ fn datagram_of(chunk: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A segment of one of some connections, whose numbers are near those of others.
+/// Returns a segment of one of some connections, whose numbers are near those of others.
 fn packet_of(chunk: &[u8]) -> Vec<u8> {
     let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
     let number = |place: usize| u32::from(octet(place)) << 8 | u32::from(octet(place + 1));
@@ -116,7 +120,7 @@ fn packet_of(chunk: &[u8]) -> Vec<u8> {
     let endpoints = Endpoints { source: end(octet(0) % 8), destination: end(octet(18)) };
     let mut packet = Vec::new();
     let fields = Ipv4Fields { identification: number(18) as u16, ..Ipv4Fields::default() };
-    // What cannot be encoded stays empty, which is a frame as well.
+    // A segment that cannot be encoded stays empty, which is a frame as well.
     let _ = segment.encode(endpoints, fields, Extent::Headers, &mut packet);
     packet
 }

@@ -1,5 +1,5 @@
-//! Captures of TCP connections as they are met: coalesced and cut, doubled and out of order, with
-//! clocks that step.
+//! Realistic captures of TCP connections: coalesced and truncated, duplicated and out of order,
+//! with clocks that step.
 
 use crate::properties::soundness::assert_sound;
 use acklab_base::{Ecn, Instant};
@@ -12,26 +12,26 @@ use proptest::prelude::*;
 
 const MSS: u32 = 1448;
 
-/// What an end of a connection does next.
+/// The next action of an end of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// A new connection on the same ports: SYN, SYN-ACK and ACK, with other numbers.
     Open { number: u32, mss: Option<u16>, scale: Option<u8> },
-    /// New data: so many octets in one packet, as a card coalesces them.
+    /// New data: this number of octets in one packet, as coalesced by a NIC.
     Data { octets: u32 },
-    /// Data that the capture does not have.
+    /// Data that the capture lacks.
     Skip { octets: u32 },
     /// The last octets once more.
     Repeat { back: u32, octets: u32 },
-    /// An ACK of all but so many octets, with blocks beyond.
+    /// An ACK of all but this number of octets, with blocks beyond.
     Ack { lag: u32, block: Option<(u32, u32)> },
-    /// An ACK of data that the capture does not have.
+    /// An ACK of data that the capture lacks.
     AckAhead { octets: u32 },
     /// One octet below the next one, or none.
     KeepAlive { is_empty: bool },
     /// The end of one direction, or of both.
     Finish { is_reset: bool },
-    /// The packet before once more, as a mirror port makes it.
+    /// The previous packet once more, as duplicated by a mirror port.
     Double,
 }
 
@@ -54,7 +54,7 @@ struct Step {
     has_timestamps: bool,
     identification: u16,
     window: u16,
-    /// The packet is told before the one before it.
+    /// The packet precedes the previous one in the file.
     overtakes: bool,
 }
 
@@ -98,7 +98,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 0..1500)
 }
 
-/// Where both ends of a connection are: the next octet that each sends.
+/// The state of both ends of a connection: the next octet that each sends.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     next: [u32; 2],
@@ -115,7 +115,7 @@ struct Packet {
 }
 
 impl Step {
-    /// The segments that the step sends.
+    /// Returns the segments that the step sends.
     fn segments(&self, ends: &mut Ends, millis: u32) -> Vec<(bool, Segment)> {
         let (own, other) = (usize::from(self.is_server), usize::from(!self.is_server));
         let plain = |seq: u32, ack: u32, flags: Flags, payload: u32| Segment {
@@ -170,7 +170,7 @@ impl Step {
     }
 }
 
-/// The packets of a capture in the order of the file.
+/// Returns the packets of a capture in the order of the file.
 fn capture(steps: &[Step]) -> Vec<Packet> {
     const TICK: u64 = 1_000_000;
     let mut ends = [Ends { next: [u32::MAX - 20 * MSS, 7] }; 3];
@@ -201,8 +201,8 @@ fn capture(steps: &[Step]) -> Vec<Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Captures of real hosts have all of this; whatever they are made of, a report has no number
-    /// outside of what it can be.
+    /// Captures of real hosts have all of these; in any combination, the numbers of a report are
+    /// within their ranges.
     #[test]
     fn any_plausible_capture_yields_a_sound_report(steps in steps()) {
         let packets = capture(&steps);

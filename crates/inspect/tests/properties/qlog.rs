@@ -1,4 +1,4 @@
-//! What must hold for any text. The tests of this crate and the fuzz target `qlog` share it.
+//! Properties of any text. The tests of this crate and the fuzz target `qlog` share them.
 
 use acklab_inspect::qlog::read;
 
@@ -11,11 +11,15 @@ pub(crate) fn any_text_is_read_to_its_end(octets: &[u8]) {
     let log = read(|| Ok(octets), None).expect("a source without errors");
     for connection in &log.report.connections {
         assert!(connection.duration >= 0.0 && connection.start >= 0.0, "{connection:?}");
-        for way in &connection.ways {
-            assert!(way.goodput.is_finite() && way.goodput >= 0.0, "{}", way.goodput);
-            assert!((0.0..=1.0).contains(&way.losses.share), "{:?}", way.losses);
-            assert!(way.losses.spurious <= way.losses.retransmitted, "{:?}", way.losses);
-            assert!(way.rate.value().is_none_or(|rate| rate.value.is_finite() && rate.value > 0.0), "{:?}", way.rate);
+        for direction in &connection.directions {
+            assert!(direction.goodput.is_finite() && direction.goodput >= 0.0, "{}", direction.goodput);
+            assert!((0.0..=1.0).contains(&direction.losses.share), "{:?}", direction.losses);
+            assert!(direction.losses.spurious <= direction.losses.retransmitted, "{:?}", direction.losses);
+            assert!(
+                direction.rate.value().is_none_or(|rate| rate.value.is_finite() && rate.value > 0.0),
+                "{:?}",
+                direction.rate
+            );
         }
     }
     let summary = log.report.log.expect("the summary of a log");
@@ -29,7 +33,7 @@ struct Slow<'a>(&'a [u8]);
 
 impl std::io::Read for Slow<'_> {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        let most = to.len().min(1);
-        std::io::Read::read(&mut self.0, &mut to[..most])
+        let maximum = to.len().min(1);
+        std::io::Read::read(&mut self.0, &mut to[..maximum])
     }
 }

@@ -1,9 +1,9 @@
-//! What holds for the numbers of any report.
+//! Properties of the numbers of any report.
 
 use acklab_inspect::Report;
 use serde_json::{Map, Value};
 
-/// Shares of a whole, wherever they stand.
+/// Shares of a whole, in any part of the report.
 const SHARES: [&str; 5] = ["share", "agreement", "missing", "receive_window", "application"];
 
 /// Asserts that all numbers of a report are finite and not negative, that shares lie within zero
@@ -12,15 +12,14 @@ const SHARES: [&str; 5] = ["share", "agreement", "missing", "receive_window", "a
 /// # Panics
 /// If it does not hold.
 pub(crate) fn assert_sound(report: &Report) {
-    // JSON has no word for such numbers and writes them as if they were not known; `Debug` writes
-    // them all.
+    // JSON cannot represent such numbers and writes them as unknown; `Debug` writes them all.
     let written = format!("{report:?}");
     let mut words = written.split(|letter: char| !letter.is_alphanumeric());
     assert!(!words.any(|word| matches!(word, "NaN" | "inf")), "{written}");
     let report = serde_json::to_value(report).unwrap();
     for connection in report["connections"].as_array().unwrap() {
-        for way in connection["ways"].as_array().unwrap() {
-            check("way", way);
+        for direction in connection["ways"].as_array().unwrap() {
+            check("way", direction);
         }
     }
 }

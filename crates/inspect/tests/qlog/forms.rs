@@ -1,15 +1,15 @@
-//! The forms in which stacks write the same events, each in the shape of one of them.
+//! The forms in which stacks write the same events, each modelled on one of them.
 
 use serde_json::{Value, json};
 
-/// What an event is of.
+/// The subject of an event.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Sent(Packet),
     Received(Packet),
     /// The packet with this number is declared lost.
     Lost(u64),
-    /// An event that is not used, and that one reader took for one of unknown shape: `raw` is a
+    /// An event that is not used, and that one reader mistook for one of unknown shape: `raw` is a
     /// list.
     Datagram(u64),
 }
@@ -71,7 +71,7 @@ pub(crate) const FORMS: [Form; 9] = [
 ];
 
 impl Form {
-    /// The text of a log with these events, of a client.
+    /// Returns the text of a log with these events, of a client.
     pub(crate) fn write(self, events: &[Event]) -> String {
         let mut last = None;
         let events: Vec<Value> = events

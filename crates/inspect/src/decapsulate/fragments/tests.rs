@@ -3,7 +3,8 @@ use acklab_base::NodeId;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// An IPv4 fragment of the datagram `identification`, with octets that count up from `start`.
+/// Returns an IPv4 fragment of the datagram `identification`, with octets that count up from
+/// `start`.
 fn v4(identification: u8, start: usize, length: usize, has_more: bool) -> Vec<u8> {
     let [high, low] = ((start / 8) as u16 | if has_more { 0x2000 } else { 0 }).to_be_bytes();
     let [long, short] = ((20 + length) as u16).to_be_bytes();
@@ -12,7 +13,7 @@ fn v4(identification: u8, start: usize, length: usize, has_more: bool) -> Vec<u8
     octets
 }
 
-/// The same of IPv6, behind a hop-by-hop header.
+/// Returns the same of IPv6, behind a hop-by-hop header.
 fn v6(start: usize, length: usize, has_more: bool) -> Vec<u8> {
     let mut octets = vec![0; 40];
     octets[0] = 0x60;
@@ -36,7 +37,7 @@ impl Reassembly {
         self.accept_cut(at, octets, octets.len())
     }
 
-    /// A fragment of which `present` octets were captured.
+    /// Adds a fragment of which `present` octets were captured.
     fn accept_cut(&mut self, at: u64, octets: &[u8], present: usize) -> Option<(Vec<u8>, usize)> {
         let frame = Frame::new(&octets[..present], octets.len());
         let head = octets[..present.min(HEADERS)].to_vec();
@@ -57,7 +58,7 @@ fn a_datagram_is_complete_with_its_last_missing_fragment() {
         assert_eq!(length, 65);
         assert_eq!(packet[2..8], [0, 65, 0, 1, 0, 0], "the length of the whole, and no fragment");
         assert_eq!(packet[20..], (0..45).collect::<Vec<u8>>());
-        assert_eq!(reassembly.fragments.held(), 0);
+        assert_eq!(reassembly.fragments.pending(), 0);
     }
 }
 
@@ -71,7 +72,7 @@ fn a_reassembled_packet_of_ipv6_has_no_fragment_header() {
     assert_eq!((packet.protocol(), packet.headers()), (Some(6), 48));
     assert_eq!(packet.octets()[48..], (0..41).collect::<Vec<u8>>());
 
-    // Without another extension, the IPv6 header itself announces what follows.
+    // Without another extension, the IPv6 header itself announces the next one.
     let plain = |mut octets: Vec<u8>| {
         octets[5] -= 8;
         octets[6] = 44;
@@ -85,12 +86,12 @@ fn a_reassembled_packet_of_ipv6_has_no_fragment_header() {
 }
 
 #[test]
-fn identifications_tell_datagrams_apart() {
+fn identifications_distinguish_datagrams() {
     let mut reassembly = Reassembly::default();
     assert_eq!(reassembly.accept(0, &v4(1, 0, 24, true)), None);
     assert_eq!(reassembly.accept(0, &v4(2, 24, 16, false)), None);
     assert!(reassembly.accept(0, &v4(1, 24, 16, false)).is_some());
-    assert_eq!(reassembly.fragments.held(), 1);
+    assert_eq!(reassembly.fragments.pending(), 1);
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn an_overlap_discards_a_datagram_of_ipv6_and_what_follows() {
     assert_eq!(reassembly.accept(0, &v6(24, 16, true)), None);
     assert_eq!(reassembly.accept(0, &v6(0, 32, true)), None);
     assert_eq!(reassembly.accept(0, &v6(32, 8, false)), None);
-    assert_eq!(reassembly.fragments.held(), 4);
+    assert_eq!(reassembly.fragments.pending(), 4);
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn fragments_wait_for_60_seconds() {
     assert_eq!(reassembly.accept(0, &v4(1, 0, 24, true)), None);
     assert_eq!(reassembly.accept(61 * SECOND, &v4(1, 24, 8, false)), None);
     assert_eq!(reassembly.unopened.closed["incomplete IP fragments"], 1);
-    assert_eq!(reassembly.fragments.held(), 1);
+    assert_eq!(reassembly.fragments.pending(), 1);
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn what_no_fragment_can_be_is_damaged() {
     let mut reassembly = Reassembly::default();
     assert_eq!(reassembly.accept(0, &v4(1, 0, 9, true)), None);
     assert_eq!(reassembly.unopened.damaged, [(NAME, 1)].into());
-    assert_eq!(reassembly.fragments.held(), 0);
+    assert_eq!(reassembly.fragments.pending(), 0);
 }
 
 #[test]

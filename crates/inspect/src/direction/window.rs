@@ -1,6 +1,6 @@
 //! The receive window of a direction, and the probes of a closed one.
 
-/// The largest scale (RFC 7323, §2.3).
+/// The maximum scale (RFC 7323, §2.3).
 const MAX_SCALE: u8 = 14;
 
 /// The window that the receiver offers.
@@ -15,29 +15,29 @@ pub(super) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// The SYN of the receiver has this scale.
+    /// Records the scale of the receiver's SYN.
     pub(super) fn offer(&mut self, scale: Option<u8>) {
         self.scale = scale.map(|scale| scale.min(MAX_SCALE));
         self.is_scale_known = true;
     }
 
-    /// An ACK has this window field.
+    /// Records the window field of an ACK.
     #[inline]
     pub(super) fn open(&mut self, window: u16) {
         self.bytes = Some(u64::from(window) << self.scale.unwrap_or(0));
     }
 
-    /// The window in bytes.
+    /// Returns the window in bytes.
     pub(super) const fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// The window in bytes, if its scale is known.
+    /// Returns the window in bytes, if its scale is known.
     pub(super) fn scaled(&self) -> Option<u64> {
         self.bytes.filter(|_| self.is_scale_known)
     }
 
-    /// Returns `true` if the single byte at `start` probes a closed window behind `highest`, or has
+    /// Returns `true` if the single byte at `start` probes a closed window after `highest`, or has
     /// done so.
     pub(super) fn is_probed(&mut self, start: u64, highest: u64) -> bool {
         if start == highest && self.bytes == Some(0) {

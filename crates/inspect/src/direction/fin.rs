@@ -5,13 +5,13 @@ use acklab_wire::tcp::SeqNumber;
 /// The FIN of a direction without data, until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fin {
-    /// The number behind it, and when it passed. It has no time once it was retransmitted or
-    /// acknowledged: its ACK is ambiguous (Karn's rule).
+    /// The number after it, and when it passed. It has no time once it was retransmitted or
+    /// acknowledged, because its ACK is ambiguous (Karn's rule).
     sent: Option<(SeqNumber, Option<u64>)>,
 }
 
 impl Fin {
-    /// Records that a FIN passes at `at`, with the number `end` behind it.
+    /// Records that a FIN passes at `at`, with the number `end` after it.
     pub(super) fn pass(&mut self, end: SeqNumber, at: u64) {
         let is_retransmitted = self.sent.is_some_and(|(number, _)| number == end);
         self.sent = Some((end, (!is_retransmitted).then_some(at)));

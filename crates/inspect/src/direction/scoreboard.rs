@@ -4,7 +4,7 @@ use super::sequence::SequenceSpace;
 use acklab_wire::tcp::SackBlock;
 use std::collections::VecDeque;
 
-/// Segments that are followed until they are acknowledged.
+/// The maximum number of segments that are followed until they are acknowledged.
 const MAX_OUTSTANDING: usize = 1 << 17;
 
 /// Data that are not acknowledged.
@@ -13,7 +13,7 @@ pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) at: u64,
-    /// The timestamp with which it passed first.
+    /// The timestamp with which it first passed.
     pub(super) stamp: Option<u32>,
     pub(super) retransmissions: u32,
     /// The timestamp of the first retransmission.
@@ -31,26 +31,26 @@ pub(super) struct Scoreboard {
     blocks: [(u64, u64); 4],
 }
 
-/// What an ACK covers.
+/// The data that an ACK covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Covered {
-    /// The last packet that it covers whole.
+    /// The last packet that it covers completely.
     pub(super) newest: Option<Sent>,
-    /// Retransmitted segments of which the first transmission arrived, by the timestamp that the
-    /// ACK echoes (Eifel, RFC 3522, §3.2).
+    /// Retransmitted segments whose first transmission arrived, by the timestamp that the ACK
+    /// echoes (Eifel, RFC 3522, §3.2).
     pub(super) needless: u64,
     /// Its segments in order.
     pub(super) segments: Segments,
 }
 
-/// The segments that an ACK covers, and which of them have the timestamp that it echoes.
+/// The segments that an ACK covers, and those among them with the timestamp that it echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Segments {
     /// How many there are.
     pub(crate) count: u32,
     /// Whether some were retransmitted, or reported before.
     pub(crate) is_disturbed: bool,
-    /// The place of the first with the echoed timestamp, and the place behind the last.
+    /// The index of the first with the echoed timestamp, and the index after the last.
     pub(crate) echoed: Option<(u32, u32)>,
     /// When the first passed, and when the first with the echoed timestamp did.
     pub(crate) passed: (u64, u64),
@@ -73,7 +73,7 @@ impl Segments {
     }
 }
 
-/// What the blocks of an ACK report.
+/// The data that the blocks of an ACK report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reported {
     /// Bytes that the receiver got twice (D-SACK, RFC 2883, §4).
@@ -84,12 +84,12 @@ pub(super) struct Reported {
 }
 
 impl Scoreboard {
-    /// Bytes that the receiver holds out of order.
+    /// Returns the number of bytes that the receiver holds out of order.
     pub(super) const fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Follows data behind all others.
+    /// Follows data after all others.
     pub(super) fn follow(&mut self, sent: Sent) {
         if self.outstanding.len() == MAX_OUTSTANDING
             && let Some(oldest) = self.outstanding.pop_front()
@@ -99,7 +99,7 @@ impl Scoreboard {
         self.outstanding.push_back(sent);
     }
 
-    /// Follows data that pass behind later ones.
+    /// Follows data that pass after later ones.
     #[cold]
     pub(super) fn insert(&mut self, sent: Sent) {
         if self.outstanding.len() < MAX_OUTSTANDING {
@@ -108,7 +108,7 @@ impl Scoreboard {
         }
     }
 
-    /// Data from `start` to `end` have passed again, with the timestamp `value`.
+    /// Records that data from `start` to `end` have passed again, with the timestamp `value`.
     #[cold]
     pub(super) fn retransmit(&mut self, start: u64, end: u64, value: Option<u32>) {
         let first = self.outstanding.partition_point(|sent| sent.end <= start);
@@ -118,8 +118,8 @@ impl Scoreboard {
         }
     }
 
-    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes, `mss` the
-    /// payload of a full-sized segment.
+    /// Records that everything before `ack` has arrived. `echo` is the timestamp that the ACK
+    /// echoes, `mss` the payload of a full-sized segment.
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64, echo: Option<u32>, mss: u32) -> Covered {
         let mut covered = Covered::default();
@@ -146,7 +146,7 @@ impl Scoreboard {
         covered
     }
 
-    /// The receiver reports these blocks with an ACK for everything before `ack`.
+    /// Processes the blocks of an ACK for everything before `ack`.
     #[cold]
     pub(super) fn sack(&mut self, space: &SequenceSpace, ack: u64, blocks: &[SackBlock]) -> Reported {
         let mut seen = [(0, 0); 4];
@@ -175,10 +175,10 @@ impl Scoreboard {
         reported
     }
 
-    /// Marks what the receiver holds from `start` to `end`. Returns the last segment that was not
-    /// marked before.
+    /// Marks the data from `start` to `end` that the receiver holds. Returns the last segment that
+    /// was not marked before.
     fn mark(&mut self, start: u64, end: u64) -> Option<Sent> {
-        // The part of a block that an ACK before has reported is marked.
+        // The part of a block that an earlier ACK has reported is marked.
         let known = self.blocks.iter().find(|block| block.0 == start && block.1 <= end).map_or(start, |block| block.1);
         let first = self.outstanding.partition_point(|sent| sent.start < known);
         let mut newest = None;
@@ -196,10 +196,10 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::way::sequence::START;
+    use crate::direction::sequence::START;
     use acklab_wire::tcp::SeqNumber;
 
-    /// Ten segments of 100 bytes, one per millisecond, of which none is acknowledged. A tick of the
+    /// Returns ten unacknowledged segments of 100 bytes, one per millisecond. A tick of the
     /// sender's clock is two milliseconds.
     fn ten() -> (Scoreboard, SequenceSpace) {
         let (mut board, mut space) = (Scoreboard::default(), SequenceSpace::default());
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_echo_says_which_segments_were_sent_in_its_tick() {
+    fn the_echo_shows_which_segments_were_sent_in_its_tick() {
         let (mut board, _) = ten();
         let segments = board.acknowledge(START + 600, Some(51), 100).segments;
         let expected = Segments { count: 6, is_disturbed: false, echoed: Some((2, 4)), passed: (0, 2_000_000) };

@@ -1,24 +1,24 @@
 //! The time that has passed by clocks other than the capture's: the timestamps of both ends of a
-//! connection (RFC 7323, §3), as they identify hosts by their clocks (Kohno, Broido, Claffy,
-//! *Remote Physical Device Fingerprinting*, IEEE S&P 2005).
+//! connection (RFC 7323, §3). Kohno, Broido, Claffy, *Remote Physical Device Fingerprinting*, IEEE
+//! S&P 2005, identify hosts by them.
 
+use super::jump::JumpEvidence;
 use super::timeline::WINDOW;
-use super::trial::Testimony;
 use crate::receiver_clock::known_tick;
 use acklab_wire::tcp::Timestamps;
 
-/// Ticks after which a tick is measured: by then, delays hardly change which known tick is the
+/// Ticks after which a tick is measured. By then, delays hardly change which known tick is the
 /// nearest.
 const MEASURED: u32 = 20;
 /// The share by which a measured tick may be off.
 const OFF: f64 = 0.1;
-/// Ticks that an end may have, in nanoseconds: 1 µs of Linux's `RTAX_FEATURE_TCP_USEC_TS` up to the
-/// 1 s of RFC 7323, §5.4.
+/// Possible ticks of an end, in nanoseconds: 1 µs of Linux's `RTAX_FEATURE_TCP_USEC_TS` up to the 1
+/// s of RFC 7323, §5.4.
 const TICKS: (f64, f64) = (1e3, 1e9);
 
 /// The clocks of both ends of a connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Witness {
+pub(crate) struct EndClocks {
     ends: [Option<End>; 2],
 }
 
@@ -33,7 +33,7 @@ struct End {
 /// The timestamps of an end.
 #[derive(Clone, Copy, Debug)]
 struct Stamps {
-    /// The first, and when it passed. `None` after a step of the capture's clock.
+    /// The first timestamp, and when it passed. `None` after a step of the capture's clock.
     first: Option<(u64, u32)>,
     last: u32,
     /// The tick in nanoseconds, if it is measured.
@@ -43,16 +43,16 @@ struct Stamps {
 /// The time since the last packet of an end, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Passed {
-    /// By the clock of the capture. Negative if it has stepped back.
+    /// The time by the clock of the capture. Negative if it has stepped back.
     pub(super) captured: f64,
-    /// The bounds by the clock of the end.
+    /// The bounds of the time by the clock of the end.
     pub(super) bounds: (f64, f64),
     /// Whether its tick is measured.
     pub(super) is_measured: bool,
 }
 
-impl Witness {
-    /// The end `from` has sent a packet at `at`.
+impl EndClocks {
+    /// Records a packet that the end `from` sent at `at`.
     #[inline]
     pub(crate) fn packet(&mut self, at: u64, from: usize, clocks: Option<Timestamps>) {
         let end = self.ends[from].get_or_insert(End { last: at, stamps: None });
@@ -64,7 +64,7 @@ impl Witness {
         }
     }
 
-    /// The clock of the capture has stepped: ticks are not measured across it.
+    /// Records a step of the capture's clock: ticks are not measured across it.
     pub(crate) fn cut(&mut self) {
         for end in self.ends.iter_mut().flatten() {
             let last = end.last;
@@ -75,10 +75,16 @@ impl Witness {
         }
     }
 
-    /// What the timestamp of a packet of an end at `at`, which may be earlier than its last, shows
-    /// of a `jump`. Returns `None` without timestamps.
-    pub(crate) fn testify(&self, at: i128, jump: i128, from: usize, clocks: Option<Timestamps>) -> Option<Testimony> {
-        Some(Testimony::of(self.passed(at, from, clocks?)?, jump, from))
+    /// Returns the evidence of a timestamp on a `jump`. The packet of an end was captured at `at`,
+    /// which may be earlier than its last. Returns `None` without timestamps.
+    pub(crate) fn jump_evidence(
+        &self,
+        at: i128,
+        jump: i128,
+        from: usize,
+        clocks: Option<Timestamps>,
+    ) -> Option<JumpEvidence> {
+        Some(JumpEvidence::of(self.passed(at, from, clocks?)?, jump, from))
     }
 
     /// Returns `true` if `at` is long before the last packet of an end.
@@ -86,7 +92,7 @@ impl Witness {
         self.ends[from].is_some_and(|end| at + i128::from(WINDOW) <= i128::from(end.last))
     }
 
-    /// The time from the last packet of an end to its packet at `at`.
+    /// Returns the time from the last packet of an end to its packet at `at`.
     fn passed(&self, at: i128, from: usize, clocks: Timestamps) -> Option<Passed> {
         let End { last, stamps } = self.ends[from]?;
         let stamps = stamps?;
@@ -101,7 +107,7 @@ impl Witness {
 }
 
 impl Stamps {
-    /// The tick, if it is measured by the time of the newest at `last`.
+    /// Returns the tick, if it is measured by the time of the newest timestamp at `last`.
     fn tick(&self, last: u64) -> Option<f64> {
         let measured = self.first.and_then(|(at, value)| {
             let seen = self.last.wrapping_sub(value);
@@ -124,33 +130,33 @@ mod tests {
 
     #[test]
     fn a_measured_tick_bounds_the_time() {
-        let mut witness = Witness::default();
-        witness.packet(1000 * MS, 1, Some(clocks(5)));
-        witness.packet(1900 * MS, 1, Some(clocks(905)));
+        let mut end_clocks = EndClocks::default();
+        end_clocks.packet(1000 * MS, 1, Some(clocks(5)));
+        end_clocks.packet(1900 * MS, 1, Some(clocks(905)));
         // An hour later by the clock of the capture, 20 ms by that of the end.
-        let passed = witness.passed(i128::from(3_601_900 * MS), 1, clocks(925)).unwrap();
+        let passed = end_clocks.passed(i128::from(3_601_900 * MS), 1, clocks(925)).unwrap();
         assert!((passed.captured - 3.6e12).abs() < 1.0);
         assert!(passed.bounds.0 > 17e6 && passed.bounds.1 < 24e6 && passed.is_measured, "{passed:?}");
-        assert_eq!(witness.passed(0, 0, clocks(1)), None, "the other end has sent nothing");
+        assert_eq!(end_clocks.passed(0, 0, clocks(1)), None, "the other end has sent nothing");
     }
 
-    /// The time of a step is not in the tick.
+    /// The time of a step is not part of the tick.
     #[test]
     fn a_tick_outlives_a_step() {
-        let mut witness = Witness::default();
-        witness.packet(0, 1, Some(clocks(0)));
-        witness.packet(900 * MS, 1, Some(clocks(900)));
-        witness.cut();
-        witness.packet(900 * MS, 1, Some(clocks(2900)));
-        let passed = witness.passed(i128::from(2900 * MS), 1, clocks(4900)).unwrap();
+        let mut end_clocks = EndClocks::default();
+        end_clocks.packet(0, 1, Some(clocks(0)));
+        end_clocks.packet(900 * MS, 1, Some(clocks(900)));
+        end_clocks.cut();
+        end_clocks.packet(900 * MS, 1, Some(clocks(2900)));
+        let passed = end_clocks.passed(i128::from(2900 * MS), 1, clocks(4900)).unwrap();
         assert!((passed.bounds.0..passed.bounds.1).contains(&2e9), "{passed:?}");
     }
 
     #[test]
     fn an_unknown_tick_is_between_a_microsecond_and_a_second() {
-        let mut witness = Witness::default();
-        witness.packet(0, 0, Some(clocks(5)));
-        let passed = witness.passed(1, 0, clocks(7)).unwrap();
+        let mut end_clocks = EndClocks::default();
+        end_clocks.packet(0, 0, Some(clocks(5)));
+        let passed = end_clocks.passed(1, 0, clocks(7)).unwrap();
         assert_eq!((passed.bounds, passed.is_measured), ((1e3, 3e9), false));
     }
 }

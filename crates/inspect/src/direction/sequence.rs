@@ -2,38 +2,38 @@
 
 use acklab_wire::tcp::SeqNumber;
 
-/// The place of the first byte: bytes from before it have a place as well, and places are congruent
-/// with distances from the first number.
+/// The place of the first byte. Bytes before it have a place as well, and places are congruent with
+/// distances from the first number.
 pub(crate) const START: u64 = 1 << 32;
-/// A longer jump than any window allows (RFC 7323, §2.3).
+/// A longer jump than any window permits (RFC 7323, §2.3).
 const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// What has passed of a direction, and what its receiver has acknowledged.
+/// The data of a direction that have passed, and those that its receiver has acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SequenceSpace {
     /// The number of the byte at [`START`].
     origin: Option<SeqNumber>,
-    /// The place behind the last byte that has passed the point.
+    /// The place after the last byte that has passed the point.
     pub(crate) highest: u64,
-    /// The receiver has everything before this place.
+    /// The place before which the receiver has everything.
     pub(crate) acknowledged: u64,
-    /// The place behind the last byte of the direction, if its FIN has passed.
+    /// The place after the last byte of the direction, if its FIN has passed.
     end: Option<u64>,
-    /// The number behind the last segment that was too far away.
+    /// The number after the last segment that was too far away.
     stray: Option<SeqNumber>,
-    /// The place behind the data of the SYN, until the next data pass.
+    /// The place after the data of the SYN, until the next data pass.
     after_syn: Option<u64>,
 }
 
-/// Where a segment lies.
+/// The place of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Its first byte.
     At(u64),
     /// Further away than any window reaches. A single segment may belong to another connection.
     Stray,
-    /// As the segment before, which was a stray too and ended where this one begins or near it: the
-    /// capture has a hole.
+    /// Like the previous segment, which was also a stray and ended where this one begins or near
+    /// it: the capture has a hole.
     Anew,
 }
 
@@ -44,7 +44,7 @@ impl Default for SequenceSpace {
 }
 
 impl SequenceSpace {
-    /// The sender's SYN sets the number of the first byte.
+    /// Sets the number of the first byte by the sender's SYN.
     pub(super) fn begin(&mut self, first: SeqNumber) {
         *self = Self { origin: Some(first), ..Self::default() };
     }
@@ -58,14 +58,14 @@ impl SequenceSpace {
         self.origin.is_some()
     }
 
-    /// The place of data that begin with `seq`. The first of a capture that begins in mid-flow set
-    /// the origin.
+    /// Returns the place of data that begin with `seq`. The first data of a capture that begins in
+    /// mid-flow set the origin.
     pub(super) fn place_of_data(&mut self, seq: SeqNumber, length: u32) -> Place {
         let origin = *self.origin.get_or_insert(seq);
         let mut place = seq.offset_near(origin, self.highest);
         if place.abs_diff(self.highest) <= LARGEST_WINDOW {
             self.stray = None;
-            // A program that writes captures may take no number for the SYN.
+            // A program that writes captures may use no number for the SYN.
             if self.after_syn.take() == Some(place + 1) {
                 self.origin = Some(SeqNumber(origin.0.wrapping_sub(1)));
                 place += 1;
@@ -83,8 +83,8 @@ impl SequenceSpace {
         }
     }
 
-    /// The place of the data of the SYN with `seq`, which takes a number itself (RFC 9293, §3.4;
-    /// TCP Fast Open, RFC 7413).
+    /// Returns the place of the data of the SYN with `seq`, which uses a number itself (RFC 9293,
+    /// §3.4; TCP Fast Open, RFC 7413).
     #[cold]
     pub(super) fn place_of_syn_data(&mut self, seq: SeqNumber, length: u32) -> Place {
         let place = self.place_of_data(SeqNumber(seq.0.wrapping_add(1)), length);
@@ -94,27 +94,27 @@ impl SequenceSpace {
         place
     }
 
-    /// The place that an ACK with this number acknowledges. Returns `None` if no data have passed
-    /// or no window reaches it.
+    /// Returns the place that an ACK with this number acknowledges. Returns `None` if no data have
+    /// passed or no window reaches it.
     pub(super) fn place_of_ack(&self, ack: SeqNumber) -> Option<u64> {
         let near = self.acknowledged.max(self.highest.saturating_sub(LARGEST_WINDOW));
         let place = ack.offset_near(self.origin?, near);
-        // The FIN takes a number, and is no byte.
+        // The FIN uses a number, but is no byte.
         let place = if self.end.is_some_and(|end| place == end + 1) { place - 1 } else { place };
         (place <= self.highest + LARGEST_WINDOW).then_some(place)
     }
 
-    /// The place of the byte with this number, which has passed or may follow.
+    /// Returns the place of the byte with this number, which has passed or may follow.
     pub(super) fn place_of(&self, seq: SeqNumber) -> Option<u64> {
         self.origin.map(|origin| seq.offset_near(origin, self.highest))
     }
 
-    /// The place of a number in a SACK block.
+    /// Returns the place of a number in a SACK block.
     pub(super) fn place_in_block(&self, number: SeqNumber) -> u64 {
         self.origin.map_or(START, |origin| number.offset_near(origin, self.highest))
     }
 
-    /// A FIN with this number, behind `payload` bytes, has passed.
+    /// Records a FIN with this number, after `payload` bytes.
     pub(super) fn finish(&mut self, seq: SeqNumber, payload: u32) {
         if let Some(origin) = self.origin {
             let place = seq.offset_near(origin, self.highest);
@@ -122,7 +122,7 @@ impl SequenceSpace {
         }
     }
 
-    /// Bytes that have passed and are not acknowledged.
+    /// Returns the number of bytes that have passed and are not acknowledged.
     pub(super) const fn flight(&self) -> u64 {
         self.highest.saturating_sub(self.acknowledged)
     }
@@ -169,8 +169,8 @@ mod tests {
         assert_eq!(space.place_of_ack(SeqNumber(1000)), Some(START + 2000));
     }
 
-    /// A single segment of another connection changes nothing; two that follow each other show a
-    /// hole of the capture.
+    /// A single segment of another connection changes nothing; two successive ones show a hole of
+    /// the capture.
     #[test]
     fn numbers_begin_anew_at_the_second_stray() {
         let mut space = SequenceSpace::default();

@@ -1,7 +1,7 @@
 //! Which end of a direction is at the point of capture, by times to live.
 
 /// Initial values of operating systems (the 64 that RFC 1700 recommends; 128 of Windows, 255 of
-/// Solaris and of routers). Each router takes one off (RFC 791, §3.2).
+/// Solaris and of routers). Each router decrements it (RFC 791, §3.2).
 const INITIAL: [u8; 3] = [64, 128, 255];
 
 /// The times to live of data and of ACKs.
@@ -39,8 +39,8 @@ impl Hops {
         self.acks.packet(time_to_live);
     }
 
-    /// Returns why no router is between the receiver and the point of capture, if data have passed
-    /// one and ACKs have not.
+    /// Returns the evidence that no router is between the receiver and the point of capture, if
+    /// data have passed one and ACKs have not.
     pub(crate) fn are_none_of_acks(&self) -> Option<String> {
         let is_near = self.acks.initial > 0 && self.acks.others == 0;
         let is_far = self.data.others > 0 && self.data.initial == 0;
@@ -66,7 +66,7 @@ mod tests {
             hops.are_none_of_acks().is_some()
         };
         assert!(hops(52, 64) && hops(245, 128));
-        // At the sender, between the ends, and in one network.
+        // At the sender, between the ends, and within one network.
         assert!(!hops(64, 52) && !hops(60, 61) && !hops(64, 64));
     }
 }

@@ -1,33 +1,33 @@
 //! The payload of a full-sized segment, and how many segments a packet holds.
 //!
-//! A packet that a card cuts later, or has put together, holds several (TCP segmentation offload,
-//! generic receive offload). The MSS option says how large a segment is. A capture that begins in
+//! A packet that a NIC splits later, or has coalesced, holds several (TCP segmentation offload,
+//! generic receive offload). The MSS option states the size of a segment. A capture that begins in
 //! mid-flow lacks it; then the size is the one that most larger packets are multiples of.
 
 use std::collections::BTreeMap;
 
-/// Sizes of payloads that are remembered.
+/// The maximum number of sizes of payloads that are stored.
 const MAX_SIZES: usize = 128;
 /// The largest payload of a segment on Ethernet without jumbo frames: 1500 bytes less the headers
 /// of IPv4 and TCP (RFC 894; RFC 9293, §3.7.1).
 const ETHERNET: u32 = 1460;
-/// The smallest MSS that a path offers (RFC 9293, §3.7.1).
+/// The minimum MSS of a path (RFC 9293, §3.7.1).
 const SMALLEST: u32 = 536;
 
-/// What is known of the size of segments.
+/// The known properties of the size of segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentSize {
     largest: u32,
     offered: Option<u16>,
-    /// Packets by payload, while the MSS option is not known. Payloads that found no room are in
-    /// none.
+    /// Packets by payload, while the MSS option is not known. Payloads beyond the limit are not
+    /// stored.
     sizes: BTreeMap<u32, u64>,
     /// The size by multiples.
     inferred: Option<u32>,
 }
 
 impl SegmentSize {
-    /// The SYN of the receiver offers this size, or none.
+    /// Records the size that the SYN of the receiver offers, if any.
     pub(super) fn offer(&mut self, mss: Option<u16>) {
         self.offered = mss;
         if mss.is_some() {
@@ -35,14 +35,14 @@ impl SegmentSize {
         }
     }
 
-    /// A datagram or packet with this payload has passed, which is not cut.
+    /// Records a datagram or packet with this payload that is not split.
     #[inline]
     pub(super) fn whole(&mut self, payload: u32) {
         self.largest = self.largest.max(payload);
     }
 
     /// Returns the number of segments in a packet with this payload, and how many more than counted
-    /// the packets before it held: larger ones show that the ones before held several.
+    /// the earlier packets held: larger packets show that earlier ones held several.
     #[inline]
     pub(super) fn packet(&mut self, payload: u32) -> (u64, u64) {
         self.largest = self.largest.max(payload);
@@ -67,12 +67,12 @@ impl SegmentSize {
         }
         self.inferred = self.by_multiples().or(self.inferred);
         let own = self.segments(payload);
-        // What was counted stays where a further packet makes the size larger.
+        // The count does not decrease if a further packet makes the size larger.
         (own, (counted(self) - own).saturating_sub(before))
     }
 
-    /// The size that most of the larger packets are multiples of: a size that has passed, or the
-    /// greatest common divisor of two.
+    /// Returns the size that most of the larger packets are multiples of: a size that has passed,
+    /// or the greatest common divisor of two.
     fn by_multiples(&self) -> Option<u32> {
         let large: Vec<(u32, u64)> = self.sizes.range(ETHERNET + 1..).map(|(&size, &count)| (size, count)).collect();
         let all: u64 = large.iter().map(|one| one.1).sum();
@@ -90,32 +90,33 @@ impl SegmentSize {
             .into_iter()
             .map(|size| (explained(size), size))
             .max()
-            // The last packet of a write is shorter. Jumbo frames are no multiples of anything.
+            // The last packet of a write is shorter. Jumbo frames are not multiples of a smaller
+            // size.
             .filter(|&(count, _)| 2 * count >= all)
             .map(|(_, size)| size)
     }
 
-    /// The payload of a full-sized segment.
+    /// Returns the payload of a full-sized segment.
     #[inline]
     pub(crate) fn mss(&self) -> u32 {
         let limit = self.offered.map_or(self.inferred, |offered| Some(u32::from(offered)));
         limit.map_or(self.largest, |limit| self.largest.min(limit)).max(1)
     }
 
-    /// The segments in a packet with this payload.
+    /// Returns the segments in a packet with this payload.
     #[inline]
     fn segments(&self, payload: u32) -> u64 {
         self.segments_of(payload.into())
     }
 
-    /// The segments that carry so many bytes.
+    /// Returns the number of segments that carry this number of bytes.
     #[inline]
     pub(super) fn segments_of(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.mss().into())
     }
 }
 
-/// The greatest common divisor (Euclid, *Elements*, VII.2).
+/// Returns the greatest common divisor (Euclid, *Elements*, VII.2).
 fn divisor(mut one: u32, mut other: u32) -> u32 {
     while other > 0 {
         (one, other) = (other, one % other);
@@ -139,7 +140,8 @@ mod tests {
         assert_eq!(size.mss(), 1460);
     }
 
-    /// Three packets of 5, 3 and 2 segments of 1448 bytes and a rest, none of which passed alone.
+    /// Three packets of 5, 3 and 2 segments of 1448 bytes and a remainder; no single segment
+    /// passed.
     #[test]
     fn mid_flow_the_size_is_what_packets_are_multiples_of() {
         let mut size = SegmentSize::default();
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(size.mss(), 1448);
     }
 
-    /// Jumbo frames of 9000 bytes: all are of one size, and none holds several segments.
+    /// Jumbo frames of 9000 bytes: all have one size, and none holds several segments.
     #[test]
     fn jumbo_frames_are_segments() {
         let mut size = SegmentSize::default();

@@ -41,7 +41,7 @@ use crate::packet::Packet;
 use crate::qlog::Acknowledged;
 use crate::quantiles::Quantiles;
 use crate::round_trip::{Echo, RoundTrip};
-use crate::trace::{Held, Trace};
+use crate::trace::{HeldBlock, Trace};
 use crate::writes::{Pause, Writes, datagram_ends_write, ends_write, is_control, is_full};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use delivery::{Placed, Sample};
@@ -51,7 +51,7 @@ use sequence::START;
 
 /// One direction.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     pub(crate) delivery: Delivery,
     pub(crate) volume: Volume,
     pub(crate) acks: Acks,
@@ -73,8 +73,8 @@ pub(crate) struct Way {
     pub(crate) batches: Batches,
 }
 
-impl Way {
-    /// A direction of which at most `windows` windows of packets are kept.
+impl Direction {
+    /// Returns a direction of which at most `windows` windows of packets are kept.
     pub(crate) fn new(windows: usize) -> Self {
         Self {
             delivery: Delivery::default(),
@@ -98,13 +98,13 @@ impl Way {
         }
     }
 
-    /// The payload of a full-sized segment.
+    /// Returns the payload of a full-sized segment.
     pub(crate) fn mss(&self) -> u32 {
         self.delivery.mss()
     }
 
-    /// Octets that have arrived: by ACKs, or if there are none those that have passed for the first
-    /// time. Nothing of QUIC is known to have arrived but what has passed.
+    /// Returns the number of octets that have arrived: by ACKs, or without ACKs those that have
+    /// passed for the first time. For QUIC, the octets that have passed.
     pub(crate) const fn carried(&self) -> u64 {
         if self.has_acks() { self.delivery.delivered() } else { self.delivery.fresh() }
     }
@@ -114,25 +114,25 @@ impl Way {
         self.acks.are_seen()
     }
 
-    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure
-    /// ACKs.
+    /// Returns the share of the acknowledged octets that packets with data acknowledge, instead of
+    /// pure ACKs.
     pub(crate) fn ridden(&self) -> f64 {
         self.acks.ridden(self.delivery.acknowledged())
     }
 
-    /// The share of the acknowledged octets that were acknowledged in order, without losses or
-    /// reordering.
+    /// Returns the share of the acknowledged octets that were acknowledged in order, without losses
+    /// or reordering.
     pub(crate) fn ordered(&self) -> f64 {
         self.acks.ordered(self.delivery.acknowledged())
     }
 
-    /// When the last data are known to have arrived.
+    /// Returns when the last data are known to have arrived.
     fn until(&self) -> u64 {
         self.volume.last.max(self.acks.last_advance)
     }
 
-    /// Bits that have arrived, per microsecond from the first data until the last are known to have
-    /// arrived.
+    /// Returns the bits that have arrived, per microsecond from the first data until the last are
+    /// known to have arrived.
     pub(crate) fn goodput(&self) -> Finding<f64> {
         let nanos = self.volume.first.map_or(0, |first| self.until().saturating_sub(first));
         if nanos == 0 {
@@ -146,13 +146,13 @@ impl Way {
         Finding::known(carried as f64 * 8e3 / nanos as f64, format!("{carried} octets {how}"))
     }
 
-    /// The SYN of the receiver has the size of segments and the scale of its window.
+    /// Reads the MSS and the window scale from the SYN of the receiver.
     pub(crate) fn offer(&mut self, syn: &Segment, sender_scales: bool) {
         self.delivery.offer(syn, sender_scales);
         self.has_sack = syn.options.sack_permitted;
     }
 
-    /// Leaves out of all measures of time what spans a step of the capture's clock.
+    /// Excludes intervals across a step of the capture's clock from all measures of time.
     pub(crate) fn cut(&mut self) {
         self.delivery.cut();
         self.fin.cut();
@@ -162,13 +162,12 @@ impl Way {
         self.is_cut = [true; 2];
     }
 
-    /// The place from which a segment of the sender goes on with a write, which nothing has kept it
-    /// from.
+    /// Returns the place from which a segment of the sender continues a write that was not blocked.
     pub(crate) fn continued_by(&self, segment: &Segment) -> Option<u64> {
         self.delivery.continued_by(segment).filter(|_| self.writes.has_more())
     }
 
-    /// A segment of the sender has passed.
+    /// Processes a segment of the sender.
     #[inline]
     pub(crate) fn send(&mut self, packet: &Packet<'_>) -> Carries {
         let Packet { at, segment, wire, .. } = *packet;
@@ -205,7 +204,7 @@ impl Way {
             }
         }
         let (highest, _) = self.delivery.edges();
-        let passing = self.delivery.pass(placed, self.round_trip.least());
+        let passing = self.delivery.pass(placed, self.round_trip.minimum());
         if passing == Passing::Retransmitted {
             self.reactions.retransmit(highest);
         }
@@ -223,7 +222,7 @@ impl Way {
         self.trace.data(Data { is_cut, ..data });
     }
 
-    /// A segment of the receiver has passed, which carries `carries` in the other direction.
+    /// Processes a segment of the receiver, which carries `carries` in the other direction.
     #[inline]
     pub(crate) fn answer(&mut self, packet: &Packet<'_>, carries: Carries) {
         let covers = self.acknowledge(packet);
@@ -232,8 +231,8 @@ impl Way {
         }
     }
 
-    /// Returns the segments that an ACK covers first, or `None` if losses or reordering make the
-    /// receiver send others.
+    /// Returns the segments that an ACK covers first, or `None` if losses or reordering cause the
+    /// receiver to send others.
     #[inline]
     fn acknowledge(&mut self, packet: &Packet<'_>) -> Option<u32> {
         let Packet { at, segment, wire, .. } = *packet;
@@ -241,8 +240,7 @@ impl Way {
         if !segment.flags.contains(Flags::ACK) || segment.flags.intersects(Flags::SYN | Flags::RST) {
             return None;
         }
-        // The ACK of a capture that begins in the midst of a connection, before any data, has no
-        // place.
+        // In a capture that begins in mid-connection, an ACK before any data has no place.
         let ack = self.delivery.place_of_ack(segment)?;
         self.pass(at);
         self.hops.ack(packet.time_to_live);
@@ -263,8 +261,8 @@ impl Way {
                 self.load.took(at, 0, nanos);
             }
         }
-        for (start, end) in self.delivery.held(ack, segment) {
-            self.trace.held(Held { at, start, end });
+        for (start, end) in self.delivery.blocks(ack, segment) {
+            self.trace.block(HeldBlock { at, start, end });
         }
         let (highest, acknowledged) = self.delivery.edges();
         let pause = if further > 0 { self.writes.acknowledge(ack) } else { Pause::None };
@@ -280,7 +278,7 @@ impl Way {
             self.reactions.limit();
         }
         self.reactions.acknowledge(at, acknowledged, highest, self.delivery.mss().into());
-        // Data of the receiver repeat the last ACK, and show nothing new.
+        // Data of the receiver repeat the last ACK, and report nothing new.
         if is_pure || further > 0 || !segment.options.sack.is_empty() {
             let window = self.delivery.window.scaled().map(|window| window.min(u32::MAX.into()) as u32);
             self.overview.ack(at, acknowledged, window);
@@ -310,9 +308,9 @@ impl Way {
         self.trace.ack(Ack { pause: if is_first { Pause::Step } else { ack.pause }, ..ack });
     }
 
-    /// A datagram with `length` octets, of which `start` went before, passed at `at` in a packet of
-    /// `wire` octets. What it carries is encrypted, so that neither losses nor acknowledgments are
-    /// known.
+    /// Processes a datagram with `length` octets, of which `start` were sent before, at `at` in a
+    /// packet of `wire` octets. Its contents are encrypted, so neither losses nor acknowledgments
+    /// are known.
     pub(crate) fn count_datagram(&mut self, at: u64, start: u64, length: u32, wire: u64) {
         self.delivery.datagram(length);
         if !self.writes.has_more() {
@@ -330,7 +328,7 @@ impl Way {
         self.keep(Data { at, start: START + start, length, passing: Passing::New, ends_write, is_cut: false });
     }
 
-    /// The log of an end has a packet of `wire` octets with `length` octets of data, of whatever
+    /// Processes a packet of an end's log, of `wire` octets with `length` octets of data of any
     /// streams.
     pub(crate) fn log_data(&mut self, at: u64, length: u64, wire: u64) {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -338,7 +336,7 @@ impl Way {
         self.count_datagram(at, start, length, wire);
     }
 
-    /// The log of an end has an acknowledgment.
+    /// Processes an acknowledgment of an end's log.
     pub(crate) fn log_ack(&mut self, at: u64, acknowledged: &Acknowledged) {
         let Acknowledged { octets, flight, size, is_pure } = *acknowledged;
         self.acks.packet(is_pure, size);
@@ -361,7 +359,7 @@ impl Way {
         });
     }
 
-    /// The log of an end has declared a packet lost, whose data are sent again.
+    /// Processes a packet that an end's log declares lost, whose data are retransmitted.
     pub(crate) fn log_loss(&mut self) {
         self.delivery.losses.counts.repeated += 1;
         let (highest, _) = self.delivery.edges();
@@ -374,12 +372,12 @@ impl Way {
         self.batches.push(snapshot);
     }
 
-    /// The interval of the ratio of two sums.
+    /// Returns the interval of the ratio of two sums.
     pub(crate) fn interval(&self, parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
         self.batches.interval(self.ends()?, parts)
     }
 
-    /// The interval of the share that one count is of another.
+    /// Returns the interval of the share that one count is of another.
     pub(crate) fn share_interval(&self, parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
         self.batches.share_interval(self.ends()?, parts)
     }
@@ -388,7 +386,7 @@ impl Way {
         Some([Snapshot { at: self.volume.first?, ..Snapshot::default() }, self.so_far(self.until())])
     }
 
-    /// What was counted up to `at`.
+    /// Returns the counts up to `at`.
     fn so_far(&self, at: u64) -> Snapshot {
         let of = |times: &Quantiles| (times.sum(), times.count());
         let RoundTrip { ahead, behind, whole, .. } = &self.round_trip;
@@ -402,7 +400,7 @@ impl Way {
         }
     }
 
-    /// The time until `at` has passed.
+    /// Accounts for the time until `at`.
     #[inline]
     fn pass(&mut self, at: u64) {
         if self.volume.first.is_some() {

@@ -1,4 +1,4 @@
-//! Packets as traces and figures keep them.
+//! Packets as stored in traces and figures.
 
 use crate::writes::Pause;
 
@@ -9,7 +9,7 @@ pub(crate) struct Data {
     pub(crate) start: u64,
     pub(crate) length: u32,
     pub(crate) passing: Passing,
-    /// Whether it may end what the application has written.
+    /// Whether it may end a write of the application.
     pub(crate) ends_write: bool,
     /// Whether it is the first since a step of the capture's clock.
     pub(crate) is_cut: bool,
@@ -39,17 +39,17 @@ pub(crate) struct Ack {
     pub(crate) value: Option<u32>,
     /// The octets that it acknowledges in order, if nothing was missing before it; zero otherwise.
     pub(crate) covers: u32,
-    /// Of its packet.
+    /// The octets of its packet.
     pub(crate) octets: u16,
     /// The receive window, if its scale is known.
     pub(crate) window: Option<u32>,
     pub(crate) is_pure: bool,
-    /// Whether the application paused between the data of the ACK before and those that it
+    /// Whether the application paused between the data of the previous ACK and those that it
     /// acknowledges.
     pub(crate) pause: Pause,
 }
 
-/// What a packet of the sender carries.
+/// The contents of a packet of the sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carries {
     /// Its segments; one without data.
@@ -59,7 +59,7 @@ pub(crate) struct Carries {
 }
 
 impl Carries {
-    /// A packet without data of its own.
+    /// A packet without its own data.
     pub(crate) const NO_DATA: Self = Self { segments: 1, missing: Some(0) };
     /// A packet whose place among the others is not known.
     pub(crate) const OUT_OF_SEQUENCE: Self = Self { segments: 1, missing: None };

@@ -1,5 +1,5 @@
-//! The data of a direction in sequence: what has passed the point, what is missing, and what the
-//! receiver has.
+//! The data of a direction in sequence: data that have passed the point, missing data, and data
+//! that the receiver has.
 
 use super::records::Passing;
 use super::scoreboard::{Scoreboard, Segments, Sent};
@@ -10,7 +10,7 @@ use crate::losses::{Filled, Losses, Mark};
 use crate::packet::Packet;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
-/// Segments behind the last within which a sender goes on, while packets are held back.
+/// Segments after the last one within which a sender continues, while packets are held.
 const MAX_BURST: u64 = 64;
 
 /// The data of a direction.
@@ -27,17 +27,17 @@ pub(crate) struct Delivery {
     timed_from: u64,
 }
 
-/// Where data lie that have come to the point.
+/// The place of data that arrived at the point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Whether they are behind all others.
+    /// Whether they are after all others.
     pub(super) is_new: bool,
     pub(super) segments: u64,
-    /// Segments that packets before are known to have held as well.
+    /// Segments that earlier packets are now known to have held as well.
     pub(super) more: u64,
-    /// Segments that are missing before them, if they are behind all others.
+    /// Segments that are missing before them, if they are after all others.
     pub(super) missing: Option<u32>,
     mark: Mark,
 }
@@ -50,12 +50,12 @@ pub(super) struct Sample {
     pub(super) is_lone: bool,
 }
 
-/// What an ACK has done.
+/// The effect of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Covered {
-    /// What the receiver had before.
+    /// The octets that the receiver had before.
     pub(super) before: u64,
-    /// Whether all before has arrived in order, and the ACK reports nothing else.
+    /// Whether all octets before have arrived in order, and the ACK reports nothing else.
     pub(super) is_whole: bool,
     pub(super) segments: Segments,
     pub(super) sample: Option<Sample>,
@@ -64,53 +64,53 @@ pub(super) struct Covered {
 }
 
 impl Delivery {
-    /// The payload of a full-sized segment.
+    /// Returns the payload of a full-sized segment.
     #[inline]
     pub(crate) fn mss(&self) -> u32 {
         self.size.mss()
     }
 
-    /// Octets that the receiver has in order.
+    /// Returns the number of octets that the receiver has in order.
     pub(super) const fn acknowledged(&self) -> u64 {
         self.space.acknowledged - START
     }
 
-    /// Octets that the receiver holds, by its ACKs.
+    /// Returns the number of octets that the receiver holds, by its ACKs.
     pub(super) const fn delivered(&self) -> u64 {
         self.acknowledged() + self.board.sacked()
     }
 
-    /// Octets that passed for the first time.
+    /// Returns the number of octets that passed for the first time.
     pub(super) const fn fresh(&self) -> u64 {
         self.fresh
     }
 
-    /// The place behind the last octet that has passed, and the one before which the receiver has
-    /// everything.
+    /// Returns the place after the last octet that has passed, and the place before which the
+    /// receiver has everything.
     pub(super) const fn edges(&self) -> (u64, u64) {
         (self.space.highest, self.space.acknowledged)
     }
 
-    /// Octets that have passed and are not acknowledged.
+    /// Returns the number of octets that have passed and are not acknowledged.
     #[inline]
     pub(super) const fn flight(&self) -> u64 {
         self.space.flight()
     }
 
-    /// Octets that the receiver has acknowledged and that are not in the capture. One may be a FIN,
-    /// or a probe of a closed window.
+    /// Returns the number of octets that the receiver has acknowledged and that are not in the
+    /// capture. One may be a FIN, or a probe of a closed window.
     pub(crate) fn uncaptured(&self) -> u64 {
         let behind = self.space.acknowledged.saturating_sub(self.space.highest);
         self.losses.uncaptured() + if behind > 1 { behind } else { 0 }
     }
 
-    /// The SYN of the receiver has the size of segments and the scale of its window.
+    /// Reads the MSS and the window scale from the SYN of the receiver.
     pub(super) fn offer(&mut self, syn: &Segment, sender_scales: bool) {
         self.size.offer(syn.options.mss);
         self.window.offer(syn.options.window_scale.filter(|_| sender_scales));
     }
 
-    /// The sender's SYN sets where its numbers begin. Returns whether it came for the first time.
+    /// Sets the start of the numbers by the sender's SYN. Returns `true` if the SYN is new.
     pub(crate) fn begin(&mut self, syn: &Segment) -> bool {
         let first = SeqNumber(syn.seq.0.wrapping_add(1));
         if self.space.begins_with(first) {
@@ -121,12 +121,12 @@ impl Delivery {
         true
     }
 
-    /// Leaves out of round trips what spans a step of the capture's clock.
+    /// Excludes intervals across a step of the capture's clock from round trips.
     pub(super) fn cut(&mut self) {
         self.timed_from = self.space.highest;
     }
 
-    /// The numbers begin anew.
+    /// Handles numbers that begin anew.
     #[cold]
     fn restart(&mut self) {
         self.timed_from = 0;
@@ -135,7 +135,7 @@ impl Delivery {
         self.losses.restart();
     }
 
-    /// The place up to which a segment of the receiver acknowledges data that are outstanding.
+    /// Returns the place up to which a segment of the receiver acknowledges outstanding data.
     pub(crate) fn answered_by(&self, segment: &Segment) -> Option<u64> {
         let is_ack = segment.flags.contains(Flags::ACK) && !segment.flags.intersects(Flags::SYN | Flags::RST);
         let place = self.place_of_ack(segment).filter(|_| is_ack)?;
@@ -147,8 +147,8 @@ impl Delivery {
         segment.payload > 0 && self.space.place_of(segment.seq).is_some_and(|place| place < self.space.highest)
     }
 
-    /// The place from which a segment of the sender goes on behind the last, which the window has
-    /// not kept it from.
+    /// Returns the place from which a segment of the sender continues after the last one, if the
+    /// window permitted that.
     pub(super) fn continued_by(&self, segment: &Segment) -> Option<u64> {
         let mss = u64::from(self.mss());
         let has_room = self.window.bytes().is_none_or(|window| self.flight() + mss <= window);
@@ -156,8 +156,9 @@ impl Delivery {
         self.space.place_of(segment.seq).filter(goes_on).filter(|_| segment.payload > 0 && has_room)
     }
 
-    /// The place of the data of a segment. Returns `None` if they are none, are a probe, or may be
-    /// another connection's. `has_acks` says whether ACKs of the direction are captured.
+    /// Returns the place of the data of a segment. Returns `None` if there are none, or if they are
+    /// a probe, or may belong to another connection. `has_acks` means that ACKs of the direction
+    /// are captured.
     #[inline]
     pub(super) fn place(&mut self, packet: &Packet<'_>, has_acks: bool) -> Option<Placed> {
         let segment = packet.segment;
@@ -198,17 +199,17 @@ impl Delivery {
     }
 
     /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe
-    /// of a closed window (§3.8.6.1), which is none of the data until it is acknowledged.
+    /// of a closed window (§3.8.6.1), which is not part of the data until it is acknowledged.
     #[cold]
     fn is_probe(&mut self, start: u64, has_acks: bool) -> bool {
         let is_acknowledged = start < self.space.acknowledged;
-        // Without ACKs, one byte before the next is taken for a keep-alive.
+        // Without ACKs, one byte before the next is assumed to be a keep-alive.
         let is_before = !has_acks && start + 1 == self.space.highest;
         is_acknowledged || is_before || self.window.is_probed(start, self.space.highest)
     }
 
-    /// Data that were placed pass the point. `sides` are the least times to the receiver and back,
-    /// and to the sender.
+    /// Records that placed data pass the point. `sides` are the minimum times to the receiver and
+    /// back, and to the sender.
     #[inline]
     pub(super) fn pass(&mut self, placed: Placed, sides: (Option<u64>, Option<u64>)) -> Passing {
         if placed.is_new {
@@ -219,7 +220,7 @@ impl Delivery {
         }
     }
 
-    /// Data behind all others.
+    /// Records data after all others.
     #[inline]
     fn extend(&mut self, Placed { start, end, segments, mark, .. }: Placed) {
         self.losses.advance(mark);
@@ -235,7 +236,7 @@ impl Delivery {
         }
     }
 
-    /// Data of which a part, or something behind it, has passed before.
+    /// Records data of which a part, or later data, have passed before.
     #[cold]
     fn repeat(&mut self, placed: Placed, sides: (Option<u64>, Option<u64>)) -> Passing {
         let Placed { start, end, segments, mark, .. } = placed;
@@ -245,8 +246,8 @@ impl Delivery {
             Some(filled) => {
                 self.fresh += end.min(highest) - start;
                 if end > self.space.acknowledged {
-                    // Neither it nor its ACK tells a round trip: the ACK may be one of what came
-                    // after it.
+                    // Neither these data nor their ACK show a round trip: the ACK may be that of
+                    // later data.
                     self.board.insert(Sent { start, value: mark.value, ..again });
                 }
                 match filled {
@@ -270,14 +271,14 @@ impl Delivery {
         passing
     }
 
-    /// The place that a segment of the receiver acknowledges. Returns `None` if no data have passed
-    /// or no window reaches it.
+    /// Returns the place that a segment of the receiver acknowledges. Returns `None` if no data
+    /// have passed or no window reaches it.
     #[inline]
     pub(super) fn place_of_ack(&self, segment: &Segment) -> Option<u64> {
         self.space.place_of_ack(segment.ack)
     }
 
-    /// A segment of the receiver acknowledges everything before `ack`.
+    /// Processes a segment of the receiver that acknowledges everything before `ack`.
     #[inline]
     pub(super) fn acknowledge(&mut self, at: u64, ack: u64, segment: &Segment) -> Covered {
         self.window.open(segment.window);
@@ -296,12 +297,13 @@ impl Delivery {
         covered
     }
 
-    /// Everything before `ack` has arrived. `echo` is the timestamp that the ACK echoes.
+    /// Records that everything before `ack` has arrived. `echo` is the timestamp that the ACK
+    /// echoes.
     #[inline]
     fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) -> (Segments, Option<Sample>) {
         let covered = self.board.acknowledge(ack, echo, self.size.mss());
         self.losses.counts.needless += covered.needless;
-        // Karn's rule: what was retransmitted tells nothing (RFC 6298, §3). Nor do data that the
+        // Karn's rule: retransmitted data show no round trip (RFC 6298, §3). Nor do data that the
         // receiver has had for longer.
         let first_time = |sent: &Sent| {
             sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked && sent.start >= self.timed_from
@@ -312,14 +314,14 @@ impl Delivery {
         });
         self.space.acknowledged = ack;
         if ack == self.space.highest + 1 && self.window.has_probed(self.space.highest) {
-            // The receiver took the byte of a probe.
+            // The receiver accepted the byte of a probe.
             self.space.highest = ack;
         }
         self.losses.acknowledge(ack, at);
         (covered.segments, sample)
     }
 
-    /// The blocks of an ACK for everything before `ack`.
+    /// Processes the blocks of an ACK for everything before `ack`.
     #[cold]
     fn sack(&mut self, at: u64, ack: u64, segment: &Segment) -> Option<Sample> {
         let reported = self.board.sack(&self.space, ack, segment.options.sack.as_slice());
@@ -328,28 +330,29 @@ impl Delivery {
         newest.map(|sent| Sample { nanos: at.saturating_sub(sent.at), is_lone: false })
     }
 
-    /// The blocks of an ACK for everything before `ack` that lie among the data that have passed.
-    pub(super) fn held(&self, ack: u64, segment: &Segment) -> impl Iterator<Item = (u64, u64)> {
+    /// Returns the blocks of an ACK for everything before `ack` that are within the data that have
+    /// passed.
+    pub(super) fn blocks(&self, ack: u64, segment: &Segment) -> impl Iterator<Item = (u64, u64)> {
         let places = segment.options.sack.as_slice().iter();
         places
             .map(|block| (self.space.place_in_block(block.start), self.space.place_in_block(block.end)))
             .filter(move |&(start, end)| ack < start && start < end && end <= self.space.highest)
     }
 
-    /// A datagram with `length` octets has passed, which is not cut.
+    /// Records a datagram with `length` octets that is not split.
     pub(super) fn datagram(&mut self, length: u32) {
         self.size.whole(length);
         self.fresh += u64::from(length);
     }
 
-    /// The log of an end has `length` further octets of data. Returns how many it had before.
+    /// Records `length` further octets of data in an end's log. Returns how many it had before.
     pub(super) fn log_data(&mut self, length: u32) -> u64 {
         let start = self.space.highest - START;
         self.space.highest += u64::from(length);
         start
     }
 
-    /// The log of an end has so many further octets acknowledged. Returns the place.
+    /// Records this number of further octets acknowledged in an end's log. Returns the place.
     pub(super) fn log_ack(&mut self, octets: u64) -> u64 {
         self.space.acknowledged += octets;
         self.space.acknowledged

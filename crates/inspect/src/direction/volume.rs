@@ -1,11 +1,11 @@
-//! How much data has passed in a direction, and when.
+//! The amount and the times of the data of a direction.
 
 /// Packets with data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Volume {
     pub(crate) segments: u64,
     pub(crate) packets: u64,
-    /// Octets of payload, retransmissions included.
+    /// Octets of payload, including retransmissions.
     pub(crate) octets: u64,
     /// Octets of IP packets of one segment each.
     pub(crate) wire_octets: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// A packet of `wire` octets with `length` octets of data, in so many segments, has passed.
+    /// Records a packet of `wire` octets with `length` octets of data, in this number of segments.
     #[inline]
     pub(super) fn packet(&mut self, at: u64, segments: u64, length: u64, wire: u64) {
         self.packets += 1;
@@ -27,23 +27,23 @@ impl Volume {
         self.last = at;
     }
 
-    /// The time since the last data, or `None` before the first.
+    /// Returns the time since the last data, or `None` before the first.
     #[inline]
     pub(super) fn lull(&self, at: u64) -> Option<u64> {
         self.first.map(|_| at.saturating_sub(self.last))
     }
 
-    /// Nanoseconds from the first data to the last.
+    /// Returns the nanoseconds from the first data to the last.
     pub(crate) fn duration(&self) -> u64 {
         self.first.map_or(0, |first| self.last.saturating_sub(first))
     }
 
-    /// Octets of headers around a segment.
+    /// Returns the number of octets of headers around a segment.
     pub(crate) fn headers(&self) -> u64 {
         self.wire_octets.saturating_sub(self.octets) / self.segments.max(1)
     }
 
-    /// Octets of packets / octets of payload.
+    /// Returns octets of packets / octets of payload.
     pub(crate) fn overhead(&self) -> f64 {
         self.wire_octets as f64 / self.octets.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! How many ACKs have passed for a direction, and which of them carry data.
+//! Counts of ACKs of a direction, and of those that carry data.
 
 /// Packets of the receiver that acknowledge.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,7 +9,7 @@ pub(crate) struct Acks {
     pub(crate) octets: u64,
     /// Pure ACKs that acknowledge nothing new while data are outstanding.
     pub(crate) duplicates: u64,
-    /// With data or without.
+    /// ACKs with data or without.
     all: u64,
     /// Octets that packets with data acknowledge first.
     ridden: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Acks {
 }
 
 impl Acks {
-    /// An ACK has passed, in a packet of `wire` octets.
+    /// Records an ACK in a packet of `wire` octets.
     #[inline]
     pub(super) fn packet(&mut self, is_pure: bool, wire: u64) {
         self.all += 1;
@@ -30,14 +30,14 @@ impl Acks {
         }
     }
 
-    /// An ACK has acknowledged so many further octets.
+    /// Records that an ACK has acknowledged this number of further octets.
     #[inline]
     pub(super) fn advance(&mut self, at: u64, octets: u64, is_pure: bool) {
         self.last_advance = at;
         self.ridden += if is_pure { 0 } else { octets };
     }
 
-    /// So many octets were acknowledged in order.
+    /// Records that this number of octets was acknowledged in order.
     #[inline]
     pub(super) fn in_order(&mut self, octets: u64) {
         self.ordered += octets;
@@ -48,14 +48,14 @@ impl Acks {
         self.all > 0
     }
 
-    /// The share of the acknowledged octets that packets with data acknowledge, instead of pure
-    /// ACKs.
+    /// Returns the share of the acknowledged octets that packets with data acknowledge, instead of
+    /// pure ACKs.
     pub(super) fn ridden(&self, acknowledged: u64) -> f64 {
         self.ridden as f64 / acknowledged.max(1) as f64
     }
 
-    /// The share of the acknowledged octets that were acknowledged in order, without losses or
-    /// reordering.
+    /// Returns the share of the acknowledged octets that were acknowledged in order, without losses
+    /// or reordering.
     pub(super) fn ordered(&self, acknowledged: u64) -> f64 {
         self.ordered as f64 / acknowledged.max(1) as f64
     }
