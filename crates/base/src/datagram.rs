@@ -4,42 +4,47 @@ use crate::{Bytes, Ecn, FlowKey, NodeId};
 
 /// A packet as queues, links and Wi-Fi cells see it.
 ///
-/// In simulation it is a typed packet, in emulation the octets of an IP packet, parsed once. The crates `path`, `wifi` and `net` are
-/// generic over it, so a queue or an ACK filter works on both.
+/// In simulation it is a typed packet, in emulation the octets of an IP packet, parsed once. The
+/// crates `path`, `wifi` and `net` are generic over it, so a queue or an ACK filter works on both.
 pub trait Datagram {
-    /// The length of the IP packet, headers included.
+    /// Returns the length of the IP packet, headers included.
     fn wire_len(&self) -> Bytes;
-    /// The flow: one direction of a connection.
+    /// Returns the flow: one direction of a connection.
     fn flow(&self) -> FlowKey;
-    /// The destination node, or [`NodeId::NOWHERE`] if the destination address belongs to no node.
+    /// Returns the destination node, or [`NodeId::NOWHERE`] if the destination address belongs to
+    /// no node.
     fn destination(&self) -> NodeId;
-    /// The hosts that send and receive the packet, as numbers that tell hosts apart: their addresses, where there are any.
+    /// Returns the hosts that send and receive the packet, as numbers that tell hosts apart: their
+    /// addresses, where there are any.
     fn hosts(&self) -> [u64; 2] {
         [0, self.destination().0.into()]
     }
-    /// The differentiated services codepoint (RFC 2474, §3): six bits.
+    /// Returns the differentiated services codepoint (RFC 2474, §3): six bits.
     fn dscp(&self) -> u8 {
         0
     }
-    /// The ECN field (RFC 3168, §5).
+    /// Returns the ECN field (RFC 3168, §5).
     fn ecn(&self) -> Ecn;
     /// Sets the ECN field, as a queue does that marks the packet.
     fn set_ecn(&mut self, ecn: Ecn);
-    /// The acknowledgment fields of the TCP header. Returns `None` unless the packet is a TCP segment with ACK and without SYN.
+    /// Returns the acknowledgment fields of the TCP header. Returns `None` unless the packet is a
+    /// TCP segment with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader>;
 
-    /// The options of the segment that opens a connection of TCP in this direction. Returns `None` for any other packet.
+    /// Returns the options of the segment that opens a connection of TCP in this direction. Returns
+    /// `None` for any other packet.
     fn opening(&self) -> Option<Opening> {
         None
     }
 
-    /// The acknowledgment fields of a pure ACK. Returns `None` for any other packet.
+    /// Returns the acknowledgment fields of a pure ACK. Returns `None` for any other packet.
     #[inline]
     fn pure_ack(&self) -> Option<AckHeader> {
         self.ack_header().filter(|header| header.is_pure)
     }
 
-    /// A copy of a pure ACK with another acknowledgment number. Returns `None` for any other packet.
+    /// Returns a copy of a pure ACK with another acknowledgment number. Returns `None` for any
+    /// other packet.
     fn with_ack_number(&self, _number: u32) -> Option<Self>
     where
         Self: Sized,
@@ -47,7 +52,8 @@ pub trait Datagram {
         None
     }
 
-    /// Asks the processor for what [`destination`](Self::destination), [`flow`](Self::flow) and [`wire_len`](Self::wire_len) read: the packet is about to arrive.
+    /// Asks the processor for what [`destination`](Self::destination), [`flow`](Self::flow) and
+    /// [`wire_len`](Self::wire_len) read: the packet is about to arrive.
     #[inline]
     fn prefetch_header(&self) {}
 
@@ -55,7 +61,8 @@ pub trait Datagram {
     #[inline]
     fn prefetch_content(&self) {}
 
-    /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] where the type can avoid that.
+    /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] where the
+    /// type can avoid that.
     #[inline]
     fn is_pure_ack(&self) -> bool {
         self.pure_ack().is_some()
@@ -86,13 +93,16 @@ pub struct AckHeader {
     pub sack: SackRanges,
     /// Whether the segment is a pure ACK: no payload, and none of FIN, RST and URG.
     pub is_pure: bool,
-    /// Whether the segment has content that the other fields do not hold: PSH, or an option besides timestamps and SACK.
+    /// Whether the segment has content that the other fields do not hold: PSH, or an option besides
+    /// timestamps and SACK.
     pub has_other_content: bool,
-    /// The length of the AccECN option (RFC 9768, §3.2.3), if that is all of that other content, else zero.
+    /// The length of the AccECN option (RFC 9768, §3.2.3), if that is all of that other content,
+    /// else zero.
     pub accurate_ecn: u8,
 }
 
-/// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence number after the last of the block.
+/// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence
+/// number after the last of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackRanges {
     ranges: [(u32, u32); Self::MAX],
@@ -103,7 +113,7 @@ impl SackRanges {
     /// The 40 octets of TCP options hold at most four blocks (RFC 2018, §3).
     const MAX: usize = 4;
 
-    /// The blocks in the order of the option.
+    /// Returns the blocks in the order of the option.
     #[must_use]
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.ranges[..usize::from(self.len)]

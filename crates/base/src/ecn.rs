@@ -18,13 +18,13 @@ impl Ecn {
     /// All codepoints, in the order of their binary values.
     pub const ALL: [Self; 4] = [Self::NotEct, Self::Ect1, Self::Ect0, Self::Ce];
 
-    /// The two bits of the header field.
+    /// Returns the two bits of the header field.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8
     }
 
-    /// The codepoint that the two low bits encode; the others are ignored.
+    /// Returns the codepoint that the two low bits encode; the others are ignored.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self::ALL[(bits & 0b11) as usize]
@@ -36,7 +36,7 @@ impl Ecn {
         !matches!(self, Self::NotEct)
     }
 
-    /// The name of the codepoint in RFC 3168.
+    /// Returns the name of the codepoint in RFC 3168.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

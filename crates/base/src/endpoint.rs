@@ -3,13 +3,13 @@
 use crate::{Duration, Event, Fate, Instant, LimitingFactor, Machine, Port, Rate, StreamEvent};
 use std::ops::Range;
 
-/// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a [`Port`] for an application, and
-/// reports its state, counters and events.
+/// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a
+/// [`Port`] for an application, and reports its state, counters and events.
 ///
 /// Probes, tables, series and captures use this contract only and know no transport by name.
 pub trait Endpoint: Machine<Outcome = Fate> {
-    /// Accepts a datagram like [`accept`](Machine::accept), but by reference. An endpoint whose datagrams are large overrides this
-    /// method to copy only the fields that it needs.
+    /// Accepts a datagram like [`accept`](Machine::accept), but by reference. An endpoint whose
+    /// datagrams are large overrides this method to copy only the fields that it needs.
     fn accept_borrowed(&mut self, now: Instant, datagram: &Self::Datagram) -> Fate
     where
         Self::Datagram: Clone,
@@ -17,8 +17,9 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         self.accept(now, datagram.clone())
     }
 
-    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) returns it, in place of another one that is no longer needed. Returns
-    /// `false` if none leaves. A large datagram is moved less often this way.
+    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) returns it, in place of
+    /// another one that is no longer needed. Returns `false` if none leaves. A large datagram is
+    /// moved less often this way.
     #[inline]
     fn poll_into(&mut self, now: Instant, place: &mut Self::Datagram) -> bool {
         match self.poll(now) {
@@ -30,37 +31,42 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         }
     }
 
-    /// The current state. It is read after each datagram, so it should cost no more than copying a few fields.
+    /// Returns the current state. It is read after each datagram, so it should cost no more than
+    /// copying a few fields.
     fn vitals(&self) -> Vitals;
 
-    /// The content of `datagram`, which the endpoint has just sent or accepted.
+    /// Returns the content of `datagram`, which the endpoint has just sent or accepted.
     fn content(&self, datagram: &Self::Datagram) -> Content;
 
-    /// Whether `datagram` acknowledges and does nothing else.
+    /// Returns whether `datagram` acknowledges and does nothing else.
     fn is_pure_ack(&self, datagram: &Self::Datagram) -> bool {
         let Content { payload, acknowledges } = self.content(datagram);
         acknowledges && payload == 0
     }
 
-    /// The stream offset of the first octet of payload in `datagram`; without a stream, its offset among all octets of its direction.
+    /// Returns the stream offset of the first octet of payload in `datagram`; without a stream, its
+    /// offset among all octets of its direction.
     fn offset(&self, datagram: &Self::Datagram) -> u64;
 
-    /// The instant from which the content of the last transmitted datagram dates: for data the time of transmission, for an
-    /// acknowledgment the arrival of the newest data that it reports.
+    /// Returns the instant from which the content of the last transmitted datagram dates: for data
+    /// the time of transmission, for an acknowledgment the arrival of the newest data that it
+    /// reports.
     fn content_origin(&self, now: Instant) -> Instant {
         now
     }
 
-    /// Returns `false` only if [`poll`](Machine::poll) would certainly return `None`, so that the caller can skip it.
+    /// Returns `false` only if [`poll`](Machine::poll) would certainly return `None`, so that the
+    /// caller can skip it.
     fn may_transmit(&self) -> bool {
         true
     }
 
-    /// Calls `to` with the name, unit and value of each counter and gauge, always in the same order. Transports use the same name for
-    /// the same meaning (see [`counter`]).
+    /// Calls `to` with the name, unit and value of each counter and gauge, always in the same
+    /// order. Transports use the same name for the same meaning (see [`counter`]).
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue));
 
-    /// Calls `to` with each reason for sending acknowledgments and the number of those sent for it, always in the same order.
+    /// Calls `to` with each reason for sending acknowledgments and the number of those sent for it,
+    /// always in the same order.
     fn report_ack_reasons(&self, _to: &mut dyn FnMut(&str, u64)) {}
 
     /// Removes the oldest pending event and returns it.
@@ -68,7 +74,8 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         None
     }
 
-    /// Calls `to` with the id of each stream of which `datagram`, which the endpoint has just sent or accepted, carries octets, and with their range.
+    /// Calls `to` with the id of each stream of which `datagram`, which the endpoint has just sent
+    /// or accepted, carries octets, and with their range.
     fn report_octets(&self, _datagram: &Self::Datagram, _to: &mut dyn FnMut(u32, Range<u64>)) {}
 
     /// Records what happens to streams from now on, for a driver that holds their octets.
@@ -82,29 +89,31 @@ pub trait Endpoint: Machine<Outcome = Fate> {
     /// Records each decision of the ACK policy among the [events](Self::take_event) from now on.
     fn record_decisions(&mut self) {}
 
-    /// Records each packet of data that is declared lost among the [events](Self::take_event) from now on.
+    /// Records each packet of data that is declared lost among the [events](Self::take_event) from
+    /// now on.
     fn record_losses(&mut self) {}
 
-    /// The rate at which pacing spreads the data sent. Returns `None` without pacing.
+    /// Returns the rate at which pacing spreads the data sent. Returns `None` without pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// What kept the next octets back when the endpoint was last [polled](Machine::poll) and had nothing to send. Returns `None` if the
-    /// endpoint does not tell.
+    /// Returns what kept the next octets back when the endpoint was last [polled](Machine::poll)
+    /// and had nothing to send. Returns `None` if the endpoint does not tell.
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         None
     }
 
-    /// Calls `to` with the name and the value of each transport parameter that this end announces (RFC 9000, §18.2), in octets,
-    /// milliseconds or as a plain number, always in the same order.
+    /// Calls `to` with the name and the value of each transport parameter that this end announces
+    /// (RFC 9000, §18.2), in octets, milliseconds or as a plain number, always in the same order.
     fn report_parameters(&self, _to: &mut dyn FnMut(&'static str, u64)) {}
 
-    /// The port of the application.
+    /// Returns the port of the application.
     fn port(&mut self) -> Port<'_>;
 }
 
-/// The state of an endpoint. Sizes are in octets; a quantity that the transport does not have is `None`.
+/// The state of an endpoint. Sizes are in octets; a quantity that the transport does not have is
+/// `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vitals {
     /// Congestion window.
@@ -125,7 +134,8 @@ pub struct Vitals {
     pub acknowledged: u64,
     /// Octets that have arrived, in order or not, each counted once.
     pub received: u64,
-    /// Octets that the application has read, in order. `None` if the transport does not keep order, so that data are read on arrival.
+    /// Octets that the application has read, in order. `None` if the transport does not keep order,
+    /// so that data are read on arrival.
     pub read: Option<u64>,
 }
 
@@ -147,7 +157,8 @@ pub enum CounterValue {
     Gauge(Option<f64>),
 }
 
-/// Names of the counters and gauges that several transports share or that the flows table has a column for.
+/// Names of the counters and gauges that several transports share or that the flows table has a
+/// column for.
 pub mod counter {
     /// Data packets sent, retransmissions included.
     pub const DATA_PACKETS: &str = "data_packets";
@@ -191,9 +202,11 @@ pub mod counter {
     pub const ACKS_RECEIVED: &str = "acks_received";
     /// Packets sent that acknowledge and carry no data.
     pub const ACKS_SENT: &str = "acks_sent";
-    /// ACK frames sent, with or without data; for a transport that does not tell its [reasons](super::Endpoint::report_ack_reasons).
+    /// ACK frames sent, with or without data; for a transport that does not tell its
+    /// [reasons](super::Endpoint::report_ack_reasons).
     pub const ACK_FRAMES_SENT: &str = "ack_frames_sent";
-    /// Time with data that are unsent or not acknowledged (`tcpi_busy_time` of Linux), in nanoseconds.
+    /// Time with data that are unsent or not acknowledged (`tcpi_busy_time` of Linux), in
+    /// nanoseconds.
     pub const BUSY_TIME: &str = "busy_time";
     /// Of this, the time in which only the peer's window kept data back (`tcpi_rwnd_limited`).
     pub const RECEIVE_WINDOW_TIME: &str = "receive_window_time";
@@ -201,8 +214,8 @@ pub mod counter {
     pub const SEND_BUFFER_TIME: &str = "send_buffer_time";
     /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
-    /// Packets that were missing when a later one arrived, whether or not they arrived afterwards; for a transport that does not
-    /// repair losses.
+    /// Packets that were missing when a later one arrived, whether or not they arrived afterwards;
+    /// for a transport that does not repair losses.
     pub const PASSED_OVER_PACKETS: &str = "passed_over_packets";
     /// Data packets that brought at least one new octet.
     pub const ARRIVED_PACKETS: &str = "arrived_packets";

@@ -20,7 +20,8 @@ pub enum Event {
         /// The number of consecutive expirations.
         backoff: u32,
     },
-    /// The sender reduces its congestion window although there is nothing to retransmit (RFC 3168, §6.1.2; RFC 8985, §7.4).
+    /// The sender reduces its congestion window although there is nothing to retransmit (RFC 3168,
+    /// §6.1.2; RFC 8985, §7.4).
     WindowReduced {
         /// The stream offset whose acknowledgment ends the reduction.
         until: u64,
@@ -43,25 +44,28 @@ pub enum Event {
     AckDecided {
         /// When the policy wants the acknowledgment sent.
         when: AckTime,
-        /// The reason, as an index among those of [`Endpoint::report_ack_reasons`](crate::Endpoint::report_ack_reasons).
+        /// The reason, as an index among those of
+        /// [`Endpoint::report_ack_reasons`](crate::Endpoint::report_ack_reasons).
         reason: usize,
         /// Data packets that have arrived since the last acknowledgment.
         unacknowledged: u64,
     },
-    /// A packet of data was declared lost. Recorded only after a call of [`record_losses`](crate::Endpoint::record_losses).
+    /// A packet of data was declared lost. Recorded only after a call of
+    /// [`record_losses`](crate::Endpoint::record_losses).
     PacketLost {
         /// Its number.
         number: u64,
     },
-    /// A segment of a transport without packet numbers was declared lost. Recorded only after a call of
-    /// [`record_losses`](crate::Endpoint::record_losses).
+    /// A segment of a transport without packet numbers was declared lost. Recorded only after a
+    /// call of [`record_losses`](crate::Endpoint::record_losses).
     SegmentLost {
         /// The stream offset of its first octet.
         offset: u64,
     },
     /// Everything was lost for so long that the path must have changed (RFC 9002, §7.6).
     PersistentCongestion,
-    /// The size of datagrams has changed, because the path carries more or less than was known (RFC 8899).
+    /// The size of datagrams has changed, because the path carries more or less than was known (RFC
+    /// 8899).
     DatagramSize {
         /// The largest datagram from now on.
         octets: u64,
@@ -107,7 +111,7 @@ pub enum Closing {
 }
 
 impl Closing {
-    /// The name in the events table.
+    /// Returns the name in the events table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -120,7 +124,7 @@ impl Closing {
 }
 
 impl AckTime {
-    /// The name in the decisions table.
+    /// Returns the name in the decisions table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -132,7 +136,7 @@ impl AckTime {
 }
 
 impl Event {
-    /// The name in the events table.
+    /// Returns the name in the events table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -4,17 +4,21 @@ use crate::FlowKey;
 
 /// A map from [`FlowKey`] to `T`, fast enough for one lookup per packet.
 ///
-/// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved by linear probing. Single entries are not
-/// removed, because a flow that has ended costs memory but no time; [`forget`](Self::forget) removes many at once. Iteration follows the
-/// order of insertion, so it is the same in every run.
+/// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved
+/// by linear probing. Single entries are not removed, because a flow that has ended costs memory
+/// but no time; [`forget`](Self::forget) removes many at once. Iteration follows the order of
+/// insertion, so it is the same in every run.
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
-    /// The keys and their values, in the order of insertion. A lookup reads a slot and a value, so the values lie apart from the keys.
+    /// The keys and their values, in the order of insertion. A lookup reads a slot and a value, so
+    /// the values lie apart from the keys.
     keys: Vec<FlowKey>,
     values: Vec<T>,
-    /// Keys with their indices, or [`EMPTY`]. The number of slots is a power of two, and at most half of them are in use.
+    /// Keys with their indices, or [`EMPTY`]. The number of slots is a power of two, and at most
+    /// half of them are in use.
     slots: Vec<(FlowKey, u32)>,
-    /// The number of entries from which [`forget`](Self::forget) looks for those that it may remove.
+    /// The number of entries from which [`forget`](Self::forget) looks for those that it may
+    /// remove.
     crowded: usize,
 }
 
@@ -31,26 +35,26 @@ impl<T> FlowTable<T> {
     /// The number of entries below which [`forget`](Self::forget) removes none.
     pub const FEW: usize = 1024;
 
-    /// A table without entries.
+    /// Returns a table without entries.
     #[must_use]
     pub const fn new() -> Self {
         Self { keys: Vec::new(), values: Vec::new(), slots: Vec::new(), crowded: Self::FEW }
     }
 
-    /// The value of `flow`.
+    /// Returns the value of `flow`.
     #[must_use]
     #[inline]
     pub fn get(&self, flow: FlowKey) -> Option<&T> {
         self.find(flow).map(|index| &self.values[index])
     }
 
-    /// The value of `flow`, mutable.
+    /// Returns the value of `flow`, mutable.
     #[inline]
     pub fn get_mut(&mut self, flow: FlowKey) -> Option<&mut T> {
         self.find(flow).map(|index| &mut self.values[index])
     }
 
-    /// The value of `flow`, which is inserted with `make` if there is none.
+    /// Returns the value of `flow`, which is inserted with `make` if there is none.
     pub fn entry(&mut self, flow: FlowKey, make: impl FnOnce() -> T) -> &mut T {
         let index = match self.find(flow) {
             Some(index) => index,
@@ -70,7 +74,7 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.keys.len()
@@ -82,8 +86,9 @@ impl<T> FlowTable<T> {
         self.keys.is_empty()
     }
 
-    /// If there are many entries, removes those that `keep` does not want. It looks at all of them once there are [`FEW`](Self::FEW), and then
-    /// whenever their number has doubled, so that a call for each insertion takes constant time on average.
+    /// If there are many entries, removes those that `keep` does not want. It looks at all of them
+    /// once there are [`FEW`](Self::FEW), and then whenever their number has doubled, so that a
+    /// call for each insertion takes constant time on average.
     #[inline]
     pub fn forget(&mut self, keep: impl FnMut(&T) -> bool) {
         if self.keys.len() >= self.crowded {
@@ -99,7 +104,7 @@ impl<T> FlowTable<T> {
         self.rebuild();
     }
 
-    /// All entries, in the order of their insertion.
+    /// Returns all entries, in the order of their insertion.
     pub fn iter(&self) -> impl Iterator<Item = (FlowKey, &T)> {
         self.keys.iter().copied().zip(&self.values)
     }

@@ -1,7 +1,8 @@
 //! Identifiers that all crates share.
 //!
-//! A packet carries two of them: the [`NodeId`] of its destination and the [`FlowKey`] of its flow. The third, the [`PortId`],
-//! identifies the attachment of an endpoint to a network; no packet carries it.
+//! A packet carries two of them: the [`NodeId`] of its destination and the [`FlowKey`] of its flow.
+//! The third, the [`PortId`], identifies the attachment of an endpoint to a network; no packet
+//! carries it.
 
 use std::fmt;
 
@@ -10,10 +11,11 @@ use std::fmt;
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// The destination of a packet whose address belongs to no node. The network counts and drops such a packet.
+    /// The destination of a packet whose address belongs to no node. The network counts and drops
+    /// such a packet.
     pub const NOWHERE: Self = Self(u32::MAX);
 
-    /// The index in a list of all nodes.
+    /// Returns the index in a list of all nodes.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -26,27 +28,29 @@ impl fmt::Debug for NodeId {
     }
 }
 
-/// The attachment of an endpoint to a network, counted from zero in the order in which endpoints joined.
+/// The attachment of an endpoint to a network, counted from zero in the order in which endpoints
+/// joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
 
 impl PortId {
-    /// The index in a list of all ports.
+    /// Returns the index in a list of all ports.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// One direction of one connection: a hash of the protocol, the addresses and the ports of its packets.
+/// One direction of one connection: a hash of the protocol, the addresses and the ports of its
+/// packets.
 ///
-/// The two directions of a connection have different keys. The 64-bit hash is treated as unique: the probability that any two of ten
-/// thousand flows share a key is below 10⁻¹¹.
+/// The two directions of a connection have different keys. The 64-bit hash is treated as unique:
+/// the probability that any two of ten thousand flows share a key is below 10⁻¹¹.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey(pub u64);
 
 impl FlowKey {
-    /// The key of the five-tuple that is encoded in `words`; their order matters.
+    /// Returns the key of the five-tuple that is encoded in `words`; their order matters.
     #[must_use]
     pub fn of_words(words: &[u64]) -> Self {
         Self(words.iter().fold(0, |hash, word| mix(hash ^ word)))
@@ -59,8 +63,9 @@ impl fmt::Debug for FlowKey {
     }
 }
 
-/// A bijection of 64-bit words in which each input bit affects every output bit: the finaliser of `SplitMix64` (Steele, Lea and
-/// Flood, OOPSLA 2014, `mix64variant13`), after adding an odd constant so that zero does not map to itself.
+/// Returns a bijection of 64-bit words in which each input bit affects every output bit: the
+/// finaliser of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014, `mix64variant13`), after adding
+/// an odd constant so that zero does not map to itself.
 const fn mix(word: u64) -> u64 {
     let mut word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

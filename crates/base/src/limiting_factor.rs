@@ -1,7 +1,7 @@
 //! What keeps a sender from sending.
 
-/// The rate-limiting factor of a sender (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002): what kept the next octets back when the last
-/// attempt to send ended.
+/// The rate-limiting factor of a sender (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002): what
+/// kept the next octets back when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitingFactor {
     /// The application: everything that it has written was sent.

@@ -2,24 +2,27 @@
 
 use crate::Instant;
 
-/// A protocol endpoint or a box on a path: a state machine without clock, socket, file, thread or global state.
+/// A protocol endpoint or a box on a path: a state machine without clock, socket, file, thread or
+/// global state.
 ///
 /// # The caller's order
 ///
-/// 1. At an instant `now`, call [`accept`](Machine::accept) for a datagram that has arrived, or [`wake`](Machine::wake)
-///    once [`deadline`](Machine::deadline) has come.
-/// 2. Then call [`poll`](Machine::poll) with the same `now` until it returns `None`. One input may yield many datagrams; if one of
-///    them causes another input at the same instant, that input may be accepted before the next datagram is polled.
+/// 1. At an instant `now`, call [`accept`](Machine::accept) for a datagram that has arrived, or
+///    [`wake`](Machine::wake) once [`deadline`](Machine::deadline) has come.
+/// 2. Then call [`poll`](Machine::poll) with the same `now` until it returns `None`. One input may
+///    yield many datagrams; if one of them causes another input at the same instant, that input may
+///    be accepted before the next datagram is polled.
 /// 3. Then read [`deadline`](Machine::deadline); it replaces any earlier deadline.
 ///
-/// `now` never runs backwards. Several inputs may share one instant; each is followed by steps 2 and 3. Waking a machine
-/// before its deadline is allowed and has no effect.
+/// `now` never runs backwards. Several inputs may share one instant; each is followed by steps 2
+/// and 3. Waking a machine before its deadline is allowed and has no effect.
 pub trait Machine {
-    /// What the machine accepts and emits: an endpoint its transport's protocol data unit, a box on a path a
-    /// [`Datagram`](crate::Datagram).
+    /// What the machine accepts and emits: an endpoint its transport's protocol data unit, a box on
+    /// a path a [`Datagram`](crate::Datagram).
     type Datagram;
 
-    /// What [`accept`](Machine::accept) tells of a datagram: an endpoint its [`Fate`](crate::Fate), a box on a path nothing.
+    /// What [`accept`](Machine::accept) tells of a datagram: an endpoint its [`Fate`](crate::Fate),
+    /// a box on a path nothing.
     type Outcome;
 
     /// Accepts a datagram that arrives now. Returns what became of it.
@@ -28,9 +31,10 @@ pub trait Machine {
     /// Handles the timers that have expired.
     fn wake(&mut self, now: Instant);
 
-    /// The earliest absolute instant at which the machine must be woken, or `None` if it only waits for input.
+    /// Returns the earliest absolute instant at which the machine must be woken, or `None` if it
+    /// only waits for input.
     fn deadline(&self) -> Option<Instant>;
 
-    /// The next datagram that leaves now, or `None`.
+    /// Returns the next datagram that leaves now, or `None`.
     fn poll(&mut self, now: Instant) -> Option<Self::Datagram>;
 }

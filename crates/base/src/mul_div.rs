@@ -1,6 +1,7 @@
 //! Products that are divided at once, as of a rate and a time.
 
-/// `value * factor / divisor`, rounded down, whatever the product; `u64::MAX` if the quotient is larger.
+/// `value * factor / divisor`, rounded down, whatever the product; `u64::MAX` if the quotient is
+/// larger.
 ///
 /// Most products have 64 bits, and dividing one of 128 takes a call.
 ///

@@ -1,7 +1,7 @@
 //! The interface between an application and an endpoint.
 //!
-//! Ports move counts of octets, which is all that a simulation needs. With real data, the driver of the endpoint keeps the octets by
-//! their offset and moves them along with the counts.
+//! Ports move counts of octets, which is all that a simulation needs. With real data, the driver of
+//! the endpoint keeps the octets by their offset and moves them along with the counts.
 
 use crate::Instant;
 
@@ -15,7 +15,8 @@ pub enum Port<'a> {
     None,
 }
 
-/// A port over which octets move in order, in both directions. An endpoint that only sends data keeps the default methods for reading.
+/// A port over which octets move in order, in both directions. An endpoint that only sends data
+/// keeps the default methods for reading.
 pub trait StreamPort {
     /// Opens the connection. A passive endpoint ignores this.
     fn open(&mut self, now: Instant);
@@ -23,21 +24,23 @@ pub trait StreamPort {
     /// Returns `true` if the connection is open.
     fn is_open(&self) -> bool;
 
-    /// The number of octets that may be written now.
+    /// Returns the number of octets that may be written now.
     fn room(&self) -> u64;
 
-    /// Writes `octets` octets. Returns the number accepted: at most [`room`](Self::room), and zero after a close.
+    /// Writes `octets` octets. Returns the number accepted: at most [`room`](Self::room), and zero
+    /// after a close.
     fn write(&mut self, now: Instant, octets: u64) -> u64;
 
     /// Ends the stream after the octets written so far.
     fn close(&mut self, now: Instant);
 
-    /// Closes the stream and, if the transport can, discards the octets that were written but not yet sent.
+    /// Closes the stream and, if the transport can, discards the octets that were written but not
+    /// yet sent.
     fn truncate(&mut self, now: Instant) {
         self.close(now);
     }
 
-    /// The number of octets that may be read now.
+    /// Returns the number of octets that may be read now.
     fn readable(&self) -> u64 {
         0
     }
@@ -52,40 +55,47 @@ pub trait StreamPort {
         false
     }
 
-    /// The streams of the same connection. Returns `None` if the transport has only this one for its applications.
+    /// Returns the streams of the same connection. Returns `None` if the transport has only this
+    /// one for its applications.
     fn streams(&mut self) -> Option<&mut dyn StreamsPort> {
         None
     }
 
-    /// The port for messages of the same connection. Returns `None` if the transport has none.
+    /// Returns the port for messages of the same connection. Returns `None` if the transport has
+    /// none.
     fn messages(&mut self) -> Option<&mut dyn MessagePort> {
         None
     }
 }
 
-/// A port over which several streams of octets move in both directions. Streams have the numbers in the order in which the end that opens
-/// the connection opens them: stream 0 is that of the [`StreamPort`], which is there from the start.
+/// A port over which several streams of octets move in both directions. Streams have the numbers in
+/// the order in which the end that opens the connection opens them: stream 0 is that of the
+/// [`StreamPort`], which is there from the start.
 pub trait StreamsPort {
-    /// Opens the next stream. Only the end that has opened the connection may. Returns `false` if the peer lets no more be opened now.
+    /// Opens the next stream. Only the end that has opened the connection may. Returns `false` if
+    /// the peer lets no more be opened now.
     fn open(&mut self) -> bool;
 
-    /// Writes `octets` octets to a stream. Returns the number accepted: zero if there is no such stream.
+    /// Writes `octets` octets to a stream. Returns the number accepted: zero if there is no such
+    /// stream.
     fn write(&mut self, number: u32, octets: u64) -> u64;
 
     /// Ends a stream after the octets written so far. The other direction is left as it is.
     fn close(&mut self, number: u32);
 
-    /// Reads at most `most` octets of a stream. Returns the number read: zero if there is no such stream yet.
+    /// Reads at most `most` octets of a stream. Returns the number read: zero if there is no such
+    /// stream yet.
     fn read(&mut self, now: Instant, number: u32, most: u64) -> u64;
 }
 
 /// A port over which messages move, each apart from the others: none waits for one before it.
 pub trait MessagePort {
-    /// Sends a message of `octets` octets, which is given up if it is not acknowledged by `until`. Returns `false` if the peer accepts no
-    /// more messages now.
+    /// Sends a message of `octets` octets, which is given up if it is not acknowledged by `until`.
+    /// Returns `false` if the peer accepts no more messages now.
     fn send(&mut self, now: Instant, octets: u64, until: Instant) -> bool;
 
-    /// Reads what has arrived of a message, in order or not. Returns `None` if there is nothing to read.
+    /// Reads what has arrived of a message, in order or not. Returns `None` if there is nothing to
+    /// read.
     fn receive(&mut self, now: Instant) -> Option<Arrival>;
 }
 
@@ -98,7 +108,8 @@ pub struct Arrival {
     pub octets: u64,
 }
 
-/// A port over which datagrams move. An endpoint keeps the default methods for what it does not do: sending or receiving.
+/// A port over which datagrams move. An endpoint keeps the default methods for what it does not do:
+/// sending or receiving.
 pub trait DatagramPort {
     /// Opens the port.
     fn open(&mut self, _now: Instant) {}

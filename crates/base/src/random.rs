@@ -1,7 +1,8 @@
 //! Named random streams.
 //!
-//! Each component that needs random numbers asks the run's [`Seed`] for a [`Stream`] by its own name (`"link/btl_forward/loss"`). Its
-//! draws then depend on the seed and on that name only: another component, or more draws in another component, do not change them.
+//! Each component that needs random numbers asks the run's [`Seed`] for a [`Stream`] by its own
+//! name (`"link/btl_forward/loss"`). Its draws then depend on the seed and on that name only:
+//! another component, or more draws in another component, do not change them.
 
 use crate::Duration;
 use rand_core::{Rng, SeedableRng};
@@ -12,14 +13,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream of the component called `name`.
+    /// Returns the stream of the component called `name`.
     #[must_use]
     pub fn stream(self, name: &str) -> Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(self.0 ^ fnv1a(name)))
     }
 }
 
-/// FNV-1a with 64 bits: a fixed function of the name; the standard library does not guarantee that its hasher stays the same.
+/// FNV-1a with 64 bits: a fixed function of the name; the standard library does not guarantee that
+/// its hasher stays the same.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -34,7 +36,8 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform over 0…`bound` − 1, without bias (Lemire, "Fast random integer generation in an interval", 2019).
+    /// Uniform over 0…`bound` − 1, without bias (Lemire, "Fast random integer generation in an
+    /// interval", 2019).
     ///
     /// # Panics
     /// If `bound` is zero.

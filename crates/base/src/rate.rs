@@ -45,8 +45,9 @@ impl fmt::Debug for Rate {
 
 /// Turns sizes into transmission times whose rounding errors do not accumulate.
 ///
-/// At 866.7 Mbps, transmission times are not whole nanoseconds. The remainder of each division is carried into the next, so a busy
-/// serializer is never more than a nanosecond away from the exact rate, however long it runs.
+/// At 866.7 Mbps, transmission times are not whole nanoseconds. The remainder of each division is
+/// carried into the next, so a busy serializer is never more than a nanosecond away from the exact
+/// rate, however long it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serializer {
     /// The remainder of the divisions so far, in bits times 10⁹; less than the rate.
@@ -72,7 +73,7 @@ impl Division {
 }
 
 impl Serializer {
-    /// The transmission time of `size` at `rate`, immediately after the packet before it.
+    /// Returns the transmission time of `size` at `rate`, immediately after the packet before it.
     #[must_use]
     #[inline]
     pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {

@@ -12,7 +12,7 @@ impl Bytes {
     /// Zero octets.
     pub const ZERO: Self = Self(0);
 
-    /// The number of octets.
+    /// Returns the number of octets.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0

@@ -1,7 +1,7 @@
 //! What a driver that holds octets has to know of the streams of an endpoint.
 //!
-//! Endpoints count octets. A driver keeps the octets themselves, by their offsets: those that were written until they are acknowledged, and
-//! those that have arrived until they are read.
+//! Endpoints count octets. A driver keeps the octets themselves, by their offsets: those that were
+//! written until they are acknowledged, and those that have arrived until they are read.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,7 +11,8 @@ use std::ops::Range;
 pub enum Fate {
     /// It was taken. [`StreamEvent::Arrived`] names the octets in it that are new.
     Taken,
-    /// A part of it cannot be read yet and waits for what comes before it. A driver keeps its octets until then.
+    /// A part of it cannot be read yet and waits for what comes before it. A driver keeps its
+    /// octets until then.
     Waits,
     /// Nothing in it is new.
     Duplicate,
@@ -20,7 +21,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// What became of a datagram of several packets, from the fates of two of them.
+    /// Returns what became of a datagram of several packets, from the fates of two of them.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -37,7 +38,8 @@ impl Fate {
 pub enum StreamEvent {
     /// The peer has opened it.
     Opened,
-    /// These octets have arrived for the first time, in the datagram that was just accepted or in one that [waited](Fate::Waits).
+    /// These octets have arrived for the first time, in the datagram that was just accepted or in
+    /// one that [waited](Fate::Waits).
     Arrived(Range<u64>),
     /// There is more to read than before, or the stream has ended.
     Readable,
@@ -47,12 +49,14 @@ pub enum StreamEvent {
     Acknowledged(u64),
     /// The peer has all octets and the end of the stream.
     Finished,
-    /// The peer reads no more of it, for the reason of this code of its application, so that it is reset (RFC 9000, §3.5).
+    /// The peer reads no more of it, for the reason of this code of its application, so that it is
+    /// reset (RFC 9000, §3.5).
     Stopped {
         /// The code.
         code: u32,
     },
-    /// The peer sends no more of it. `code` is that of its application, or `None` if the lifetime of a message is over.
+    /// The peer sends no more of it. `code` is that of its application, or `None` if the lifetime
+    /// of a message is over.
     Reset {
         /// The code.
         code: Option<u32>,
@@ -74,7 +78,8 @@ pub struct StreamState {
     pub is_finished: bool,
 }
 
-/// The events that a driver has not taken yet, as an endpoint keeps them. Nothing is kept unless they are recorded.
+/// The events that a driver has not taken yet, as an endpoint keeps them. Nothing is kept unless
+/// they are recorded.
 #[derive(Debug, Default)]
 pub struct StreamEvents {
     is_recording: bool,

@@ -20,7 +20,7 @@ impl Instant {
     /// Later than every event of any run.
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the start.
+    /// Returns the instant `nanos` nanoseconds after the start.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
@@ -38,19 +38,19 @@ impl Instant {
         self.0 as f64 / 1e9
     }
 
-    /// Time passed since `earlier`; zero if `earlier` is later.
+    /// Returns time passed since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The instant `span` before this one, or the first if there is none.
+    /// Returns the instant `span` before this one, or the first if there is none.
     #[must_use]
     pub const fn saturating_sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
 
-    /// The earlier of two optional instants, or `None` if both are.
+    /// Returns the earlier of two optional instants, or `None` if both are.
     #[must_use]
     #[inline]
     pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
@@ -60,7 +60,7 @@ impl Instant {
         }
     }
 
-    /// The first multiple of `period` at or after this instant.
+    /// Returns the first multiple of `period` at or after this instant.
     ///
     /// # Panics
     /// If `period` is zero.
@@ -76,31 +76,32 @@ impl Duration {
     /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of nanoseconds.
+    /// Returns a span of nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of microseconds.
+    /// Returns a span of microseconds.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A span of milliseconds.
+    /// Returns a span of milliseconds.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of seconds.
+    /// Returns a span of seconds.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// The nearest nanosecond to `secs` seconds; negative and unrepresentable values saturate.
+    /// Returns the nearest nanosecond to `secs` seconds; negative and unrepresentable values
+    /// saturate.
     #[must_use]
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * 1e9).round() as u64)
@@ -136,19 +137,19 @@ impl Duration {
         self.0 == 0
     }
 
-    /// The absolute difference to `other`.
+    /// Returns the absolute difference to `other`.
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
 
-    /// This span minus `other`, or zero if `other` is longer.
+    /// Returns this span minus `other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This span times `factor`, at most [`Duration::MAX`].
+    /// Returns this span times `factor`, at most [`Duration::MAX`].
     #[must_use]
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))

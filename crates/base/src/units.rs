@@ -1,7 +1,7 @@
 //! Quantities as text with their unit: `15ms`, `16Mbps`, `1448B`, `20packets`.
 //!
-//! The number is a decimal with an optional fraction. It is converted exactly, and rejected if the target type cannot represent it
-//! exactly.
+//! The number is a decimal with an optional fraction. It is converted exactly, and rejected if the
+//! target type cannot represent it exactly.
 
 use crate::{Bytes, Duration, Rate};
 use std::fmt;
@@ -31,13 +31,13 @@ pub struct UnitError {
 }
 
 impl UnitError {
-    /// What was expected.
+    /// Returns what was expected.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// Why the text does not match.
+    /// Returns why the text does not match.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
@@ -52,7 +52,8 @@ impl fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// Parses `text` as a number followed by one of `units`. Returns the number times the factor of the unit.
+/// Parses `text` as a number followed by one of `units`. Returns the number times the factor of the
+/// unit.
 fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
     let refuse = |why: &str| {
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
@@ -94,8 +95,8 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     u64::try_from(scaled / scale).map_err(|_| refuse("it is too large"))
 }
 
-/// Writes `value` with the largest of `units` that does not exceed it, or with the first if `value` is zero. Parsing the text yields
-/// the same value.
+/// Writes `value` with the largest of `units` that does not exceed it, or with the first if `value`
+/// is zero. Parsing the text yields the same value.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let reached = units.iter().find(|(_, factor)| value >= *factor);
     let (unit, factor) = reached.or(units.first()).copied().unwrap_or(("", 1));
@@ -110,7 +111,8 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)
 /// The schema keyword that names the type of a quantity.
 pub const QUANTITY: &str = "x-acklab-quantity";
 
-/// Implements serialisation and the JSON Schema of a type with `FromStr` and `Display`, which scenarios write as a string with a unit.
+/// Implements serialisation and the JSON Schema of a type with `FromStr` and `Display`, which
+/// scenarios write as a string with a unit.
 macro_rules! scenario_text {
     ($type:ty, $name:literal, $description:literal, $pattern:expr, $examples:expr) => {
         impl serde::Serialize for $type {
