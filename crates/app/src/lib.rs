@@ -14,8 +14,9 @@
 //! | [`reader`] | [`Reader`]: an application that reads received data |
 //! | [`player`] | [`Player`]: a reader that plays a video and measures what its viewer sees |
 //!
-//! An application runs whenever its endpoint has been called, and at its own [deadline](Writer::deadline). It knows a
-//! [`StreamPort`](acklab_base::StreamPort), a [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort) and
+//! An application runs whenever its endpoint has been called, and at its own
+//! [deadline](Writer::deadline). It knows a [`StreamPort`](acklab_base::StreamPort), a
+//! [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort) and
 //! no transport, and it moves counts of octets.
 
 pub mod page;

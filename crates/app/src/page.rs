@@ -1,8 +1,9 @@
 //! A page of objects: one end asks, the other answers.
 //!
-//! The [`Browser`] opens the connection and asks for a document. Once it has the document, it asks for the objects that the document names.
-//! The [`Server`] answers each request with so many octets as the object has. Requests and responses are counts of octets: which object a
-//! request is for follows from its stream, or from its place among the requests of one stream.
+//! The [`Browser`] opens the connection and asks for a document. Once it has the document, it asks
+//! for the objects that the document names. The [`Server`] answers each request with so many octets
+//! as the object has. Requests and responses are counts of octets: which object a request is for
+//! follows from its stream, or from its place among the requests of one stream.
 
 mod browser;
 mod server;
@@ -24,7 +25,8 @@ pub mod counter {
     pub const COMPLETE: &str = "page_complete";
 }
 
-/// A page. The application at `to` opens the connection and asks; the application at `from` answers.
+/// A page. The application at `to` opens the connection and asks; the application at `from`
+/// answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
@@ -32,7 +34,8 @@ pub struct Page {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(example = "30kB")]
     pub document: Bytes,
-    /// Draw the size of the document from this distribution instead. Each copy of the flow draws a size of its own.
+    /// Draw the size of the document from this distribution instead. Each copy of the flow draws a
+    /// size of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
     /// The sizes of the responses to the requests that follow it.
@@ -61,7 +64,8 @@ pub enum Requests {
     /// All at once when the document is complete.
     #[default]
     Parallel,
-    /// Each when the one before it is complete, as over a connection of HTTP/1.1 without pipelining.
+    /// Each when the one before it is complete, as over a connection of HTTP/1.1 without
+    /// pipelining.
     Serial,
 }
 
@@ -69,15 +73,16 @@ pub enum Requests {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// A stream for each object where the transport has several for its applications, which QUIC does: they take turns, and none waits for
-    /// another. Otherwise one stream.
+    /// A stream for each object where the transport has several for its applications, which QUIC
+    /// does: they take turns, and none waits for another. Otherwise one stream.
     #[default]
     Many,
     /// One stream: responses follow each other in the order of the requests.
     One,
 }
 
-/// The size of a request with its headers. It fits one packet, and nothing else depends on it.
+/// Returns the size of a request with its headers. It fits one packet, and nothing else depends on
+/// it.
 const fn one_request() -> Bytes {
     Bytes(400)
 }
@@ -88,7 +93,7 @@ fn is_zero(size: &Bytes) -> bool {
 }
 
 impl Page {
-    /// The same with a document whose size is drawn, if its size is one to be drawn.
+    /// Returns the same with a document whose size is drawn, if its size is one to be drawn.
     #[must_use]
     pub fn sized(self, chance: impl FnOnce() -> Stream) -> Self {
         match self.sizes {
@@ -97,24 +102,24 @@ impl Page {
         }
     }
 
-    /// The sizes of the responses, in the order of the requests.
+    /// Returns the sizes of the responses, in the order of the requests.
     pub fn sizes(&self) -> impl Iterator<Item = u64> {
         [self.document].into_iter().chain(self.objects.iter().copied()).map(Bytes::get)
     }
 
-    /// The number of responses.
+    /// Returns the number of responses.
     #[must_use]
     pub const fn count(&self) -> usize {
         1 + self.objects.len()
     }
 
-    /// Octets of all requests.
+    /// Returns the number of octets of all requests.
     #[must_use]
     pub const fn requested(&self) -> Bytes {
         Bytes(self.request.get() * self.count() as u64)
     }
 
-    /// The name as the flows table writes it.
+    /// Returns the name as the flows table writes it.
     #[must_use]
     pub fn label(&self) -> String {
         let octets: u64 = self.sizes().sum();

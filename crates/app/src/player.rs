@@ -43,7 +43,8 @@ pub struct Player {
     after_stall: AfterStall,
     /// When the viewer turns away.
     stop: Option<Instant>,
-    /// Whether frames may be missing for good, because they are datagrams or messages with a deadline.
+    /// Whether frames may be missing for good, because they are datagrams or messages with a
+    /// deadline.
     is_lossy: bool,
     /// When playback began.
     began: Option<Instant>,
@@ -56,7 +57,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// An application that plays the video of `frames` until `stop`.
+    /// Returns an application that plays the video of `frames` until `stop`.
     #[must_use]
     pub fn new(frames: Frames, buffer: Duration, after_stall: AfterStall, stop: Option<Instant>) -> Self {
         let video = *frames.video();
@@ -104,7 +105,7 @@ impl Player {
         }
     }
 
-    /// When the application must run next, or `None` if it only waits for data.
+    /// Returns when the application must run next, or `None` if it only waits for data.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.due.filter(|due| self.stalled.is_none() && self.stop.is_none_or(|stop| *due < stop))
@@ -128,7 +129,7 @@ impl Player {
         }
     }
 
-    /// Whether the next frame can be shown, whole or damaged.
+    /// Returns whether the next frame can be shown, whole or damaged.
     fn is_ready(&self) -> bool {
         self.arrivals.is_complete() || (self.is_lossy && self.arrivals.is_passed_over())
     }
@@ -186,7 +187,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// A player of frames of one datagram each, every 1/60 s, with a buffer of 50 ms.
+    /// Returns a player of frames of one datagram each, every 1/60 s, with a buffer of 50 ms.
     fn player(after_stall: AfterStall) -> Player {
         let frames = Frames::new(even(60, 2, None), Seed(1).stream("source"));
         Player::new(frames, Duration::from_millis(50), after_stall, None)

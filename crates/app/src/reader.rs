@@ -27,7 +27,8 @@ pub struct Paced {
 }
 
 impl Reader {
-    /// An application that reads as `reading` says. `play` makes the player of a video, if there is one.
+    /// Returns an application that reads as `reading` says. `play` makes the player of a video, if
+    /// there is one.
     #[must_use]
     pub fn new(reading: Reading, play: impl FnOnce(Reading) -> Option<Player>) -> Self {
         match reading {
@@ -50,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// When the application must run next, or `None` if it only waits for data.
+    /// Returns when the application must run next, or `None` if it only waits for data.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         match self {

@@ -4,13 +4,15 @@ use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A model of an application that reads. Unread data fill the receive buffer and so reduce the window that is advertised to the peer.
+/// A model of an application that reads. Unread data fill the receive buffer and so reduce the
+/// window that is advertised to the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reading {
     /// Reads all data on arrival.
     AtOnce {},
-    /// Reads up to `read` octets at a time, at even intervals, so that it reads at no more than `rate`.
+    /// Reads up to `read` octets at a time, at even intervals, so that it reads at no more than
+    /// `rate`.
     Constant {
         /// The maximum rate of reading.
         rate: Rate,
@@ -18,13 +20,14 @@ pub enum Reading {
         #[serde(default = "one_read")]
         read: Bytes,
     },
-    /// Plays a video: reads everything on arrival and shows a frame at a time. It begins `buffer` after the first frame has arrived.
+    /// Plays a video: reads everything on arrival and shows a frame at a time. It begins `buffer`
+    /// after the first frame has arrived.
     ///
-    /// Playback stalls if a frame that is due has not arrived. Over a transport that loses data it goes on as soon as something of a later
-    /// frame has arrived, and shows the frame damaged.
+    /// Playback stalls if a frame that is due has not arrived. Over a transport that loses data it
+    /// goes on as soon as something of a later frame has arrived, and shows the frame damaged.
     Playback {
-        /// How much video is held back. Android's Miracast source takes a latency below 100 ms for a sign of spare capacity
-        /// (`PlaybackSession::onSinkFeedback`).
+        /// How much video is held back. Android's Miracast source takes a latency below 100 ms for
+        /// a sign of spare capacity (`PlaybackSession::onSinkFeedback`).
         #[serde(default = "buffer")]
         #[schemars(example = "100ms")]
         buffer: Duration,
@@ -38,7 +41,8 @@ pub enum Reading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterStall {
-    /// Frames that are overdue are shown at once, as on a screen that mirrors another: a stall does not delay what follows.
+    /// Frames that are overdue are shown at once, as on a screen that mirrors another: a stall does
+    /// not delay what follows.
     #[default]
     CatchUp,
     /// All that follows is shown later, and playback goes on with a full buffer, as for a film.
@@ -49,7 +53,7 @@ const fn buffer() -> Duration {
     Duration::from_millis(100)
 }
 
-/// The size of a read of iperf3's receiver over TCP (`DEFAULT_TCP_BLKSIZE`).
+/// Returns the size of a read of iperf3's receiver over TCP (`DEFAULT_TCP_BLKSIZE`).
 const fn one_read() -> Bytes {
     Bytes(128 << 10)
 }

@@ -36,7 +36,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// Its size.
+    /// Returns its size.
     #[must_use]
     pub const fn octets(self) -> u64 {
         match self {
@@ -47,7 +47,8 @@ impl Write {
 }
 
 impl Schedule {
-    /// The schedule of `traffic`. Returns `None` if it has no rate. The schedule starts with [`begin`](Self::begin).
+    /// Returns the schedule of `traffic`. Returns `None` if it has no rate. The schedule starts
+    /// with [`begin`](Self::begin).
     #[must_use]
     pub fn of(traffic: Traffic, chance: Stream) -> Option<Self> {
         let intervals = Serializer::default();
@@ -70,13 +71,13 @@ impl Schedule {
         self.next = None;
     }
 
-    /// When the next write is due.
+    /// Returns when the next write is due.
     #[must_use]
     pub const fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// The next write that has become due.
+    /// Returns the next write that has become due.
     pub fn take_due(&mut self, now: Instant) -> Option<Write> {
         let due = self.next.filter(|due| *due <= now)?;
         let (write, gap) = match &mut self.source {
@@ -86,7 +87,8 @@ impl Schedule {
             }
             Source::Video(frames) => (Write::Frame(frames.draw()), frames.interval()),
         };
-        // An interval is at least a nanosecond, so that the writes that are due come to an end at any rate.
+        // An interval is at least a nanosecond, so that the writes that are due come to an end at
+        // any rate.
         self.next = Some(due + gap.max(Duration::from_nanos(1)));
         Some(write)
     }

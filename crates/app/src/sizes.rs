@@ -1,8 +1,9 @@
 //! Sizes of transfers, drawn from the distributions of published workloads.
 //!
-//! Each is a cumulative distribution of the octets of a flow, given by the points of a published figure and linear between them, as the
-//! traffic generators of the literature read them (`src/common/cdf.c` of HKUST's TrafficGenerator, NSDI 2016, whose tables these are, in
-//! packets of 1500 octets).
+//! Each is a cumulative distribution of the octets of a flow, given by the points of a published
+//! figure and linear between them, as the traffic generators of the literature read them
+//! (`src/common/cdf.c` of HKUST's TrafficGenerator, NSDI 2016, whose tables these are, in packets
+//! of 1500 octets).
 
 use acklab_base::Bytes;
 use acklab_base::random::Stream;
@@ -13,13 +14,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizes {
-    /// Flows of a cluster for web search: half below 73 kB, the mean 1.7 MB (Alizadeh et al., DCTCP, SIGCOMM 2010, Figure 4).
+    /// Flows of a cluster for web search: half below 73 kB, the mean 1.7 MB (Alizadeh et al.,
+    /// DCTCP, SIGCOMM 2010, Figure 4).
     Websearch,
-    /// Flows of a cluster for data mining: half of 1.5 kB, the mean 7.6 MB (Greenberg et al., VL2, SIGCOMM 2009, Figure 2).
+    /// Flows of a cluster for data mining: half of 1.5 kB, the mean 7.6 MB (Greenberg et al., VL2,
+    /// SIGCOMM 2009, Figure 2).
     DataMining,
-    /// Flows of a leader of a cache: half below 19.5 kB, the mean 0.9 MB (Roy et al., Facebook's network, SIGCOMM 2015, Figure 6).
+    /// Flows of a leader of a cache: half below 19.5 kB, the mean 0.9 MB (Roy et al., Facebook's
+    /// network, SIGCOMM 2015, Figure 6).
     Cache,
-    /// Flows of a cluster for Hadoop: half below 75 kB, the mean 4.2 MB (Roy et al., Facebook's network, SIGCOMM 2015, Figure 6).
+    /// Flows of a cluster for Hadoop: half below 75 kB, the mean 4.2 MB (Roy et al., Facebook's
+    /// network, SIGCOMM 2015, Figure 6).
     Hadoop,
 }
 
@@ -30,7 +35,7 @@ impl Sizes {
     /// All distributions.
     pub const ALL: [Self; 4] = [Self::Websearch, Self::DataMining, Self::Cache, Self::Hadoop];
 
-    /// The name in scenarios.
+    /// Returns the name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +46,8 @@ impl Sizes {
         }
     }
 
-    /// Sizes in packets, each with the share of flows that are no larger. What lies below the first has its size.
+    /// Sizes in packets, each with the share of flows that are no larger. What lies below the first
+    /// has its size.
     const fn points(self) -> &'static [(f64, f64)] {
         match self {
             Self::Websearch => &[
@@ -104,7 +110,7 @@ impl Sizes {
         self.quantile(chance.unit())
     }
 
-    /// The size that the given share of transfers does not exceed.
+    /// Returns the size that the given share of transfers does not exceed.
     #[must_use]
     pub fn quantile(self, share: f64) -> Bytes {
         let points = self.points();
@@ -117,7 +123,7 @@ impl Sizes {
         Bytes(((packets * PACKET).round() as u64).max(1))
     }
 
-    /// The mean size.
+    /// Returns the mean size.
     #[must_use]
     pub fn mean(self) -> f64 {
         let points = self.points();
@@ -134,8 +140,9 @@ mod tests {
 
     #[test]
     fn means_are_those_of_the_literature() {
-        // 1.7 MB for web search (Bai et al., NSDI 2016, Table 2: 1.6 MB of 1460-octet packets) and 7.4 MB for data mining (Alizadeh et
-        // al., pFabric, SIGCOMM 2013, §5: 7.4 MB); the rest by hand from the points.
+        // 1.7 MB for web search (Bai et al., NSDI 2016, Table 2: 1.6 MB of 1460-octet packets) and
+        // 7.4 MB for data mining (Alizadeh et al., pFabric, SIGCOMM 2013, §5: 7.4 MB); the rest by
+        // hand from the points.
         for (sizes, expected) in
             [(Sizes::Websearch, 1.71), (Sizes::DataMining, 7.6), (Sizes::Cache, 0.9), (Sizes::Hadoop, 4.2)]
         {

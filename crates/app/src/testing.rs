@@ -30,7 +30,7 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox with these arrivals.
+    /// Returns a mailbox with these arrivals.
     pub(crate) fn of(arrived: impl IntoIterator<Item = Arrival>) -> Self {
         Self { arrived: arrived.into_iter().collect(), ..Self::default() }
     }
@@ -57,7 +57,7 @@ impl MessagePort for Mailbox {
 }
 
 impl Pipe {
-    /// A port that is not yet open, with a send buffer of `buffer` octets.
+    /// Returns a port that is not yet open, with a send buffer of `buffer` octets.
     pub(crate) fn of(buffer: u64) -> Self {
         Self { buffer, ..Self::default() }
     }

@@ -20,7 +20,8 @@ pub enum Traffic {
         #[serde(default = "one_segment")]
         write: Bytes,
     },
-    /// Writes `write` octets at exponentially distributed intervals, so that the mean rate is `rate`.
+    /// Writes `write` octets at exponentially distributed intervals, so that the mean rate is
+    /// `rate`.
     Poisson {
         /// Mean rate.
         rate: Rate,
@@ -33,7 +34,8 @@ pub enum Traffic {
         /// Size of the transfer.
         size: Bytes,
     },
-    /// Writes as many octets as are drawn from a distribution, and closes. Each copy of a flow draws a size of its own.
+    /// Writes as many octets as are drawn from a distribution, and closes. Each copy of a flow
+    /// draws a size of its own.
     Drawn {
         /// The distribution.
         sizes: Sizes,
@@ -42,14 +44,15 @@ pub enum Traffic {
     Video(Video),
 }
 
-/// The payload of a full-sized segment with timestamps; also of iperf3's datagrams, whose size is that of the segments of its control
-/// connection.
+/// Returns the payload of a full-sized segment with timestamps; also of iperf3's datagrams, whose
+/// size is that of the segments of its control connection.
 const fn one_segment() -> Bytes {
     Bytes(1448)
 }
 
 impl Traffic {
-    /// The size of one write, or of a full datagram of a video. Returns `None` for traffic without a rate.
+    /// Returns the size of one write, or of a full datagram of a video. Returns `None` for traffic
+    /// without a rate.
     #[must_use]
     pub const fn write(&self) -> Option<Bytes> {
         match self {
@@ -59,7 +62,7 @@ impl Traffic {
         }
     }
 
-    /// The name of the traffic as CCperf writes it.
+    /// Returns the name of the traffic as CCperf writes it.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
@@ -72,7 +75,7 @@ impl Traffic {
         }
     }
 
-    /// The same with a size that is drawn, if its size is one to be drawn.
+    /// Returns the same with a size that is drawn, if its size is one to be drawn.
     #[must_use]
     pub fn sized(self, chance: impl FnOnce() -> Stream) -> Self {
         match self {
@@ -81,7 +84,7 @@ impl Traffic {
         }
     }
 
-    /// The octets that it writes in all, if it ends by itself.
+    /// Returns the octets that it writes in all, if it ends by itself.
     #[must_use]
     pub const fn total(&self) -> Option<Bytes> {
         match self {
@@ -90,7 +93,7 @@ impl Traffic {
         }
     }
 
-    /// The video, if it is one.
+    /// Returns the video, if it is one.
     #[must_use]
     pub const fn video(&self) -> Option<&Video> {
         match self {

@@ -1,6 +1,7 @@
 //! A video that is encoded while it is watched, as a sequence of frames.
 //!
-//! Defaults are those of a screen projected with Miracast: an H.264 stream at a constant bit rate in an MPEG transport stream.
+//! Defaults are those of a screen projected with Miracast: an H.264 stream at a constant bit rate
+//! in an MPEG transport stream.
 
 use acklab_base::random::Stream;
 use acklab_base::{Bytes, Duration, Rate, Serializer};
@@ -9,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// Octets of a packet of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3.2).
 const TS_PACKET: u64 = 188;
-/// Packets of a transport stream in an RTP packet: as many as fit 1500 octets after the RTP header, as Android's Miracast source packs them
-/// (`Sender.cpp` of `libstagefright/wifi-display`, `kMaxNumTSPacketsPerRTPPacket`).
+/// Packets of a transport stream in an RTP packet: as many as fit 1500 octets after the RTP header,
+/// as Android's Miracast source packs them (`Sender.cpp` of `libstagefright/wifi-display`,
+/// `kMaxNumTSPacketsPerRTPPacket`).
 const TS_PACKETS_PER_RTP_PACKET: u64 = 7;
 /// Octets of an RTP header (RFC 3550, §5.1).
 const RTP_HEADER: u64 = 12;
@@ -19,7 +21,8 @@ const RTP_VIDEO: u64 = TS_PACKETS_PER_RTP_PACKET * TS_PACKET;
 /// The bounds of a frame's size relative to the mean of its kind (3GPP TR 38.838, table 5.1.1.1-1).
 const SIZES: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
-/// A video. Sizes of frames follow a truncated normal distribution (3GPP TR 38.838, §5.1.1.1), separately for key frames and all others.
+/// A video. Sizes of frames follow a truncated normal distribution (3GPP TR 38.838, §5.1.1.1),
+/// separately for key frames and all others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
@@ -30,7 +33,8 @@ pub struct Video {
     #[serde(default = "frame_rate")]
     #[schemars(range(min = 1, max = 1000))]
     pub frame_rate: u32,
-    /// Number of frames from one key frame to the next. Default: 15 s at 60 Hz, as in Android's Miracast source (`Converter.cpp`).
+    /// Number of frames from one key frame to the next. Default: 15 s at 60 Hz, as in Android's
+    /// Miracast source (`Converter.cpp`).
     #[serde(default = "group")]
     #[schemars(range(min = 1))]
     pub group: u32,
@@ -38,17 +42,19 @@ pub struct Video {
     #[serde(default = "key_ratio")]
     #[schemars(range(min = 1.0, max = 100.0))]
     pub key_ratio: f64,
-    /// Standard deviation / mean of the sizes of frames of one kind (3GPP TR 38.838, table 5.1.1.1-1).
+    /// Standard deviation / mean of the sizes of frames of one kind (3GPP TR 38.838, table
+    /// 5.1.1.1-1).
     #[serde(default = "variation")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub variation: f64,
-    /// Number of frames after which cyclic intra refresh has repaired a damaged picture without a key frame. Default: Android's Miracast
-    /// source refreshes 10 % of the macroblocks with each frame (`Converter.cpp`).
+    /// Number of frames after which cyclic intra refresh has repaired a damaged picture without a
+    /// key frame. Default: Android's Miracast source refreshes 10 % of the macroblocks with each
+    /// frame (`Converter.cpp`).
     #[serde(default = "refresh")]
     #[schemars(range(min = 1))]
     pub refresh: u32,
-    /// The time after which a frame is given up. Each frame is sent as a message of its own then, which only TACK supports. Default: frames
-    /// are parts of one reliable stream.
+    /// The time after which a frame is given up. Each frame is sent as a message of its own then,
+    /// which only TACK supports. Default: frames are parts of one reliable stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "100ms")]
     pub deadline: Option<Duration>,
@@ -78,19 +84,19 @@ impl Video {
     /// The payload of a full datagram: an RTP packet.
     pub const DATAGRAM: Bytes = Bytes(RTP_HEADER + RTP_VIDEO);
 
-    /// The size of the largest possible frame, in octets.
+    /// Returns the size of the largest possible frame, in octets.
     #[must_use]
     pub fn largest_frame(&self) -> f64 {
         self.mean_sizes().0 * SIZES.end() + TS_PACKET as f64
     }
 
-    /// The mean size of frames of all kinds, in octets.
+    /// Returns the mean size of frames of all kinds, in octets.
     #[must_use]
     pub fn mean_frame(&self) -> f64 {
         self.rate.bits_per_second() as f64 / 8.0 / f64::from(self.frame_rate)
     }
 
-    /// The mean sizes of key frames and of all others, in octets.
+    /// Returns the mean sizes of key frames and of all others, in octets.
     fn mean_sizes(&self) -> (f64, f64) {
         let others = self.mean_frame() * f64::from(self.group) / (f64::from(self.group) - 1.0 + self.key_ratio);
         (others * self.key_ratio, others)
@@ -113,7 +119,7 @@ impl Frame {
         self.size.div_ceil(RTP_VIDEO)
     }
 
-    /// The payloads of these datagrams, RTP headers included.
+    /// Returns the payloads of these datagrams, RTP headers included.
     pub fn payloads(self) -> impl Iterator<Item = u32> {
         let last = self.size - (self.datagrams() - 1) * RTP_VIDEO;
         let full = std::iter::repeat_n(RTP_VIDEO, self.datagrams() as usize - 1);
@@ -121,40 +127,41 @@ impl Frame {
     }
 }
 
-/// The octets of video in a datagram with this payload.
+/// Returns the octets of video in a datagram with this payload.
 #[must_use]
 pub const fn video_in(payload: u32) -> u64 {
     (payload as u64).saturating_sub(RTP_HEADER)
 }
 
-/// The frames of a video, one after another. Both ends of a flow have the same: the writer sends frames, and the reader knows where each
-/// ends, which real ends learn from headers.
+/// The frames of a video, one after another. Both ends of a flow have the same: the writer sends
+/// frames, and the reader knows where each ends, which real ends learn from headers.
 #[derive(Clone, Debug)]
 pub struct Frames {
     video: Video,
     chance: Stream,
     /// The index of the next frame.
     next: u64,
-    /// Octets by which the sizes so far fall short of what was drawn, because sizes are whole packets of the transport stream.
+    /// Octets by which the sizes so far fall short of what was drawn, because sizes are whole
+    /// packets of the transport stream.
     rest: f64,
     /// Computes intervals whose rounding errors do not accumulate.
     intervals: Serializer,
 }
 
 impl Frames {
-    /// The frames of `video`, whose sizes are drawn from `chance`.
+    /// Returns the frames of `video`, whose sizes are drawn from `chance`.
     #[must_use]
     pub fn new(video: Video, chance: Stream) -> Self {
         Self { video, chance, next: 0, rest: 0.0, intervals: Serializer::default() }
     }
 
-    /// The video.
+    /// Returns the video.
     #[must_use]
     pub const fn video(&self) -> &Video {
         &self.video
     }
 
-    /// The next frame.
+    /// Returns the next frame.
     pub fn draw(&mut self) -> Frame {
         let is_key = self.next.is_multiple_of(u64::from(self.video.group));
         self.next += 1;
@@ -167,14 +174,16 @@ impl Frames {
         Frame { size, is_key }
     }
 
-    /// The time to the next frame.
+    /// Returns the time to the next frame.
     pub fn interval(&mut self) -> Duration {
-        // A frame takes as long as one octet does at `frame_rate` octets per second. A rate of zero is refused with the scenario.
+        // A frame takes as long as one octet does at `frame_rate` octets per second. A rate of zero
+        // is refused with the scenario.
         let rate = Rate::from_bits_per_second(8 * u64::from(self.video.frame_rate));
         rate.map_or(Duration::ZERO, |rate| self.intervals.transmit(Bytes(1), rate))
     }
 
-    /// The size of a frame relative to the mean of its kind. Values beyond the bounds are drawn again.
+    /// Returns the size of a frame relative to the mean of its kind. Values beyond the bounds are
+    /// drawn again.
     fn factor(&mut self) -> f64 {
         if self.video.variation <= 0.0 {
             return 1.0;
@@ -193,7 +202,8 @@ pub(crate) mod tests {
     use super::*;
     use acklab_base::random::Seed;
 
-    /// A video with frames of exactly seven packets of the transport stream, 60 of them a second.
+    /// Returns a video with frames of exactly seven packets of the transport stream, 60 of them a
+    /// second.
     pub(crate) fn even(group: u32, refresh: u32, deadline: Option<Duration>) -> Video {
         let rate = Rate::from_bits_per_second(RTP_VIDEO * 8 * 60).unwrap();
         Video { rate, frame_rate: 60, group, key_ratio: 1.0, variation: 0.0, refresh, deadline }

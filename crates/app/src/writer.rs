@@ -55,7 +55,8 @@ enum Phase {
 }
 
 impl Writer {
-    /// An application that opens its port at `start` and, if `stop` is given, writes nothing from `stop` on.
+    /// Returns an application that opens its port at `start` and, if `stop` is given, writes
+    /// nothing from `stop` on.
     #[must_use]
     pub fn new(traffic: Traffic, start: Instant, stop: Option<Instant>, chance: Stream) -> Self {
         let mut chance = chance;
@@ -102,7 +103,7 @@ impl Writer {
         self.due = Instant::earliest(Instant::earliest(self.start, self.stop), next);
     }
 
-    /// When the application must run next, or `None` if it only waits for room.
+    /// Returns when the application must run next, or `None` if it only waits for room.
     #[must_use]
     #[inline]
     pub const fn deadline(&self) -> Option<Instant> {
@@ -115,7 +116,8 @@ impl Writer {
             port.open(now);
         }
         if self.stop.is_some_and(|stop| stop <= now) {
-            // This is necessary even if everything was written, because some of it may not have been sent.
+            // This is necessary even if everything was written, because some of it may not have
+            // been sent.
             self.stop = None;
             self.end();
             return port.truncate(now);

@@ -60,7 +60,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// An application that opens its port at `start`.
+    /// Returns an application that opens its port at `start`.
     #[must_use]
     pub fn new(page: &Page, start: Instant) -> Self {
         Self {
@@ -75,13 +75,13 @@ impl Browser {
         }
     }
 
-    /// The document and the objects, in the order of their requests.
+    /// Returns the document and the objects, in the order of their requests.
     #[must_use]
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// When the application must run next, or `None` if it only waits for data.
+    /// Returns when the application must run next, or `None` if it only waits for data.
     #[must_use]
     pub const fn deadline(&self) -> Option<Instant> {
         self.start
@@ -169,7 +169,8 @@ impl Browser {
             match port.streams().filter(|_| has_many) {
                 Some(streams) => {
                     object.unwritten -= streams.write(number, object.unwritten);
-                    // The first stream is that of the connection and stays open as long as there is something to ask.
+                    // The first stream is that of the connection and stays open as long as there is
+                    // something to ask.
                     if object.unwritten == 0 && number > 0 {
                         streams.close(number);
                     }

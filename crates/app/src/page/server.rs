@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// An application that serves `page`.
+    /// Returns an application that serves `page`.
     #[must_use]
     pub fn new(page: &Page) -> Self {
         Self {
@@ -38,7 +38,8 @@ impl Server {
         }
     }
 
-    /// When the application must run next, or `None` if it only waits for requests and room.
+    /// Returns when the application must run next, or `None` if it only waits for requests and
+    /// room.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.thinking.front().map(|(at, _)| *at)
@@ -99,7 +100,8 @@ impl Server {
                 place += 1;
                 continue;
             }
-            // The first stream is that of the connection and stays open as long as there may be requests.
+            // The first stream is that of the connection and stays open as long as there may be
+            // requests.
             if response > 0
                 && has_many
                 && let Some(streams) = port.streams()

@@ -3,7 +3,8 @@
 use super::*;
 use acklab_base::{Instant, Port, StreamPort, StreamsPort};
 
-/// One end of a connection that hands octets on at once, over one stream or over as many as the browser may open.
+/// One end of a connection that hands octets on at once, over one stream or over as many as the
+/// browser may open.
 struct Ends {
     /// Octets under way by direction and stream: to the server, and to the browser.
     under_way: [Vec<u64>; 2],
@@ -107,7 +108,8 @@ fn page(requests: Requests) -> Page {
     }
 }
 
-/// Lets both ends run, the server first, in each of so many milliseconds. Returns when each object was requested, begun and complete.
+/// Lets both ends run, the server first, in each of so many milliseconds. Returns when each object
+/// was requested, begun and complete.
 fn load(page: &Page, ends: &mut Ends, milliseconds: u64) -> (Vec<[Option<u64>; 3]>, Browser) {
     let (mut browser, mut server) = (Browser::new(page, at(1)), Server::new(page));
     for now in (0..milliseconds).map(at) {
@@ -167,7 +169,8 @@ fn streams_that_the_peer_does_not_allow_wait() {
 fn a_server_thinks_before_each_response() {
     let page = Page { think: Duration::from_millis(5), ..page(Requests::Parallel) };
     let (times, _) = load(&page, &mut Ends::new(true), 100);
-    // The server reads a request a millisecond after it was written, and the browser reads its response in the same millisecond.
+    // The server reads a request a millisecond after it was written, and the browser reads its
+    // response in the same millisecond.
     assert_eq!(times[0], [Some(1), Some(7), Some(7)]);
     assert_eq!(times[1], [Some(7), Some(13), Some(13)]);
 }

@@ -40,14 +40,15 @@ impl Arrivals {
         Self { frames, waiting: VecDeque::new(), first: 0, datagrams: 0, begun: 0 }
     }
 
-    /// Time to the next frame, in the order of calls.
+    /// Returns time to the next frame, in the order of calls.
     pub(super) fn interval(&mut self) -> Duration {
         self.frames.interval()
     }
 
     /// Octets of the stream of all frames have arrived in order.
     pub(super) fn take_octets(&mut self, mut octets: u64) {
-        // No frame is passed over, so a shown frame is complete and octets belong to the first that is not.
+        // No frame is passed over, so a shown frame is complete and octets belong to the first that
+        // is not.
         let mut place = self.waiting.iter().take_while(|waiting| waiting.missing == 0).count();
         while octets > 0 {
             self.draw_upto(place);
@@ -97,12 +98,12 @@ impl Arrivals {
         self.datagrams += frame.datagrams();
     }
 
-    /// Whether all of the next frame has arrived.
+    /// Returns whether all of the next frame has arrived.
     pub(super) fn is_complete(&self) -> bool {
         self.waiting.front().is_some_and(|waiting| waiting.missing == 0)
     }
 
-    /// Whether anything has arrived of a frame after the next one.
+    /// Returns whether anything has arrived of a frame after the next one.
     pub(super) const fn is_passed_over(&self) -> bool {
         self.begun > self.first + 1
     }

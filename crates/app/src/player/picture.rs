@@ -29,7 +29,8 @@ impl Picture {
         let was_clean = self.dirty == 0;
         if !is_complete {
             self.damaged += 1;
-            // The damage is in this frame, and in those after it until each part was refreshed once.
+            // The damage is in this frame, and in those after it until each part was refreshed
+            // once.
             self.dirty = self.refresh + 1;
         } else if is_key {
             self.dirty = 0;
@@ -46,7 +47,8 @@ impl Picture {
 mod tests {
     use super::*;
 
-    /// The picture after frames: `k` a key frame, `p` another, upper-case if damaged. Returns frames with artefacts and their runs.
+    /// Returns the picture after frames: `k` a key frame, `p` another, upper-case if damaged.
+    /// Returns frames with artefacts and their runs.
     fn seen(refresh: u32, frames: &str) -> (u64, u64) {
         let mut picture = Picture::new(refresh);
         for frame in frames.chars() {
