@@ -3,8 +3,8 @@
 use crate::deadlines::Deadlines;
 use acklab_base::{Alarms, Instant, MachineId, World};
 
-/// Machines are polled at most this often at one instant: many times what all machines of the largest networks do in one, and some seconds
-/// of CPU.
+/// Machines are polled at most this often at one instant: many times what all machines of the
+/// largest networks do in one, and some seconds of CPU.
 const MOST_POLLS: u64 = if cfg!(test) { 100_000 } else { 20_000_000 };
 
 /// The deadlines of a world's machines.
@@ -20,7 +20,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// The agenda of `world`. Drains all machines at `now`.
+    /// Returns the agenda of `world`. Drains all machines at `now`.
     #[must_use]
     pub fn new(world: &mut impl World, now: Instant) -> Self {
         let mut agenda =
@@ -38,14 +38,16 @@ impl Agenda {
         joined.for_each(|machine| self.drain(world, MachineId(machine), now));
     }
 
-    /// The earliest deadline and its machine. Of equal deadlines, that of the lowest id comes first.
+    /// Returns the earliest deadline and its machine. Of equal deadlines, that of the lowest id
+    /// comes first.
     #[must_use]
     #[inline]
     pub fn next(&self) -> Option<(Instant, MachineId)> {
         self.deadlines.earliest().map(|(at, machine)| (at, MachineId(machine)))
     }
 
-    /// A machine that was polled without end at one instant, so that time stood still. It is polled no more.
+    /// Returns a machine that was polled without end at one instant, so that time stood still. It
+    /// is polled no more.
     #[must_use]
     #[inline]
     pub const fn restless(&self) -> Option<MachineId> {

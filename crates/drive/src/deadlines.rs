@@ -1,9 +1,10 @@
 //! One deadline per machine, with fast access to the earliest.
 //!
-//! The deadlines form a tournament tree: the leaves are the deadlines of the machines, and each inner node is the earliest of its eight
-//! children, which share a cache line. Setting a deadline updates the nodes above its leaf and stops at the first that does not change;
-//! for a timer that is postponed again and again, that is the first node. There are no stale entries. Of equal deadlines, that of the
-//! lowest machine wins.
+//! The deadlines form a tournament tree: the leaves are the deadlines of the machines, and each
+//! inner node is the earliest of its eight children, which share a cache line. Setting a deadline
+//! updates the nodes above its leaf and stops at the first that does not change; for a timer that
+//! is postponed again and again, that is the first node. There are no stale entries. Of equal
+//! deadlines, that of the lowest machine wins.
 
 use acklab_base::Instant;
 
@@ -13,8 +14,8 @@ const ARITY: usize = 8;
 /// Deadlines of machines 0 to n − 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
-    /// The children of each inner node, that of the root first. The children of slot `i` of group `g` are group `ARITY · g + i + 1`.
-    /// [`Instant::FAR_FUTURE`] stands for no deadline.
+    /// The children of each inner node, that of the root first. The children of slot `i` of group
+    /// `g` are group `ARITY · g + i + 1`. [`Instant::FAR_FUTURE`] stands for no deadline.
     groups: Vec<[Instant; ARITY]>,
     /// The first group of leaves.
     leaves: usize,
@@ -43,7 +44,7 @@ impl Deadlines {
         *self = larger;
     }
 
-    /// The earliest deadline and its machine.
+    /// Returns the earliest deadline and its machine.
     #[inline]
     pub(crate) fn earliest(&self) -> Option<(Instant, u32)> {
         let at = earliest_of(&self.groups[0]);

@@ -3,7 +3,8 @@
 use crate::agenda::Agenda;
 use acklab_base::{Instant, MachineId, World};
 
-/// The number of wake-ups between two calls of the callback that may stop a run: rare enough to cost nothing.
+/// The number of wake-ups between two calls of the callback that may stop a run: rare enough to
+/// cost nothing.
 const WAKES_BETWEEN_CALLS: u32 = 8192;
 
 /// How a run ended.
@@ -27,7 +28,7 @@ pub struct VirtualClock {
 }
 
 impl VirtualClock {
-    /// A clock at time zero. Drains all machines of `world`.
+    /// Returns a clock at time zero. Drains all machines of `world`.
     #[must_use]
     pub fn new(world: &mut impl World) -> Self {
         let now = Instant::ZERO;
@@ -39,13 +40,13 @@ impl VirtualClock {
         self.wakes_between_calls = 1;
     }
 
-    /// The number of wake-ups so far.
+    /// Returns the number of wake-ups so far.
     #[must_use]
     pub const fn wakes(&self) -> u64 {
         self.wakes
     }
 
-    /// The current time.
+    /// Returns the current time.
     #[must_use]
     pub const fn now(&self) -> Instant {
         self.now
@@ -56,7 +57,8 @@ impl VirtualClock {
         self.agenda.admit(world, self.now);
     }
 
-    /// Runs `world` until no deadline before `until` is left. Calls `goes_on` from time to time, and stops if it returns `false`.
+    /// Runs `world` until no deadline before `until` is left. Calls `goes_on` from time to time,
+    /// and stops if it returns `false`.
     pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
         if let Some(machine) = self.agenda.restless() {
             return Outcome::Standstill(machine);
