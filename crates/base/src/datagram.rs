@@ -2,7 +2,7 @@
 
 use crate::{Bytes, Ecn, FlowKey, NodeId};
 
-/// A packet as queues, links and Wi-Fi cells see it.
+/// A packet in the view of queues, links and Wi-Fi cells.
 ///
 /// In simulation it is a typed packet, in emulation the octets of an IP packet, parsed once. The
 /// crates `path`, `wifi` and `net` are generic over it, so a queue or an ACK filter works on both.
@@ -14,8 +14,8 @@ pub trait Datagram {
     /// Returns the destination node, or [`NodeId::NOWHERE`] if the destination address belongs to
     /// no node.
     fn destination(&self) -> NodeId;
-    /// Returns the hosts that send and receive the packet, as numbers that tell hosts apart: their
-    /// addresses, where there are any.
+    /// Returns the hosts that send and receive the packet, as numbers that identify hosts: their
+    /// addresses, if there are any.
     fn hosts(&self) -> [u64; 2] {
         [0, self.destination().0.into()]
     }
@@ -25,7 +25,7 @@ pub trait Datagram {
     }
     /// Returns the ECN field (RFC 3168, §5).
     fn ecn(&self) -> Ecn;
-    /// Sets the ECN field, as a queue does that marks the packet.
+    /// Sets the ECN field, as a marking queue does.
     fn set_ecn(&mut self, ecn: Ecn);
     /// Returns the acknowledgment fields of the TCP header. Returns `None` unless the packet is a
     /// TCP segment with ACK and without SYN.
@@ -52,27 +52,28 @@ pub trait Datagram {
         None
     }
 
-    /// Asks the processor for what [`destination`](Self::destination), [`flow`](Self::flow) and
-    /// [`wire_len`](Self::wire_len) read: the packet is about to arrive.
+    /// Prefetches the data that [`destination`](Self::destination), [`flow`](Self::flow) and
+    /// [`wire_len`](Self::wire_len) read, because the packet is about to arrive.
     #[inline]
     fn prefetch_header(&self) {}
 
-    /// Asks the processor for what an endpoint reads, once it has been asked for the header.
+    /// Prefetches the data that an endpoint reads. Call after
+    /// [`prefetch_header`](Self::prefetch_header).
     #[inline]
     fn prefetch_content(&self) {}
 
-    /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] where the
-    /// type can avoid that.
+    /// Returns `true` if the packet is a pure ACK, without building its [`AckHeader`] if the type
+    /// can avoid that.
     #[inline]
     fn is_pure_ack(&self) -> bool {
         self.pure_ack().is_some()
     }
 }
 
-/// What a TCP segment with SYN says of the segments and windows of its direction.
+/// The options of a TCP segment with SYN on the segments and windows of its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Maximum segment size that its sender accepts (RFC 9293, §3.7.1).
+    /// The maximum segment size that its sender accepts (RFC 9293, §3.7.1).
     pub mss: Option<u16>,
     /// The shift of its sender's windows (RFC 7323, §2).
     pub window_scale: Option<u8>,
@@ -93,16 +94,16 @@ pub struct AckHeader {
     pub sack: SackRanges,
     /// Whether the segment is a pure ACK: no payload, and none of FIN, RST and URG.
     pub is_pure: bool,
-    /// Whether the segment has content that the other fields do not hold: PSH, or an option besides
+    /// Whether the segment has content outside the other fields: PSH, or an option besides
     /// timestamps and SACK.
     pub has_other_content: bool,
-    /// The length of the AccECN option (RFC 9768, §3.2.3), if that is all of that other content,
-    /// else zero.
+    /// The length of the AccECN option (RFC 9768, §3.2.3), if it is the only other content;
+    /// otherwise zero.
     pub accurate_ecn: u8,
 }
 
 /// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence
-/// number after the last of the block.
+/// number after its last octet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackRanges {
     ranges: [(u32, u32); Self::MAX],

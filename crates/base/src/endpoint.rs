@@ -6,7 +6,7 @@ use std::ops::Range;
 /// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a
 /// [`Port`] for an application, and reports its state, counters and events.
 ///
-/// Probes, tables, series and captures use this contract only and know no transport by name.
+/// Probes, tables, series and captures use this contract only, and no transport by name.
 pub trait Endpoint: Machine<Outcome = Fate> {
     /// Accepts a datagram like [`accept`](Machine::accept), but by reference. An endpoint whose
     /// datagrams are large overrides this method to copy only the fields that it needs.
@@ -17,9 +17,9 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         self.accept(now, datagram.clone())
     }
 
-    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) returns it, in place of
-    /// another one that is no longer needed. Returns `false` if none leaves. A large datagram is
-    /// moved less often this way.
+    /// Writes the next datagram that leaves now, as returned by [`poll`](Machine::poll), in place
+    /// of another one that is no longer needed. Returns `false` if none leaves. This avoids moves
+    /// of large datagrams.
     #[inline]
     fn poll_into(&mut self, now: Instant, place: &mut Self::Datagram) -> bool {
         match self.poll(now) {
@@ -38,7 +38,7 @@ pub trait Endpoint: Machine<Outcome = Fate> {
     /// Returns the content of `datagram`, which the endpoint has just sent or accepted.
     fn content(&self, datagram: &Self::Datagram) -> Content;
 
-    /// Returns whether `datagram` acknowledges and does nothing else.
+    /// Returns `true` if `datagram` only acknowledges.
     fn is_pure_ack(&self, datagram: &Self::Datagram) -> bool {
         let Content { payload, acknowledges } = self.content(datagram);
         acknowledges && payload == 0
@@ -48,9 +48,8 @@ pub trait Endpoint: Machine<Outcome = Fate> {
     /// offset among all octets of its direction.
     fn offset(&self, datagram: &Self::Datagram) -> u64;
 
-    /// Returns the instant from which the content of the last transmitted datagram dates: for data
-    /// the time of transmission, for an acknowledgment the arrival of the newest data that it
-    /// reports.
+    /// Returns the origin in time of the last transmitted datagram: for data the time of
+    /// transmission, for an acknowledgment the arrival of the newest data that it reports.
     fn content_origin(&self, now: Instant) -> Instant {
         now
     }
@@ -62,11 +61,11 @@ pub trait Endpoint: Machine<Outcome = Fate> {
     }
 
     /// Calls `to` with the name, unit and value of each counter and gauge, always in the same
-    /// order. Transports use the same name for the same meaning (see [`counter`]).
+    /// order. Equal names have the same meaning in all transports (see [`counter`]).
     fn report_counters(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue));
 
-    /// Calls `to` with each reason for sending acknowledgments and the number of those sent for it,
-    /// always in the same order.
+    /// Calls `to` with each reason for sending acknowledgments and their number, always in the same
+    /// order.
     fn report_ack_reasons(&self, _to: &mut dyn FnMut(&str, u64)) {}
 
     /// Removes the oldest pending event and returns it.
@@ -74,14 +73,14 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         None
     }
 
-    /// Calls `to` with the id of each stream of which `datagram`, which the endpoint has just sent
-    /// or accepted, carries octets, and with their range.
+    /// Calls `to` with the ID and the range of octets of each stream that `datagram` carries. The
+    /// endpoint has just sent or accepted `datagram`.
     fn report_octets(&self, _datagram: &Self::Datagram, _to: &mut dyn FnMut(u32, Range<u64>)) {}
 
-    /// Records what happens to streams from now on, for a driver that holds their octets.
+    /// Records events of streams from now on, for a driver that stores their octets.
     fn record_streams(&mut self) {}
 
-    /// Removes the oldest event of a stream and returns it with the id of the stream.
+    /// Removes the oldest event of a stream and returns it with the ID of the stream.
     fn take_stream_event(&mut self) -> Option<(u32, StreamEvent)> {
         None
     }
@@ -98,8 +97,8 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         None
     }
 
-    /// Returns what kept the next octets back when the endpoint was last [polled](Machine::poll)
-    /// and had nothing to send. Returns `None` if the endpoint does not tell.
+    /// Returns what limited the sender when the endpoint was last [polled](Machine::poll) and had
+    /// nothing to send. Returns `None` if the endpoint does not report it.
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         None
     }
@@ -151,16 +150,16 @@ pub struct Content {
 /// The value of a counter or a gauge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CounterValue {
-    /// A count since the connection began, which never falls.
+    /// A count since the connection began, which never decreases.
     Count(u64),
-    /// A value that may rise and fall, if there is one.
+    /// A value that may increase and decrease, if there is one.
     Gauge(Option<f64>),
 }
 
-/// Names of the counters and gauges that several transports share or that the flows table has a
-/// column for.
+/// Names of the counters and gauges that several transports share, or that are columns of the flows
+/// table.
 pub mod counter {
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub const DATA_PACKETS: &str = "data_packets";
     /// Octets of application data in the data packets sent.
     pub const DATA_BYTES: &str = "data_bytes";
@@ -172,11 +171,11 @@ pub mod counter {
     pub const TAIL_LOSS_PROBES: &str = "tail_loss_probes";
     /// Reductions of the congestion window that were undone.
     pub const UNDONE_REDUCTIONS: &str = "undone_reductions";
-    /// Packets that were declared lost and were acknowledged after all.
+    /// Packets that were declared lost and later acknowledged.
     pub const NEEDLESS_LOSSES: &str = "packets_lost_needlessly";
     /// Times that persistent congestion was established (RFC 9002, §7.6).
     pub const PERSISTENT_CONGESTION: &str = "persistent_congestion";
-    /// Times that the path no longer carried the size of datagrams in use (RFC 8899, §4.3).
+    /// Times that the path no longer carried the current size of datagrams (RFC 8899, §4.3).
     pub const BLACK_HOLES: &str = "black_holes";
     /// `ACK_FREQUENCY` frames sent (draft-ietf-quic-ack-frequency, §4).
     pub const ACK_FREQUENCY_SENT: &str = "ack_frequency_sent";
@@ -202,22 +201,24 @@ pub mod counter {
     pub const ACKS_RECEIVED: &str = "acks_received";
     /// Packets sent that acknowledge and carry no data.
     pub const ACKS_SENT: &str = "acks_sent";
-    /// ACK frames sent, with or without data; for a transport that does not tell its
+    /// ACK frames sent, with or without data, of a transport without
     /// [reasons](super::Endpoint::report_ack_reasons).
     pub const ACK_FRAMES_SENT: &str = "ack_frames_sent";
     /// Time with data that are unsent or not acknowledged (`tcpi_busy_time` of Linux), in
     /// nanoseconds.
     pub const BUSY_TIME: &str = "busy_time";
-    /// Of this, the time in which only the peer's window kept data back (`tcpi_rwnd_limited`).
+    /// The part of this time in which only the peer's window limited the sender
+    /// (`tcpi_rwnd_limited`).
     pub const RECEIVE_WINDOW_TIME: &str = "receive_window_time";
-    /// Of this, the time in which only the send buffer kept data back (`tcpi_sndbuf_limited`).
+    /// The part of this time in which only the send buffer limited the sender
+    /// (`tcpi_sndbuf_limited`).
     pub const SEND_BUFFER_TIME: &str = "send_buffer_time";
     /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
     /// Packets that were missing when a later one arrived, whether or not they arrived afterwards;
-    /// for a transport that does not repair losses.
+    /// of a transport that does not repair losses.
     pub const PASSED_OVER_PACKETS: &str = "passed_over_packets";
-    /// Data packets that brought at least one new octet.
+    /// Data packets with at least one new octet.
     pub const ARRIVED_PACKETS: &str = "arrived_packets";
     /// Packets that arrived after a packet that was sent later.
     pub const REORDERED_PACKETS: &str = "reordered_packets";

@@ -42,7 +42,7 @@ pub enum Event {
     /// The ACK policy decided when to acknowledge an arrival. Recorded only after a call of
     /// [`record_decisions`](crate::Endpoint::record_decisions).
     AckDecided {
-        /// When the policy wants the acknowledgment sent.
+        /// When the policy sends the acknowledgment.
         when: AckTime,
         /// The reason, as an index among those of
         /// [`Endpoint::report_ack_reasons`](crate::Endpoint::report_ack_reasons).
@@ -62,22 +62,22 @@ pub enum Event {
         /// The stream offset of its first octet.
         offset: u64,
     },
-    /// Everything was lost for so long that the path must have changed (RFC 9002, §7.6).
+    /// All packets were lost for so long that the path must have changed (RFC 9002, §7.6).
     PersistentCongestion,
-    /// The size of datagrams has changed, because the path carries more or less than was known (RFC
+    /// The size of datagrams has changed, because the path carries more or less than assumed (RFC
     /// 8899).
     DatagramSize {
-        /// The largest datagram from now on.
+        /// The maximum size of a datagram from now on.
         octets: u64,
     },
-    /// The connection is over.
+    /// The connection is closed.
     Closed {
-        /// Why.
+        /// The reason.
         reason: Closing,
         /// The code of the application or of the transport error; zero if there is none.
         code: u64,
     },
-    /// An event that only one transport has.
+    /// An event of one transport only.
     Other {
         /// The name of the event.
         name: &'static str,
@@ -86,27 +86,27 @@ pub enum Event {
     },
 }
 
-/// When an ACK policy wants an acknowledgment sent.
+/// When an ACK policy sends an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckTime {
-    /// At once.
+    /// Immediately.
     Now,
     /// After this delay, unless a later arrival makes it due earlier.
     In(Duration),
-    /// At no set time: a later arrival or the next data packet will trigger it.
+    /// At no set time: a later arrival or the next data packet triggers it.
     Hold,
 }
 
-/// Why a connection is over.
+/// Why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
-    /// An application has closed it, with code zero if both ends have sent and received everything.
+    /// An application has closed it, with code zero if both ends have sent and received all data.
     Application,
-    /// An end has found a violation of the protocol.
+    /// An end has detected a violation of the protocol.
     ProtocolViolation,
-    /// Nothing has arrived for too long.
+    /// The idle timeout has expired.
     IdleTimeout,
-    /// The peer has reset it, or does not know it.
+    /// The peer has reset it, or has no state of it.
     Reset,
 }
 

@@ -5,20 +5,19 @@ use crate::FlowKey;
 /// A map from [`FlowKey`] to `T`, fast enough for one lookup per packet.
 ///
 /// Keys are hashes already, so the low bits of a key select its slot, and collisions are resolved
-/// by linear probing. Single entries are not removed, because a flow that has ended costs memory
-/// but no time; [`forget`](Self::forget) removes many at once. Iteration follows the order of
-/// insertion, so it is the same in every run.
+/// by linear probing. Single entries are not removed, because the entry of an ended flow costs
+/// memory but no time; [`forget`](Self::forget) removes many at once. Iteration follows the order
+/// of insertion, so it is the same in every run.
 #[derive(Clone, Debug)]
 pub struct FlowTable<T> {
     /// The keys and their values, in the order of insertion. A lookup reads a slot and a value, so
-    /// the values lie apart from the keys.
+    /// the values are stored separately from the keys.
     keys: Vec<FlowKey>,
     values: Vec<T>,
     /// Keys with their indices, or [`EMPTY`]. The number of slots is a power of two, and at most
-    /// half of them are in use.
+    /// half of them are used.
     slots: Vec<(FlowKey, u32)>,
-    /// The number of entries from which [`forget`](Self::forget) looks for those that it may
-    /// remove.
+    /// The number of entries from which [`forget`](Self::forget) searches for removable ones.
     crowded: usize,
 }
 
@@ -54,7 +53,7 @@ impl<T> FlowTable<T> {
         self.find(flow).map(|index| &mut self.values[index])
     }
 
-    /// Returns the value of `flow`, which is inserted with `make` if there is none.
+    /// Returns the value of `flow`, and inserts the result of `make` if there is none.
     pub fn entry(&mut self, flow: FlowKey, make: impl FnOnce() -> T) -> &mut T {
         let index = match self.find(flow) {
             Some(index) => index,
@@ -86,9 +85,9 @@ impl<T> FlowTable<T> {
         self.keys.is_empty()
     }
 
-    /// If there are many entries, removes those that `keep` does not want. It looks at all of them
-    /// once there are [`FEW`](Self::FEW), and then whenever their number has doubled, so that a
-    /// call for each insertion takes constant time on average.
+    /// Removes the entries that `keep` rejects, if there are many. It examines all entries once
+    /// there are [`FEW`](Self::FEW), and then whenever their number has doubled. So a call per
+    /// insertion takes constant time on average.
     #[inline]
     pub fn forget(&mut self, keep: impl FnMut(&T) -> bool) {
         if self.keys.len() >= self.crowded {
@@ -134,7 +133,7 @@ impl<T> FlowTable<T> {
         index
     }
 
-    /// Makes the slots anew from the entries.
+    /// Rebuilds the slots from the entries.
     fn rebuild(&mut self) {
         self.slots = vec![(FlowKey(0), EMPTY); (2 * self.keys.len() + 1).next_power_of_two()];
         (0..self.keys.len()).for_each(|index| self.fill_slot(index));

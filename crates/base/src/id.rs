@@ -1,8 +1,8 @@
 //! Identifiers that all crates share.
 //!
 //! A packet carries two of them: the [`NodeId`] of its destination and the [`FlowKey`] of its flow.
-//! The third, the [`PortId`], identifies the attachment of an endpoint to a network; no packet
-//! carries it.
+//! The third, the [`PortId`], identifies the attachment of an endpoint to a network, and is in no
+//! packet.
 
 use std::fmt;
 

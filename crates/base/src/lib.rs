@@ -15,12 +15,12 @@
 //! | [`ecn`] | [`Ecn`]: the ECN codepoint of an IP packet |
 //! | [`datagram`] | [`Datagram`]: the fields of a packet that links and Wi-Fi cells read |
 //! | [`machine`] | [`Machine`]: the sans-IO state machine that every endpoint and every box implements |
-//! | [`prefetch`](mod@prefetch) | [`prefetch()`]: asks for memory that is about to be read |
-//! | [`world`] | [`World`]: connected machines, as a driver runs them; [`Alarms`]: their deadlines, as they set them |
+//! | [`prefetch`](mod@prefetch) | [`prefetch()`]: fetches memory that is about to be read |
+//! | [`world`] | [`World`]: connected machines; [`Alarms`]: their deadlines |
 //! | [`port`] | [`Port`]: the interface between an application and an endpoint |
-//! | [`event`] | [`Event`]: what happens inside an endpoint, in one vocabulary for all transports |
-//! | [`stream_event`] | [`Fate`] of a datagram and [`StreamEvent`]: what a driver that holds octets has to know |
-//! | [`limiting_factor`] | [`LimitingFactor`]: what keeps a sender from sending |
+//! | [`event`] | [`Event`]: events inside an endpoint, in one vocabulary for all transports |
+//! | [`stream_event`] | [`Fate`] of a datagram and [`StreamEvent`], for drivers that store octets |
+//! | [`limiting_factor`] | [`LimitingFactor`]: what limits a sender |
 //! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
 pub mod datagram;

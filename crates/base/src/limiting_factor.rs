@@ -1,13 +1,13 @@
-//! What keeps a sender from sending.
+//! The rate-limiting factor of a sender.
 
 /// The rate-limiting factor of a sender (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002): what
-/// kept the next octets back when the last attempt to send ended.
+/// blocked the next octets when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitingFactor {
-    /// The application: everything that it has written was sent.
+    /// The application: all data that it has written were sent.
     #[default]
     Application,
-    /// The send buffer: it is full, and everything in it was sent and waits for an acknowledgment.
+    /// The send buffer: it is full, and all data in it were sent and wait for an acknowledgment.
     SendBuffer,
     /// The flow control of the peer.
     ReceiveWindow,

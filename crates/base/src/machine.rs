@@ -8,24 +8,24 @@ use crate::Instant;
 /// # The caller's order
 ///
 /// 1. At an instant `now`, call [`accept`](Machine::accept) for a datagram that has arrived, or
-///    [`wake`](Machine::wake) once [`deadline`](Machine::deadline) has come.
+///    [`wake`](Machine::wake) once [`deadline`](Machine::deadline) has passed.
 /// 2. Then call [`poll`](Machine::poll) with the same `now` until it returns `None`. One input may
-///    yield many datagrams; if one of them causes another input at the same instant, that input may
+///    yield many datagrams. If one of them causes another input at the same instant, that input may
 ///    be accepted before the next datagram is polled.
 /// 3. Then read [`deadline`](Machine::deadline); it replaces any earlier deadline.
 ///
-/// `now` never runs backwards. Several inputs may share one instant; each is followed by steps 2
-/// and 3. Waking a machine before its deadline is allowed and has no effect.
+/// `now` never decreases. Several inputs may share one instant; each is followed by steps 2 and 3.
+/// Waking a machine before its deadline is permitted and has no effect.
 pub trait Machine {
-    /// What the machine accepts and emits: an endpoint its transport's protocol data unit, a box on
-    /// a path a [`Datagram`](crate::Datagram).
+    /// The datagrams that the machine accepts and emits: an endpoint its transport's protocol data
+    /// unit, a box on a path a [`Datagram`](crate::Datagram).
     type Datagram;
 
-    /// What [`accept`](Machine::accept) tells of a datagram: an endpoint its [`Fate`](crate::Fate),
-    /// a box on a path nothing.
+    /// The result of [`accept`](Machine::accept): an endpoint's [`Fate`](crate::Fate) of the
+    /// datagram, nothing for a box on a path.
     type Outcome;
 
-    /// Accepts a datagram that arrives now. Returns what became of it.
+    /// Accepts a datagram that arrives now. Returns its outcome.
     fn accept(&mut self, now: Instant, datagram: Self::Datagram) -> Self::Outcome;
 
     /// Handles the timers that have expired.

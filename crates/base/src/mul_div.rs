@@ -1,9 +1,9 @@
-//! Products that are divided at once, as of a rate and a time.
+//! Products that are divided immediately, such as that of a rate and a time.
 
-/// `value * factor / divisor`, rounded down, whatever the product; `u64::MAX` if the quotient is
+/// Returns `value * factor / divisor`, rounded down, for any product; `u64::MAX` if the quotient is
 /// larger.
 ///
-/// Most products have 64 bits, and dividing one of 128 takes a call.
+/// Most products fit in 64 bits, and a division of 128 bits takes a call.
 ///
 /// # Panics
 /// If `divisor` is zero.

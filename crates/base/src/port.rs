@@ -1,7 +1,7 @@
 //! The interface between an application and an endpoint.
 //!
-//! Ports move counts of octets, which is all that a simulation needs. With real data, the driver of
-//! the endpoint keeps the octets by their offset and moves them along with the counts.
+//! Ports move counts of octets, which is sufficient for simulation. With real data, the driver of
+//! the endpoint stores the octets by their offset and moves them along with the counts.
 
 use crate::Instant;
 
@@ -45,8 +45,8 @@ pub trait StreamPort {
         0
     }
 
-    /// Reads at most `most` octets. Returns the number read.
-    fn read(&mut self, _now: Instant, _most: u64) -> u64 {
+    /// Reads at most `maximum` octets. Returns the number read.
+    fn read(&mut self, _now: Instant, _maximum: u64) -> u64 {
         0
     }
 
@@ -68,33 +68,33 @@ pub trait StreamPort {
     }
 }
 
-/// A port over which several streams of octets move in both directions. Streams have the numbers in
-/// the order in which the end that opens the connection opens them: stream 0 is that of the
-/// [`StreamPort`], which is there from the start.
+/// A port over which several streams of octets move in both directions. Streams are numbered in the
+/// order in which the end that opens the connection opens them. Stream 0 is that of the
+/// [`StreamPort`], which exists from the start.
 pub trait StreamsPort {
     /// Opens the next stream. Only the end that has opened the connection may. Returns `false` if
-    /// the peer lets no more be opened now.
+    /// the peer does not permit another stream now.
     fn open(&mut self) -> bool;
 
     /// Writes `octets` octets to a stream. Returns the number accepted: zero if there is no such
     /// stream.
     fn write(&mut self, number: u32, octets: u64) -> u64;
 
-    /// Ends a stream after the octets written so far. The other direction is left as it is.
+    /// Ends a stream after the octets written so far. The other direction is unaffected.
     fn close(&mut self, number: u32);
 
-    /// Reads at most `most` octets of a stream. Returns the number read: zero if there is no such
-    /// stream yet.
-    fn read(&mut self, now: Instant, number: u32, most: u64) -> u64;
+    /// Reads at most `maximum` octets of a stream. Returns the number read: zero if there is no
+    /// such stream yet.
+    fn read(&mut self, now: Instant, number: u32, maximum: u64) -> u64;
 }
 
-/// A port over which messages move, each apart from the others: none waits for one before it.
+/// A port over which independent messages move: none waits for an earlier one.
 pub trait MessagePort {
     /// Sends a message of `octets` octets, which is given up if it is not acknowledged by `until`.
     /// Returns `false` if the peer accepts no more messages now.
     fn send(&mut self, now: Instant, octets: u64, until: Instant) -> bool;
 
-    /// Reads what has arrived of a message, in order or not. Returns `None` if there is nothing to
+    /// Reads arrived octets of a message, in order or not. Returns `None` if there is nothing to
     /// read.
     fn receive(&mut self, now: Instant) -> Option<Arrival>;
 }
@@ -108,8 +108,8 @@ pub struct Arrival {
     pub octets: u64,
 }
 
-/// A port over which datagrams move. An endpoint keeps the default methods for what it does not do:
-/// sending or receiving.
+/// A port over which datagrams move. An endpoint keeps the default methods for the direction that
+/// it does not support.
 pub trait DatagramPort {
     /// Opens the port.
     fn open(&mut self, _now: Instant) {}

@@ -1,7 +1,6 @@
 //! Memory that is about to be read.
 
-/// Asks the processor to fetch the beginning of `value`, which is read a while later. Nothing but
-/// time depends on it.
+/// Prefetches the beginning of `value`, which is read later. This affects timing only.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_feature = "sse")]

@@ -1,14 +1,14 @@
 //! Named random streams.
 //!
-//! Each component that needs random numbers asks the run's [`Seed`] for a [`Stream`] by its own
-//! name (`"link/btl_forward/loss"`). Its draws then depend on the seed and on that name only:
+//! Each component that needs random numbers requests a [`Stream`] from the run's [`Seed`] by its
+//! own name (`"link/btl_forward/loss"`). Its draws depend on the seed and on that name only:
 //! another component, or more draws in another component, do not change them.
 
 use crate::Duration;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The one source of all random streams of a run.
+/// The only source of all random streams of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
@@ -31,13 +31,13 @@ fn fnv1a(name: &str) -> u64 {
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// Uniform over [0, 1), in steps of 2⁻⁵³.
+    /// Returns a uniform value in [0, 1), in steps of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform over 0…`bound` − 1, without bias (Lemire, "Fast random integer generation in an
-    /// interval", 2019).
+    /// Returns a uniform value in 0…`bound` − 1, without bias (Lemire, "Fast random integer
+    /// generation in an interval", 2019).
     ///
     /// # Panics
     /// If `bound` is zero.
@@ -52,7 +52,7 @@ impl Stream {
         }
     }
 
-    /// Eight uniform octets.
+    /// Returns eight uniform octets.
     pub fn octets(&mut self) -> [u8; 8] {
         self.0.next_u64().to_le_bytes()
     }
@@ -62,12 +62,12 @@ impl Stream {
         self.unit() < probability
     }
 
-    /// Exponentially distributed with this mean.
+    /// Returns an exponentially distributed value with this mean.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_secs_f64(-mean.as_secs_f64() * libm::log(1.0 - self.unit()))
     }
 
-    /// Normally distributed (Marsaglia's polar method).
+    /// Returns a normally distributed value (Marsaglia's polar method).
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         loop {
             let (u, v) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);

@@ -8,13 +8,13 @@ use std::fmt;
 pub struct Rate(u64);
 
 impl Rate {
-    /// `bits` per second. Returns `None` if `bits` is zero.
+    /// Returns `bits` per second, or `None` if `bits` is zero.
     #[must_use]
     pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }
     }
 
-    /// `megabits` per second.
+    /// Returns `megabits` per second.
     ///
     /// # Panics
     /// If `megabits` is zero.
@@ -24,7 +24,7 @@ impl Rate {
         Self(megabits * 1_000_000)
     }
 
-    /// Bits per second.
+    /// Returns bits per second.
     #[must_use]
     pub const fn bits_per_second(self) -> u64 {
         self.0
@@ -43,16 +43,16 @@ impl fmt::Debug for Rate {
     }
 }
 
-/// Turns sizes into transmission times whose rounding errors do not accumulate.
+/// Converts sizes to transmission times whose rounding errors do not accumulate.
 ///
 /// At 866.7 Mbps, transmission times are not whole nanoseconds. The remainder of each division is
-/// carried into the next, so a busy serializer is never more than a nanosecond away from the exact
-/// rate, however long it runs.
+/// carried into the next. So a busy serializer deviates from the exact rate by at most a
+/// nanosecond, in runs of any length.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serializer {
     /// The remainder of the divisions so far, in bits times 10⁹; less than the rate.
     remainder: u64,
-    /// The last division, which is reused because most packets have the size of the one before.
+    /// The last division, which is reused because most packets have the size of the previous one.
     last: Division,
 }
 
@@ -73,7 +73,7 @@ impl Division {
 }
 
 impl Serializer {
-    /// Returns the transmission time of `size` at `rate`, immediately after the packet before it.
+    /// Returns the transmission time of `size` at `rate`, immediately after the previous packet.
     #[must_use]
     #[inline]
     pub fn transmit(&mut self, size: Bytes, rate: Rate) -> Duration {

@@ -1,27 +1,27 @@
-//! What a driver that holds octets has to know of the streams of an endpoint.
+//! Information on the streams of an endpoint for a driver that stores octets.
 //!
-//! Endpoints count octets. A driver keeps the octets themselves, by their offsets: those that were
-//! written until they are acknowledged, and those that have arrived until they are read.
+//! Endpoints count octets. A driver stores the octets themselves, by their offsets: written octets
+//! until they are acknowledged, and arrived ones until they are read.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What became of a datagram.
+/// The outcome of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was taken. [`StreamEvent::Arrived`] names the octets in it that are new.
+    /// It was accepted. [`StreamEvent::Arrived`] names its new octets.
     Taken,
-    /// A part of it cannot be read yet and waits for what comes before it. A driver keeps its
-    /// octets until then.
+    /// A part of it cannot be read yet and waits for earlier data. A driver stores its octets until
+    /// then.
     Waits,
-    /// Nothing in it is new.
+    /// It contains nothing new.
     Duplicate,
-    /// Nothing in it has any effect, for the reason of this name.
+    /// It has no effect, for the reason of this name.
     Refused(&'static str),
 }
 
 impl Fate {
-    /// Returns what became of a datagram of several packets, from the fates of two of them.
+    /// Returns the outcome of a datagram of several packets, from the outcomes of two of them.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -33,7 +33,7 @@ impl Fate {
     }
 }
 
-/// Something that has happened to a stream.
+/// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamEvent {
     /// The peer has opened it.
@@ -45,17 +45,17 @@ pub enum StreamEvent {
     Readable,
     /// It has room again, after a write had filled the buffer.
     Writable,
-    /// The peer has all octets below this offset, which are not sent again.
+    /// The peer has all octets below this offset, which are not retransmitted.
     Acknowledged(u64),
     /// The peer has all octets and the end of the stream.
     Finished,
-    /// The peer reads no more of it, for the reason of this code of its application, so that it is
-    /// reset (RFC 9000, §3.5).
+    /// The peer has stopped reading, with this code of its application, so the stream is reset (RFC
+    /// 9000, §3.5).
     Stopped {
         /// The code.
         code: u32,
     },
-    /// The peer sends no more of it. `code` is that of its application, or `None` if the lifetime
+    /// The peer ends the stream early. `code` is that of its application, or `None` if the lifetime
     /// of a message is over.
     Reset {
         /// The code.
@@ -63,23 +63,23 @@ pub enum StreamEvent {
     },
 }
 
-/// Where a stream stands, at the end that tells of it.
+/// The state of a stream at one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamState {
     /// Octets that have arrived in order.
     pub in_order: u64,
-    /// Everything has arrived, the end included.
+    /// Everything has arrived, including the end.
     pub has_all: bool,
     /// Octets that the peer has acknowledged, up to the first that it has not.
     pub acknowledged: u64,
     /// The buffer has no room for a write.
     pub is_full: bool,
-    /// The peer has acknowledged everything, the end included.
+    /// The peer has acknowledged everything, including the end.
     pub is_finished: bool,
 }
 
-/// The events that a driver has not taken yet, as an endpoint keeps them. Nothing is kept unless
-/// they are recorded.
+/// The events of an endpoint that a driver has not taken yet. None is stored unless recording is
+/// enabled.
 #[derive(Debug, Default)]
 pub struct StreamEvents {
     is_recording: bool,
@@ -87,19 +87,19 @@ pub struct StreamEvents {
 }
 
 impl StreamEvents {
-    /// Keeps events from now on.
+    /// Enables recording.
     pub const fn record(&mut self) {
         self.is_recording = true;
     }
 
-    /// Returns `true` if events are kept.
+    /// Returns `true` if recording is enabled.
     #[inline]
     #[must_use]
     pub const fn is_recording(&self) -> bool {
         self.is_recording
     }
 
-    /// Keeps an event of a stream, if events are kept.
+    /// Stores an event of a stream, if recording is enabled.
     #[inline]
     pub fn push(&mut self, stream: u32, event: StreamEvent) {
         if self.is_recording {
@@ -107,7 +107,7 @@ impl StreamEvents {
         }
     }
 
-    /// Keeps what has changed of a stream between two states.
+    /// Stores the changes of a stream between two states.
     pub fn push_changes(&mut self, stream: u32, before: &StreamState, after: &StreamState) {
         if (after.in_order, after.has_all) != (before.in_order, before.has_all) {
             self.push(stream, StreamEvent::Readable);
@@ -123,7 +123,7 @@ impl StreamEvents {
         }
     }
 
-    /// Removes the oldest event and returns it with the id of its stream.
+    /// Removes the oldest event and returns it with the ID of its stream.
     pub fn take(&mut self) -> Option<(u32, StreamEvent)> {
         self.waiting.pop_front()
     }

@@ -26,19 +26,19 @@ impl Instant {
         Self(nanos)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns nanoseconds since the start.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start.
+    /// Returns seconds since the start.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Returns time passed since `earlier`; zero if `earlier` is later.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -50,7 +50,7 @@ impl Instant {
         Self(self.0.saturating_sub(span.0))
     }
 
-    /// Returns the earlier of two optional instants, or `None` if both are.
+    /// Returns the earlier of two optional instants, or `None` if both are `None`.
     #[must_use]
     #[inline]
     pub fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
@@ -107,25 +107,25 @@ impl Duration {
         Self((secs * 1e9).round() as u64)
     }
 
-    /// Whole nanoseconds.
+    /// Returns whole nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Whole milliseconds, rounded down.
+    /// Returns whole milliseconds, rounded down.
     #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// Seconds.
+    /// Returns seconds.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Milliseconds.
+    /// Returns milliseconds.
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6

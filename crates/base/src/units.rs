@@ -37,7 +37,7 @@ impl UnitError {
         &self.expected
     }
 
-    /// Returns why the text does not match.
+    /// Returns the reason why the text does not match.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_was_expected() {
+    fn a_refusal_names_what_was_expected() {
         let refusal = |text: &str| text.parse::<Duration>().unwrap_err().to_string();
         assert!(refusal("15").contains("the unit is missing"));
         assert!(refusal("15mps").contains("the unit \"mps\" is unknown"));

@@ -8,29 +8,30 @@ pub struct MachineId(pub u32);
 
 /// Machines and the wires between them.
 ///
-/// At one instant, each datagram is followed through the machines as far as it gets before the next
-/// one leaves. The world may also pass it on ahead of time, through machines whose deadlines stay
-/// the same.
+/// At one instant, each datagram is followed through the machines as far as possible before the
+/// next one leaves. The world may also pass it on ahead of time, through machines whose deadlines
+/// stay the same.
 pub trait World {
-    /// Returns the number of machines; their ids are 0 to this number minus one. Machines may join
-    /// while the world runs and get the next ids; none leaves.
+    /// Returns the number of machines; their IDs are 0 to this number minus one. Machines may join
+    /// while the world runs and get the next IDs; none leaves.
     fn machines(&self) -> usize;
 
     /// Wakes `machine`, whose deadline has come, and [drains](Self::drain) it.
     fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms);
 
     /// Polls `machine` until nothing more leaves it at `now`, and likewise each machine that must
-    /// be polled because of what leaves. Tells `alarms` the deadlines of those that it has polled.
+    /// be polled because of the datagrams that leave. Sets the deadlines of the polled machines in
+    /// `alarms`.
     fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms);
 }
 
 /// The deadlines of a world's machines, as the world sets them.
 pub trait Alarms {
-    /// Asks before each poll of `machine`. Returns `false` if it must not be polled: time would
-    /// stand still.
+    /// Checks each poll of `machine` in advance. Returns `false` if it must not be polled, because
+    /// time would stand still.
     fn may_poll(&mut self, machine: MachineId) -> bool;
 
-    /// Nothing more leaves `machine` now, or nothing after the datagram that is to be followed:
-    /// this is its deadline.
+    /// Sets the deadline of `machine`. Nothing more leaves it now, or nothing after the datagram
+    /// that is followed.
     fn set(&mut self, machine: MachineId, deadline: Option<Instant>);
 }
