@@ -7,17 +7,17 @@
 //! | [`traffic`] | [`Traffic`]: the configuration of a writing application in a scenario |
 //! | [`reading`] | [`Reading`]: the configuration of a reading application in a scenario |
 //! | [`video`] | [`Video`]: a video as a sequence of frames |
-//! | [`page`] | [`Page`]: a document and its objects, the [`Browser`](page::Browser) that asks for them and the [`Server`](page::Server) |
+//! | [`page`] | [`Page`]: a document and its objects, the [`Browser`](page::Browser) that requests them and the [`Server`](page::Server) |
 //! | [`sizes`] | [`Sizes`]: distributions of the sizes of transfers |
 //! | [`schedule`] | [`Schedule`](schedule::Schedule): the times and sizes of writes at a mean rate |
 //! | [`writer`] | [`Writer`]: an application that opens a port, writes and closes |
 //! | [`reader`] | [`Reader`]: an application that reads received data |
-//! | [`player`] | [`Player`]: a reader that plays a video and measures what its viewer sees |
+//! | [`player`] | [`Player`]: a reader that plays a video and measures stalls and damage |
 //!
 //! An application runs whenever its endpoint has been called, and at its own
-//! [deadline](Writer::deadline). It knows a [`StreamPort`](acklab_base::StreamPort), a
-//! [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort) and
-//! no transport, and it moves counts of octets.
+//! [deadline](Writer::deadline). It depends on a [`StreamPort`](acklab_base::StreamPort), a
+//! [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort), not
+//! on a transport, and moves counts of octets.
 
 pub mod page;
 pub mod player;

@@ -1,9 +1,9 @@
-//! A page of objects: one end asks, the other answers.
+//! A page of objects: one end requests, the other responds.
 //!
-//! The [`Browser`] opens the connection and asks for a document. Once it has the document, it asks
-//! for the objects that the document names. The [`Server`] answers each request with so many octets
-//! as the object has. Requests and responses are counts of octets: which object a request is for
-//! follows from its stream, or from its place among the requests of one stream.
+//! The [`Browser`] opens the connection and requests a document. Once it has the document, it
+//! requests the objects that the document names. The [`Server`] responds to each request with the
+//! octets of the object. Requests and responses are counts of octets. The stream of a request, or
+//! its position among the requests of one stream, identifies its object.
 
 mod browser;
 mod server;
@@ -19,40 +19,40 @@ use serde::{Deserialize, Serialize};
 
 /// The counters of a browser.
 pub mod counter {
-    /// Objects that are complete, the document among them.
+    /// Complete objects, including the document.
     pub const OBJECTS: &str = "page_objects";
     /// When the last object was complete, in nanoseconds since the start of the run.
     pub const COMPLETE: &str = "page_complete";
 }
 
-/// A page. The application at `to` opens the connection and asks; the application at `from`
-/// answers.
+/// A page. The application at `to` opens the connection and sends requests; the application at
+/// `from` responds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
-    /// The size of the response to the first request: of the document, which names the objects.
+    /// The size of the response to the first request, for the document.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(example = "30kB")]
     pub document: Bytes,
-    /// Draw the size of the document from this distribution instead. Each copy of the flow draws a
-    /// size of its own.
+    /// The distribution from which the size of the document is drawn instead. Each copy of the flow
+    /// draws its own size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
-    /// The sizes of the responses to the requests that follow it.
+    /// The sizes of the responses to the following requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Bytes>,
     /// The size of a request.
     #[serde(default = "one_request")]
     #[schemars(example = "400B")]
     pub request: Bytes,
-    /// Time from the end of a request to the beginning of its response.
+    /// The time from the end of a request to the beginning of its response.
     #[serde(default)]
     #[schemars(example = "0s")]
     pub think: Duration,
     /// When the objects are requested.
     #[serde(default)]
     pub requests: Requests,
-    /// What streams carry the objects.
+    /// The streams that carry the objects.
     #[serde(default)]
     pub streams: Streams,
 }
@@ -61,28 +61,26 @@ pub struct Page {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requests {
-    /// All at once when the document is complete.
+    /// All immediately when the document is complete.
     #[default]
     Parallel,
-    /// Each when the one before it is complete, as over a connection of HTTP/1.1 without
-    /// pipelining.
+    /// Each when the previous one is complete, as over a connection of HTTP/1.1 without pipelining.
     Serial,
 }
 
-/// What streams carry the objects of a page.
+/// The streams that carry the objects of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// A stream for each object where the transport has several for its applications, which QUIC
-    /// does: they take turns, and none waits for another. Otherwise one stream.
+    /// A stream for each object, if the transport has several for its applications, as QUIC does:
+    /// the streams take turns, and none waits for another. Otherwise one stream.
     #[default]
     Many,
     /// One stream: responses follow each other in the order of the requests.
     One,
 }
 
-/// Returns the size of a request with its headers. It fits one packet, and nothing else depends on
-/// it.
+/// Returns the size of a request with its headers. It fits in one packet, and has no other effect.
 const fn one_request() -> Bytes {
     Bytes(400)
 }
@@ -93,7 +91,7 @@ fn is_zero(size: &Bytes) -> bool {
 }
 
 impl Page {
-    /// Returns the same with a document whose size is drawn, if its size is one to be drawn.
+    /// Returns the same page with a drawn document size, if it has a distribution.
     #[must_use]
     pub fn sized(self, chance: impl FnOnce() -> Stream) -> Self {
         match self.sizes {
@@ -119,7 +117,7 @@ impl Page {
         Bytes(self.request.get() * self.count() as u64)
     }
 
-    /// Returns the name as the flows table writes it.
+    /// Returns the name in the flows table.
     #[must_use]
     pub fn label(&self) -> String {
         let octets: u64 = self.sizes().sum();

@@ -18,17 +18,17 @@ use picture::Picture;
 pub mod counter {
     /// Frames shown.
     pub const FRAMES: &str = "frames_shown";
-    /// Frames shown of which something was missing.
+    /// Frames shown with missing parts.
     pub const DAMAGED_FRAMES: &str = "frames_damaged";
-    /// Frames shown with artefacts: those that were damaged, and those that were decoded from them.
+    /// Frames shown with artefacts: damaged ones, and those that were decoded from them.
     pub const FRAMES_WITH_ARTEFACTS: &str = "frames_with_artefacts";
     /// Runs of frames with artefacts.
     pub const MACROBLOCKING: &str = "macroblocking";
     /// Stalls.
     pub const STALLS: &str = "stalls";
-    /// Time spent in stalls, that of a stall that has not ended included.
+    /// Time spent in stalls, including a stall in progress.
     pub const STALL_TIME: &str = "stall_time";
-    /// Time since playback began, stalls included.
+    /// Time since playback began, including stalls.
     pub const PLAYBACK_TIME: &str = "playback_time";
 }
 
@@ -38,19 +38,18 @@ pub struct Player {
     arrivals: Arrivals,
     picture: Picture,
     buffer: Duration,
-    /// `buffer` in frames.
+    /// The size of `buffer` in frames.
     buffered_frames: u64,
     after_stall: AfterStall,
-    /// When the viewer turns away.
+    /// When the viewer stops.
     stop: Option<Instant>,
-    /// Whether frames may be missing for good, because they are datagrams or messages with a
-    /// deadline.
+    /// Whether frames may be lost, because they are datagrams or messages with a deadline.
     is_lossy: bool,
     /// When playback began.
     began: Option<Instant>,
     /// When the next frame is due, once the first has arrived.
     due: Option<Instant>,
-    /// Since when playback has stalled, if it has.
+    /// When the current stall of playback began.
     stalled: Option<Instant>,
     stalls: u64,
     stall_time: Duration,
@@ -81,7 +80,7 @@ impl Player {
         }
     }
 
-    /// Reads what has arrived and shows what is due.
+    /// Reads arrived data and shows the frames that are due.
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         match port {
             Port::Stream(port) => {
@@ -129,7 +128,7 @@ impl Player {
         }
     }
 
-    /// Returns whether the next frame can be shown, whole or damaged.
+    /// Returns `true` if the next frame can be shown, complete or damaged.
     fn is_ready(&self) -> bool {
         self.arrivals.is_complete() || (self.is_lossy && self.arrivals.is_passed_over())
     }
@@ -218,7 +217,7 @@ mod tests {
         counts
     }
 
-    /// Frames shown, stalls, and milliseconds in stalls and of playback.
+    /// Returns frames shown, stalls, and milliseconds in stalls and of playback.
     fn played(player: &Player, ms: u64) -> (u64, u64, u64, u64) {
         let counts = counts(player, at(ms));
         (counts[0], counts[4], counts[5] / 1_000_000, counts[6] / 1_000_000)

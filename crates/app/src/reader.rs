@@ -21,14 +21,14 @@ pub struct Paced {
     read: Bytes,
     /// The earliest time of the next read.
     next: Option<Instant>,
-    /// Whether data are waiting for that time.
+    /// Whether data wait for that time.
     waits: bool,
     intervals: Serializer,
 }
 
 impl Reader {
-    /// Returns an application that reads as `reading` says. `play` makes the player of a video, if
-    /// there is one.
+    /// Returns an application that reads according to `reading`. `play` creates the player of a
+    /// video, if there is one.
     #[must_use]
     pub fn new(reading: Reading, play: impl FnOnce(Reading) -> Option<Player>) -> Self {
         match reading {
@@ -40,7 +40,7 @@ impl Reader {
         }
     }
 
-    /// Reads what may be read now. Datagrams need not be read, unless they are played.
+    /// Reads the data that may be read now. Datagrams need not be read, unless they are played.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         match (self, port) {

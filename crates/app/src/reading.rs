@@ -4,15 +4,14 @@ use acklab_base::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A model of an application that reads. Unread data fill the receive buffer and so reduce the
-/// window that is advertised to the peer.
+/// A model of a reading application. Unread data fill the receive buffer and reduce the window that
+/// is advertised to the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reading {
     /// Reads all data on arrival.
     AtOnce {},
-    /// Reads up to `read` octets at a time, at even intervals, so that it reads at no more than
-    /// `rate`.
+    /// Reads up to `read` octets at a time, at even intervals, and at most at `rate`.
     Constant {
         /// The maximum rate of reading.
         rate: Rate,
@@ -20,32 +19,32 @@ pub enum Reading {
         #[serde(default = "one_read")]
         read: Bytes,
     },
-    /// Plays a video: reads everything on arrival and shows a frame at a time. It begins `buffer`
+    /// Plays a video: reads all data on arrival and shows one frame at a time. It begins `buffer`
     /// after the first frame has arrived.
     ///
     /// Playback stalls if a frame that is due has not arrived. Over a transport that loses data it
-    /// goes on as soon as something of a later frame has arrived, and shows the frame damaged.
+    /// continues once any part of a later frame has arrived, and shows the frame damaged.
     Playback {
-        /// How much video is held back. Android's Miracast source takes a latency below 100 ms for
-        /// a sign of spare capacity (`PlaybackSession::onSinkFeedback`).
+        /// The duration of video that is buffered. Android's Miracast source interprets a latency
+        /// below 100 ms as spare capacity (`PlaybackSession::onSinkFeedback`).
         #[serde(default = "buffer")]
         #[schemars(example = "100ms")]
         buffer: Duration,
-        /// How playback goes on after a stall.
+        /// How playback continues after a stall.
         #[serde(default)]
         after_stall: AfterStall,
     },
 }
 
-/// How playback goes on after a stall.
+/// How playback continues after a stall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterStall {
-    /// Frames that are overdue are shown at once, as on a screen that mirrors another: a stall does
-    /// not delay what follows.
+    /// Overdue frames are shown immediately, as on a screen that mirrors another: a stall does not
+    /// delay later frames.
     #[default]
     CatchUp,
-    /// All that follows is shown later, and playback goes on with a full buffer, as for a film.
+    /// All later frames are delayed, and playback continues with a full buffer, as for a film.
     Shift,
 }
 

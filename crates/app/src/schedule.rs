@@ -87,8 +87,8 @@ impl Schedule {
             }
             Source::Video(frames) => (Write::Frame(frames.draw()), frames.interval()),
         };
-        // An interval is at least a nanosecond, so that the writes that are due come to an end at
-        // any rate.
+        // An interval is at least a nanosecond, so that a finite number of writes is due at any
+        // rate.
         self.next = Some(due + gap.max(Duration::from_nanos(1)));
         Some(write)
     }

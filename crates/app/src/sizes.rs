@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizes {
-    /// Flows of a cluster for web search: half below 73 kB, the mean 1.7 MB (Alizadeh et al.,
-    /// DCTCP, SIGCOMM 2010, Figure 4).
+    /// Flows of a cluster for web search: median 73 kB, mean 1.7 MB (Alizadeh et al., DCTCP,
+    /// SIGCOMM 2010, Figure 4).
     Websearch,
-    /// Flows of a cluster for data mining: half of 1.5 kB, the mean 7.6 MB (Greenberg et al., VL2,
+    /// Flows of a cluster for data mining: half of 1.5 kB, mean 7.6 MB (Greenberg et al., VL2,
     /// SIGCOMM 2009, Figure 2).
     DataMining,
-    /// Flows of a leader of a cache: half below 19.5 kB, the mean 0.9 MB (Roy et al., Facebook's
-    /// network, SIGCOMM 2015, Figure 6).
+    /// Flows of a leader of a cache: median 19.5 kB, mean 0.9 MB (Roy et al., Facebook's network,
+    /// SIGCOMM 2015, Figure 6).
     Cache,
-    /// Flows of a cluster for Hadoop: half below 75 kB, the mean 4.2 MB (Roy et al., Facebook's
-    /// network, SIGCOMM 2015, Figure 6).
+    /// Flows of a cluster for Hadoop: median 75 kB, mean 4.2 MB (Roy et al., Facebook's network,
+    /// SIGCOMM 2015, Figure 6).
     Hadoop,
 }
 
@@ -46,8 +46,8 @@ impl Sizes {
         }
     }
 
-    /// Sizes in packets, each with the share of flows that are no larger. What lies below the first
-    /// has its size.
+    /// Returns sizes in packets, each with the share of flows that are no larger. Below the first
+    /// point, flows have its size.
     const fn points(self) -> &'static [(f64, f64)] {
         match self {
             Self::Websearch => &[

@@ -21,7 +21,7 @@ pub(crate) struct Pipe {
 /// Messages and datagrams.
 #[derive(Default)]
 pub(crate) struct Mailbox {
-    /// What has arrived.
+    /// Arrivals that were not received yet.
     arrived: VecDeque<Arrival>,
     /// Octets and lifetimes of messages sent.
     pub(crate) sent: Vec<(u64, Instant)>,
@@ -92,8 +92,8 @@ impl StreamPort for Pipe {
         self.readable
     }
 
-    fn read(&mut self, _: Instant, most: u64) -> u64 {
-        let read = most.min(self.readable);
+    fn read(&mut self, _: Instant, maximum: u64) -> u64 {
+        let read = maximum.min(self.readable);
         self.readable -= read;
         read
     }

@@ -6,13 +6,13 @@ use acklab_base::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A model of an application that writes.
+/// A model of a writing application.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
     /// Always has data to send: fills the send buffer as soon as there is room.
     Greedy {},
-    /// Writes `write` octets at even intervals, so that the mean rate is `rate`.
+    /// Writes `write` octets at even intervals, at the mean rate `rate`.
     Constant {
         /// Mean rate.
         rate: Rate,
@@ -20,8 +20,7 @@ pub enum Traffic {
         #[serde(default = "one_segment")]
         write: Bytes,
     },
-    /// Writes `write` octets at exponentially distributed intervals, so that the mean rate is
-    /// `rate`.
+    /// Writes `write` octets at exponentially distributed intervals, at the mean rate `rate`.
     Poisson {
         /// Mean rate.
         rate: Rate,
@@ -34,8 +33,8 @@ pub enum Traffic {
         /// Size of the transfer.
         size: Bytes,
     },
-    /// Writes as many octets as are drawn from a distribution, and closes. Each copy of a flow
-    /// draws a size of its own.
+    /// Writes a number of octets drawn from a distribution, and closes. Each copy of a flow draws
+    /// its own size.
     Drawn {
         /// The distribution.
         sizes: Sizes,
@@ -62,7 +61,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the name of the traffic as CCperf writes it.
+    /// Returns the name of the traffic in the format of CCperf.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
@@ -75,7 +74,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the same with a size that is drawn, if its size is one to be drawn.
+    /// Returns the same traffic with a drawn size, if it has a distribution.
     #[must_use]
     pub fn sized(self, chance: impl FnOnce() -> Stream) -> Self {
         match self {
@@ -84,7 +83,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the octets that it writes in all, if it ends by itself.
+    /// Returns the total number of octets that it writes, if it ends by itself.
     #[must_use]
     pub const fn total(&self) -> Option<Bytes> {
         match self {

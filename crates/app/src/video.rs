@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Octets of a packet of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3.2).
 const TS_PACKET: u64 = 188;
-/// Packets of a transport stream in an RTP packet: as many as fit 1500 octets after the RTP header,
-/// as Android's Miracast source packs them (`Sender.cpp` of `libstagefright/wifi-display`,
+/// Packets of a transport stream per RTP packet: as many as fit in 1500 octets after the RTP
+/// header, as Android's Miracast source packs them (`Sender.cpp` of `libstagefright/wifi-display`,
 /// `kMaxNumTSPacketsPerRTPPacket`).
 const TS_PACKETS_PER_RTP_PACKET: u64 = 7;
 /// Octets of an RTP header (RFC 3550, §5.1).
@@ -53,7 +53,7 @@ pub struct Video {
     #[serde(default = "refresh")]
     #[schemars(range(min = 1))]
     pub refresh: u32,
-    /// The time after which a frame is given up. Each frame is sent as a message of its own then,
+    /// The time after which a frame is given up. Each frame is then sent as a separate message,
     /// which only TACK supports. Default: frames are parts of one reliable stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "100ms")]
@@ -133,15 +133,15 @@ pub const fn video_in(payload: u32) -> u64 {
     (payload as u64).saturating_sub(RTP_HEADER)
 }
 
-/// The frames of a video, one after another. Both ends of a flow have the same: the writer sends
-/// frames, and the reader knows where each ends, which real ends learn from headers.
+/// The frames of a video, one after another. Both ends of a flow have the same frames: the writer
+/// sends them, and the reader knows where each ends, which real ends read from headers.
 #[derive(Clone, Debug)]
 pub struct Frames {
     video: Video,
     chance: Stream,
     /// The index of the next frame.
     next: u64,
-    /// Octets by which the sizes so far fall short of what was drawn, because sizes are whole
+    /// Octets by which the sizes so far are smaller than those drawn, because sizes are whole
     /// packets of the transport stream.
     rest: f64,
     /// Computes intervals whose rounding errors do not accumulate.
@@ -202,8 +202,7 @@ pub(crate) mod tests {
     use super::*;
     use acklab_base::random::Seed;
 
-    /// Returns a video with frames of exactly seven packets of the transport stream, 60 of them a
-    /// second.
+    /// Returns a video with frames of exactly seven packets of the transport stream, 60 per second.
     pub(crate) fn even(group: u32, refresh: u32, deadline: Option<Duration>) -> Video {
         let rate = Rate::from_bits_per_second(RTP_VIDEO * 8 * 60).unwrap();
         Video { rate, frame_rate: 60, group, key_ratio: 1.0, variation: 0.0, refresh, deadline }
@@ -224,7 +223,7 @@ pub(crate) mod tests {
             let mut frames = frames(video);
             let octets: u64 = (0..6000).map(|_| frames.draw().size).sum();
             let mbps = octets as f64 * 8.0 / 100.0 / 1e6;
-            // 6000 sizes with a deviation of 10.5 % have a mean with one of 0.14 %.
+            // 6000 sizes with a deviation of 10.5 % have a mean with a deviation of 0.14 %.
             assert!((mbps / rate as f64 - 1.0).abs() < 0.006, "{mbps} Mbps for {rate}");
         }
     }

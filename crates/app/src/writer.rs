@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// An application that writes. It waits while the send buffer is full.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    /// The octets to write in all, without those of a schedule.
+    /// The total number of octets to write, without those of a schedule.
     total: u64,
     schedule: Option<Schedule>,
     /// When to open the port; `None` once it was opened.
@@ -19,14 +19,14 @@ pub struct Writer {
     /// The earliest of `start`, `stop` and the next write of the schedule.
     due: Option<Instant>,
     phase: Phase,
-    /// The octets that were to be written so far.
-    wanted: u64,
-    /// The octets that the port has accepted so far.
+    /// The number of octets that were due so far.
+    offered: u64,
+    /// The number of octets that the port has accepted so far.
     written: u64,
     messages: Option<Messages>,
 }
 
-/// Writes that are messages of their own.
+/// Writes that are separate messages.
 #[derive(Clone, Debug)]
 struct Messages {
     lifetime: Duration,
@@ -35,7 +35,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// Sends what the port accepts.
+    /// Sends the messages that the port accepts.
     fn send(&mut self, now: Instant, port: &mut dyn MessagePort) {
         while let Some(&(octets, until)) = self.waiting.front()
             && port.send(now, octets, until)
@@ -74,13 +74,13 @@ impl Writer {
             stop,
             due: Instant::earliest(Some(start), stop),
             phase: Phase::Waits,
-            wanted: 0,
+            offered: 0,
             written: 0,
             messages: deadline.map(|lifetime| Messages { lifetime, waiting: VecDeque::new() }),
         }
     }
 
-    /// Writes what is due, as far as the port has room.
+    /// Writes the data that are due, as long as the port has room.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let is_due = self.due.is_some_and(|due| due <= now);
@@ -91,7 +91,7 @@ impl Writer {
         }
     }
 
-    /// Starts, stops, or handles the writes that are due: all that a run rarely needs.
+    /// Handles the rare parts of a run: starts, stops, or processes the writes that are due.
     #[inline(never)]
     fn act(&mut self, now: Instant, port: Port<'_>) {
         match port {
@@ -138,8 +138,8 @@ impl Writer {
         if self.messages.is_some() {
             return self.send_messages(now, port);
         }
-        if self.wanted > self.written {
-            self.written += port.write(now, self.wanted - self.written);
+        if self.offered > self.written {
+            self.written += port.write(now, self.offered - self.written);
         }
         if self.schedule.is_none() && self.written == self.total {
             self.end();
@@ -147,7 +147,7 @@ impl Writer {
         }
     }
 
-    /// Sends the messages that wait, as far as there is room.
+    /// Sends the waiting messages, as long as there is room.
     #[inline(never)]
     fn send_messages(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if let (Some(messages), Some(port)) = (&mut self.messages, port.messages()) {
@@ -177,7 +177,7 @@ impl Writer {
 
     fn begin(&mut self, now: Instant) {
         self.phase = Phase::Writes;
-        self.wanted = self.total;
+        self.offered = self.total;
         if let Some(schedule) = &mut self.schedule {
             schedule.begin(now);
         }
@@ -188,7 +188,7 @@ impl Writer {
         while let Some(write) = schedule.take_due(now) {
             match &mut self.messages {
                 Some(messages) => messages.waiting.push_back((write.octets(), now + messages.lifetime)),
-                None => self.wanted += write.octets(),
+                None => self.offered += write.octets(),
             }
         }
     }

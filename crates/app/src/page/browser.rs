@@ -1,18 +1,18 @@
-//! The end that asks.
+//! The end that sends requests.
 
 use super::{Page, Requests, Streams, counter};
 use acklab_base::{CounterValue, Instant, Port, StreamPort};
 
-/// An object as the browser knows it.
+/// An object in the state of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its octets.
     pub size: u64,
     /// When it was requested.
     pub requested: Option<Instant>,
-    /// When its first octet came.
+    /// When its first octet arrived.
     pub begun: Option<Instant>,
-    /// When its last octet came.
+    /// When its last octet arrived.
     pub complete: Option<Instant>,
     /// Octets of the request that the port has not accepted yet.
     unwritten: u64,
@@ -24,12 +24,12 @@ impl Object {
         Self { size, requested: None, begun: None, complete: None, unwritten: 0, received: 0 }
     }
 
-    /// Is it requested, and not complete?
+    /// Returns `true` if it is requested and not complete.
     const fn is_awaited(&self) -> bool {
         self.requested.is_some() && self.complete.is_none()
     }
 
-    /// Takes what is its own of `octets` that have come. Returns the rest.
+    /// Takes the octets of this object from `octets` that have arrived. Returns the rest.
     fn take(&mut self, now: Instant, octets: u64) -> u64 {
         let own = octets.min(self.size - self.received);
         self.received += own;
@@ -43,7 +43,7 @@ impl Object {
     }
 }
 
-/// The application that opens the connection, asks for a page, and reads it.
+/// The application that opens the connection, requests a page, and reads it.
 #[derive(Clone, Debug)]
 pub struct Browser {
     requests: Requests,
@@ -53,7 +53,7 @@ pub struct Browser {
     start: Option<Instant>,
     /// The document and the objects.
     objects: Vec<Object>,
-    /// How many of them are requested, and how many of the first are complete.
+    /// The number of requested objects, and of complete ones, which are the first.
     requested: usize,
     complete: usize,
     is_closed: bool,
@@ -95,7 +95,7 @@ impl Browser {
         to(counter::COMPLETE, "ns", CounterValue::Gauge(last.map(|last| last.as_nanos() as f64)));
     }
 
-    /// Reads what has come, and asks for what is next.
+    /// Reads arrived octets, and sends the next requests.
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let Port::Stream(port) = port else { return };
         if self.start.is_some_and(|start| start <= now) {
@@ -106,7 +106,7 @@ impl Browser {
             return;
         }
         self.read(now, port);
-        self.ask(now, port);
+        self.request_objects(now, port);
         self.write(now, port);
         if self.complete == self.objects.len() {
             self.is_closed = true;
@@ -137,12 +137,12 @@ impl Browser {
         }
     }
 
-    /// Requests what may be requested.
-    fn ask(&mut self, now: Instant, port: &mut dyn StreamPort) {
+    /// Requests the objects that may be requested.
+    fn request_objects(&mut self, now: Instant, port: &mut dyn StreamPort) {
         let has_many = self.has_many(port);
-        while self.requested < self.objects.len() && self.may_ask() {
+        while self.requested < self.objects.len() && self.may_request() {
             if has_many && self.requested > 0 && !port.streams().is_some_and(|streams| streams.open()) {
-                // The peer lets more be opened later.
+                // The peer permits more streams later.
                 return;
             }
             let object = &mut self.objects[self.requested];
@@ -151,8 +151,8 @@ impl Browser {
         }
     }
 
-    /// May the next object be requested?
-    const fn may_ask(&self) -> bool {
+    /// Returns `true` if the next object may be requested.
+    const fn may_request(&self) -> bool {
         match (self.requested, self.requests) {
             (0, _) => true,
             (_, Requests::Parallel) => self.complete > 0,
@@ -160,7 +160,7 @@ impl Browser {
         }
     }
 
-    /// Writes requests as far as there is room.
+    /// Writes requests as long as there is room.
     fn write(&mut self, now: Instant, port: &mut dyn StreamPort) {
         let has_many = self.has_many(port);
         for (number, object) in
@@ -169,8 +169,8 @@ impl Browser {
             match port.streams().filter(|_| has_many) {
                 Some(streams) => {
                     object.unwritten -= streams.write(number, object.unwritten);
-                    // The first stream is that of the connection and stays open as long as there is
-                    // something to ask.
+                    // The first stream is that of the connection and stays open as long as there
+                    // are objects to request.
                     if object.unwritten == 0 && number > 0 {
                         streams.close(number);
                     }

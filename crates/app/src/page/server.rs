@@ -1,22 +1,22 @@
-//! The end that answers.
+//! The end that responds.
 
 use super::{Page, Streams};
 use acklab_base::{Duration, Instant, Port, StreamPort};
 use std::collections::VecDeque;
 
-/// The application that answers the requests for a page.
+/// The application that responds to the requests for a page.
 #[derive(Clone, Debug)]
 pub struct Server {
     streams: Streams,
     request: u64,
     think: Duration,
-    /// Octets of each request that have come.
-    asked: Vec<u64>,
+    /// Octets of each request that have arrived.
+    received: Vec<u64>,
     /// Octets of each response that the port has not accepted yet.
     unwritten: Vec<u64>,
-    /// Responses that begin later, in the order of their time: when, and which.
+    /// Responses that begin later, in the order of their times, with their indices.
     thinking: VecDeque<(Instant, usize)>,
-    /// Responses under way, in the order in which they began.
+    /// Responses in progress, in the order in which they began.
     responding: VecDeque<usize>,
     /// Responses written.
     written: usize,
@@ -30,7 +30,7 @@ impl Server {
             streams: page.streams,
             request: page.request.get(),
             think: page.think,
-            asked: vec![0; page.count()],
+            received: vec![0; page.count()],
             unwritten: page.sizes().collect(),
             thinking: VecDeque::new(),
             responding: VecDeque::new(),
@@ -45,7 +45,7 @@ impl Server {
         self.thinking.front().map(|(at, _)| *at)
     }
 
-    /// Reads requests, and writes responses as far as there is room.
+    /// Reads requests, and writes responses as long as there is room.
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let Port::Stream(port) = port else { return };
         if !port.is_open() || self.written == self.unwritten.len() {
@@ -69,15 +69,16 @@ impl Server {
     fn read(&mut self, now: Instant, port: &mut dyn StreamPort) {
         let has_many = self.has_many(port);
         let mut octets = if has_many { 0 } else { port.read(now, u64::MAX) };
-        for (number, asked) in self.asked.iter_mut().enumerate().filter(|(_, asked)| **asked < self.request) {
-            let missing = self.request - *asked;
+        for (number, received) in self.received.iter_mut().enumerate().filter(|(_, received)| **received < self.request)
+        {
+            let missing = self.request - *received;
             let read = match port.streams().filter(|_| has_many) {
                 Some(streams) => streams.read(now, number as u32, missing),
                 None => octets.min(missing),
             };
             octets -= if has_many { 0 } else { read };
-            *asked += read;
-            if *asked == self.request {
+            *received += read;
+            if *received == self.request {
                 self.thinking.push_back((now + self.think, number));
             }
         }
@@ -100,8 +101,8 @@ impl Server {
                 place += 1;
                 continue;
             }
-            // The first stream is that of the connection and stays open as long as there may be
-            // requests.
+            // The first stream is that of the connection and stays open as long as requests may
+            // follow.
             if response > 0
                 && has_many
                 && let Some(streams) = port.streams()

@@ -1,19 +1,19 @@
-//! A browser and a server, over a port without a network between them.
+//! A browser and a server over a port without a network.
 
 use super::*;
 use acklab_base::{Instant, Port, StreamPort, StreamsPort};
 
-/// One end of a connection that hands octets on at once, over one stream or over as many as the
-/// browser may open.
+/// One end of a connection that passes octets on immediately, over one stream or over as many as
+/// the browser may open.
 struct Ends {
-    /// Octets under way by direction and stream: to the server, and to the browser.
+    /// Octets in flight by direction and stream: to the server, and to the browser.
     under_way: [Vec<u64>; 2],
-    /// How many streams may be opened.
+    /// The maximum number of streams.
     allowed: usize,
     has_many: bool,
     is_open: bool,
     closed: [bool; 2],
-    /// Octets that a write may have, at most.
+    /// The maximum size of a write in octets.
     room: u64,
     side: usize,
 }
@@ -58,8 +58,8 @@ impl StreamPort for Ends {
         self.closed[self.side] = true;
     }
 
-    fn read(&mut self, now: Instant, most: u64) -> u64 {
-        StreamsPort::read(self, now, 0, most)
+    fn read(&mut self, now: Instant, maximum: u64) -> u64 {
+        StreamsPort::read(self, now, 0, maximum)
     }
 
     fn streams(&mut self) -> Option<&mut dyn StreamsPort> {
@@ -84,9 +84,9 @@ impl StreamsPort for Ends {
 
     fn close(&mut self, _: u32) {}
 
-    fn read(&mut self, _: Instant, number: u32, most: u64) -> u64 {
+    fn read(&mut self, _: Instant, number: u32, maximum: u64) -> u64 {
         let Some(waiting) = self.under_way[1 - self.side].get_mut(number as usize) else { return 0 };
-        let read = most.min(*waiting);
+        let read = maximum.min(*waiting);
         *waiting -= read;
         read
     }
@@ -108,8 +108,8 @@ fn page(requests: Requests) -> Page {
     }
 }
 
-/// Lets both ends run, the server first, in each of so many milliseconds. Returns when each object
-/// was requested, begun and complete.
+/// Runs both ends, the server first, once per millisecond. Returns when each object was requested,
+/// begun and complete.
 fn load(page: &Page, ends: &mut Ends, milliseconds: u64) -> (Vec<[Option<u64>; 3]>, Browser) {
     let (mut browser, mut server) = (Browser::new(page, at(1)), Server::new(page));
     for now in (0..milliseconds).map(at) {
@@ -150,7 +150,7 @@ fn what_has_no_room_waits() {
         let (times, _) = load(&page(Requests::Parallel), &mut ends, 100);
         assert_eq!(times[0], [Some(1), Some(2), Some(61)], "60 writes of 500 octets");
         let complete: Vec<_> = times[1..].iter().map(|[.., complete]| *complete).collect();
-        // Over one stream, a write at a time goes on; over several, each has a write.
+        // Over one stream, one write progresses at a time; over several, each has a write.
         let expected = if has_many { [63, 65, 67] } else { [63, 66, 71] };
         assert_eq!(complete, expected.map(Some), "{has_many}");
     }

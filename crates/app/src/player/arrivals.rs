@@ -1,10 +1,10 @@
-//! What has arrived of the frames that are not shown yet.
+//! The arrived parts of the frames that are not shown yet.
 
 use crate::video::{Frame, Frames, video_in};
 use acklab_base::{Arrival, Duration};
 use std::collections::VecDeque;
 
-/// What has arrived of the frames that are not shown yet.
+/// The arrived parts of the frames that are not shown yet.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     frames: Frames,
@@ -14,7 +14,7 @@ pub(super) struct Arrivals {
     first: u64,
     /// The number of the datagram after those of `waiting`.
     datagrams: u64,
-    /// Number of frames up to the latest of which anything has arrived.
+    /// The number of frames up to the latest one of which any part has arrived.
     begun: u64,
 }
 
@@ -40,15 +40,15 @@ impl Arrivals {
         Self { frames, waiting: VecDeque::new(), first: 0, datagrams: 0, begun: 0 }
     }
 
-    /// Returns time to the next frame, in the order of calls.
+    /// Returns the time to the next frame, in the order of calls.
     pub(super) fn interval(&mut self) -> Duration {
         self.frames.interval()
     }
 
-    /// Octets of the stream of all frames have arrived in order.
+    /// Processes octets of the stream of all frames, which arrived in order.
     pub(super) fn take_octets(&mut self, mut octets: u64) {
-        // No frame is passed over, so a shown frame is complete and octets belong to the first that
-        // is not.
+        // No frame is passed over, so a shown frame is complete, and octets belong to the first
+        // incomplete frame.
         let mut place = self.waiting.iter().take_while(|waiting| waiting.missing == 0).count();
         while octets > 0 {
             self.draw_upto(place);
@@ -61,14 +61,14 @@ impl Arrivals {
         }
     }
 
-    /// Octets of a message have arrived, which is a frame.
+    /// Processes octets of a message, which is a frame.
     pub(super) fn take_message(&mut self, Arrival { number, octets }: Arrival) {
         let Some(place) = number.checked_sub(self.first) else { return };
         self.draw_upto(place as usize);
         self.add(place as usize, octets);
     }
 
-    /// A datagram has arrived.
+    /// Processes a datagram.
     pub(super) fn take_datagram(&mut self, Arrival { number, octets }: Arrival) {
         while self.datagrams <= number {
             self.draw();
@@ -98,17 +98,17 @@ impl Arrivals {
         self.datagrams += frame.datagrams();
     }
 
-    /// Returns whether all of the next frame has arrived.
+    /// Returns `true` if the next frame is complete.
     pub(super) fn is_complete(&self) -> bool {
         self.waiting.front().is_some_and(|waiting| waiting.missing == 0)
     }
 
-    /// Returns whether anything has arrived of a frame after the next one.
+    /// Returns `true` if any part of a later frame has arrived.
     pub(super) const fn is_passed_over(&self) -> bool {
         self.begun > self.first + 1
     }
 
-    /// Number of frames that may be shown without a stall.
+    /// Returns the number of frames that may be shown without a stall.
     pub(super) fn ready(&self, is_lossy: bool) -> u64 {
         let complete = self.waiting.iter().take_while(|waiting| waiting.missing == 0).count() as u64;
         if is_lossy { complete.max((self.begun - self.first.min(self.begun)).saturating_sub(1)) } else { complete }

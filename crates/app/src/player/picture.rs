@@ -1,19 +1,19 @@
-//! What a viewer sees of damage: a frame that is decoded from a damaged one is damaged too.
+//! Damage as seen by a viewer: a frame that is decoded from a damaged one is damaged too.
 
 use super::arrivals::Shown;
 
 /// The state of the picture.
 #[derive(Clone, Debug)]
 pub(super) struct Picture {
-    /// Number of frames after which intra refresh has repaired a picture.
+    /// The number of frames after which intra refresh has repaired a picture.
     refresh: u64,
-    /// Number of frames until then; zero if the picture is clean.
+    /// The number of frames until the picture is repaired; zero if it is clean.
     dirty: u64,
     /// Frames shown.
     pub(super) frames: u64,
-    /// Frames of which something was missing.
+    /// Frames with missing parts.
     pub(super) damaged: u64,
-    /// Frames with artefacts: those that were damaged, and those that were decoded from them.
+    /// Frames with artefacts: damaged ones, and those that were decoded from them.
     pub(super) with_artefacts: u64,
     /// Runs of frames with artefacts.
     pub(super) runs: u64,
@@ -29,7 +29,7 @@ impl Picture {
         let was_clean = self.dirty == 0;
         if !is_complete {
             self.damaged += 1;
-            // The damage is in this frame, and in those after it until each part was refreshed
+            // The damage is in this frame, and in the following ones until each part was refreshed
             // once.
             self.dirty = self.refresh + 1;
         } else if is_key {
@@ -47,8 +47,8 @@ impl Picture {
 mod tests {
     use super::*;
 
-    /// Returns the picture after frames: `k` a key frame, `p` another, upper-case if damaged.
-    /// Returns frames with artefacts and their runs.
+    /// Returns the number of frames with artefacts and of their runs, for frames that are `k` for a
+    /// key frame, `p` for another, and upper-case if damaged.
     fn seen(refresh: u32, frames: &str) -> (u64, u64) {
         let mut picture = Picture::new(refresh);
         for frame in frames.chars() {
