@@ -3,19 +3,19 @@
 use crate::deadlines::Deadlines;
 use acklab_base::{Alarms, Instant, MachineId, World};
 
-/// Machines are polled at most this often at one instant: many times what all machines of the
-/// largest networks do in one, and some seconds of CPU.
-const MOST_POLLS: u64 = if cfg!(test) { 100_000 } else { 20_000_000 };
+/// The maximum number of polls at one instant: many times what all machines of the largest networks
+/// need in one, and some seconds of CPU time.
+const MAX_POLLS: u64 = if cfg!(test) { 100_000 } else { 20_000_000 };
 
 /// The deadlines of a world's machines.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     deadlines: Deadlines,
     machines: u32,
-    /// The present instant, and how often machines were polled at it.
+    /// The present instant, and the number of polls at it.
     instant: Instant,
     polls: u64,
-    /// The machine that would not come to rest.
+    /// The machine that did not become quiescent.
     restless: Option<MachineId>,
 }
 
@@ -38,7 +38,7 @@ impl Agenda {
         joined.for_each(|machine| self.drain(world, MachineId(machine), now));
     }
 
-    /// Returns the earliest deadline and its machine. Of equal deadlines, that of the lowest id
+    /// Returns the earliest deadline and its machine. Of equal deadlines, that of the lowest ID
     /// comes first.
     #[must_use]
     #[inline]
@@ -47,7 +47,7 @@ impl Agenda {
     }
 
     /// Returns a machine that was polled without end at one instant, so that time stood still. It
-    /// is polled no more.
+    /// is no longer polled.
     #[must_use]
     #[inline]
     pub const fn restless(&self) -> Option<MachineId> {
@@ -61,7 +61,7 @@ impl Agenda {
         world.wake(machine, now, self);
     }
 
-    /// Drains `machine`, at which something has arrived.
+    /// Drains `machine`, at which a datagram has arrived.
     pub fn drain(&mut self, world: &mut impl World, machine: MachineId, now: Instant) {
         self.arrive_at(now);
         world.drain(machine, now, self);
@@ -86,7 +86,7 @@ impl Alarms for Agenda {
     #[inline(always)]
     fn may_poll(&mut self, machine: MachineId) -> bool {
         self.polls += 1;
-        let may = self.polls <= MOST_POLLS;
+        let may = self.polls <= MAX_POLLS;
         if !may {
             self.give_up(machine);
         }
@@ -103,14 +103,14 @@ impl Alarms for Agenda {
 mod tests {
     use super::*;
 
-    /// What a machine does whenever it is polled.
+    /// The behaviour of a machine at each poll.
     #[derive(Clone, Copy)]
     enum Habit {
-        /// It wants to be woken at once.
+        /// It sets its deadline to now.
         Fidgets,
         /// It sends itself a datagram.
         Talks,
-        /// It wants to be woken a nanosecond later.
+        /// It sets its deadline a nanosecond later.
         Ticks,
     }
 
@@ -143,13 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_lets_no_time_pass_is_told() {
+    fn a_machine_that_lets_no_time_pass_is_reported() {
         assert_eq!(outcome(Habit::Fidgets, 10), crate::Outcome::Standstill(MachineId(0)));
         assert_eq!(outcome(Habit::Talks, 10), crate::Outcome::Standstill(MachineId(0)));
     }
 
     #[test]
     fn a_machine_that_lets_time_pass_may_be_polled_as_often_as_it_likes() {
-        assert_eq!(outcome(Habit::Ticks, MOST_POLLS + 10), crate::Outcome::Done);
+        assert_eq!(outcome(Habit::Ticks, MAX_POLLS + 10), crate::Outcome::Done);
     }
 }

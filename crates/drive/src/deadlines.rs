@@ -1,10 +1,10 @@
 //! One deadline per machine, with fast access to the earliest.
 //!
-//! The deadlines form a tournament tree: the leaves are the deadlines of the machines, and each
+//! The deadlines form a tournament tree. The leaves are the deadlines of the machines, and each
 //! inner node is the earliest of its eight children, which share a cache line. Setting a deadline
 //! updates the nodes above its leaf and stops at the first that does not change; for a timer that
-//! is postponed again and again, that is the first node. There are no stale entries. Of equal
-//! deadlines, that of the lowest machine wins.
+//! is postponed repeatedly, that is the first node. There are no stale entries. Of equal deadlines,
+//! that of the lowest machine comes first.
 
 use acklab_base::Instant;
 
@@ -15,7 +15,7 @@ const ARITY: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
     /// The children of each inner node, that of the root first. The children of slot `i` of group
-    /// `g` are group `ARITY · g + i + 1`. [`Instant::FAR_FUTURE`] stands for no deadline.
+    /// `g` are group `ARITY · g + i + 1`. [`Instant::FAR_FUTURE`] represents no deadline.
     groups: Vec<[Instant; ARITY]>,
     /// The first group of leaves.
     leaves: usize,

@@ -6,9 +6,9 @@
 //! |---|---|
 //! | `deadlines` | the deadlines of all machines, and the earliest of them |
 //! | [`agenda`] | [`Agenda`]: the deadlines of a world, and its wake-ups; it has no clock |
-//! | [`virtual_clock`] | [`VirtualClock`]: a clock that jumps from one deadline to the next |
+//! | [`virtual_clock`] | [`VirtualClock`]: a clock that advances from one deadline to the next |
 //!
-//! Machines with equal deadlines are woken in the order of their ids, and a world follows each
+//! Machines with equal deadlines are woken in the order of their IDs, and a world follows each
 //! datagram before the next one leaves. A run is therefore a pure function of its world. A driver
 //! with a real clock uses an [`Agenda`] as well.
 

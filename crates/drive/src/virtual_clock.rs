@@ -1,10 +1,10 @@
-//! Virtual time, which jumps from one deadline to the next.
+//! Virtual time, which advances from one deadline to the next.
 
 use crate::agenda::Agenda;
 use acklab_base::{Instant, MachineId, World};
 
 /// The number of wake-ups between two calls of the callback that may stop a run: rare enough to
-/// cost nothing.
+/// have no cost.
 const WAKES_BETWEEN_CALLS: u32 = 8192;
 
 /// How a run ended.
@@ -18,7 +18,7 @@ pub enum Outcome {
     Standstill(MachineId),
 }
 
-/// A clock that jumps from one deadline of a world to the next.
+/// A clock that advances from one deadline of a world to the next.
 #[derive(Clone, Debug)]
 pub struct VirtualClock {
     now: Instant,
@@ -52,7 +52,8 @@ impl VirtualClock {
         self.now
     }
 
-    /// Adds the machines that have joined `world` since the clock was made or since the last call.
+    /// Adds the machines that have joined `world` since the clock was created or since the last
+    /// call.
     pub fn admit(&mut self, world: &mut impl World) {
         self.agenda.admit(world, self.now);
     }
