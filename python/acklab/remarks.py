@@ -113,16 +113,25 @@ def remarks_on_scenario(scenario: Mapping[str, Any]) -> list[str]:
 
 def _queues_without_limit(scenario: Mapping[str, Any]) -> list[str]:
     """Slowest hops of flows and of their ACKs whose queue drops nothing."""
-    found: dict[str, list[str]] = {}
+    windows: dict[str, list[str]] = {}
+    datagrams: dict[str, list[str]] = {}
     for flow in scenario.get("flow") or []:
-        for path in (_path(scenario, flow["from"], flow["to"]), _path(scenario, flow["to"], flow["from"])):
+        # UDP has no window, and nothing of it returns.
+        is_udp = flow.get("transport", {}).get("protocol") == "udp"
+        found = datagrams if is_udp else windows
+        back = [] if is_udp else [_path(scenario, flow["to"], flow["from"])]
+        for path in (_path(scenario, flow["from"], flow["to"]), *back):
             slowest = min(path, key=lambda hop: hop[1], default=None)
             if slowest is not None and slowest[0] in _unlimited_directions(scenario):
                 found.setdefault(slowest[0], []).append(str(flow["name"]))
+    grows = [(name, f"the RTT of {_some(dict.fromkeys(flows))} grows with the window") for name, flows in windows.items()]
+    grows += [
+        (name, f"datagrams of {_some(dict.fromkeys(flows))} wait the longer the more they exceed its rate") for name, flows in datagrams.items()
+    ]
     return [
-        f"{name}: its queue has no limit, so that it drops nothing and the RTT of {_some(dict.fromkeys(flows))} grows with the window; "
-        'such as queue = { discipline = "fifo", limit = "100packets" }'
-        for name, flows in found.items()
+        f"{name}: its queue has no limit, so that it drops nothing and {what}; such as "
+        'queue = { discipline = "fifo", limit = "100packets" }'
+        for name, what in grows
     ]
 
 

@@ -10,8 +10,6 @@ Rows = Sequence[Mapping[str, Any]]
 ENTER = ("total_packets_in_l2", "total_wire_duplicates_l1")
 EXIT = ("total_qdisc_drops_l2", "total_filtered_acks_l2", "total_wire_losses_l1", "total_packets_out_l2")
 TOLERANCE = 1e-9
-FIN = 1.5
-"""Octets that a flow may receive beyond what it has sent."""
 TICK = 1.0
 """Milliseconds of TCP's clock of timestamps, by which a round trip may be measured too short."""
 HALF = 0.5
@@ -54,10 +52,11 @@ def _within_the_capacity(flows: Rows, links: Rows) -> list[str]:
         capacity, goodput = flow["bottleneck_capacity_l2"], flow["mean_throughput_l7"]
         if capacity is not None and (goodput or 0.0) > capacity * (1 + TOLERANCE):
             found.append(f"goodput: {flow['flow']} delivers {goodput:.4f} Mbps of {capacity:.4f}")
-        sent, arrived = flow["mean_sending_rate_l4"], flow["mean_throughput_l4"]
-        # A FIN of TCP counts as an octet that arrives.
-        if sent and arrived is not None and (arrived / sent - 1) * (flow["total_delivered_bytes_l7"] or 0) > FIN:
+        sent, arrived, acknowledged = (flow[f"mean_{rate}_l4"] for rate in ("sending_rate", "throughput", "delivery_rate"))
+        if sent and arrived is not None and arrived > sent:
             found.append(f"conservation: {flow['flow']} receives {arrived:.6f} Mbps of the {sent:.6f} that it sends")
+        if acknowledged is not None and acknowledged > (arrived or 0.0):
+            found.append(f"conservation: {flow['flow']} has {acknowledged:.6f} Mbps acknowledged of {arrived:.6f} that arrive")
     return found
 
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod ack_filters;
+mod acknowledged;
 mod acks_first;
 mod air_capture;
 mod air_of_a_cell;
@@ -16,6 +17,7 @@ mod decisions;
 mod delay_based;
 mod delivery;
 mod demand;
+mod departures;
 mod determinism;
 mod duplicates;
 mod ecn;

@@ -12,7 +12,7 @@ use acklab_transport::tcp::config::Dialect;
 use acklab_transport::{ack, recovery};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use scenarios::{anything, in_order, lost_acks};
+use scenarios::{any_transport, anything, cell, in_order, lost_acks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -86,6 +86,57 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
             let (from, to) = if here % 2 == 0 { (here, next) } else { (next, here) };
             prop_assert_eq!(packets_out[from], packets_in[to], "from link direction {} to {}", from, to);
         }
+    }
+    Ok(())
+}
+
+/// Of each flow, what is acknowledged or delivered has arrived, what has arrived was sent, and what is left is dropped or in flight. Each
+/// retransmission is one of the packets. At the end of a connection that has finished, nothing is left. `until` ends the window.
+fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseError> {
+    let tables = tables(text, &window(None, until));
+    let count = |name: &str| tables.counts("flows", name);
+    let rate = |name: &str| tables.numbers("flows", name);
+    let (sent, arrived) = (rate("mean_sending_rate_l4"), rate("mean_throughput_l4"));
+    let (acknowledged, delivered) = (rate("mean_delivery_rate_l4"), rate("mean_throughput_l7"));
+    let (packets, again) = (count("total_data_packets_l4"), count("total_retransmissions_l4"));
+    let is_open = tables.nulls("flows", "ending");
+    let mut endings = tables.texts("flows", "ending").into_iter();
+    for (flow, name) in tables.texts("flows", "flow").iter().enumerate() {
+        let ending = if is_open[flow] { None } else { endings.next() };
+        let of = [sent[flow], arrived[flow], acknowledged[flow], delivered[flow]];
+        // The rates have the same active time: they compare as the octets do. A transport without ACKs has no rate of them.
+        let [sent, arrived, acknowledged, delivered] = of.map(|rate| if rate.is_nan() { 0.0 } else { rate });
+        prop_assert!(arrived <= sent && acknowledged <= arrived && delivered <= arrived, "{}: {:?}", name, of);
+        prop_assert!(again[flow] <= packets[flow], "{}: {} again of {}", name, again[flow], packets[flow]);
+        if ending.as_deref() == Some("finished") && of[2].is_finite() {
+            prop_assert_eq!((acknowledged, delivered), (arrived, arrived), "{} has finished", name);
+        }
+    }
+    Ok(())
+}
+
+/// What enters the queue of a node of a cell leaves it: delivered, dropped by the queue, at the retry limit or at the end of its lifetime. At
+/// the end nothing is in flight.
+fn cells_are_conserved(text: &str) -> Result<(), TestCaseError> {
+    let tables = tables(text, &[]);
+    let [drops, filtered, given_up, expired, out] = [
+        "total_queue_drops_l2",
+        "total_filtered_acks_l2",
+        "total_given_up_l2",
+        "total_expired_l2",
+        "total_packets_out_l2",
+    ]
+    .map(|column| tables.counts("stations", column));
+    let bytes_out = tables.counts("stations", "total_bytes_out_l2");
+    let links = |column: &str| tables.counts("links", column);
+    // The access point is the first node. Every flow passes the wire.
+    let left = drops[0] + filtered[0] + given_up[0] + expired[0] + out[0];
+    prop_assert_eq!(links("total_packets_out_l2")[0], left, "to the stations");
+    let stations = |counts: &[u64]| counts[1..].iter().sum::<u64>();
+    prop_assert_eq!(stations(&out), links("total_packets_in_l2")[1], "packets to the server");
+    prop_assert_eq!(stations(&bytes_out), links("total_bytes_in_l2")[1], "octets to the server");
+    if left == out[0] {
+        prop_assert_eq!(links("total_bytes_out_l2")[0], bytes_out[0], "octets to the stations");
     }
     Ok(())
 }
@@ -221,6 +272,20 @@ proptest! {
     }
 
     #[test]
+    fn packets_and_octets_of_all_transports_are_conserved(text in any_transport(), until in 1u64..1000) {
+        nothing_is_lost_from_sight(&text.0)?;
+        flows_are_conserved(&text.0, Some(until))?;
+        flows_are_conserved(&text.0, None)?;
+    }
+
+    #[test]
+    fn cells_conserve_packets_and_octets(text in cell(), until in 1u64..1000) {
+        cells_are_conserved(&text.0)?;
+        flows_are_conserved(&text.0, Some(until))?;
+        flows_are_conserved(&text.0, None)?;
+    }
+
+    #[test]
     fn transfers_complete_in_order_and_once(text in anything()) {
         every_transfer_completes(&text.0)?;
     }
@@ -259,6 +324,7 @@ fn regressions_hold() {
         let holds = |outcome: Result<(), TestCaseError>| outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
         holds(nothing_is_lost_from_sight(&text));
         holds(every_transfer_completes(&text));
+        holds(flows_are_conserved(&text, None));
         holds(flights_are_what_was_sent(&text));
         for split in [1, 50, 333, 1000] {
             holds(windows_add_up(&text, split));

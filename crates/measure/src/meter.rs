@@ -194,10 +194,12 @@ impl EndpointMeter {
 
     /// The endpoint has nothing more to send for now.
     #[inline(always)]
-    pub fn rests(&mut self, now: Instant, endpoint: &impl Endpoint, probes: &mut Probes) {
+    pub fn rests(&mut self, now: Instant, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         if self.role != Role::Receiver {
             self.role.sent(probes).limited(now, endpoint.limiting_factor(now));
         }
+        // What leaves may be an event itself, such as a tail loss probe.
+        self.take_events(now, endpoint, probes);
     }
 
     #[inline(never)]

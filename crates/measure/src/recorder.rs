@@ -141,7 +141,7 @@ impl Recorder {
     }
 
     /// `endpoint` has nothing more to send for now.
-    pub fn rests(&mut self, now: Instant, endpoint: &impl Endpoint) {
+    pub fn rests(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         self.meter.rests(now, endpoint, &mut self.probes);
     }
 

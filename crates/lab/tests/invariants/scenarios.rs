@@ -27,6 +27,39 @@ pub(crate) fn anything() -> impl Strategy<Value = Text> {
     (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
 }
 
+/// Links in a row with anything on them, and flows of all transports, which may lose their connections.
+pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
+    let link = (direction(), direction());
+    (0u64..1000, vec(link, 1..=2), vec(flow_of_others(), 1..=3), flow()).prop_map(|(seed, links, mut flows, tcp)| {
+        flows.push(tcp);
+        scenario(seed, &links, &flows)
+    })
+}
+
+/// A cell behind a wire that loses up to a fifth of all frames, and flows of all transports between its stations and a server.
+pub(crate) fn cell() -> impl Strategy<Value = Text> {
+    let flows = vec((prop_oneof![flow(), flow_of_others()], 1usize..=2), 1..=4);
+    let standard = select(vec!["802.11b", "802.11g", "802.11n", "802.11ac", "802.11be"]);
+    (0u64..1000, standard, 2u64..300, 0.0..0.2, flows).prop_map(|(seed, standard, limit, errors, flows)| {
+        let mut text = format!(
+            "duration = \"{}s\"\nseed = {seed}\n\n[[link]]\nname = \"wire\"\nfrom = \"server\"\nto = \"ap\"\n\
+             forward = {{ rate = \"500Mbps\", delay = \"1ms\" }}\nreverse = {{ rate = \"500Mbps\", delay = \"1ms\" }}\n\n\
+             [[wifi]]\nname = \"cell\"\nstandard = \"{standard}\"\n[wifi.reception.channel]\nmodel = \"fixed\"\n\
+             frame_error_rate = {errors:.3}\n[wifi.ap]\nname = \"ap\"\n\
+             queue = {{ discipline = \"fifo\", limit = \"{limit}packets\" }}\n\
+             [[wifi.station]]\nname = \"sta\"\ncount = 2\n\
+             queue = {{ discipline = \"fifo\", limit = \"{limit}packets\" }}\n",
+            HOURS * 3600
+        );
+        for (flow, station) in flows {
+            let station = format!("sta_{station}");
+            let (from, to) = if flow.is_reverse { (station.as_str(), "server") } else { ("server", station.as_str()) };
+            text += &format!("\n[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\n{}", flow.text);
+        }
+        Text(text)
+    })
+}
+
 /// Random effects on the forward path, and up to half of the ACKs lost on the return path.
 pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
     let lossy = (direction(), 0.1..0.5).prop_map(|(reverse, share): (String, f64)| {
@@ -360,4 +393,32 @@ fn flow() -> impl Strategy<Value = Flow> {
         let start = start.map(|start| format!("start = \"{start}ms\""));
         Flow { is_reverse, text: format!("{}{}", stack.text, lines(&[Some(traffic), start])) }
     })
+}
+
+/// A flow over another transport than TCP.
+fn flow_of_others() -> impl Strategy<Value = Flow> {
+    let controllers: Vec<cc::ControllerConfig> =
+        cc::ControllerConfig::built_in().filter(|controller| !controller.counts_marks()).collect();
+    let presets = select(vec!["rfc", "quinn", "neqo", "picoquic", "quicly", "chrome", "mvfst", "s2n-quic", "quic-go"]);
+    let congestion = weighted(0.7, select(controllers));
+    let transport =
+        (prop_oneof![2 => presets.prop_map(Some), 2 => Just(None)], congestion).prop_map(|(preset, congestion)| {
+            let protocol = preset.map_or("protocol = \"tack\"".to_owned(), |preset| {
+                format!("protocol = \"quic\", preset = \"{preset}\"")
+            });
+            let congestion = congestion.map(|controller| format!(", congestion = \"{}\"", controller.name()));
+            format!("transport = {{ {protocol}{} }}", congestion.unwrap_or_default())
+        });
+    let fixed = (1u64..300_000).prop_map(|octets| format!("traffic = {{ model = \"fixed\", size = \"{octets}B\" }}"));
+    let written = (20u64..5000, 16u64..1400, 50u64..500).prop_map(|(kbps, write, stop)| {
+        format!(
+            "traffic = {{ model = \"constant\", rate = \"{kbps}kbps\", write = \"{write}B\" }}\nstop = \"{stop}ms\""
+        )
+    });
+    let reliable = (transport, prop_oneof![2 => fixed.boxed(), 1 => written.clone().boxed()]);
+    let text = prop_oneof![
+        5 => reliable.prop_map(|(transport, traffic)| format!("{transport}\n{traffic}\n")),
+        1 => written.prop_map(|traffic| format!("transport = \"udp\"\n{traffic}\n")),
+    ];
+    (text, any::<bool>()).prop_map(|(text, is_reverse)| Flow { is_reverse, text })
 }

@@ -136,8 +136,8 @@ impl Data {
 
     /// Octets of a stream are acknowledged. Returns how many were not before.
     #[inline]
-    pub(super) fn on_acked(&mut self, piece: &Piece) -> u64 {
-        self.streams.table.on_acked(piece)
+    pub(super) fn on_acked(&mut self, piece: &Piece) {
+        self.streams.table.on_acked(piece);
     }
 
     /// The packet with these octets of a stream was lost.

@@ -94,7 +94,7 @@ impl Endpoint for Connection {
             (counter::MARK_REDUCTIONS, "", self.sender.mark_reductions()),
             (counter::MARKED_BYTES, "B", sent.marked * self.config.datagram),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
-            (counter::ACKNOWLEDGED_BYTES, "B", sent.acknowledged),
+            (counter::ACKNOWLEDGED_BYTES, "B", self.data.table().acknowledged()),
             (counter::ARRIVED_PACKETS, "packets", arrived.packets),
             (counter::REORDERED_PACKETS, "packets", arrived.reordered),
             (counter::DUPLICATE_PACKETS, "packets", duplicates),

@@ -297,23 +297,30 @@ impl Outgoing {
         None
     }
 
+    /// Octets acknowledged, in order or not. The end of the stream is none of them.
+    #[inline]
+    fn acked_octets(&self) -> u64 {
+        let is_end_acked = self.buffer.end().is_some_and(|end| self.acked.end() > end);
+        self.acked.received() - u64::from(is_end_acked)
+    }
+
     /// A piece has arrived. Returns how many of its octets were not known to have.
     #[inline]
     pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
-        let before = self.acked.received();
+        let before = self.acked_octets();
         self.acked.insert(piece.numbers());
         self.reset_if_given_up();
-        self.acked.received() - before
+        self.acked_octets() - before
     }
 
     /// The peer says that it has everything. Returns how many octets were not known to have arrived. A stream whose end was not sent stays as
     /// it is.
     pub(crate) fn on_all_acked(&mut self) -> u64 {
-        let before = self.acked.received();
+        let before = self.acked_octets();
         if let Some(end) = self.buffer.end().filter(|_| self.has_sent_end && self.reset.is_none()) {
             self.acked.insert(0..end + 1);
         }
-        self.acked.received() - before
+        self.acked_octets() - before
     }
 
     /// A piece was lost.

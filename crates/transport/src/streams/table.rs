@@ -39,6 +39,8 @@ pub(crate) struct Table<T> {
     first_window: u64,
     /// Octets that have arrived on all streams, each counted once.
     pub(crate) received: u64,
+    /// Octets that were acknowledged on all streams, each counted once.
+    pub(super) acknowledged: u64,
     pub(crate) events: StreamEvents,
 }
 
@@ -55,10 +57,16 @@ impl<T> Table<T> {
             reading: Reading::AtOnce,
             first_window: 0,
             received: 0,
+            acknowledged: 0,
             events: StreamEvents::default(),
         };
         table.add(0, own);
         table
+    }
+
+    /// Octets that were acknowledged on all streams, each counted once.
+    pub(crate) const fn acknowledged(&self) -> u64 {
+        self.acknowledged
     }
 
     /// To be said before the connection opens.

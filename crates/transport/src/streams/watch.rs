@@ -28,10 +28,10 @@ impl<T> Table<T> {
         fresh
     }
 
-    /// A piece of a stream is acknowledged. Returns how many of its octets were not known to have arrived.
+    /// A piece of a stream is acknowledged.
     #[inline]
-    pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
-        self.acknowledge(piece.id, |outgoing| outgoing.on_acked(piece))
+    pub(crate) fn on_acked(&mut self, piece: &Piece) {
+        self.acknowledge(piece.id, |outgoing| outgoing.on_acked(piece));
     }
 
     /// The peer says that it has all that this end has to send.
@@ -43,16 +43,16 @@ impl<T> Table<T> {
     }
 
     #[inline]
-    fn acknowledge(&mut self, id: u32, acknowledge: impl FnOnce(&mut Outgoing) -> u64) -> u64 {
+    fn acknowledge(&mut self, id: u32, acknowledge: impl FnOnce(&mut Outgoing) -> u64) {
         let is_recording = self.events.is_recording();
-        let Some(stream) = self.get_mut(id) else { return 0 };
+        let Some(stream) = self.get_mut(id) else { return };
         let before = is_recording.then(|| state(stream));
         let fresh = acknowledge(&mut stream.outgoing);
         if let Some(before) = before {
             let after = state(stream);
             self.events.push_changes(id, &before, &after);
         }
-        fresh
+        self.acknowledged += fresh;
     }
 
     /// The peer sends no more of a stream than `size` octets, and not all of them.

@@ -408,7 +408,7 @@ impl Sender {
     }
 
     /// Octets in packets that have arrived, each packet counted once, whether or not they were listed.
-    pub(super) fn arrived(&self) -> u64 {
+    fn arrived(&self) -> u64 {
         // What is unlisted is counted in packets, not all of which are full.
         (self.counters.listed + self.unlisted).min(self.counters.bytes)
     }

@@ -79,7 +79,7 @@ impl Endpoint for Connection {
             (counter::TIMEOUTS, "", expiries.timeouts),
             (counter::TAIL_LOSS_PROBES, "", expiries.probes),
             (counter::ACKS_RECEIVED, "packets", sent.acks),
-            (counter::ACKNOWLEDGED_BYTES, "B", self.sender.arrived()),
+            (counter::ACKNOWLEDGED_BYTES, "B", self.streams.table.acknowledged()),
             (counter::ARRIVED_PACKETS, "packets", arrived.packets),
             (counter::MARKED_PACKETS, "packets", arrived.ecn.ce.into()),
             (counter::MARKED_BYTES, "B", sent.marked * self.settings.mss()),

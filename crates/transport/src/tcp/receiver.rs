@@ -163,10 +163,11 @@ impl Receiver {
         }
     }
 
-    /// Octets of the stream that have arrived, in order or not, each counted once; the FIN counts as one.
+    /// Octets of the stream that have arrived, in order or not, each counted once. The FIN, which takes the last sequence number, is none.
     #[must_use]
-    pub const fn received(&self) -> u64 {
-        self.stream.received()
+    pub fn received(&self) -> u64 {
+        let is_fin_received = self.fin.is_some_and(|fin| self.stream.end() > fin);
+        self.stream.received() - u64::from(is_fin_received)
     }
 
     /// What both ends use, once the peer's SYN has arrived.

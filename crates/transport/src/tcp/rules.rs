@@ -56,6 +56,8 @@ pub struct Rules {
     pub late_hole: LateHole,
     /// Whether what an old ACK reports counts for the window.
     pub old_ack: OldAck,
+    /// What counts as delivered without SACK.
+    pub plain_delivery: PlainDelivery,
     /// When a recovery without SACK ends.
     pub plain_exit: PlainExit,
     /// Whether duplicate ACKs at the recovery point show a loss.
@@ -306,6 +308,18 @@ pub enum OldAck {
     Spared,
 }
 
+/// What counts as delivered without SACK, where the rate of delivery is estimated and the window grows. PRR counts by RFC 9937, §6, in both
+/// cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainDelivery {
+    /// Each octet once: what is acknowledged, and a segment for each duplicate ACK, as far as the sum exceeds what has been counted
+    /// (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount of data delivered).
+    Once,
+    /// Each duplicate ACK a segment, and each acknowledged segment for which the present count of duplicates does not stand. Duplicates that are
+    /// forgotten count twice (`tp->delivered` in Linux's `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and `tcp_reset_reno_sack`).
+    EachDuplicate,
+}
+
 /// When a recovery without SACK ends, fast or after a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainExit {
@@ -488,6 +502,7 @@ impl Rules {
         reordering_degree: ReorderingDegree::Fixed,
         late_hole: LateHole::Repairs,
         old_ack: OldAck::Counts,
+        plain_delivery: PlainDelivery::Once,
         plain_exit: PlainExit::Acknowledged,
         duplicates_at_exit: DuplicatesAtExit::Ignored,
         window_update: WindowUpdate::Newer,
@@ -523,6 +538,7 @@ impl Rules {
         reordering_degree: ReorderingDegree::Measured,
         late_hole: LateHole::HoldsBack,
         old_ack: OldAck::Spared,
+        plain_delivery: PlainDelivery::EachDuplicate,
         plain_exit: PlainExit::BeyondAcknowledged,
         window_update: WindowUpdate::NewerWiderOrShut,
         syn_backoff: SynBackoff::FifthExpiry,
@@ -608,6 +624,7 @@ mod tests {
             reordering_degree,
             late_hole,
             old_ack,
+            plain_delivery,
             plain_exit,
             duplicates_at_exit,
             window_update,

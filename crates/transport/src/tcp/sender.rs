@@ -111,8 +111,10 @@ pub struct Counters {
     pub data_segments: u64,
     /// Octets of those.
     pub data_bytes: u64,
-    /// Retransmitted segments.
+    /// Retransmitted segments, those that carry a FIN alone included.
     pub retransmissions: u64,
+    /// Retransmitted segments with data.
+    pub data_retransmissions: u64,
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u64,
     /// Tail loss probes (RFC 8985, §7.3).
@@ -121,7 +123,10 @@ pub struct Counters {
     pub undone: u64,
     /// ACKs that arrived.
     pub acks: u64,
-    /// Octets acknowledged, cumulatively or selectively.
+    /// Octets acknowledged, cumulatively or by SACK, each counted once, without the FIN.
+    pub acknowledged: u64,
+    /// Octets that count as delivered for congestion control. Without SACK, duplicate ACKs count as well, as
+    /// [`PlainDelivery`](super::rules::PlainDelivery) has it.
     pub delivered: u64,
     /// Recoveries that ended, fast ones and those after a timeout.
     pub recoveries: u64,

@@ -91,8 +91,6 @@ pub(in crate::quic) struct Counters {
     pub(in crate::quic) retransmissions: u64,
     /// Datagrams with an ACK frame that arrived.
     pub(in crate::quic) acks: u64,
-    /// Octets of streams that were acknowledged, each counted once.
-    pub(in crate::quic) acknowledged: u64,
     /// Packets declared lost.
     pub(in crate::quic) lost: u64,
     /// Of those, packets that were acknowledged after all.

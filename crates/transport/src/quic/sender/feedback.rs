@@ -86,7 +86,7 @@ impl Context<Content> for Contents<'_> {
         }
         let content = &packet.content;
         for piece in content.pieces() {
-            self.counters.acknowledged += data.on_acked(piece);
+            data.on_acked(piece);
             self.has_ended |= piece.is_end;
         }
         if let Some(piece) = content.crypto() {

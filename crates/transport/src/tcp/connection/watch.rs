@@ -40,7 +40,7 @@ impl Connection {
             in_order: self.receiving.in_order(),
             has_all: self.receiving.has_all(),
             // The FIN is no octet.
-            acknowledged: sending.acknowledged.min(sending.written),
+            acknowledged: sending.acknowledged,
             is_full: self.sending.room() == 0,
             is_finished: self.sending.phase() == Phase::Finished,
         }

@@ -29,7 +29,8 @@ impl Endpoint for Sender {
             threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
             written: self.written(),
-            acknowledged: self.scoreboard().una(),
+            // The FIN takes the number behind the last octet.
+            acknowledged: self.board.una().min(self.buffer.sendable()),
             received: 0,
             read: Some(0),
             ..rtt.vitals()
@@ -60,12 +61,12 @@ impl Endpoint for Sender {
         for (name, unit, count) in [
             (counter::DATA_PACKETS, "packets", counts.data_segments),
             (counter::DATA_BYTES, "B", counts.data_bytes),
-            (counter::RETRANSMISSIONS, "packets", counts.retransmissions),
+            (counter::RETRANSMISSIONS, "packets", counts.data_retransmissions),
             (counter::TIMEOUTS, "", counts.timeouts),
             (counter::TAIL_LOSS_PROBES, "", counts.tail_loss_probes),
             (counter::UNDONE_REDUCTIONS, "", counts.undone),
             (counter::ACKS_RECEIVED, "packets", counts.acks),
-            (counter::ACKNOWLEDGED_BYTES, "B", counts.delivered),
+            (counter::ACKNOWLEDGED_BYTES, "B", counts.acknowledged),
             (counter::RECOVERIES, "", counts.recoveries),
             (counter::RECOVERY_TIME, "ns", counts.recovery_time.as_nanos()),
             (counter::MARK_REDUCTIONS, "", counts.mark_reductions),

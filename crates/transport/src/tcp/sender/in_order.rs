@@ -31,7 +31,9 @@ impl Sender {
         let prior_flight = self.board.pipe();
         self.begin_ack(now, segment);
         let advance = self.board.advance(ack);
-        self.counters.delivered += advance.bytes;
+        let delivered = self.newly_delivered(advance.bytes);
+        self.counters.delivered += delivered;
+        self.note_acknowledged();
         let rtt = self.sample_rtt(now, segment, &advance, None);
         if self.detects_by_time() && self.note_delivery(now) {
             let overtaken_by = self.overtaken_by();
@@ -39,7 +41,7 @@ impl Sender {
         }
         self.loss.duplicates = 0;
         self.timing.restart(now);
-        AckReport { delivered: advance.bytes, marked: 0, prior_flight, rtt, growth: advance.bytes }
+        AckReport { delivered, marked: 0, prior_flight, rtt, growth: advance.bytes }
     }
 }
 

@@ -132,14 +132,29 @@ impl Sender {
                 has_newer_timestamp,
             },
         );
-        self.counters.delivered += summary.delivered - summary.delivered_twice;
+        let delivered = self.note_delivered(&summary);
         let rtt = self.sample_rtt(now, segment, &summary.advance, summary.newly_sacked_sent);
         summary.restarts_timer = rtt.is_some() && self.restarts_timer(&summary);
         self.conclude_probe(now, &summary);
         self.counters.marked_bytes += summary.echoed.marked;
         let growth = self.react(now, &mut summary);
         let growth = self.react_to_marks(now, &summary, growth);
-        AckReport { rtt, ..summary.report(growth) }
+        AckReport { rtt, delivered, ..summary.report(growth) }
+    }
+
+    /// Counts what an ACK delivers. Returns the octets that congestion control counts.
+    fn note_delivered(&mut self, summary: &AckSummary) -> u64 {
+        let delivered = self.newly_delivered(summary.delivered);
+        self.counters.delivered += delivered - summary.delivered_twice;
+        self.note_acknowledged();
+        delivered
+    }
+
+    /// Counts the octets that are acknowledged by now. After a receiver has reneged, what it acknowledges again counts once.
+    #[inline]
+    pub(super) fn note_acknowledged(&mut self) {
+        let acknowledged = self.board.una() + self.board.sacked() - u64::from(self.is_fin_acknowledged());
+        self.counters.acknowledged = self.counters.acknowledged.max(acknowledged);
     }
 
     /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's `tcp_ack`, `old_ack`).
@@ -150,9 +165,9 @@ impl Sender {
         }
         self.counters.acks += 1;
         let mut summary = self.update_scoreboard(now, segment, ack, false);
-        self.counters.delivered += summary.delivered - summary.delivered_twice;
+        let delivered = self.note_delivered(&summary);
         let growth = self.react(now, &mut summary);
-        self.tell_controller(now, summary.report(growth));
+        self.tell_controller(now, AckReport { delivered, ..summary.report(growth) });
         Fate::Taken
     }
 

@@ -283,6 +283,7 @@ impl Sender {
         self.tell_departure(now, octets, range.end, is_retransmission);
         let payload = octets - u64::from(self.holds_fin(&range));
         self.counters.data_segments += u64::from(payload > 0);
+        self.counters.data_retransmissions += u64::from(is_retransmission && payload > 0);
         self.counters.data_bytes += payload;
         if matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Reduced) {
             self.congestion.prr.on_sent(octets);

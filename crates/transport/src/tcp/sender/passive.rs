@@ -119,4 +119,10 @@ impl Sender {
     pub(in crate::tcp) fn has_sent_fin(&self) -> bool {
         self.buffer.end().is_some_and(|end| self.board.nxt() > end)
     }
+
+    /// Returns `true` if the FIN is acknowledged, cumulatively or by SACK: it is the last octet that is ever sent.
+    #[inline]
+    pub(super) fn is_fin_acknowledged(&self) -> bool {
+        self.has_sent_fin() && self.board.tail().is_none()
+    }
 }

@@ -1,6 +1,6 @@
 //! What ACKs deliver without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's `tcp_add_reno_sack`).
 
-use super::super::rules::{PlainExit, ReorderingDegree};
+use super::super::rules::{PlainDelivery, PlainExit, ReorderingDegree};
 use super::Sender;
 use super::summary::AckSummary;
 use crate::recovery::scoreboard::Advance;
@@ -35,6 +35,15 @@ impl Sender {
             self.note_excess_duplicates(0);
         }
         delivered
+    }
+
+    /// The octets of an ACK that count as delivered for congestion control, if by its numbers and duplicates it delivers `delivered`.
+    #[inline]
+    pub(super) fn newly_delivered(&self, delivered: u64) -> u64 {
+        if self.connection.has_sack || self.rules.plain_delivery == PlainDelivery::EachDuplicate {
+            return delivered;
+        }
+        (self.board.una() + self.board.reported()).saturating_sub(self.counters.delivered)
     }
 
     /// Duplicates after a timeout may come from its own retransmissions, the first two may only be counted if they may send (RFC 3042), and

@@ -1,0 +1,57 @@
+//! What is told of departures: a probe is an event of the instant at which it leaves, and only packets with data are counted as such.
+
+use crate::common::tables::Tables;
+
+/// Packets 5 to 8 of the data are lost.
+fn lossy(sets: &[&str]) -> Tables {
+    let path = r#"
+duration = "20s"
+seed = 1
+[[link]]
+name = "l"
+from = "src"
+to = "dst"
+forward = { rate = "10Mbps", delay = "20ms", loss = { model = "list", packets = [5, 6, 7, 8] } }
+reverse = { rate = "10Mbps", delay = "20ms" }
+[[flow]]
+from = "src"
+to = "dst"
+preset = "linux"
+traffic = { model = "constant", rate = "8kbps", write = "1000B" }
+stop = "1500ms"
+[measure]
+series = ["packets", "events"]
+"#;
+    Tables::run(path, sets, None)
+}
+
+/// The FIN leaves alone and is lost four times. Each time it is retransmitted without data: two packets of data leave, none of them twice.
+#[test]
+fn a_fin_is_no_data_packet_when_it_leaves_again() {
+    let tables = lossy(&[]);
+    assert!(tables.counts("flows", "total_rtos_l4")[0] > 0, "the FIN is lost");
+    assert_eq!(tables.counts("flows", "total_data_packets_l4"), [2]);
+    assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
+}
+
+/// RFC 8985, §7.3: the probe is sent when its timer expires. Its event had the time of the next arrival or of the next timer, here the
+/// retransmission timeout, 240 ms later.
+#[test]
+fn a_probe_is_an_event_of_its_departure() {
+    // Now and then the tail of a write is lost.
+    let tables = lossy(&[
+        "flow.0.traffic={ model = \"constant\", rate = \"24kbps\", write = \"6000B\" }",
+        "flow.0.stop=20s",
+        "link.0.forward.loss={ model = \"independent\", probability = 0.2 }",
+    ]);
+    let events: Vec<(String, f64)> =
+        tables.texts("events", "event").into_iter().zip(tables.numbers("events", "time")).collect();
+    let probes: Vec<f64> = events.iter().filter(|(event, _)| event == "tail-loss-probe").map(|(_, at)| *at).collect();
+    assert!(!probes.is_empty());
+    let departures = tables.numbers("packets", "time");
+    for probe in probes {
+        assert!(departures.contains(&probe), "nothing leaves at {probe}");
+        let at_once = events.iter().filter(|(_, at)| *at == probe).count();
+        assert_eq!(at_once, 1, "another timer expires at {probe}");
+    }
+}
