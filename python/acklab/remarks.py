@@ -126,7 +126,8 @@ def _queues_without_limit(scenario: Mapping[str, Any]) -> list[str]:
                 found.setdefault(slowest[0], []).append(str(flow["name"]))
     grows = [(name, f"the RTT of {_some(dict.fromkeys(flows))} grows with the window") for name, flows in windows.items()]
     grows += [
-        (name, f"datagrams of {_some(dict.fromkeys(flows))} wait the longer the more they exceed its rate") for name, flows in datagrams.items()
+        (name, f"datagrams of {_some(dict.fromkeys(flows))} wait the longer the more they exceed its rate")
+        for name, flows in datagrams.items()
     ]
     return [
         f"{name}: its queue has no limit, so that it drops nothing and {what}; such as "

@@ -151,21 +151,33 @@ pub struct TailLossProbe {
     pub timeout: Alarm,
     /// The probe in flight, if there is one.
     pub episode: Option<Episode>,
+    /// No round-trip time was measured since the last probe left.
+    pub awaits_measurement: bool,
+}
+
+/// What the probe timeout (§7.2) follows from.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeTiming {
+    /// SRTT, if it was measured.
+    pub srtt: Option<Duration>,
+    /// The unit of the clock that measures it. A round trip of less than a unit measures as zero most of the time.
+    pub granularity: Duration,
+    /// One segment is outstanding.
+    pub lone: bool,
+    /// What is added for the timer itself.
+    pub slack: Duration,
+    /// When the retransmission timer expires: the probe is sent no later.
+    pub timeout: Option<Instant>,
 }
 
 impl TailLossProbe {
-    /// Starts the probe timeout (§7.2); `lone` if one segment is outstanding. It expires no later than the retransmission timer.
-    pub fn schedule(
-        &mut self,
-        now: Instant,
-        srtt: Option<Duration>,
-        lone: bool,
-        slack: Duration,
-        timeout: Option<Instant>,
-    ) {
+    /// Starts the probe timeout (§7.2): two round trips, neither of them shorter than the clock tells (RFC 6298, §2, bounds RTO by the
+    /// granularity G likewise).
+    pub fn schedule(&mut self, now: Instant, timing: &ProbeTiming) {
+        let ProbeTiming { srtt, granularity, lone, slack, timeout } = *timing;
         let timeout_after = match srtt {
             None => PROBE_WITHOUT_RTT,
-            Some(srtt) => srtt * 2 + if lone { WORST_DELAYED_ACK } else { slack },
+            Some(srtt) => srtt.max(granularity) * 2 + if lone { WORST_DELAYED_ACK } else { slack },
         };
         let deadline = now + timeout_after;
         self.timeout.set(Some(timeout.map_or(deadline, |timeout| deadline.min(timeout))));
@@ -209,12 +221,14 @@ mod tests {
     fn the_probe_timeout() {
         let mut probe = TailLossProbe::default();
         let mut after = |srtt, lone, timeout| {
-            probe.schedule(at(0), srtt, lone, Duration::ZERO, timeout);
+            let (granularity, slack) = (MS(1), Duration::ZERO);
+            probe.schedule(at(0), &ProbeTiming { srtt, granularity, lone, slack, timeout });
             probe.timeout.at()
         };
         assert_eq!(after(None, false, None), Some(at(1000)));
         assert_eq!(after(Some(MS(30)), false, None), Some(at(60)));
         assert_eq!(after(Some(MS(30)), true, None), Some(at(260)));
+        assert_eq!(after(Some(Duration::ZERO), false, None), Some(at(2)), "two ticks of the clock");
         assert_eq!(after(Some(MS(30)), true, Some(at(230))), Some(at(230)));
         assert!(!probe.timeout.expire(at(229)) && probe.timeout.expire(at(230)) && !probe.timeout.expire(at(230)));
     }

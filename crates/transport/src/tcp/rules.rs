@@ -42,6 +42,8 @@ pub struct Rules {
     pub dsack_widening: DsackWidening,
     /// Whether octets that D-SACK reports count as delivered.
     pub dsack_delivery: DsackDelivery,
+    /// When a tail loss probe may follow another.
+    pub repeated_probe: RepeatedProbe,
     /// When a receiver that reneges is noticed.
     pub reneging: Reneging,
     /// Whether a timeout is tested for being spurious.
@@ -234,6 +236,15 @@ pub enum DsackDelivery {
     Ignored,
     /// They do: a spurious retransmission has left the network (Linux's `tcp_dsack_seen`).
     Counted,
+}
+
+/// When a tail loss probe may follow another, once that is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepeatedProbe {
+    /// After a measurement of the round-trip time (RFC 8985, §7.3).
+    AfterMeasurement,
+    /// At once (Linux's `tcp_send_loss_probe` in `tcp_output.c` asks for `tlp_high_seq` only).
+    AtOnce,
 }
 
 /// When a receiver that reneges (RFC 2018, §8) is noticed.
@@ -495,6 +506,7 @@ impl Rules {
         dsack_match: DsackMatch::Retransmitted,
         dsack_widening: DsackWidening::Every,
         dsack_delivery: DsackDelivery::Ignored,
+        repeated_probe: RepeatedProbe::AfterMeasurement,
         reneging: Reneging::AtTimeout,
         spurious_timeout: SpuriousTimeout::Untested,
         window_validation: WindowValidation::PresentFlight,
@@ -531,6 +543,7 @@ impl Rules {
         dsack_match: DsackMatch::BelowUna,
         dsack_widening: DsackWidening::AfterReordering,
         dsack_delivery: DsackDelivery::Counted,
+        repeated_probe: RepeatedProbe::AtOnce,
         reneging: Reneging::Suspected,
         spurious_timeout: SpuriousTimeout::ForwardRecovery,
         window_validation: WindowValidation::LastWindow,
@@ -617,6 +630,7 @@ mod tests {
             dsack_match,
             dsack_widening,
             dsack_delivery,
+            repeated_probe,
             reneging,
             spurious_timeout,
             window_validation,

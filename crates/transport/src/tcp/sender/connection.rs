@@ -153,6 +153,13 @@ impl Connection {
         by_echo.unwrap_or_else(|| now.since(sent_at))
     }
 
+    /// The unit in which round-trip times are measured, if it is more than that of the run's clock.
+    #[inline]
+    pub(super) fn rtt_granularity(&self) -> Duration {
+        let clock = self.clock.as_ref().filter(|_| self.rtt_clock == RttClock::Timestamps);
+        clock.map_or(Duration::ZERO, TickClock::tick)
+    }
+
     /// The age of the timestamp that `segment` echoes. An echo that this connection's clock has never shown is ignored.
     #[inline]
     pub(super) fn age_of_echo(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {

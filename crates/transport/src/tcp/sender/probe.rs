@@ -1,9 +1,10 @@
 //! Tail loss probes (RFC 8985, §7) and zero-window probes (RFC 9293, §3.8.6.1).
 
+use super::super::rules::RepeatedProbe;
 use super::summary::AckSummary;
 use super::{Phase, Sender};
 use crate::recovery::CongestionState;
-use crate::recovery::rack::Episode;
+use crate::recovery::rack::{Episode, ProbeTiming};
 use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
@@ -18,13 +19,22 @@ impl Sender {
             return;
         }
         let lone = self.board.flight_size() <= self.congestion.control.window.mss;
-        let (srtt, timeout) = (self.timing.rtt.srtt(), self.timing.rto.deadline());
-        self.loss.probe.schedule(now, srtt, lone, self.config.timer_slack, timeout);
+        let timing = ProbeTiming {
+            srtt: self.timing.rtt.srtt(),
+            granularity: self.connection.rtt_granularity(),
+            lone,
+            slack: self.config.timer_slack,
+            timeout: self.timing.rto.deadline(),
+        };
+        self.loss.probe.schedule(now, &timing);
     }
 
-    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion window.
+    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion window. Probe after probe would keep the
+    /// sender from measuring a round trip that has grown: the retransmission timer is then left to expire.
     pub(super) fn schedule_tail_probe(&mut self) {
-        self.transmission.tail_probe_due = !self.board.is_empty();
+        let must_wait =
+            self.rules.repeated_probe == RepeatedProbe::AfterMeasurement && self.loss.probe.awaits_measurement;
+        self.transmission.tail_probe_due = !must_wait && !self.board.is_empty();
     }
 
     /// Writes the probe that is due. Returns `false` if none is.
@@ -41,6 +51,7 @@ impl Sender {
         self.write_data(now, leaving, place);
         self.loss.probe.timeout.set(None);
         self.loss.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
+        self.loss.probe.awaits_measurement = true;
         // §7.3: the probe has a whole timeout to be acknowledged.
         self.timing.rearm(now);
         self.counters.tail_loss_probes += 1;

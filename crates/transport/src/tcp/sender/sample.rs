@@ -35,6 +35,7 @@ impl Sender {
             RttClock::SendTimes => self.sample_of_send_times(now, segment, advance, newly_sacked_sent)?,
         };
         self.timing.sample(rtt, least, self.board.una(), self.board.nxt());
+        self.loss.probe.awaits_measurement = false;
         Some(rtt)
     }
 
