@@ -8,12 +8,12 @@
 //! |---|---|
 //! | `setup` | a cell, its queues and EDCAFs are created |
 //! | `distribution` | a packet enters the cell and is routed to the queue that leads to its exit |
-//! | `thin` | a packet passes the thinner of its node, which may hold it back |
+//! | `thin` | a packet passes the thinner of its node, which may hold it |
 //! | `queue` | a packet is enqueued, a queue is scheduled |
 //! | `request_access` | an idle EDCAF gets a frame to send and requests the medium |
 //! | `contend` | an EDCAF draws a backoff, wins, collides internally |
 //! | `transmit` | an EDCAF that has won begins a frame exchange |
-//! | `assemble` | a PPDU with data is assembled from what waits |
+//! | `assemble` | a PPDU with data is assembled from the waiting packets |
 //! | `dequeue` | packets leave the queues: into a frame, dropped by the discipline, or expired |
 //! | `receive` | a PPDU ends, is received or lost, and elicits a response frame or none |
 //! | `arrivals` | a packet has passed a hop and leaves the cell or is relayed |
@@ -22,20 +22,20 @@
 //! | `hack` | TCP ACKs are held for a response frame, are appended to it, and arrive with it |
 //! | `beacon` | the access point sends beacons |
 //! | `presence` | nodes leave and return |
-//! | `observe` | what is measured and logged |
-//! | `capacity` | what the cell can deliver is computed |
+//! | `observe` | measurements and logs |
+//! | `capacity` | the capacity of the cell |
 //!
 //! | module | holds the state |
 //! |---|---|
 //! | `rules` | the configuration, resolved to the values that the machine uses |
 //! | `dialect` | the rules on which implementations differ |
 //! | `backlog` | queues and EDCAFs of all nodes |
-//! | `exchange` | a frame exchange under way |
+//! | `exchange` | a frame exchange in progress |
 //! | `contenders` | how many EDCAFs wait for the medium |
-//! | `medium` | what is on the air, who senses it, and who receives it |
+//! | `medium` | the PPDUs on the air, and which nodes sense and receive them |
 //! | `overlaps` | which PPDUs on the air overlap |
-//! | `timers` | deadlines apart from the medium's |
-//! | `measurement` | counters and logs, on which nothing else depends |
+//! | `timers` | deadlines besides those of the medium |
+//! | `measurement` | counters and logs, which do not influence the cell |
 
 mod arrivals;
 mod assemble;

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `config` | the settings of a scenario |
 //! | `driver` | which ACKs are held for a response frame, how long they are retained, when they are sent uncompressed |
-//! | `nic` | the table of descriptors, and what of it is appended to a response frame |
+//! | `nic` | the descriptors, and the octets that are appended to a response frame |
 //! | `counters` | the counters of a node |
 
 pub mod config;

@@ -10,7 +10,7 @@
 //! | [`access`] | channel access: categories, contention windows, backoffs |
 //! | [`rate`] | rate control: the mode of a PPDU |
 //! | [`reception`] | which nodes hear each other, and how well |
-//! | [`hack`] | TCP's ACKs inside the acknowledgements of the link |
+//! | [`hack`] | TCP ACKs inside the acknowledgments of the link |
 //! | [`airtime`] | the use of every nanosecond of the medium |
 //! | [`counters`] | counters of a node |
 //! | [`ppdu`] | PPDUs, for captures and timelines |

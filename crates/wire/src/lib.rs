@@ -5,10 +5,10 @@
 //! | [`dot11`] | [`dot11::Frame`]: frames of 802.11 and their octets, MSDUs, radiotap headers |
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
 //! | [`ip_version`] | [`IpVersion`]: IPv4 or IPv6, addresses of nodes, and headers of packets in either |
-//! | [`ipv4`] | the header that transports travel in, and checksums |
+//! | [`ipv4`] | the IPv4 header, and checksums |
 //! | [`log`] | [`log::Entry`]: packets as a log shows them |
 //! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
-//! | [`pdu`] | [`Pdu`]: the contract of what a packet carries, of any transport |
+//! | [`pdu`] | [`Pdu`]: the contract of a protocol data unit, of any transport |
 //! | [`quic`] | [`quic::Datagram`]: packets of QUIC and their octets |
 //! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and the variant of TCP/HACK |
 //! | [`sequence`] | [`sequence::Sequence`]: a few values in order |

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `parse` | the headers of IPv4 and IPv6, the flow and the destination |
 //! | `ack` | the acknowledgment in a TCP header |
-//! | `hosts` | the hosts between which it runs |
+//! | `hosts` | its source and destination host |
 //! | `traffic_class` | DSCP and ECN, and the checksum that covers them |
 
 mod ack;

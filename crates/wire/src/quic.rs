@@ -11,10 +11,10 @@
 //! | [`connection_id`] | [`ConnectionId`] |
 //! | [`number`] | [`PacketNumber`], a packet number as a header has it (§17.1, appendix A) |
 //! | [`header`] | long and short headers (§17) |
-//! | [`frame`] | what a packet carries (§19; draft-ietf-quic-ack-frequency, draft-ietf-quic-receive-ts) |
+//! | [`frame`] | the frames of packets (§19; draft-ietf-quic-ack-frequency, draft-ietf-quic-receive-ts) |
 //! | [`ack`] | ACK frames |
-//! | [`ack_ranges`] | [`AckRanges`]: what they acknowledge |
-//! | [`frames`] | [`Frames`]: those of one packet |
+//! | [`ack_ranges`] | [`AckRanges`]: the packet numbers that they acknowledge |
+//! | [`frames`] | [`Frames`]: the frames of one packet |
 //! | [`error`] | the codes of errors (§20) |
 //! | [`encode`] and [`decode()`] | octets |
 

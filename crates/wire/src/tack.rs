@@ -33,12 +33,12 @@
 //! | module | holds |
 //! |---|---|
 //! | [`number`] | [`PktSeq`], a PKT.SEQ as a header has it |
-//! | [`time`] | [`Timestamp`], a time of departure |
-//! | [`frame`] | what a packet carries |
-//! | [`frames`] | [`Frames`]: those of one packet |
-//! | [`parameters`] | what an end offers in the handshake |
+//! | [`time`] | [`Timestamp`], a departure time |
+//! | [`frame`] | the frames of packets |
+//! | [`frames`] | [`Frames`]: the frames of one packet |
+//! | [`parameters`] | the handshake parameters of an endpoint |
 //! | [`protected`] | the form of packets that are protected |
-//! | [`version`] | the answer to an unknown version |
+//! | [`version`] | the response to an unknown version |
 //! | [`varint`] | integers of variable length (RFC 9000, §16) |
 //! | [`encode`] and [`decode()`] | octets |
 

@@ -1,10 +1,10 @@
 //! Frame error rates by signal-to-noise ratio, in white noise.
 //!
-//! | modulation | the expected number of errors in an octet |
+//! | modulation | the expected number of errors per octet |
 //! |---|---|
 //! | OFDM, HT, VHT, narrow HE and EHT | union bound of the convolutional code with soft decisions |
 //! | DBPSK, DQPSK | closed forms of the bit error rate |
-//! | LDPC codes of HE and EHT | their own simulation with one bit a symbol, by the mutual information of a bit |
+//! | LDPC codes of HE and EHT | a separate simulation with one bit per symbol, by the mutual information of a bit |
 //! | CCK | union bound over the code words |
 //!
 //! The rates are computed once for each modulation and coding over a grid of SNR. Between its
