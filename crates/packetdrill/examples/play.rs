@@ -1,4 +1,5 @@
-//! Scripts without Python: `cargo run -p acklab-packetdrill --example play -- [--preset NAME] [--tolerance_usecs=N] SCRIPT|FOLDER…`
+//! Scripts without Python:
+//! `cargo run -p acklab-packetdrill --example play -- [--preset NAME] [--tolerance_usecs=N] SCRIPT|FOLDER…`
 #![expect(clippy::disallowed_methods, reason = "an example reads files")]
 
 use acklab_base::random::Seed;

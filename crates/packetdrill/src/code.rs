@@ -1,5 +1,6 @@
-//! Statements between `%{` and `}%`: of Python, as far as scripts need it. packetdrill runs them after the script, with the state of the
-//! connection as it was at their time; here they run at once.
+//! Statements between `%{` and `}%`: of Python, as far as scripts need it. packetdrill runs them
+//! after the script, with the state of the connection as it was at their time; here they run at
+//! once.
 
 use crate::expression::{self, Expression};
 use crate::refusal::Refusal;
@@ -27,7 +28,8 @@ pub(crate) fn read(line: usize, text: &str) -> Result<Vec<Statement>, Refusal> {
     split(line, text).iter().filter_map(|(line, statement)| kind(*line, statement).transpose()).collect()
 }
 
-/// The statements of `text` without its comments, each with the line on which it begins. A backslash joins a line with the next one.
+/// The statements of `text` without its comments, each with the line on which it begins. A
+/// backslash joins a line with the next one.
 fn split(first: usize, text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let (mut line, mut begins, mut statement) = (first, first, String::new());

@@ -13,11 +13,14 @@ const MOST_MICROS: u64 = 86_400_000_000;
 pub struct CommandLine {
     /// The tolerance of times.
     pub tolerance: Tolerance,
-    /// The tick of the timestamp clock in the script. Without one, the values that leave are not compared.
+    /// The tick of the timestamp clock in the script. Without one, the values that leave are not
+    /// compared.
     pub timestamp_tick: Option<Duration>,
-    /// A timestamp that is echoed to the machine need not have left before: it is found by the distance from the first.
+    /// A timestamp that is echoed to the machine need not have left before: it is found by the
+    /// distance from the first.
     pub scales_echoes: bool,
-    /// Each packet of the script is one segment, and PSH stands where each stack sets it (`--strict_segments`).
+    /// Each packet of the script is one segment, and PSH stands where each stack sets it
+    /// (`--strict_segments`).
     pub is_strict: bool,
     /// Words with a meaning of the script's own (`--define=NAME=VALUE`).
     pub(crate) defines: BTreeMap<String, String>,
@@ -51,7 +54,8 @@ impl CommandLine {
                 return Err(Refusal::out_of_scope(line, "IPv6: sizes are those of IPv4"));
             }
             "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
-            // Addresses and ports are no part of a simulated segment. `mss` is about segmentation offload, which acklab does not have.
+            // Addresses and ports are no part of a simulated segment. `mss` is about segmentation
+            // offload, which acklab does not have.
             "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
             | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal" | "send_omit_free" => {}
             _ => return Err(Refusal::out_of_scope(line, format!("the option --{name}"))),

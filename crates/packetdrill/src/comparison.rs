@@ -1,4 +1,5 @@
-//! A packet beside the one that a script expects (`verify_tcp` and `verify_outbound_live_tcp_options` of packetdrill's `run_packet.c`).
+//! A packet beside the one that a script expects (`verify_tcp` and
+//! `verify_outbound_live_tcp_options` of packetdrill's `run_packet.c`).
 
 use crate::script::{Mark, Packet};
 use acklab_base::{Duration, Ecn};
@@ -13,7 +14,8 @@ pub(crate) struct Timestamps {
     pub(crate) tolerated: Duration,
 }
 
-/// Returns `true` if `found` is as `expected`. The echoed timestamp is not compared, as packetdrill does not.
+/// Returns `true` if `found` is as `expected`. The echoed timestamp is not compared, as packetdrill
+/// does not.
 pub(crate) fn is_as_expected(expected: &Packet, found: &Packet, timestamps: Timestamps) -> bool {
     // With or without a digit for the ACE field: all nine bits.
     expected.flags == found.flags
@@ -48,7 +50,8 @@ fn options_are_equal(expected: Option<&Options>, found: Option<&Options>, timest
         && counters(expected) == counters(found)
 }
 
-/// The counters of an AccECN option: those of ECT(0), CE and ECT(1). Either order says the same (RFC 9768, §3.2.3).
+/// The counters of an AccECN option: those of ECT(0), CE and ECT(1). Either order says the same
+/// (RFC 9768, §3.2.3).
 fn counters(options: &Options) -> Option<[Option<u32>; 3]> {
     let option = options.accurate_ecn?;
     let field = |at: usize| option.fields().get(at).copied();

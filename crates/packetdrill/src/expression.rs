@@ -1,4 +1,5 @@
-//! Expressions over whole numbers, as far as scripts have them: Python's operators with their precedence.
+//! Expressions over whole numbers, as far as scripts have them: Python's operators with their
+//! precedence.
 
 use std::fmt;
 
@@ -196,7 +197,8 @@ impl Reader<'_, '_> {
 }
 
 impl Expression {
-    /// Its value, where `names` gives that of a name. A comparison is 1 if it holds and 0 otherwise.
+    /// Its value, where `names` gives that of a name. A comparison is 1 if it holds and 0
+    /// otherwise.
     pub(crate) fn value(&self, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, NoValue> {
         Ok(match self {
             Self::Number(number) => *number,

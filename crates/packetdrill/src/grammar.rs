@@ -1,6 +1,8 @@
-//! The grammar of scripts (`parser.y`): options of the command line, commands that prepare the run, and events.
+//! The grammar of scripts (`parser.y`): options of the command line, commands that prepare the run,
+//! and events.
 //!
-//! What acklab's TCP cannot show is refused where the grammar meets it, so that a script is either played as a whole or not at all.
+//! What acklab's TCP cannot show is refused where the grammar meets it, so that a script is either
+//! played as a whole or not at all.
 
 mod call;
 mod packet;
@@ -16,7 +18,8 @@ use crate::time::{Time, seconds};
 use acklab_base::Duration;
 use packet::Way;
 
-/// Reads a script. `include` finds the text of a file of commands that it names, such as `../common/defaults.sh`.
+/// Reads a script. `include` finds the text of a file of commands that it names, such as
+/// `../common/defaults.sh`.
 ///
 /// # Errors
 /// If the script is malformed or out of scope.

@@ -209,8 +209,8 @@ mod tests {
         Token::Word(text.to_owned())
     }
 
-    /// `lexer.l` takes the longest match: the range of a blocking call keeps its two times, and flags with an ACE field are a word and a
-    /// number with a point.
+    /// `lexer.l` takes the longest match: the range of a blocking call keeps its two times, and
+    /// flags with an ACE field are a word and a number with a point.
     #[test]
     fn points_belong_to_numbers_only_before_digits() {
         assert_eq!(tokens(".01...0.011"), [number(".01"), Token::Ellipsis, number("0.011")]);

@@ -1,8 +1,9 @@
 //! packetdrill's scripts, played at acklab's TCP in virtual time.
 //!
-//! A script says what arrives at a TCP, what its application calls, and what is expected to leave, each with its time. packetdrill plays it
-//! at a kernel; here it is played at a [`Connection`](acklab_transport::tcp::Connection) with any settings, controller and ACK policy, or at
-//! any other [`Stack`].
+//! A script says what arrives at a TCP, what its application calls, and what is expected to leave,
+//! each with its time. packetdrill plays it at a kernel; here it is played at a
+//! [`Connection`](acklab_transport::tcp::Connection) with any settings, controller and ACK policy,
+//! or at any other [`Stack`].
 //!
 //! | module | what |
 //! |---|---|

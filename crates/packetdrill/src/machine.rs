@@ -24,7 +24,8 @@ use info::Ages;
 use sockets::{Pending, Sockets};
 use start::Start;
 
-/// Makes the congestion controller and the ACK policy of a connection. The error says which is missing.
+/// Makes the congestion controller and the ACK policy of a connection. The error says which is
+/// missing.
 pub type Strategy<'a> = dyn Fn(&TcpConfig) -> Result<(Controller, Policy), String> + 'a;
 
 /// acklab's TCP.
@@ -85,7 +86,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Like [`resume`](Self::resume), of a call that was attempted before, so that it is known to be in scope.
+    /// Like [`resume`](Self::resume), of a call that was attempted before, so that it is known to
+    /// be in scope.
     fn resume_known(&mut self, left: &mut Departures) {
         let _ = self.resume(left);
     }

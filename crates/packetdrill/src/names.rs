@@ -1,7 +1,7 @@
 //! Names of numbers that scripts use (`symbols_linux.c`, `code.c`).
 
-/// States of congestion control, options of a connection and states of TCP, and errors (Linux, `include/uapi/linux/tcp.h`,
-/// `include/net/tcp_states.h`, `include/uapi/asm-generic/errno.h`).
+/// States of congestion control, options of a connection and states of TCP, and errors (Linux,
+/// `include/uapi/linux/tcp.h`, `include/net/tcp_states.h`, `include/uapi/asm-generic/errno.h`).
 const NAMES: [(&str, i64); 30] = [
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),

@@ -1,4 +1,5 @@
-//! The numbers of a script and those on the wire: sequence numbers from the initial one of each direction, and timestamps from the first.
+//! The numbers of a script and those on the wire: sequence numbers from the initial one of each
+//! direction, and timestamps from the first.
 
 use crate::script::{Mark, Packet};
 use acklab_base::Ecn;
@@ -13,7 +14,8 @@ const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 pub(crate) struct Numbers {
     /// The initial sequence number of the machine, once a SYN has left.
     own: SeqNumber,
-    /// The initial sequence numbers that the script gives the SYNs of both directions, if they are not zero.
+    /// The initial sequence numbers that the script gives the SYNs of both directions, if they are
+    /// not zero.
     own_in_script: u32,
     peer_in_script: u32,
     /// Timestamps of what has left, by their value in the script.
@@ -23,8 +25,8 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// `packet` as a segment that arrives. `scales_echoes`: a timestamp that never left is found by its distance from the first. Returns
-    /// `None` if it echoes a timestamp that cannot be found.
+    /// `packet` as a segment that arrives. `scales_echoes`: a timestamp that never left is found by
+    /// its distance from the first. Returns `None` if it echoes a timestamp that cannot be found.
     pub(crate) fn arriving(&mut self, packet: &Packet, scales_echoes: bool) -> Option<Segment> {
         let is_syn = packet.flags.contains(Flags::SYN);
         let has_ack = packet.flags.contains(Flags::ACK);

@@ -1,4 +1,5 @@
-//! The options of a segment as a script writes them. Their order and their padding are not compared: acklab lays out a header by itself.
+//! The options of a segment as a script writes them. Their order and their padding are not
+//! compared: acklab lays out a header by itself.
 
 use acklab_wire::tcp::{AckRate, FieldOrder, Options};
 

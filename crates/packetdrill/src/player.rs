@@ -72,7 +72,8 @@ struct Player<'a> {
     left: Departures,
     /// The time of the event before, in the script.
     before: Instant,
-    /// The event before was a packet that arrives: those that follow one another count from each other's time.
+    /// The event before was a packet that arrives: those that follow one another count from each
+    /// other's time.
     is_anchored: bool,
     blocking: Option<Blocking<'a>>,
     /// Octets written by the calls that have returned, and where each of those writes ended.
@@ -166,7 +167,8 @@ impl<'a> Player<'a> {
         self.check_blocking()
     }
 
-    /// The numbers of what arrives depend on what has left, so the initial sequence number is read as soon as it is there.
+    /// The numbers of what arrives depend on what has left, so the initial sequence number is read
+    /// as soon as it is there.
     fn note_initial(&mut self) {
         if let Some((_, segment)) = self.left.back() {
             self.numbers.note_initial(segment);

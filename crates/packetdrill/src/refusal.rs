@@ -18,7 +18,8 @@ pub struct Refusal {
 pub enum Kind {
     /// The script is not one of packetdrill.
     Malformed,
-    /// The script needs something that acklab's TCP does not have or that a run without a kernel cannot show.
+    /// The script needs something that acklab's TCP does not have or that a run without a kernel
+    /// cannot show.
     OutOfScope,
 }
 

@@ -108,7 +108,8 @@ impl Call {
     }
 
     /// The octets of `write(3, ..., 1000)`, whose buffer packetdrill makes, or of all buffers of
-    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`. `None` for another form.
+    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`. `None` for
+    /// another form.
     #[must_use]
     pub fn octets(&self) -> Option<u64> {
         if let Some(Argument::Structure(fields)) = self.arguments.get(1) {
@@ -173,7 +174,8 @@ pub enum Argument {
     Structure(Vec<(Option<String>, Argument)>),
 }
 
-/// The octets of the buffers of a message with these fields: those of `{..., 1000}` each. `None` for another form.
+/// The octets of the buffers of a message with these fields: those of `{..., 1000}` each. `None`
+/// for another form.
 fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
     let vector = fields.iter().find(|(name, _)| name.as_deref() == Some("msg_iov"));
     let Some((_, Argument::List(buffers))) = vector else { return None };

@@ -1,5 +1,5 @@
-//! Commands between backticks. None is run: those that set something of TCP become [`Order`]s, those without a meaning here are passed
-//! over, and any other puts the script out of scope.
+//! Commands between backticks. None is run: those that set something of TCP become [`Order`]s,
+//! those without a meaning here are passed over, and any other puts the script out of scope.
 
 use crate::expression;
 use crate::refusal::Refusal;
@@ -75,7 +75,8 @@ impl Reader<'_> {
             "ip" if is(&["route"]) => self.route(line, arguments),
             // The queue of the device, in which no packet of a script waits; fq paces what leaves.
             "tc" if arguments.iter().any(|word| word == "fq") => self.set(line, "fq=1"),
-            // A queue without room: the device refuses all that leaves, until the queue is replaced or deleted.
+            // A queue without room: the device refuses all that leaves, until the queue is replaced
+            // or deleted.
             "tc" if arguments.ends_with(&["pfifo".to_owned(), "limit".to_owned(), "0".to_owned()]) => {
                 self.set(line, &format!("{REFUSES}=1"))
             }

@@ -36,7 +36,8 @@ pub trait Stack {
     /// If the call is out of scope.
     fn begin(&mut self, line: usize, call: &Call, left: &mut Departures) -> Result<(), Refusal>;
 
-    /// When and how the call ended that was begun last. Returns `None` while it blocks and if this was asked before.
+    /// When and how the call ended that was begun last. Returns `None` while it blocks and if this
+    /// was asked before.
     fn ended(&mut self) -> Option<(Instant, Answer)>;
 
     /// Sets a variable.

@@ -1,4 +1,5 @@
-//! Variables of the kernel as settings of a connection (Linux, `Documentation/networking/ip-sysctl.rst`).
+//! Variables of the kernel as settings of a connection (Linux,
+//! `Documentation/networking/ip-sysctl.rst`).
 
 use crate::refusal::Refusal;
 use crate::shell::Order;
@@ -8,15 +9,16 @@ use acklab_transport::tcp::sender::AfterIdle;
 use acklab_transport::tcp::{Settings, ecn};
 use acklab_transport::{cc, pacing, recovery};
 
-/// What a connection uses of ECN, at the end that opens it and at the end that is opened (`tcp_ecn`).
+/// What a connection uses of ECN, at the end that opens it and at the end that is opened
+/// (`tcp_ecn`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnByEnd {
     pub(crate) active: ecn::EcnConfig,
     pub(crate) passive: ecn::EcnConfig,
 }
 
-/// Variables that have no effect on what a script of a bulk connection can see: limits of retries and of memory that are not reached,
-/// Fast Open, and how segments are gathered for offload.
+/// Variables that have no effect on what a script of a bulk connection can see: limits of retries
+/// and of memory that are not reached, Fast Open, and how segments are gathered for offload.
 const WITHOUT_EFFECT: [&str; 18] = [
     "tcp_syn_retries",
     "tcp_synack_retries",
@@ -67,7 +69,8 @@ pub(crate) fn adopt(settings: &mut Settings, ecn: &mut Option<EcnByEnd>, order: 
         ("tcp_window_scaling", "0" | "1") => say(&mut settings.window_scaling, value == "1"),
         ("tcp_slow_start_after_idle", "0") => say(&mut settings.after_idle, AfterIdle::Keep),
         ("tcp_slow_start_after_idle", "1") => say(&mut settings.after_idle, AfterIdle::Decay),
-        // 1 and 2 were Early Retransmit (RFC 5827), which has gone; from 3 on it is the tail loss probe.
+        // 1 and 2 were Early Retransmit (RFC 5827), which has gone; from 3 on it is the tail loss
+        // probe.
         ("tcp_early_retrans", "0" | "3" | "4") => say(&mut settings.tail_loss_probe, value != "0"),
         ("tcp_recovery", "0") => say(&mut settings.detection, recovery::Detection::DupThresh),
         ("tcp_recovery", "1") => say(&mut settings.detection, recovery::Detection::Rack),
@@ -101,8 +104,8 @@ fn largest(sizes: &str) -> Option<Bytes> {
     }
 }
 
-/// `tcp_ecn` of 6.18: 1 asks for classic ECN and accepts it, 2 accepts it; 3 asks for accurate ECN and accepts it, 4 asks for classic
-/// ECN and accepts accurate ECN, 5 accepts it.
+/// `tcp_ecn` of 6.18: 1 asks for classic ECN and accepts it, 2 accepts it; 3 asks for accurate ECN
+/// and accepts it, 4 asks for classic ECN and accepts accurate ECN, 5 accepts it.
 fn by_end(number: &str) -> Option<EcnByEnd> {
     use ecn::EcnConfig::{Accurate, Classic, Off};
     let (active, passive) = match number {

@@ -32,10 +32,12 @@ impl fmt::Display for Time {
     }
 }
 
-/// The longest time of a script: a day. A connection that is left alone for longer shows nothing new.
+/// The longest time of a script: a day. A connection that is left alone for longer shows nothing
+/// new.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
-/// The duration of `text` seconds, exact to the nanosecond. Returns `None` if it is negative, longer than a day or no number.
+/// The duration of `text` seconds, exact to the nanosecond. Returns `None` if it is negative,
+/// longer than a day or no number.
 pub(crate) fn seconds(text: &str) -> Option<Duration> {
     const DIGITS: usize = 9;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -7,7 +7,8 @@ use acklab_base::{Duration, Instant};
 pub struct Tolerance {
     /// What is always tolerated (`--tolerance_usecs`).
     pub least: Duration,
-    /// What is tolerated of the time since the event before (`--tolerance_percent`), as a percentage.
+    /// What is tolerated of the time since the event before (`--tolerance_percent`), as a
+    /// percentage.
     pub percent: f64,
 }
 

@@ -19,7 +19,8 @@ pub struct Failure {
 pub enum Verdict {
     /// All was as expected.
     Passed,
-    /// Something was not; the script ends with the first packet, call or time that differs, while assertions are collected.
+    /// Something was not; the script ends with the first packet, call or time that differs, while
+    /// assertions are collected.
     Failed(Vec<Failure>),
     /// The script was not played, because it asks for something that acklab's TCP does not have.
     OutOfScope(Refusal),

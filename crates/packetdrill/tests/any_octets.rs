@@ -1,4 +1,5 @@
-//! What must hold for any octets in place of a script. The tests of this crate and the fuzz target `packetdrill` share it.
+//! What must hold for any octets in place of a script. The tests of this crate and the fuzz target
+//! `packetdrill` share it.
 
 use acklab_base::random::Seed;
 use acklab_packetdrill::{Machine, Verdict, grammar, play};

@@ -1,4 +1,5 @@
-//! Scripts of our own: those in `scripts/` hold, and a script that expects something else says what it expected and what came.
+//! Scripts of our own: those in `scripts/` hold, and a script that expects something else says what
+//! it expected and what came.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "scripts are files")]
@@ -72,7 +73,8 @@ fn a_broken_rule_is_told_with_its_line() {
     }
 }
 
-/// What a script says of a write beyond its octets, of a cork, a buffer and a time is part of what is tested.
+/// What a script says of a write beyond its octets, of a cork, a buffer and a time is part of what
+/// is tested.
 #[test]
 fn what_is_said_of_a_write_counts() {
     let whole = text("writes.pkt");
@@ -99,7 +101,8 @@ fn what_is_said_of_a_write_counts() {
     }
 }
 
-/// The same script at a receiver whose policy is another, and at a sender with another initial window.
+/// The same script at a receiver whose policy is another, and at a sender with another initial
+/// window.
 #[test]
 fn the_settings_of_the_caller_are_what_is_tested() {
     let settings = Settings { initial_window: Some(acklab_base::units::Segments(4)), ..linux() };
@@ -109,7 +112,8 @@ fn the_settings_of_the_caller_are_what_is_tested() {
     assert_eq!((failures[0].line, failures[0].found.as_str()), (18, "P. 1:4001(4000) ack 1 at 0.1 s"));
 }
 
-/// Within a write, PSH depends on how many segments a packet of the kernel holds, unless the script wants each segment to be exact.
+/// Within a write, PSH depends on how many segments a packet of the kernel holds, unless the script
+/// wants each segment to be exact.
 #[test]
 fn a_push_counts_where_a_write_ends() {
     let whole = text("slow_start_and_loss.pkt");

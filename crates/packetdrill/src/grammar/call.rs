@@ -1,4 +1,5 @@
-//! Calls of the system: `... 0.1 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)`.
+//! Calls of the system:
+//! `... 0.1 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)`.
 
 use super::Parser;
 use crate::lexer::Token;
@@ -122,7 +123,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The fields of a structure, up to its end: values, or a name, as in `msg_iov(1)=[...]`, and its value.
+    /// The fields of a structure, up to its end: values, or a name, as in `msg_iov(1)=[...]`, and
+    /// its value.
     fn fields(&mut self) -> Result<Vec<(Option<String>, Argument)>, Refusal> {
         self.enter()?;
         let mut fields = Vec::new();

@@ -15,7 +15,8 @@ pub(super) enum Way {
     Leaves,
 }
 
-/// What a packet can be other than a segment of TCP over IP, by the word with which the script begins it.
+/// What a packet can be other than a segment of TCP over IP, by the word with which the script
+/// begins it.
 const OTHERS: [(&str, &str); 9] = [
     ("icmp", "ICMP"),
     ("udp", "UDP"),

@@ -9,7 +9,8 @@ impl Parser<'_> {
     /// The options of a packet with `flags`. Returns `None` if any will do.
     pub(super) fn tcp_options(&mut self, flags: Flags) -> Result<Option<Options>, Refusal> {
         let mut options = Options::default();
-        // A packet that arrives is followed by the sign `<` only if it has options, because an event begins with a time.
+        // A packet that arrives is followed by the sign `<` only if it has options, because an
+        // event begins with a time.
         if !self.take_sign('<') {
             return Ok(Some(options));
         }
@@ -45,7 +46,8 @@ impl Parser<'_> {
                 options.timestamps = Some(Timestamps { value, echo: self.number("a timestamp")? });
             }
             "ECN" => options.accurate_ecn = Some(self.accurate_ecn()?),
-            // draft-ietf-tcpm-accurate-ecn and nplab's packetdrill have the counters without a word before them.
+            // draft-ietf-tcpm-accurate-ecn and nplab's packetdrill have the counters without a word
+            // before them.
             "e0b" | "e1b" => {
                 return Err(Refusal::malformed(line, format!("found {word}, expected ECN before it")));
             }

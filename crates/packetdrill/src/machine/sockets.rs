@@ -13,7 +13,8 @@ use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::sender::SendFlags;
 use std::collections::BTreeMap;
 
-/// A script has no seed: nothing in it depends on chance but the initial sequence number, which it does not see.
+/// A script has no seed: nothing in it depends on chance but the initial sequence number, which it
+/// does not see.
 const SEED: Seed = Seed(1);
 /// The name of the connection, which its random streams have.
 const NAME: &str = "script";

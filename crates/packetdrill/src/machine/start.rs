@@ -9,7 +9,8 @@ use acklab_transport::fault::{Complaint, Fault};
 use acklab_transport::tcp::sender::SendBufferLimit;
 use acklab_transport::tcp::{Settings, TcpConfig, ecn};
 
-/// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: what a script's device carries.
+/// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: what a script's device
+/// carries.
 const DEVICE_MSS: u64 = 1460;
 /// Octets of a timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
@@ -54,8 +55,8 @@ impl Start {
         Ok([true, false].iter().any(|is_active| after.config(*is_active) != self.config(*is_active)))
     }
 
-    /// The settings of the end that opens the connection, or of the end that is opened. The error says which of the caller's make no
-    /// sense beside those of the script.
+    /// The settings of the end that opens the connection, or of the end that is opened. The error
+    /// says which of the caller's make no sense beside those of the script.
     pub(super) fn config(&self, is_active: bool) -> Result<TcpConfig, String> {
         let mut settings = self.settings.clone();
         let mut by_end = None;
@@ -63,7 +64,8 @@ impl Start {
             // It was adopted, so it is in scope.
             let _ = sysctl::adopt(&mut settings, &mut by_end, order);
         }
-        // A write of a script is taken as a whole: what the kernel's memory would hold back is not what a script is about.
+        // A write of a script is taken as a whole: what the kernel's memory would hold back is not
+        // what a script is about.
         settings.send_buffer_limit.get_or_insert(SendBufferLimit::Payload);
         if let Some(ecn) = by_end {
             settings.ecn.get_or_insert(if is_active { ecn.active } else { ecn.passive });
@@ -80,8 +82,9 @@ impl Start {
         Ok(settings.config())
     }
 
-    /// The window that a kernel first offers of a receive buffer of `size`: whole segments, here without timestamps
-    /// (`tcp_select_initial_window`). It takes twice the size, of which half is for headers until segments have come.
+    /// The window that a kernel first offers of a receive buffer of `size`: whole segments, here
+    /// without timestamps (`tcp_select_initial_window`). It takes twice the size, of which half is
+    /// for headers until segments have come.
     fn window_of(&self, size: Bytes) -> Bytes {
         let mss = self.most_payload.unwrap_or(DEVICE_MSS).clamp(1, DEVICE_MSS);
         Bytes(if size.get() > mss { size.get() / mss * mss } else { size.get() })
