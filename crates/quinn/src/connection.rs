@@ -23,7 +23,8 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Addresses for documentation (RFC 5737, §3): quinn-proto tells peers apart by addresses, and each of its endpoints here has one peer.
+/// Addresses for documentation (RFC 5737, §3): quinn-proto tells peers apart by addresses, and each
+/// of its endpoints here has one peer.
 const CLIENT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 49_152));
 const SERVER: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 2), 443));
 /// Octets of a connection id: as many as quinn's own generators make.
@@ -105,8 +106,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The end that opens the connection of the flow called `name`. If the peer writes as well, the connection is
-    /// [two-way](Self::two_way).
+    /// The end that opens the connection of the flow called `name`. If the peer writes as well, the
+    /// connection is [two-way](Self::two_way).
     ///
     /// # Errors
     /// If TLS refuses its configuration.
@@ -212,8 +213,8 @@ impl Connection {
         self.is_idle = false;
     }
 
-    /// Passes on what a call of quinn-proto has caused: between its connection and its endpoint, to the congestion controller and to the
-    /// application.
+    /// Passes on what a call of quinn-proto has caused: between its connection and its endpoint, to
+    /// the congestion controller and to the application.
     pub(crate) fn follow_up(&mut self, now: Instant) {
         self.is_idle = false;
         loop {

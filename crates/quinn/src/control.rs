@@ -1,9 +1,10 @@
-//! quinn-proto's congestion controller: either quinn's own, or a stand-in that records what quinn reports and returns a window set from
-//! outside.
+//! quinn-proto's congestion controller: either quinn's own, or a stand-in that records what quinn
+//! reports and returns a window set from outside.
 //!
-//! quinn-proto reports acknowledged octets first, then updates its round-trip estimate, and reports losses last. The controllers of the
-//! shelf want all of it at once, so the reports are collected, and [`Sender::settle`](crate::sender::Sender::settle) passes them on after
-//! each call of quinn-proto. It reads the window only when it is asked for a packet, which is later.
+//! quinn-proto reports acknowledged octets first, then updates its round-trip estimate, and reports
+//! losses last. The controllers of the shelf want all of it at once, so the reports are collected,
+//! and [`Sender::settle`](crate::sender::Sender::settle) passes them on after each call of
+//! quinn-proto. It reads the window only when it is asked for a packet, which is later.
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};

@@ -1,7 +1,8 @@
 //! Randomness for TLS and QUIC from a named stream of the run's seed.
 //!
-//! rustls takes its source of random numbers and its key exchanges by `&'static` reference, so they cannot belong to a connection. They
-//! read the stream of the connection that is at work: [`Entropy::lend`] makes it available for the duration of one call.
+//! rustls takes its source of random numbers and its key exchanges by `&'static` reference, so they
+//! cannot belong to a connection. They read the stream of the connection that is at work:
+//! [`Entropy::lend`] makes it available for the duration of one call.
 
 use acklab_base::random::{Seed, Stream};
 use rustls::crypto::{ActiveKeyExchange, GetRandomFailed, SecureRandom, SharedSecret, SupportedKxGroup};

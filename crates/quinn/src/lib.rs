@@ -1,7 +1,8 @@
 //! quinn-proto, a QUIC implementation (RFC 9000), as a transport endpoint in virtual time.
 //!
-//! The packets are real: TLS 1.3 makes the keys, each datagram carries encrypted octets, and a capture with the keys can be decrypted. Time
-//! and randomness come from the caller, so the octets are a function of the seed.
+//! The packets are real: TLS 1.3 makes the keys, each datagram carries encrypted octets, and a
+//! capture with the keys can be decrypted. Time and randomness come from the caller, so the octets
+//! are a function of the seed.
 //!
 //! | module | contents |
 //! |---|---|

@@ -8,10 +8,12 @@ use acklab_wire::quic::Frame;
 use bytes::Bytes;
 use quinn_proto::EcnCodepoint;
 
-/// Octets that quinn-proto has at least ahead of what it has sent, as a multiple of a datagram. The rest stays here, where it can be discarded.
+/// Octets that quinn-proto has at least ahead of what it has sent, as a multiple of a datagram. The
+/// rest stays here, where it can be discarded.
 const LEAD: u64 = 4;
-/// What quinn-proto is given at once is at least this part of what is outstanding. For each packet it searches a list of what it was given
-/// and is not acknowledged (`SendBuffer::get`), so that single datagrams would make a packet cost as much as the window is long.
+/// What quinn-proto is given at once is at least this part of what is outstanding. For each packet
+/// it searches a list of what it was given and is not acknowledged (`SendBuffer::get`), so that
+/// single datagrams would make a packet cost as much as the window is long.
 const PIECES: u64 = 16;
 /// The content of all streams.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
@@ -38,8 +40,8 @@ impl Connection {
         None
     }
 
-    /// When the controller lets data leave, if its rate holds them back now. With the window used up quinn-proto sends probes only (RFC
-    /// 9002, §6.2.4), which are not paced.
+    /// When the controller lets data leave, if its rate holds them back now. With the window used
+    /// up quinn-proto sends probes only (RFC 9002, §6.2.4), which are not paced.
     fn held_until(&self, now: Instant) -> Option<Instant> {
         let is_everything_acknowledged = self.sender.acknowledged().next() == self.outgoing.buffer.sendable();
         if is_everything_acknowledged || !self.is_open || !self.sender.has_room(self.settings.datagram()) {
@@ -106,8 +108,9 @@ impl Connection {
         }
     }
 
-    /// Nothing leaves for now. What quinn-proto has taken lies within the flow control of the peer, so if it has not sent all of that, either
-    /// the window or pacing keeps it back: quinn-proto's own, or that of a controller that sets a rate.
+    /// Nothing leaves for now. What quinn-proto has taken lies within the flow control of the peer,
+    /// so if it has not sent all of that, either the window or pacing keeps it back: quinn-proto's
+    /// own, or that of a controller that sets a rate.
     fn note_limit(&mut self) {
         let Some((_, connection)) = &self.connection else { return };
         let packet = connection.current_mtu().into();
@@ -141,8 +144,8 @@ impl Connection {
     }
 }
 
-/// Up to which offset quinn-proto is given data that is there, if it has `handed` octets, of which `sent` have left and the first
-/// `acknowledged` have arrived, and wants at least `lead` ahead.
+/// Up to which offset quinn-proto is given data that is there, if it has `handed` octets, of which
+/// `sent` have left and the first `acknowledged` have arrived, and wants at least `lead` ahead.
 fn end_of_piece(sent: u64, acknowledged: u64, handed: u64, lead: u64) -> u64 {
     if handed >= sent + lead {
         return handed;

@@ -1,9 +1,10 @@
-//! The packets that an end has sent: which octets of the stream they carried, what was acknowledged and lost, and what the congestion
-//! controller is told of it.
+//! The packets that an end has sent: which octets of the stream they carried, what was acknowledged
+//! and lost, and what the congestion controller is told of it.
 //!
-//! quinn-proto decides on losses and round trips and tells sums only. The packets behind a sum follow from its rules: what an ACK frame
-//! lists is acknowledged, and what is lost are the oldest outstanding packets (RFC 9002, §6.1: both thresholds hold for all packets before
-//! one for which they hold).
+//! quinn-proto decides on losses and round trips and tells sums only. The packets behind a sum
+//! follow from its rules: what an ACK frame lists is acknowledged, and what is lost are the oldest
+//! outstanding packets (RFC 9002, §6.1: both thresholds hold for all packets before one for which
+//! they hold).
 
 use crate::control::{Control, Loss, Reports};
 use crate::tap::{self, Space};
@@ -19,8 +20,8 @@ use acklab_wire::quic::{AckRanges, Frame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Lost packets are remembered for this many probe timeouts, to recognise late acknowledgments: twice the duration of persistent congestion
-/// (RFC 9002, §7.6.1).
+/// Lost packets are remembered for this many probe timeouts, to recognise late acknowledgments:
+/// twice the duration of persistent congestion (RFC 9002, §7.6.1).
 const REMEMBERED: u64 = 2 * 3;
 /// `max_ack_delay` of quinn-proto's peers (RFC 9000, §18.2): its default.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
@@ -145,7 +146,8 @@ impl Sender {
         }
     }
 
-    /// When the controller lets the next packet leave, if it sets a rate and holds it back now. quinn-proto paces by the window only.
+    /// When the controller lets the next packet leave, if it sets a rate and holds it back now.
+    /// quinn-proto paces by the window only.
     pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.congestion().filter(|congestion| congestion.names_rate())?.holds_until(now)
     }
@@ -178,7 +180,8 @@ impl Sender {
         }
     }
 
-    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back; a full-sized packet has `packet` octets.
+    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back; a full-sized
+    /// packet has `packet` octets.
     pub(crate) fn note_limit(&mut self, packet: u64, delayed: u64) {
         let in_flight = self.in_flight();
         if let Some(congestion) = &mut self.recovery.congestion {
@@ -210,7 +213,8 @@ impl Sender {
         debug_assert_eq!(number, packet.number);
     }
 
-    /// Counts a packet with these octets of the stream. Returns `true` if some of them were sent before.
+    /// Counts a packet with these octets of the stream. Returns `true` if some of them were sent
+    /// before.
     fn count(&mut self, octets: &Range<u64>, more: &[Range<u64>]) -> bool {
         let all = || std::iter::once(octets).chain(more);
         let bytes: u64 = all().map(|range| range.end - range.start).sum();
@@ -252,7 +256,8 @@ impl Sender {
         }
     }
 
-    /// Informs the controller of what quinn-proto has reported, and quinn-proto of the new window. Appends to `events`.
+    /// Informs the controller of what quinn-proto has reported, and quinn-proto of the new window.
+    /// Appends to `events`.
     pub(crate) fn settle(&mut self, now: Instant, round_trip: RoundTrip, events: &mut VecDeque<Event>) {
         let Reports { in_flight, losses, is_marked } = self.control.take_reports();
         // The controller learns of an acknowledgment only if quinn-proto reports it.
@@ -305,8 +310,8 @@ impl Sender {
         self.recovery.space_mut(space).settle();
     }
 
-    /// The number of the last of the oldest outstanding packets of `space` that have `octets` together and of which the last left at
-    /// `sent_at`.
+    /// The number of the last of the oldest outstanding packets of `space` that have `octets`
+    /// together and of which the last left at `sent_at`.
     fn last_of(&self, space: Space, octets: u64, sent_at: Instant) -> Option<u64> {
         let (mut sum, mut last) = (0, None);
         for (number, packet) in self.recovery.space(space as usize).outstanding() {
@@ -367,8 +372,9 @@ impl Context<Content> for Contents<'_> {
     }
 }
 
-/// The window that quinn-proto is told. It sends while the octets in flight with the next packet are fewer, where RFC 9002, §7, lets
-/// them be as many; and it needs room for the two packets of the minimum window (§7.2).
+/// The window that quinn-proto is told. It sends while the octets in flight with the next packet
+/// are fewer, where RFC 9002, §7, lets them be as many; and it needs room for the two packets of
+/// the minimum window (§7.2).
 fn allowed(congestion: &Congestion) -> u64 {
     congestion.window().cwnd.max(2 * congestion.window().mss) + 1
 }

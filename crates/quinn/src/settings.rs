@@ -23,8 +23,9 @@ const LEAST_DATAGRAM: u64 = 1200;
 const DISCOVERED: u64 = 1500 - BELOW;
 /// The largest window, as for the other transports (RFC 7323, §2.2).
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// Octets of a full-sized 1-RTT packet that are not octets of the stream: first octet, connection id, packet number of two octets, tag
-/// (RFC 9000, §17.3.1; RFC 9001, §5.3); type, id and offset of the stream frame (RFC 9000, §19.8).
+/// Octets of a full-sized 1-RTT packet that are not octets of the stream: first octet, connection
+/// id, packet number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, id and offset of
+/// the stream frame (RFC 9000, §19.8).
 const HEADERS: u64 = 1 + 8 + 2 + 16 + 1 + 1 + 4;
 
 /// Whose implementation of the congestion controller is used.
@@ -47,8 +48,8 @@ pub struct Settings {
     pub controllers: Controllers,
     /// Undo spurious reductions. quinn-proto undoes none, and its own controllers cannot.
     pub undo: bool,
-    /// What the sender of data asks of its receiver (draft-ietf-quic-ack-frequency). Without it, the receiver acknowledges every second
-    /// packet, and within 25 ms.
+    /// What the sender of data asks of its receiver (draft-ietf-quic-ack-frequency). Without it,
+    /// the receiver acknowledges every second packet, and within 25 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<AckFrequency>,
     /// The largest IPv4 packet, headers included.
@@ -70,7 +71,8 @@ pub struct Settings {
     /// RTT before the first sample (RFC 9002, §6.2.2).
     #[schemars(example = "333ms")]
     pub initial_rtt: Duration,
-    /// Packets by which a later acknowledgment must exceed one that counts as lost (RFC 9002, §6.1.1).
+    /// Packets by which a later acknowledgment must exceed one that counts as lost (RFC 9002,
+    /// §6.1.1).
     #[schemars(range(min = 1))]
     pub packet_threshold: u32,
     /// RTTs after which a packet before an acknowledged one counts as lost (RFC 9002, §6.1.2).
@@ -156,7 +158,8 @@ impl Settings {
             return Err(Fault::misplaced("undo", reason));
         }
         if let Some(ack) = &self.ack {
-            // The receiver rounds to microseconds and refuses less than its timer granularity (quinn-proto's TIMER_GRANULARITY, 1 ms).
+            // The receiver rounds to microseconds and refuses less than its timer granularity
+            // (quinn-proto's TIMER_GRANULARITY, 1 ms).
             if ack.requested_max_ack_delay < Duration::from_millis(1) {
                 return Err(Fault::expected("ack.requested_max_ack_delay", "at least 1ms"));
             }
@@ -184,7 +187,8 @@ impl Settings {
         Ok(())
     }
 
-    /// What the controller of the flow called `flow` is created from. Its window counts octets of datagrams, as RFC 9002 does.
+    /// What the controller of the flow called `flow` is created from. Its window counts octets of
+    /// datagrams, as RFC 9002 does.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {

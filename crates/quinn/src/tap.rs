@@ -1,4 +1,5 @@
-//! The view of packets in clear: cryptography of QUIC that notes what it encrypts and what it could decrypt.
+//! The view of packets in clear: cryptography of QUIC that notes what it encrypts and what it could
+//! decrypt.
 
 use acklab_wire::quic::{Frames, decode::decode_frames};
 use bytes::BytesMut;

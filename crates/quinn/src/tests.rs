@@ -109,8 +109,9 @@ const HANDSHAKE: usize = 4;
 /// Room for probe timeouts that double time after time; by default an end gives up after 30 s.
 const PATIENT: Duration = Duration::from_secs(3600);
 
-/// One round trip for the handshake; 100 kB take four windows of 12 kB, 24 kB, 48 kB, 96 kB; the last octet is acknowledged at once or
-/// within 25 ms. quinn-proto spreads each window over 4/5 of a round trip.
+/// One round trip for the handshake; 100 kB take four windows of 12 kB, 24 kB, 48 kB, 96 kB; the
+/// last octet is acknowledged at once or within 25 ms. quinn-proto spreads each window over 4/5 of
+/// a round trip.
 #[test]
 fn a_transfer_takes_the_round_trips_of_slow_start() {
     let mut pair = Pair::new(&Settings::default(), 1);
@@ -133,7 +134,8 @@ fn nothing_is_in_flight_after_the_last_acknowledgment() {
     assert_eq!(pair.ends[0].vitals().in_flight, Some(0));
 }
 
-/// Every octet of every datagram follows from the seed, whatever instant stands for the start of the run.
+/// Every octet of every datagram follows from the seed, whatever instant stands for the start of
+/// the run.
 #[test]
 fn the_seed_determines_the_octets() {
     let octets = |seed| {
@@ -251,9 +253,11 @@ fn a_peer_that_is_not_there_ends_the_connection() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever is lost or marked in the first 400 datagrams of each direction, all octets arrive once, but for those of the handshake. A
-    /// server of quinn-proto 0.11 may stand for ever if its Initial packets are lost: its probes repeat Handshake packets, which a client
-    /// without ServerHello cannot read, and they fill the window that the retransmission of ServerHello waits for.
+    /// Whatever is lost or marked in the first 400 datagrams of each direction, all octets arrive
+    /// once, but for those of the handshake. A server of quinn-proto 0.11 may stand for ever if its
+    /// Initial packets are lost: its probes repeat Handshake packets, which a client without
+    /// ServerHello cannot read, and they fill the window that the retransmission of ServerHello
+    /// waits for.
     #[test]
     fn all_octets_arrive(fates in prop::collection::vec(0u8..10, 800), size in 1u64..400_000, controller in 0usize..4) {
         let settings = congestion(["cubic", "bbr", "newreno", "copa"][controller]);

@@ -2,8 +2,8 @@
 
 use acklab_base::{Duration, Instant};
 
-/// An arbitrary `std::time::Instant` that stands for the start of the run. quinn-proto only compares and subtracts instants, so nothing
-/// depends on which one it is.
+/// An arbitrary `std::time::Instant` that stands for the start of the run. quinn-proto only
+/// compares and subtracts instants, so nothing depends on which one it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch(std::time::Instant);
 

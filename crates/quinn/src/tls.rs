@@ -25,7 +25,8 @@ const CERTIFICATE: &[u8] = include_bytes!("../certificate/server.der");
 const KEY: &[u8] = include_bytes!("../certificate/key.der");
 /// The calendar time by which certificates are checked, 2027-01-01: a run has none of its own.
 const CALENDAR: Duration = Duration::from_secs(1_798_761_600);
-/// The application protocol: a name of its own, so that Wireshark does not take the zeros of streams for frames of HTTP/3.
+/// The application protocol: a name of its own, so that Wireshark does not take the zeros of
+/// streams for frames of HTTP/3.
 const ALPN: &[u8] = b"acklab";
 
 /// TLS could not be configured.

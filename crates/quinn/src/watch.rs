@@ -1,4 +1,5 @@
-//! What has happened to the streams of a connection, for a driver that holds their octets. A connection has one stream each way.
+//! What has happened to the streams of a connection, for a driver that holds their octets. A
+//! connection has one stream each way.
 
 use crate::connection::Connection;
 use acklab_base::{StreamEvent, StreamPort as _, StreamState};
