@@ -7,14 +7,15 @@ use acklab_base::{Instant, PortId};
 pub enum Departure<D> {
     /// A datagram leaves; more may follow.
     One(D),
-    /// The last datagram of this instant leaves. The second field is the deadline of the port after it.
+    /// The last datagram of this instant leaves. The second field is the deadline of the port after
+    /// it.
     Last(D, Option<Instant>),
     /// No datagram leaves. The field is the deadline of the port.
     None(Option<Instant>),
 }
 
-/// Endpoints behind ports: those of a simulation, or the stack of a real host behind a device. The verbs are those of
-/// [`Machine`](acklab_base::Machine), in the same order.
+/// Endpoints behind ports: those of a simulation, or the stack of a real host behind a device. The
+/// verbs are those of [`Machine`](acklab_base::Machine), in the same order.
 pub trait Hosts<D> {
     /// A datagram of the port's flow has arrived at the node of `port`.
     fn accept(&mut self, port: PortId, now: Instant, datagram: D);
@@ -25,7 +26,8 @@ pub trait Hosts<D> {
     /// The next departure from `port`.
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<D>;
 
-    /// A datagram [arrives](Self::accept). Returns the first [departure](Self::depart) that follows.
+    /// A datagram [arrives](Self::accept). Returns the first [departure](Self::depart) that
+    /// follows.
     #[inline]
     fn exchange(&mut self, port: PortId, now: Instant, datagram: D) -> Departure<D> {
         self.accept(port, now, datagram);

@@ -9,8 +9,9 @@
 //! | [`taps`] | [`Taps`]: observers of the packets that pass |
 //! | [`network`] | [`Network`]: links, cells and ports as one [`World`](acklab_base::World) of machines |
 //!
-//! A network knows no transport and is generic over the datagram: typed packets of a simulation and the octets of real packets pass the
-//! same links and cells. Packets are forwarded by their destination; at the destination, a packet is delivered to the port of its flow.
+//! A network knows no transport and is generic over the datagram: typed packets of a simulation and
+//! the octets of real packets pass the same links and cells. Packets are forwarded by their
+//! destination; at the destination, a packet is delivered to the port of its flow.
 
 pub mod hosts;
 pub mod map;

@@ -32,13 +32,16 @@ impl Hop {
 
 /// Nodes, the hops from each node, and routes.
 ///
-/// The routes to a destination form a tree: from each node the path of the fewest hops, and among equal paths the one whose first hop was
-/// added first. The tree is computed on the first request for its destination, in time proportional to the number of nodes and hops.
+/// The routes to a destination form a tree: from each node the path of the fewest hops, and among
+/// equal paths the one whose first hop was added first. The tree is computed on the first request
+/// for its destination, in time proportional to the number of nodes and hops.
 #[derive(Clone, Debug, Default)]
 pub struct Map {
-    /// By node, the hops from it and the nodes to which they lead, in the order in which they were added.
+    /// By node, the hops from it and the nodes to which they lead, in the order in which they were
+    /// added.
     hops: Vec<Vec<(Hop, NodeId)>>,
-    /// By destination and node, the index of the next hop among the hops of the node; empty until the route is requested.
+    /// By destination and node, the index of the next hop among the hops of the node; empty until
+    /// the route is requested.
     routes: Vec<Vec<u32>>,
 }
 
@@ -58,7 +61,8 @@ impl Map {
         self.hops.len()
     }
 
-    /// Adds `hop` from one node to another, and the reversed hop back. Discards the routes computed so far.
+    /// Adds `hop` from one node to another, and the reversed hop back. Discards the routes computed
+    /// so far.
     pub fn join(&mut self, from: NodeId, to: NodeId, hop: Hop) {
         self.hops[from.index()].push((hop, to));
         self.hops[to.index()].push((hop.reversed(), from));
@@ -94,8 +98,8 @@ impl Map {
         self.routes[destination.index()] = self.hops.iter().zip(&distances).map(next_hop).collect();
     }
 
-    /// The next hop from a node to `destination`, and the node to which it leads. Returns `None` if there is no route, or if the route
-    /// has not been [computed](Self::route_to).
+    /// The next hop from a node to `destination`, and the node to which it leads. Returns `None` if
+    /// there is no route, or if the route has not been [computed](Self::route_to).
     #[must_use]
     #[inline]
     pub fn next(&self, from: NodeId, destination: NodeId) -> Option<(Hop, NodeId)> {
@@ -103,8 +107,8 @@ impl Map {
         self.hops[from.index()].get(index as usize).copied()
     }
 
-    /// All hops from a node to `destination`, or `None` if there is no route. From station to station of one cell is one hop, because
-    /// the access point relays the packet inside the cell.
+    /// All hops from a node to `destination`, or `None` if there is no route. From station to
+    /// station of one cell is one hop, because the access point relays the packet inside the cell.
     pub fn path(&mut self, from: NodeId, destination: NodeId) -> Option<Vec<Hop>> {
         self.route_to(destination);
         let mut path: Vec<Hop> = Vec::new();

@@ -34,7 +34,8 @@ pub struct Network<D, H, T> {
     links: Vec<Link<D>>,
     cells: Vec<Cell<D>>,
     ids: Ids,
-    /// By destination and node, the next hop, if there is one; empty for destinations without ports.
+    /// By destination and node, the next hop, if there is one; empty for destinations without
+    /// ports.
     next_hops: Vec<Box<[Option<NextHop>]>>,
     /// By link direction, the node at its far end.
     link_ends: Vec<NodeId>,
@@ -42,8 +43,8 @@ pub struct Network<D, H, T> {
     cell_nodes: Vec<Vec<NodeId>>,
     /// By node, whether it may have ports.
     is_host: Vec<bool>,
-    /// By link direction, its [sole successor](next_hops::sole_successor). Packets pass from one to the other ahead of time, so that a
-    /// chain of links costs one wake-up.
+    /// By link direction, its [sole successor](next_hops::sole_successor). Packets pass from one to
+    /// the other ahead of time, so that a chain of links costs one wake-up.
     successors: Vec<Option<usize>>,
     /// By port, its node.
     port_nodes: Vec<NodeId>,
@@ -60,8 +61,8 @@ pub struct Network<D, H, T> {
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
-    /// A network of these links and cells, connected as `map` says. Only the nodes in `hosts_at` may have ports; the others only forward
-    /// packets.
+    /// A network of these links and cells, connected as `map` says. Only the nodes in `hosts_at`
+    /// may have ports; the others only forward packets.
     #[must_use]
     pub fn new(
         links: Vec<Link<D>>,
@@ -110,8 +111,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Attaches a port to `node`, which receives the packets of `flow` that arrive there. Its endpoint in [`Hosts`] has the same id. If
-    /// a driver runs the network already, the driver must [admit](acklab_base::World::machines) the port.
+    /// Attaches a port to `node`, which receives the packets of `flow` that arrive there. Its
+    /// endpoint in [`Hosts`] has the same id. If a driver runs the network already, the driver must
+    /// [admit](acklab_base::World::machines) the port.
     ///
     /// # Errors
     /// If the node may not have ports, or if another port receives the flow.
@@ -140,7 +142,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(())
     }
 
-    /// Attaches a port to `node`, which receives the packets of all flows that have no port of their own, as the stack of a real host does.
+    /// Attaches a port to `node`, which receives the packets of all flows that have no port of
+    /// their own, as the stack of a real host does.
     ///
     /// # Errors
     /// If the node may not have ports, or if it has such a port already.
@@ -184,12 +187,14 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         &self.cells
     }
 
-    /// The link directions and the cells, mutable, because they bring their counters up to date when these are read.
+    /// The link directions and the cells, mutable, because they bring their counters up to date
+    /// when these are read.
     pub fn links_and_cells(&mut self) -> (&mut [Link<D>], &mut [Cell<D>]) {
         (&mut self.links, &mut self.cells)
     }
 
-    /// The number of datagrams that were dropped because there was no route to their destination or no port for their flow.
+    /// The number of datagrams that were dropped because there was no route to their destination or
+    /// no port for their flow.
     #[must_use]
     pub fn undeliverable(&self) -> u64 {
         self.undeliverable + self.cells.iter().map(Cell::unplaced).sum::<u64>()

@@ -3,9 +3,11 @@
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_wifi::Cell;
 
-/// An observer of a network. It does not influence the network; by default, each method does nothing.
+/// An observer of a network. It does not influence the network; by default, each method does
+/// nothing.
 pub trait Taps<D> {
-    /// Returns `false` if nobody observes the packets at links and ports, so that they need not be shown.
+    /// Returns `false` if nobody observes the packets at links and ports, so that they need not be
+    /// shown.
     fn is_watching(&self) -> bool {
         true
     }

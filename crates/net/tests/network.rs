@@ -1,4 +1,5 @@
-//! One network under two clocks, with the octets of IP packets: ports join while it runs, and undeliverable packets are counted.
+//! One network under two clocks, with the octets of IP packets: ports join while it runs, and
+//! undeliverable packets are counted.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

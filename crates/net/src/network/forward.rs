@@ -1,7 +1,8 @@
 //! Forwarding: packets pass from machine to machine.
 //!
-//! A packet is followed as far as it gets at one instant before the next one leaves. What leaves a machine last is followed in a loop, so that
-//! two machines that answer each other at one instant take no stack; what leaves it before is followed by a call.
+//! A packet is followed as far as it gets at one instant before the next one leaves. What leaves a
+//! machine last is followed in a loop, so that two machines that answer each other at one instant
+//! take no stack; what leaves it before is followed by a call.
 
 use super::Network;
 use super::ids::Element;
@@ -39,7 +40,8 @@ enum Entered<D> {
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
-    /// Passes a packet on that has left a machine at `node`. Returns what must be polled because of it.
+    /// Passes a packet on that has left a machine at `node`. Returns what must be polled because of
+    /// it.
     #[inline(always)]
     fn pass_on(&mut self, node: NodeId, now: Instant, packet: D) -> Option<Turn<D>> {
         let destination = packet.destination();
@@ -70,8 +72,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.taps.dropped(packet.flow());
     }
 
-    /// Passes a packet to a cell, which it enters at the cell's node `entry`. Returns the index of the cell, or `None` if its deadline is unchanged
-    /// and it has delivered nothing.
+    /// Passes a packet to a cell, which it enters at the cell's node `entry`. Returns the index of
+    /// the cell, or `None` if its deadline is unchanged and it has delivered nothing.
     #[inline(never)]
     fn enter_cell(&mut self, index: usize, now: Instant, entry: u32, packet: D) -> Option<usize> {
         let cell = &mut self.cells[index];
@@ -82,8 +84,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         (!is_unchanged).then_some(index)
     }
 
-    /// Passes a packet to a link direction, and on to each direction that is the sole successor of the one before. Returns the
-    /// index of the last one, or `None` if its deadline is in the future and unchanged.
+    /// Passes a packet to a link direction, and on to each direction that is the sole successor of
+    /// the one before. Returns the index of the last one, or `None` if its deadline is in the
+    /// future and unchanged.
     #[inline(never)]
     fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<usize> {
         let is_watched = self.taps.is_watching();
@@ -149,7 +152,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
 
     /// Polls `turn` and what must be polled because of it, until nothing more leaves at `now`.
     ///
-    /// It is compiled into the loop of wake-ups: a call would take `turn` through memory, written by halves and read as a whole.
+    /// It is compiled into the loop of wake-ups: a call would take `turn` through memory, written
+    /// by halves and read as a whole.
     #[inline(always)]
     fn follow(&mut self, turn: Turn<D>, now: Instant, alarms: &mut impl Alarms) {
         let mut next = Some(turn);
@@ -168,7 +172,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.follow(turn, now, alarms);
     }
 
-    /// Polls a link direction until its last packet leaves. Returns what must be polled because of that.
+    /// Polls a link direction until its last packet leaves. Returns what must be polled because of
+    /// that.
     #[inline(always)]
     fn drain_link(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
         let machine = self.ids.of(Element::Link(index));
@@ -218,8 +223,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         None
     }
 
-    /// Hands `arrived`, if a packet has arrived, to a port, and polls the port until its last packet leaves. Returns what must be polled because
-    /// of that.
+    /// Hands `arrived`, if a packet has arrived, to a port, and polls the port until its last
+    /// packet leaves. Returns what must be polled because of that.
     #[inline(always)]
     fn drain_port(
         &mut self,
@@ -237,7 +242,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
             let (packet, is_last) = match departure {
                 Departure::One(packet) => (packet, false),
                 Departure::Last(packet, deadline) => {
-                    // The deadline is set first, because the packet may lead back to this port and change it.
+                    // The deadline is set first, because the packet may lead back to this port and
+                    // change it.
                     alarms.set(machine, deadline);
                     (packet, true)
                 }

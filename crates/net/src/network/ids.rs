@@ -2,7 +2,8 @@
 
 use acklab_base::{MachineId, PortId};
 
-/// Assigns machine ids: first to the link directions, then to the cells, then to the ports in the order in which they joined.
+/// Assigns machine ids: first to the link directions, then to the cells, then to the ports in the
+/// order in which they joined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ids {
     /// The number of link directions.

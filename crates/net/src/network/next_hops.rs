@@ -23,7 +23,8 @@ impl NextHop {
     }
 }
 
-/// By link direction the node at its far end, and by cell the nodes of `map` that its own nodes are.
+/// By link direction the node at its far end, and by cell the nodes of `map` that its own nodes
+/// are.
 pub(super) fn far_ends(map: &Map, links: usize, cells: usize) -> (Vec<NodeId>, Vec<Vec<NodeId>>) {
     let mut link_ends = vec![NodeId::NOWHERE; links];
     let mut cell_nodes: Vec<Vec<NodeId>> = vec![Vec::new(); cells];
@@ -42,8 +43,9 @@ pub(super) fn far_ends(map: &Map, links: usize, cells: usize) -> (Vec<NodeId>, V
     (link_ends, cell_nodes)
 }
 
-/// The cell's node at which packets to `destination` leave cell `index`: the node from which the route does not lead through this cell.
-/// `nodes` are the nodes of the map that the cell's own nodes are.
+/// The cell's node at which packets to `destination` leave cell `index`: the node from which the
+/// route does not lead through this cell. `nodes` are the nodes of the map that the cell's own
+/// nodes are.
 pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeId) -> Option<usize> {
     let leads_away = |node: &NodeId| match map.next(*node, destination) {
         None => *node == destination,
@@ -53,8 +55,8 @@ pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeI
     nodes.iter().position(leads_away)
 }
 
-/// The link direction into which `direction`, whose far end is `end`, delivers all its packets and which receives packets from no other
-/// machine. Returns `None` if there is none.
+/// The link direction into which `direction`, whose far end is `end`, delivers all its packets and
+/// which receives packets from no other machine. Returns `None` if there is none.
 pub(super) fn sole_successor(map: &Map, is_host: &[bool], direction: usize, end: NodeId) -> Option<usize> {
     if end == NodeId::NOWHERE || is_host[end.index()] {
         return None;
