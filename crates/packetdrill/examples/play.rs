@@ -1,5 +1,9 @@
-//! Scripts without Python:
-//! `cargo run -p acklab-packetdrill --example play -- [--preset NAME] [--tolerance_usecs=N] SCRIPT|FOLDER…`
+//! Runs scripts without Python:
+//!
+//! ```sh
+//! cargo run -p acklab-packetdrill --example play -- \
+//!     [--preset NAME] [--tolerance_usecs=N] SCRIPT|FOLDER…
+//! ```
 #![expect(clippy::disallowed_methods, reason = "an example reads files")]
 
 use acklab_base::random::Seed;

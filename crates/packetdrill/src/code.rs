@@ -1,6 +1,6 @@
-//! Statements between `%{` and `}%`: of Python, as far as scripts need it. packetdrill runs them
-//! after the script, with the state of the connection as it was at their time; here they run at
-//! once.
+//! Statements between `%{` and `}%`, in the subset of Python that scripts need. packetdrill runs
+//! them after the script, with the state of the connection at their time; here they run
+//! immediately.
 
 use crate::expression::{self, Expression};
 use crate::refusal::Refusal;
@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 pub struct Statement {
     pub(crate) line: usize,
     pub(crate) kind: Kind,
-    /// As it is written, without the message of an assertion.
+    /// The source text, without the message of an assertion.
     pub(crate) text: String,
 }
 
@@ -19,16 +19,16 @@ pub struct Statement {
 pub(crate) enum Kind {
     /// `assert EXPRESSION, MESSAGE`
     Assert(Expression),
-    /// `NAME = EXPRESSION`; `NAME += EXPRESSION` is written out.
+    /// `NAME = EXPRESSION`; `NAME += EXPRESSION` is expanded.
     Assign(String, Expression),
 }
 
-/// The statements in `text`, which begins on `line`.
+/// Returns the statements in `text`, which begins on `line`.
 pub(crate) fn read(line: usize, text: &str) -> Result<Vec<Statement>, Refusal> {
     split(line, text).iter().filter_map(|(line, statement)| kind(*line, statement).transpose()).collect()
 }
 
-/// The statements of `text` without its comments, each with the line on which it begins. A
+/// Returns the statements of `text` without its comments, each with the line on which it begins. A
 /// backslash joins a line with the next one.
 fn split(first: usize, text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
@@ -123,7 +123,8 @@ mod tests {
         assert_eq!(texts("print(x); cwnd = 58; cwnd += 1"), ["4: cwnd = 58", "4: cwnd += 1"]);
     }
 
-    /// Each statement has the line on which it begins. In a comment, a backslash joins nothing.
+    /// Each statement has the line on which it begins. A backslash in a comment does not join
+    /// lines.
     #[test]
     fn a_backslash_joins_lines() {
         assert_eq!(

@@ -1,36 +1,36 @@
-//! The options that stand at the head of a script (`config.c`).
+//! The options at the head of a script (`config.c`).
 
 use crate::refusal::Refusal;
 use crate::tolerance::Tolerance;
 use acklab_base::Duration;
 use std::collections::BTreeMap;
 
-/// A day, which is also the longest time of an event.
-const MOST_MICROS: u64 = 86_400_000_000;
+/// A day, which is also the maximum time of an event.
+const MAX_MICROS: u64 = 86_400_000_000;
 
-/// What a script asks of the command line.
+/// The command line that a script requires.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandLine {
     /// The tolerance of times.
     pub tolerance: Tolerance,
-    /// The tick of the timestamp clock in the script. Without one, the values that leave are not
-    /// compared.
+    /// The tick of the timestamp clock in the script. Without one, the values of outgoing packets
+    /// are not compared.
     pub timestamp_tick: Option<Duration>,
-    /// A timestamp that is echoed to the machine need not have left before: it is found by the
-    /// distance from the first.
+    /// Whether a timestamp that is echoed to the machine need not have been sent before: it is then
+    /// determined by the distance from the first.
     pub scales_echoes: bool,
-    /// Each packet of the script is one segment, and PSH stands where each stack sets it
-    /// (`--strict_segments`).
+    /// Whether each packet of the script is one segment, with PSH at the same places as in each
+    /// stack (`--strict_segments`).
     pub is_strict: bool,
-    /// Words with a meaning of the script's own (`--define=NAME=VALUE`).
+    /// Words that the script defines (`--define=NAME=VALUE`).
     pub(crate) defines: BTreeMap<String, String>,
 }
 
 impl CommandLine {
-    /// Adopts `--name=value`, which stands on `line`.
+    /// Adopts `--name=value` on `line`.
     pub(crate) fn adopt(&mut self, line: usize, name: &str, value: Option<&str>) -> Result<(), Refusal> {
         let micros = || {
-            let number = value.and_then(|value| value.parse::<u64>().ok()).filter(|micros| *micros <= MOST_MICROS);
+            let number = value.and_then(|value| value.parse::<u64>().ok()).filter(|micros| *micros <= MAX_MICROS);
             let expected = || Refusal::malformed(line, format!("--{name}: expected microseconds, a day at most"));
             number.map(Duration::from_micros).ok_or_else(expected)
         };
@@ -54,7 +54,7 @@ impl CommandLine {
                 return Err(Refusal::out_of_scope(line, "IPv6: sizes are those of IPv4"));
             }
             "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
-            // Addresses and ports are no part of a simulated segment. `mss` is about segmentation
+            // Addresses and ports are not part of a simulated segment. `mss` concerns segmentation
             // offload, which acklab does not have.
             "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
             | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal" | "send_omit_free" => {}

@@ -1,23 +1,23 @@
-//! A packet beside the one that a script expects (`verify_tcp` and
+//! Comparison of a packet with the one that a script expects (`verify_tcp` and
 //! `verify_outbound_live_tcp_options` of packetdrill's `run_packet.c`).
 
 use crate::script::{Mark, Packet};
 use acklab_base::{Duration, Ecn};
 use acklab_wire::tcp::{FieldOrder, Options};
 
-/// What a comparison tolerates of timestamps.
+/// The tolerance of a comparison for timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timestamps {
     /// The tick of the clock. Without one, values are not compared.
     pub(crate) tick: Option<Duration>,
-    /// How far a value may be off.
+    /// The maximum deviation of a value.
     pub(crate) tolerated: Duration,
 }
 
-/// Returns `true` if `found` is as `expected`. The echoed timestamp is not compared, as packetdrill
-/// does not.
+/// Returns `true` if `found` equals `expected`. The echoed timestamp is not compared, as in
+/// packetdrill.
 pub(crate) fn is_as_expected(expected: &Packet, found: &Packet, timestamps: Timestamps) -> bool {
-    // With or without a digit for the ACE field: all nine bits.
+    // All nine bits, with or without a digit for the ACE field.
     expected.flags == found.flags
         && (expected.seq, expected.payload, expected.ack) == (found.seq, found.payload, found.ack)
         && (expected.window.is_none() || expected.window == found.window)
@@ -27,7 +27,7 @@ pub(crate) fn is_as_expected(expected: &Packet, found: &Packet, timestamps: Time
 
 fn marks_are_equal(expected: Mark, found: Mark) -> bool {
     match (expected, found) {
-        (Mark::Unsaid, _) => true,
+        (Mark::Unspecified, _) => true,
         (Mark::Capable, Mark::Is(codepoint)) => codepoint.is_capable() && codepoint != Ecn::Ce,
         _ => expected == found,
     }
@@ -50,8 +50,8 @@ fn options_are_equal(expected: Option<&Options>, found: Option<&Options>, timest
         && counters(expected) == counters(found)
 }
 
-/// The counters of an AccECN option: those of ECT(0), CE and ECT(1). Either order says the same
-/// (RFC 9768, §3.2.3).
+/// Returns the counters of an AccECN option: those of ECT(0), CE and ECT(1). Both orders are
+/// equivalent (RFC 9768, §3.2.3).
 fn counters(options: &Options) -> Option<[Option<u32>; 3]> {
     let option = options.accurate_ecn?;
     let field = |at: usize| option.fields().get(at).copied();

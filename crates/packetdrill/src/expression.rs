@@ -1,9 +1,9 @@
-//! Expressions over whole numbers, as far as scripts have them: Python's operators with their
+//! Expressions over whole numbers, in the subset that scripts need: Python's operators with their
 //! precedence.
 
 use std::fmt;
 
-/// How deep parentheses and signs may be nested, and how many operations there may be.
+/// The maximum nesting of parentheses and signs, and the maximum number of operations.
 const DEPTH: usize = 64;
 const OPERATIONS: usize = 1000;
 
@@ -52,7 +52,7 @@ pub(crate) enum Comparison {
 pub(crate) enum NoValue {
     /// It has a name without a value.
     Unknown(String),
-    /// It divides by zero, or the number does not fit 64 bits.
+    /// It divides by zero, or the number does not fit in 64 bits.
     Undefined,
 }
 
@@ -79,14 +79,14 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     (">", Comparison::Greater),
 ];
 
-/// The value of an expression without names. Returns `None` if it has none.
+/// Returns the value of an expression without names. Returns `None` if it has none.
 pub(crate) fn constant(text: &str) -> Option<i64> {
     let mut rest = text;
     let expression = read(&mut rest).ok()?;
     if rest.trim().is_empty() { expression.value(&|_| None).ok() } else { None }
 }
 
-/// Reads an expression from the start of `rest`. The error says what was expected.
+/// Reads an expression from the start of `rest`. The error names the expected element.
 pub(crate) fn read(rest: &mut &str) -> Result<Expression, String> {
     Reader { rest, depth: 0, operations: 0 }.rank(0)
 }
@@ -124,7 +124,7 @@ impl Reader<'_, '_> {
         Ok(if others.is_empty() { first } else { Expression::Comparisons(Box::new(first), others) })
     }
 
-    /// Counts an operation: a tree of too many would be too deep to evaluate.
+    /// Counts an operation: a tree with too many would be too deep to evaluate.
     fn count(&mut self) -> Result<(), String> {
         self.operations += 1;
         if self.operations > OPERATIONS { Err(format!("found more than {OPERATIONS} operations")) } else { Ok(()) }
@@ -197,7 +197,7 @@ impl Reader<'_, '_> {
 }
 
 impl Expression {
-    /// Its value, where `names` gives that of a name. A comparison is 1 if it holds and 0
+    /// Returns its value, with the values of names by `names`. A comparison is 1 if it holds and 0
     /// otherwise.
     pub(crate) fn value(&self, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, NoValue> {
         Ok(match self {

@@ -1,8 +1,8 @@
 //! The grammar of scripts (`parser.y`): options of the command line, commands that prepare the run,
 //! and events.
 //!
-//! What acklab's TCP cannot show is refused where the grammar meets it, so that a script is either
-//! played as a whole or not at all.
+//! The grammar refuses features that acklab's TCP cannot show, so a script is either played as a
+//! whole or not at all.
 
 mod call;
 mod packet;
@@ -16,9 +16,9 @@ use crate::script::{Action, Event, Script};
 use crate::shell::{self, Include};
 use crate::time::{Time, seconds};
 use acklab_base::Duration;
-use packet::Way;
+use packet::Direction;
 
-/// Reads a script. `include` finds the text of a file of commands that it names, such as
+/// Reads a script. `include` finds the text of a file of commands that the script names, such as
 /// `../common/defaults.sh`.
 ///
 /// # Errors
@@ -30,14 +30,14 @@ pub fn read(text: &str, include: &Include<'_>) -> Result<Script, Refusal> {
     parser.script()
 }
 
-/// What is left to read.
+/// The remaining words.
 struct Parser<'a> {
     lexemes: &'a [Lexeme],
     /// The line of the last word.
     last: usize,
     command_line: CommandLine,
     include: &'a Include<'a>,
-    /// How many lists are open.
+    /// The nesting depth of lists.
     depth: usize,
 }
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
         let mut events = Vec::new();
         while !self.lexemes.is_empty() {
             if let Some(Token::Shell(commands)) = self.peek() {
-                // The command at the end, which has no time, cleans up.
+                // A command at the end without a time is cleanup.
                 let line = self.line();
                 self.advance();
                 if !self.lexemes.is_empty() {
@@ -76,11 +76,11 @@ impl Parser<'_> {
         let action = match self.peek() {
             Some(Token::Sign('<')) => {
                 self.advance();
-                Action::Arrives(self.packet(Way::Arrives)?)
+                Action::Arrives(self.packet(Direction::Arrives)?)
             }
             Some(Token::Sign('>')) => {
                 self.advance();
-                Action::Leaves(self.packet(Way::Leaves)?)
+                Action::Leaves(self.packet(Direction::Leaves)?)
             }
             Some(Token::Shell(commands)) => {
                 let orders = shell::orders(self.line(), &commands, self.include)?;
@@ -132,7 +132,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The next word, with the meaning that the script has given it.
+    /// Returns the next word, replaced by its definition in the script.
     fn peek(&self) -> Option<Token> {
         let token = &self.lexemes.first()?.token;
         let Token::Word(word) = token else { return Some(token.clone()) };
@@ -148,7 +148,7 @@ impl Parser<'_> {
         )
     }
 
-    /// The line of the next word, or of the last one.
+    /// Returns the line of the next word, or of the last one.
     fn line(&self) -> usize {
         self.lexemes.first().map_or(self.last, |lexeme| lexeme.line)
     }
@@ -182,7 +182,7 @@ impl Parser<'_> {
         is_next
     }
 
-    /// A number from zero to `most`.
+    /// Returns a number from zero to the maximum of its type.
     fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, Refusal> {
         if let Some(Token::Number(text)) = self.peek()
             && let Some(number) = unsigned(&text).and_then(|number| T::try_from(number).ok())
@@ -194,7 +194,7 @@ impl Parser<'_> {
     }
 }
 
-/// A decimal or hexadecimal number.
+/// Returns a decimal or hexadecimal number.
 fn unsigned(text: &str) -> Option<u64> {
     text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
 }

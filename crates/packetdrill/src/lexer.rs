@@ -7,9 +7,9 @@ use crate::refusal::Refusal;
 pub(crate) enum Token {
     /// A name, such as `socket` or `SEW`.
     Word(String),
-    /// A number as it is written: an integer, a hexadecimal one, or one with a point.
+    /// A number in its notation: integer, hexadecimal, or with a point.
     Number(String),
-    /// What stands between quotation marks.
+    /// Text between quotation marks.
     Text(String),
     /// Commands of a shell, between backticks.
     Shell(String),
@@ -31,7 +31,7 @@ pub(crate) struct Lexeme {
 }
 
 impl Token {
-    /// The word as an error message shows it.
+    /// Returns the word in the form of error messages.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Word(text) | Self::Number(text) => text.clone(),
@@ -45,7 +45,7 @@ impl Token {
     }
 }
 
-/// The words of `text`.
+/// Returns the words of `text`.
 pub(crate) fn words(text: &str) -> Result<Vec<Lexeme>, Refusal> {
     let mut lexer = Lexer { rest: text, line: 1 };
     let mut words = Vec::new();
@@ -74,7 +74,7 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    /// Takes as long as `belongs` holds.
+    /// Takes characters as long as `belongs` holds.
     fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(|sign| !belongs(sign)).unwrap_or(self.rest.len());
         self.take(end)
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
         self.rest.len() - digits.len() <= 2 && digits.starts_with(|sign: char| sign.is_ascii_digit())
     }
 
-    /// A sign, digits, and a point with digits, as far as they are there.
+    /// Takes a sign, digits, and a point with digits, as far as they are present.
     fn number(&mut self) -> String {
         let mut text = String::new();
         if self.rest.starts_with('-') {
@@ -132,7 +132,7 @@ impl<'a> Lexer<'a> {
         text
     }
 
-    /// A point and the digits behind it, if there are any.
+    /// Takes a point and the digits after it, if any.
     fn fraction(&mut self) -> &'a str {
         let is_fraction =
             self.rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()));
@@ -154,7 +154,7 @@ impl<'a> Lexer<'a> {
         Token::Word(text.to_owned())
     }
 
-    /// What stands between `open`, with which the rest begins, and `close`.
+    /// Takes the text between `open`, with which the rest begins, and `close`.
     fn enclosed(&mut self, open: &str, close: &str) -> Result<&'a str, Refusal> {
         let line = self.line;
         let Some(end) = self.rest[open.len()..].find(close) else {
@@ -164,7 +164,7 @@ impl<'a> Lexer<'a> {
         Ok(&taken[open.len()..open.len() + end])
     }
 
-    /// What stands between two of `mark`; a backslash keeps the next character from ending it.
+    /// Takes the text between two of `mark`; a backslash escapes the next character.
     fn quoted(&mut self, mark: char) -> Result<String, Refusal> {
         let line = self.line;
         let mut is_escaped = false;

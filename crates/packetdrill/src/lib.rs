@@ -1,20 +1,20 @@
-//! packetdrill's scripts, played at acklab's TCP in virtual time.
+//! packetdrill's scripts, run against acklab's TCP in virtual time.
 //!
-//! A script says what arrives at a TCP, what its application calls, and what is expected to leave,
-//! each with its time. packetdrill plays it at a kernel; here it is played at a
-//! [`Connection`](acklab_transport::tcp::Connection) with any settings, controller and ACK policy,
-//! or at any other [`Stack`].
+//! A script specifies which packets arrive at a TCP, which calls its application makes, and which
+//! packets are expected to leave, each with its time. packetdrill runs it against a kernel. Here it
+//! runs against a [`Connection`](acklab_transport::tcp::Connection) with any settings, controller
+//! and ACK policy, or against any other [`Stack`].
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `lexer`, [`grammar`], [`script`] | from text to data |
 //! | `command_line` | options at the head of a script |
 //! | `shell`, `sysctl` | commands that set variables, and variables as settings of a connection |
 //! | `code`, `expression`, `names` | assertions over `tcp_info` |
-//! | `flags`, `options`, `numbers` | packets as scripts write them, and as they are on the wire |
-//! | [`stack`], [`machine`] | what a script is played at |
-//! | [`player`], `comparison`, [`tolerance`] | what is expected, beside what comes |
-//! | [`verdict`], [`refusal`] | what has become of it |
+//! | `flags`, `options`, `numbers` | packets in scripts, and on the wire |
+//! | [`stack`], [`machine`] | the stack that runs a script |
+//! | [`player`], `comparison`, [`tolerance`] | the expected packets, compared with the actual ones |
+//! | [`verdict`], [`refusal`] | the result |
 
 mod code;
 pub mod command_line;

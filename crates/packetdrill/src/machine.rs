@@ -1,8 +1,8 @@
-//! acklab's TCP as a [`Stack`]: a [`Connection`] in virtual time, and the sockets in front of it.
+//! acklab's TCP as a [`Stack`]: a [`Connection`] in virtual time, and its sockets.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `sockets` | what the calls of a script do |
+//! | `sockets` | the effects of the calls of a script |
 //! | `info` | `tcp_info` of a connection |
 //! | `start` | the settings that a connection begins with, from the caller, the variables and the script |
 
@@ -24,8 +24,8 @@ use info::Ages;
 use sockets::{Pending, Sockets};
 use start::Start;
 
-/// Makes the congestion controller and the ACK policy of a connection. The error says which is
-/// missing.
+/// Creates the congestion controller and the ACK policy of a connection. The error names the
+/// missing one.
 pub type Strategy<'a> = dyn Fn(&TcpConfig) -> Result<(Controller, Policy), String> + 'a;
 
 /// acklab's TCP.
@@ -39,14 +39,14 @@ pub struct Machine<'a> {
     ended: Option<(Instant, Answer)>,
     /// When the connection was established.
     established: Option<Instant>,
-    /// What the connection has ended by, until a call tells it (`sk_err`).
+    /// The error that ended the connection, until a call reports it (`sk_err`).
     error: Option<&'static str>,
-    /// The device refuses what leaves.
+    /// `true` if the device refuses outgoing packets.
     is_refused: bool,
 }
 
 impl<'a> Machine<'a> {
-    /// A TCP with `settings` for the connection of `script`.
+    /// Returns a TCP with `settings` for the connection of `script`.
     #[must_use]
     pub fn new(settings: &Settings, strategy: &'a Strategy<'a>, script: &Script) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
     fn drain(&mut self, left: &mut Departures) {
         if let Some(connection) = &mut self.connection {
             while let Some(segment) = connection.poll(self.now) {
-                // ACKs do not leave either, and nothing repeats them.
+                // ACKs are not sent either, and are not repeated.
                 if !self.is_refused {
                     left.push_back((self.now, segment));
                 }
@@ -74,7 +74,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Goes on with a call that blocks, as far as it can.
+    /// Continues a call that blocks, as far as possible.
     fn resume(&mut self, left: &mut Departures) -> Result<(), Refusal> {
         if let Some(mut pending) = self.pending.take() {
             match self.attempt(&mut pending)? {
@@ -86,14 +86,14 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Like [`resume`](Self::resume), of a call that was attempted before, so that it is known to
+    /// Like [`resume`](Self::resume), for a call that was attempted before, so that it is known to
     /// be in scope.
     fn resume_known(&mut self, left: &mut Departures) {
         let _ = self.resume(left);
     }
 }
 
-/// The error of a connection that a RST ends in this state (Linux's `tcp_reset`).
+/// Returns the error of a connection that a RST ends in this state (Linux's `tcp_reset`).
 const fn error_of_reset(before: State) -> Option<&'static str> {
     match before {
         State::SynSent => Some("ECONNREFUSED"),
@@ -141,7 +141,7 @@ impl Stack for Machine<'_> {
                     self.error = error_of_reset(before);
                 }
             }
-            // The host answers for the connection that is not there.
+            // The host responds in place of the missing connection.
             None => left.extend(Connection::refusal(&segment).map(|refusal| (self.now, refusal))),
         }
         self.drain(left);

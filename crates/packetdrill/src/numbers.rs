@@ -1,5 +1,5 @@
-//! The numbers of a script and those on the wire: sequence numbers from the initial one of each
-//! direction, and timestamps from the first.
+//! Translation between the numbers of a script and those on the wire: sequence numbers from the
+//! initial one of each direction, and timestamps from the first.
 
 use crate::script::{Mark, Packet};
 use acklab_base::Ecn;
@@ -14,19 +14,20 @@ const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 pub(crate) struct Numbers {
     /// The initial sequence number of the machine, once a SYN has left.
     own: SeqNumber,
-    /// The initial sequence numbers that the script gives the SYNs of both directions, if they are
-    /// not zero.
+    /// The initial sequence numbers of the SYNs of both directions in the script, if they are not
+    /// zero.
     own_in_script: u32,
     peer_in_script: u32,
-    /// Timestamps of what has left, by their value in the script.
+    /// Sent timestamps, by their value in the script.
     timestamps: BTreeMap<u32, u32>,
-    /// The first of them: in the script and on the wire.
+    /// The first of them, in the script and on the wire.
     first: Option<(u32, u32)>,
 }
 
 impl Numbers {
-    /// `packet` as a segment that arrives. `scales_echoes`: a timestamp that never left is found by
-    /// its distance from the first. Returns `None` if it echoes a timestamp that cannot be found.
+    /// Returns `packet` as a segment that arrives. With `scales_echoes`, a timestamp that was never
+    /// sent is determined by its distance from the first. Returns `None` if it echoes an unknown
+    /// timestamp.
     pub(crate) fn arriving(&mut self, packet: &Packet, scales_echoes: bool) -> Option<Segment> {
         let is_syn = packet.flags.contains(Flags::SYN);
         let has_ack = packet.flags.contains(Flags::ACK);
@@ -53,7 +54,7 @@ impl Numbers {
         })
     }
 
-    /// Notes the initial sequence number of the machine, if `segment`, which has left, is a SYN.
+    /// Records the initial sequence number of the machine if `segment`, which has left, is a SYN.
     pub(crate) fn note_initial(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             self.own = segment.seq;
@@ -69,7 +70,8 @@ impl Numbers {
         exact.or_else(scaled)
     }
 
-    /// `segment`, which has left, in the numbers of the script, where `expected` stands for it.
+    /// Returns `segment`, which has left, in the numbers of the script, where `expected`
+    /// corresponds to it.
     pub(crate) fn left(&mut self, segment: &Segment, expected: Option<&Packet>) -> Packet {
         let is_syn = segment.flags.contains(Flags::SYN);
         if is_syn {

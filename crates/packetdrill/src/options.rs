@@ -1,9 +1,9 @@
-//! The options of a segment as a script writes them. Their order and their padding are not
-//! compared: acklab lays out a header by itself.
+//! The options of a segment in the notation of scripts. Their order and their padding are not
+//! compared, because acklab lays out headers independently.
 
 use acklab_wire::tcp::{AckRate, FieldOrder, Options};
 
-/// The options as a script lists them, without padding.
+/// Returns the options as a script lists them, without padding.
 pub(crate) fn listed(options: &Options) -> String {
     let mut list = Vec::new();
     if let Some(mss) = options.mss {

@@ -1,4 +1,4 @@
-//! Playing a script at a [`Stack`], as packetdrill's `run.c` does.
+//! Runs a script against a [`Stack`], as packetdrill's `run.c` does.
 
 mod segments;
 
@@ -17,12 +17,12 @@ use crate::verdict::{Failure, Verdict};
 use acklab_base::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much longer a packet is waited for than tolerated, to tell when it comes.
+/// How long after its tolerance a packet is awaited, to report when it arrives.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a packet is waited for that may come at any time: longer than any timer of TCP.
+/// How long a packet without a time is awaited: longer than any timer of TCP.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Plays `script` at `stack`.
+/// Runs `script` against `stack`.
 pub fn play(script: &Script, stack: &mut dyn Stack) -> Verdict {
     let mut player = Player {
         stack,
@@ -46,7 +46,7 @@ pub fn play(script: &Script, stack: &mut dyn Stack) -> Verdict {
 
 /// Why a script ends before its last event.
 enum End {
-    /// Something was not as expected, and what follows would not be either.
+    /// A packet, call or time differed, so later ones would differ as well.
     Failed,
     Refused(Refusal),
 }
@@ -70,16 +70,17 @@ struct Player<'a> {
     command_line: &'a CommandLine,
     numbers: Numbers,
     left: Departures,
-    /// The time of the event before, in the script.
+    /// The time of the previous event, in the script.
     before: Instant,
-    /// The event before was a packet that arrives: those that follow one another count from each
-    /// other's time.
+    /// The previous event was an arriving packet: times of successive ones are relative to each
+    /// other.
     is_anchored: bool,
     blocking: Option<Blocking<'a>>,
-    /// Octets written by the calls that have returned, and where each of those writes ended.
+    /// Octets written by the calls that have returned, and the offset at which each of those writes
+    /// ended.
     written: u64,
     writes: BTreeSet<u64>,
-    /// What the statements of the script have set.
+    /// Variables set by the statements of the script.
     variables: BTreeMap<String, i64>,
     failures: Vec<Failure>,
 }
@@ -140,7 +141,7 @@ impl<'a> Player<'a> {
         Err(End::Failed)
     }
 
-    /// Lets time pass up to `until`; what leaves is kept for the events that speak of it.
+    /// Advances time to `until`; packets that leave are kept for their events.
     fn wait(&mut self, until: Instant) -> Result<(), End> {
         while self.stack.now() < until {
             self.step(until)?;
@@ -148,7 +149,7 @@ impl<'a> Player<'a> {
         self.check_blocking()
     }
 
-    /// Lets time pass up to `until`, or until something leaves or a call ends.
+    /// Advances time to `until`, or until a packet leaves or a call ends.
     fn step(&mut self, until: Instant) -> Result<(), End> {
         let mut left = Departures::new();
         self.stack.pass(until, &mut left);
@@ -167,8 +168,8 @@ impl<'a> Player<'a> {
         self.check_blocking()
     }
 
-    /// The numbers of what arrives depend on what has left, so the initial sequence number is read
-    /// as soon as it is there.
+    /// Reads the initial sequence number as soon as it is present, because the numbers of arriving
+    /// packets depend on packets that have left.
     fn note_initial(&mut self) {
         if let Some((_, segment)) = self.left.back() {
             self.numbers.note_initial(segment);
@@ -200,7 +201,7 @@ impl<'a> Player<'a> {
         };
         let is_in_time = event.time == Time::Any || Tolerance::holds(tolerated, start, end, at);
         if !is_in_time || !is_as_expected(expected, &found, timestamps) {
-            return self.fail(line, wanted(time), format!("{} at {}", as_said(expected, &found), shown(at)));
+            return self.fail(line, wanted(time), format!("{} at {}", as_specified(expected, &found), shown(at)));
         }
         Ok(())
     }
@@ -217,7 +218,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Checks the call that blocks, if it has ended.
+    /// Checks the blocking call, if it has ended.
     fn check_blocking(&mut self) -> Result<(), End> {
         let Some((at, answer)) = self.stack.ended() else { return Ok(()) };
         let Some(Blocking { line, call, until }) = self.blocking.take() else { return Ok(()) };
@@ -241,7 +242,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Waits for the call that blocks, if there is one.
+    /// Waits for the blocking call, if there is one.
     fn end_blocking(&mut self) -> Result<(), End> {
         let Some(Blocking { line, call, until }) = &self.blocking else { return Ok(()) };
         let (line, name, until) = (*line, call.name.clone(), *until);
@@ -284,11 +285,11 @@ impl<'a> Player<'a> {
     }
 }
 
-/// `found` with what `expected` leaves open left out, so that the two read alike.
-fn as_said(expected: &Packet, found: &Packet) -> Packet {
+/// Returns `found` without the parts that `expected` leaves open, so that both print alike.
+fn as_specified(expected: &Packet, found: &Packet) -> Packet {
     let mut said = found.clone();
     said.window = expected.window.and(found.window);
-    if expected.ecn == crate::script::Mark::Unsaid {
+    if expected.ecn == crate::script::Mark::Unspecified {
         said.ecn = expected.ecn;
     }
     if expected.options.is_none() {

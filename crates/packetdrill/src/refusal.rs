@@ -1,13 +1,13 @@
-//! Why a script is not played.
+//! Reasons why a script is not run.
 
 use std::fmt;
 
-/// Why a script is not played.
+/// The reason why a script is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The line, from one.
     pub line: usize,
-    /// Whether the script is wrong or asks for something else than acklab has.
+    /// Whether the script is malformed or requires features outside of acklab.
     pub kind: Kind,
     /// What was found, and what was expected.
     pub message: String,
@@ -16,9 +16,9 @@ pub struct Refusal {
 /// The kinds of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The script is not one of packetdrill.
+    /// The script is not valid in packetdrill's language.
     Malformed,
-    /// The script needs something that acklab's TCP does not have or that a run without a kernel
+    /// The script requires a feature that acklab's TCP does not have or that a run without a kernel
     /// cannot show.
     OutOfScope,
 }
@@ -28,7 +28,7 @@ impl Refusal {
         Self { line, kind: Kind::Malformed, message: message.into() }
     }
 
-    /// The script asks for what is not there, which `message` names.
+    /// Returns a refusal of a script that requires the missing feature `message`.
     pub fn out_of_scope(line: usize, message: impl Into<String>) -> Self {
         Self { line, kind: Kind::OutOfScope, message: message.into() }
     }

@@ -11,37 +11,37 @@ use std::fmt;
 /// A script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    /// What it asks of the command line.
+    /// The command line that it requires.
     pub command_line: CommandLine,
-    /// What its commands set before the first event, with their lines.
+    /// The variables that its commands set before the first event, with their lines.
     pub setup: Vec<Order>,
-    /// What happens, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
 }
 
-/// Something that happens.
+/// An event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Its line.
     pub line: usize,
-    /// When.
+    /// Its time.
     pub time: Time,
-    /// What.
+    /// Its action.
     pub action: Action,
 }
 
-/// What happens.
+/// The action of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A packet arrives (`<`).
     Arrives(Packet),
     /// A packet is expected to leave (`>`).
     Leaves(Packet),
-    /// The application calls the system.
+    /// The application makes a system call.
     Calls(Call),
-    /// Commands of a shell set something.
+    /// Shell commands set variables.
     Sets(Vec<Order>),
-    /// Something is expected of the state of the connection.
+    /// Statements check the state of the connection.
     Runs(Vec<Statement>),
 }
 
@@ -50,7 +50,7 @@ pub enum Action {
 pub struct Packet {
     /// Its flags.
     pub flags: Flags,
-    /// Whether the script gives AE, CWR and ECE as one number, the ACE field.
+    /// Whether the script writes AE, CWR and ECE as one number, the ACE field.
     pub has_ace: bool,
     /// The sequence number.
     pub seq: u32,
@@ -58,26 +58,26 @@ pub struct Packet {
     pub payload: u32,
     /// The acknowledgment number; zero without one.
     pub ack: u32,
-    /// The window field, if the script says it.
+    /// The window field, if the script specifies it.
     pub window: Option<u16>,
     /// The ECN field of IP.
     pub ecn: Mark,
-    /// The options. `None` if any will do (`<...>`).
+    /// The options. `None` if any options match (`<...>`).
     pub options: Option<Options>,
 }
 
-/// What a script says of the ECN field of IP.
+/// The ECN field of IP in a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing: any will do, and what arrives is not ECN-capable.
-    Unsaid,
+    /// Not specified: any value matches, and arriving packets are not ECN-capable.
+    Unspecified,
     /// This codepoint.
     Is(Ecn),
     /// ECT(0) or ECT(1) (`ect01`).
     Capable,
 }
 
-/// A call of the system.
+/// A system call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// Its name.
@@ -86,9 +86,9 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// When it is expected to return, if it blocks, by the clock of its event.
     pub until: Option<acklab_base::Duration>,
-    /// What it is expected to return. `None` if anything will do.
+    /// The expected return value. `None` if any value matches.
     pub result: Option<i64>,
-    /// The error that is expected, if one is.
+    /// The expected error, if any.
     pub error: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub const O_RDWR: i64 = 0o2;
 pub const O_NONBLOCK: i64 = 0o4000;
 
 impl Call {
-    /// The argument at this place, if it is a number.
+    /// Returns the argument at index `at`, if it is a number.
     #[must_use]
     pub fn number(&self, at: usize) -> Option<i64> {
         match self.arguments.get(at) {
@@ -107,9 +107,9 @@ impl Call {
         }
     }
 
-    /// The octets of `write(3, ..., 1000)`, whose buffer packetdrill makes, or of all buffers of
-    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`. `None` for
-    /// another form.
+    /// Returns the octets of `write(3, ..., 1000)`, whose buffer packetdrill creates, or of all
+    /// buffers of `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`.
+    /// `None` for another form.
     #[must_use]
     pub fn octets(&self) -> Option<u64> {
         if let Some(Argument::Structure(fields)) = self.arguments.get(1) {
@@ -125,7 +125,7 @@ impl Call {
         matches!(self.name.as_str(), "write" | "send" | "sendmsg")
     }
 
-    /// The flags of `send(3, ..., 1000, MSG_EOR)` or `sendmsg(3, {...}, MSG_EOR)`.
+    /// Returns the flags of `send(3, ..., 1000, MSG_EOR)` or `sendmsg(3, {...}, MSG_EOR)`.
     #[must_use]
     pub fn flags(&self) -> Vec<String> {
         match self.arguments.get(if self.name == "sendmsg" { 2 } else { 3 }) {
@@ -135,7 +135,7 @@ impl Call {
         }
     }
 
-    /// `TCP_NODELAY` of `setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4)`.
+    /// Returns the option: `TCP_NODELAY` of `setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4)`.
     #[must_use]
     pub fn option(&self) -> &str {
         match self.arguments.get(2) {
@@ -144,7 +144,7 @@ impl Call {
         }
     }
 
-    /// Its value, if it is a number.
+    /// Returns its value, if it is a number.
     #[must_use]
     pub fn option_value(&self) -> Option<i64> {
         match self.arguments.get(3) {
@@ -160,7 +160,7 @@ impl Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// `...`: what packetdrill fills in.
+    /// `...`: filled in by packetdrill.
     Any,
     /// A number.
     Number(i64),
@@ -170,12 +170,12 @@ pub enum Argument {
     Text(String),
     /// A list, between brackets.
     List(Vec<Argument>),
-    /// A structure, between braces: its fields with their names, as far as they have one.
+    /// A structure, between braces: its fields with their names, if any.
     Structure(Vec<(Option<String>, Argument)>),
 }
 
-/// The octets of the buffers of a message with these fields: those of `{..., 1000}` each. `None`
-/// for another form.
+/// Returns the octets of the buffers of a message with these fields: those of `{..., 1000}` each.
+/// `None` for another form.
 fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
     let vector = fields.iter().find(|(name, _)| name.as_deref() == Some("msg_iov"));
     let Some((_, Argument::List(buffers))) = vector else { return None };
@@ -189,10 +189,10 @@ fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
 }
 
 impl fmt::Display for Packet {
-    /// As a script writes it.
+    /// Formats it in the notation of scripts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ecn {
-            Mark::Unsaid => {}
+            Mark::Unspecified => {}
             Mark::Is(Ecn::NotEct) => f.write_str("[noecn] ")?,
             Mark::Is(codepoint) => write!(f, "[{}] ", codepoint.name())?,
             Mark::Capable => f.write_str("[ect01] ")?,

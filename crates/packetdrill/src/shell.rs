@@ -1,19 +1,21 @@
-//! Commands between backticks. None is run: those that set something of TCP become [`Order`]s,
-//! those without a meaning here are passed over, and any other puts the script out of scope.
+//! Commands between backticks. None is executed: commands that set variables of TCP become
+//! [`Order`]s, commands without a meaning here are ignored, and any other puts the script out of
+//! scope.
 
 use crate::expression;
 use crate::refusal::Refusal;
 
-/// Finds the text of a file of commands by the name that a script gives it.
+/// Finds the text of a file of commands by its name in a script.
 pub type Include<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// How deep a file of commands may include others.
+/// The maximum nesting of included files.
 const DEPTH: usize = 4;
 
-/// The [`Order`] that makes the device refuse what leaves (1), or take it again (0).
+/// The key of the [`Order`] that makes the device refuse outgoing packets (1), or accept them again
+/// (0).
 pub(crate) const REFUSES: &str = "device refuses";
 
-/// A variable of the kernel, or an attribute of the route, and what it is set to.
+/// A variable of the kernel, or an attribute of the route, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The line of the script that holds the command.
@@ -24,7 +26,7 @@ pub struct Order {
     pub value: String,
 }
 
-/// What the commands in `text` set. They begin on `line`.
+/// Returns the variables set by the commands in `text`, which begin on `line`.
 pub(crate) fn orders(line: usize, text: &str, include: &Include<'_>) -> Result<Vec<Order>, Refusal> {
     let mut orders = Vec::new();
     let mut reader = Reader { include, orders: &mut orders, depth: 0, reads_counters: false };
@@ -36,12 +38,12 @@ struct Reader<'a> {
     include: &'a Include<'a>,
     orders: &'a mut Vec<Order>,
     depth: usize,
-    /// The command before was `nstat`, or searched its output.
+    /// The previous command was `nstat`, or searched its output.
     reads_counters: bool,
 }
 
 impl Reader<'_> {
-    /// Reads commands; `line_of` gives the line of the script for what stands before a command.
+    /// Reads commands; `line_of` gives the line of the script for the text before a command.
     fn read(&mut self, text: &str, line_of: &dyn Fn(&str) -> usize) -> Result<(), Refusal> {
         for (at, command) in commands(text) {
             let line = line_of(&text[..at]);
@@ -54,7 +56,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A command whose output goes to the file `target`, if it goes to one.
+    /// Reads a command whose output goes to the file `target`, if any.
     fn command(&mut self, line: usize, first: &str, arguments: &[String], target: &str) -> Result<(), Refusal> {
         let name = first.rsplit('/').next().unwrap_or(first);
         let is = |words: &[&str]| {
@@ -66,17 +68,18 @@ impl Reader<'_> {
                 settings.into_iter().try_for_each(|setting| self.set(line, setting))
             }
             "set_sysctls.py" => arguments.iter().try_for_each(|setting| self.set(line, setting)),
-            // What the other script writes, to restore what was set.
+            // Written by the other script, to restore variables.
             _ if name.starts_with("sysctl_restore_") => Ok(()),
             _ if name.ends_with(".sh") => self.include_file(line, first),
             // `echo 3 > /sys/module/…`
             "echo" => self.set(line, &format!("{target}={}", arguments.join(" "))),
             "ip" if is(&["tcp_metrics", "flush"]) => Ok(()),
             "ip" if is(&["route"]) => self.route(line, arguments),
-            // The queue of the device, in which no packet of a script waits; fq paces what leaves.
+            // The queue of the device, in which no packet of a script waits; fq paces outgoing
+            // packets.
             "tc" if arguments.iter().any(|word| word == "fq") => self.set(line, "fq=1"),
-            // A queue without room: the device refuses all that leaves, until the queue is replaced
-            // or deleted.
+            // A queue without room: the device refuses all outgoing packets, until the queue is
+            // replaced or deleted.
             "tc" if arguments.ends_with(&["pfifo".to_owned(), "limit".to_owned(), "0".to_owned()]) => {
                 self.set(line, &format!("{REFUSES}=1"))
             }
@@ -120,7 +123,7 @@ impl Reader<'_> {
         done
     }
 
-    /// `ip route change … initcwnd 20`: of its attributes acklab has the initial window.
+    /// `ip route change … initcwnd 20`: acklab supports the attribute of the initial window.
     fn route(&mut self, line: usize, arguments: &[String]) -> Result<(), Refusal> {
         const HARMLESS: [&str; 2] = ["via", "dev"];
         let mut words = arguments.iter().skip(3);
@@ -136,7 +139,7 @@ impl Reader<'_> {
     }
 }
 
-/// The commands of `text`, each with the octet at which it begins. Comments are left out.
+/// Returns the commands of `text`, each with the octet at which it begins, without comments.
 fn commands(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let (mut start, mut quote, mut in_comment, mut before) = (0, None, false, ' ');
@@ -165,7 +168,8 @@ fn commands(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The words of a command, and the file to which its output goes. `$((…))` becomes its value.
+/// Returns the words of a command, and the file to which its output goes. `$((…))` becomes its
+/// value.
 fn words(command: &str) -> (Vec<String>, String) {
     let mut words = Vec::new();
     let (mut word, mut quote, mut has_word) = (String::new(), None, false);

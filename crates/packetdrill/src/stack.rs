@@ -1,4 +1,4 @@
-//! What a script is played at: a TCP with its sockets.
+//! The stack that runs a script: a TCP with its sockets.
 
 use crate::refusal::Refusal;
 use crate::script::Call;
@@ -7,10 +7,10 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 use std::collections::VecDeque;
 
-/// Segments that have left and no event has spoken of, oldest first.
+/// Segments that have left and have not been matched by an event, oldest first.
 pub type Departures = VecDeque<(Instant, Segment)>;
 
-/// How a call ends.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It returns this number.
@@ -21,23 +21,23 @@ pub enum Answer {
 
 /// A TCP with its sockets. One connection is under test at a time.
 pub trait Stack {
-    /// The time.
+    /// Returns the time.
     fn now(&self) -> Instant;
 
-    /// Lets time pass up to `until`, or until a segment has left or a call has ended.
+    /// Advances time to `until`, or until a segment has left or a call has ended.
     fn pass(&mut self, until: Instant, left: &mut Departures);
 
-    /// `segment` arrives now.
+    /// Lets `segment` arrive now.
     fn inject(&mut self, segment: Segment, left: &mut Departures);
 
-    /// Begins `call`, which stands on `line`.
+    /// Begins `call` of `line`.
     ///
     /// # Errors
     /// If the call is out of scope.
     fn begin(&mut self, line: usize, call: &Call, left: &mut Departures) -> Result<(), Refusal>;
 
-    /// When and how the call ended that was begun last. Returns `None` while it blocks and if this
-    /// was asked before.
+    /// Returns when and how the last call ended. Returns `None` while it blocks, and if this was
+    /// returned before.
     fn ended(&mut self) -> Option<(Instant, Answer)>;
 
     /// Sets a variable.
@@ -46,6 +46,6 @@ pub trait Stack {
     /// If the variable is out of scope.
     fn set(&mut self, order: &Order) -> Result<(), Refusal>;
 
-    /// The field of `tcp_info` with this name.
+    /// Returns the field of `tcp_info` with this name.
     fn info(&self, name: &str) -> Option<i64>;
 }

@@ -9,7 +9,7 @@ use acklab_transport::tcp::sender::AfterIdle;
 use acklab_transport::tcp::{Settings, ecn};
 use acklab_transport::{cc, pacing, recovery};
 
-/// What a connection uses of ECN, at the end that opens it and at the end that is opened
+/// The ECN modes of a connection, at the end that opens it and at the end that is opened
 /// (`tcp_ecn`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnByEnd {
@@ -17,8 +17,8 @@ pub(crate) struct EcnByEnd {
     pub(crate) passive: ecn::EcnConfig,
 }
 
-/// Variables that have no effect on what a script of a bulk connection can see: limits of retries
-/// and of memory that are not reached, Fast Open, and how segments are gathered for offload.
+/// Variables without visible effect in a script of a bulk connection: limits of retries and of
+/// memory that are not reached, Fast Open, and coalescing of segments for offload.
 const WITHOUT_EFFECT: [&str; 18] = [
     "tcp_syn_retries",
     "tcp_synack_retries",
@@ -37,11 +37,11 @@ const WITHOUT_EFFECT: [&str; 18] = [
     "tcp_shrink_window",
     "tcp_backlog_ack_defer",
     "tcp_rto_max_ms",
-    // It paces options only where tcp_ecn_option is 1.
+    // It paces options only if tcp_ecn_option is 1.
     "tcp_ecn_option_beacon",
 ];
 
-/// Variables that acklab knows only with the value of a kernel as it is delivered.
+/// Variables that acklab supports only with the default of the kernel.
 const FIXED: [(&str, &[&str]); 10] = [
     ("tcp_cubic.parameters.hystart_detect", &["3"]),
     ("tcp_frto", &["1", "2"]),
@@ -55,34 +55,36 @@ const FIXED: [(&str, &[&str]); 10] = [
     ("tcp_workaround_signed_windows", &["0"]),
 ];
 
-/// Adopts `order` as far as `settings` do not say otherwise.
+/// Adopts `order` unless `settings` override it.
 pub(crate) fn adopt(settings: &mut Settings, ecn: &mut Option<EcnByEnd>, order: &Order) -> Result<(), Refusal> {
     let key = order.key.strip_prefix("net.ipv4.").unwrap_or(&order.key);
     let unknown = || Refusal::out_of_scope(order.line, format!("the variable {key} = {}", order.value));
     let value = order.value.as_str();
     match (key, value) {
-        ("tcp_sack", "0" | "1") => say(&mut settings.sack, value == "1"),
-        ("tcp_dsack", "0") => say(&mut settings.dsack, false),
-        // SACK off switches it off, too.
+        ("tcp_sack", "0" | "1") => set_default(&mut settings.sack, value == "1"),
+        ("tcp_dsack", "0") => set_default(&mut settings.dsack, false),
+        // Disabling SACK disables it, too.
         ("tcp_dsack", "1") => {}
-        ("tcp_timestamps", "0" | "1" | "2") => say(&mut settings.timestamps, value != "0"),
-        ("tcp_window_scaling", "0" | "1") => say(&mut settings.window_scaling, value == "1"),
-        ("tcp_slow_start_after_idle", "0") => say(&mut settings.after_idle, AfterIdle::Keep),
-        ("tcp_slow_start_after_idle", "1") => say(&mut settings.after_idle, AfterIdle::Decay),
-        // 1 and 2 were Early Retransmit (RFC 5827), which has gone; from 3 on it is the tail loss
-        // probe.
-        ("tcp_early_retrans", "0" | "3" | "4") => say(&mut settings.tail_loss_probe, value != "0"),
-        ("tcp_recovery", "0") => say(&mut settings.detection, recovery::Detection::DupThresh),
-        ("tcp_recovery", "1") => say(&mut settings.detection, recovery::Detection::Rack),
+        ("tcp_timestamps", "0" | "1" | "2") => set_default(&mut settings.timestamps, value != "0"),
+        ("tcp_window_scaling", "0" | "1") => set_default(&mut settings.window_scaling, value == "1"),
+        ("tcp_slow_start_after_idle", "0") => set_default(&mut settings.after_idle, AfterIdle::Keep),
+        ("tcp_slow_start_after_idle", "1") => set_default(&mut settings.after_idle, AfterIdle::Decay),
+        // 1 and 2 were Early Retransmit (RFC 5827), which was removed; from 3 on it is the tail
+        // loss probe.
+        ("tcp_early_retrans", "0" | "3" | "4") => set_default(&mut settings.tail_loss_probe, value != "0"),
+        ("tcp_recovery", "0") => set_default(&mut settings.detection, recovery::Detection::DupThresh),
+        ("tcp_recovery", "1") => set_default(&mut settings.detection, recovery::Detection::Rack),
         ("tcp_congestion_control", name) => {
-            say(&mut settings.congestion, cc::ControllerConfig::named(name).ok_or_else(unknown)?);
+            set_default(&mut settings.congestion, cc::ControllerConfig::named(name).ok_or_else(unknown)?);
         }
-        ("tcp_rmem", sizes) => say(&mut settings.receive_buffer, largest(sizes).ok_or_else(unknown)?),
-        ("tcp_wmem", sizes) => say(&mut settings.send_buffer, largest(sizes).ok_or_else(unknown)?),
-        ("tcp_ecn", number) => say(ecn, by_end(number).ok_or_else(unknown)?),
-        ("tcp_ecn_option", "0" | "2" | "3") => say(&mut settings.ecn_option, value != "0"),
-        ("initcwnd", number) => say(&mut settings.initial_window, Segments(number.parse().map_err(|_| unknown())?)),
-        ("fq", _) => say(&mut settings.pacing, pacing::PacingConfig::Always),
+        ("tcp_rmem", sizes) => set_default(&mut settings.receive_buffer, largest(sizes).ok_or_else(unknown)?),
+        ("tcp_wmem", sizes) => set_default(&mut settings.send_buffer, largest(sizes).ok_or_else(unknown)?),
+        ("tcp_ecn", number) => set_default(ecn, by_end(number).ok_or_else(unknown)?),
+        ("tcp_ecn_option", "0" | "2" | "3") => set_default(&mut settings.ecn_option, value != "0"),
+        ("initcwnd", number) => {
+            set_default(&mut settings.initial_window, Segments(number.parse().map_err(|_| unknown())?))
+        }
+        ("fq", _) => set_default(&mut settings.pacing, pacing::PacingConfig::Always),
         _ if WITHOUT_EFFECT.contains(&key) => {}
         _ if FIXED.iter().any(|(name, values)| *name == key && values.contains(&value)) => {}
         _ => return Err(unknown()),
@@ -90,12 +92,12 @@ pub(crate) fn adopt(settings: &mut Settings, ecn: &mut Option<EcnByEnd>, order: 
     Ok(())
 }
 
-/// A setting that the caller has not made takes `value`.
-fn say<T>(setting: &mut Option<T>, value: T) {
+/// Sets a setting to `value`, unless the caller has set it.
+fn set_default<T>(setting: &mut Option<T>, value: T) {
     setting.get_or_insert(value);
 }
 
-/// The last of three sizes, up to which the kernel lets a buffer grow.
+/// Returns the last of three sizes, the maximum of a buffer.
 fn largest(sizes: &str) -> Option<Bytes> {
     let words: Vec<u64> = sizes.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
     match words[..] {
@@ -104,8 +106,9 @@ fn largest(sizes: &str) -> Option<Bytes> {
     }
 }
 
-/// `tcp_ecn` of 6.18: 1 asks for classic ECN and accepts it, 2 accepts it; 3 asks for accurate ECN
-/// and accepts it, 4 asks for classic ECN and accepts accurate ECN, 5 accepts it.
+/// Returns the modes of `tcp_ecn` of 6.18: 1 requests classic ECN and accepts it, 2 accepts it; 3
+/// requests accurate ECN and accepts it, 4 requests classic ECN and accepts accurate ECN, 5 accepts
+/// it.
 fn by_end(number: &str) -> Option<EcnByEnd> {
     use ecn::EcnConfig::{Accurate, Classic, Off};
     let (active, passive) = match number {

@@ -1,16 +1,16 @@
-//! When something happens, as a script says it.
+//! Times of events in a script.
 
 use acklab_base::Duration;
 use std::fmt;
 
-/// When an event happens.
+/// The time of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// `*`: at any time.
     Any,
     /// At an instant, or in a range of them.
     At {
-        /// Whether it counts from the event before (`+`), and not from the start.
+        /// Whether it is relative to the previous event (`+`), and not to the start.
         is_relative: bool,
         /// The instant, or the start of the range.
         start: Duration,
@@ -32,12 +32,11 @@ impl fmt::Display for Time {
     }
 }
 
-/// The longest time of a script: a day. A connection that is left alone for longer shows nothing
-/// new.
+/// The maximum time of a script: a day. A connection that is idle for longer shows nothing new.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
-/// The duration of `text` seconds, exact to the nanosecond. Returns `None` if it is negative,
-/// longer than a day or no number.
+/// Returns the duration of `text` seconds, exact to the nanosecond. Returns `None` if it is
+/// negative, longer than a day or no number.
 pub(crate) fn seconds(text: &str) -> Option<Duration> {
     const DIGITS: usize = 9;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -1,13 +1,13 @@
-//! How far from the time of a script something may happen (`verify_time` of packetdrill's `run.c`).
+//! The tolerance of times in a script (`verify_time` of packetdrill's `run.c`).
 
 use acklab_base::{Duration, Instant};
 
 /// The tolerance of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// What is always tolerated (`--tolerance_usecs`).
+    /// The minimum tolerance (`--tolerance_usecs`).
     pub least: Duration,
-    /// What is tolerated of the time since the event before (`--tolerance_percent`), as a
+    /// The tolerance relative to the time since the previous event (`--tolerance_percent`), as a
     /// percentage.
     pub percent: f64,
 }
@@ -20,7 +20,7 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// What is tolerated of something that is expected `gap` after the event before.
+    /// Returns the tolerance of an event that is expected `gap` after the previous one.
     #[must_use]
     pub fn of(&self, gap: Duration) -> Duration {
         let share = Duration::from_nanos((gap.as_nanos() as f64 * self.percent / 100.0) as u64);

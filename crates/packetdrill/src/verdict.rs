@@ -1,35 +1,35 @@
-//! What has become of a script.
+//! The result of a script.
 
 use crate::refusal::{Kind, Refusal};
 use std::fmt;
 
-/// Something that was not as expected.
+/// An event that differed from the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The line of the event.
     pub line: usize,
-    /// What the script expects.
+    /// The expectation of the script.
     pub expected: String,
-    /// What came.
+    /// The actual event.
     pub found: String,
 }
 
-/// What has become of a script.
+/// The result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All was as expected.
+    /// All events matched.
     Passed,
-    /// Something was not; the script ends with the first packet, call or time that differs, while
+    /// An event differed. The script ends with the first packet, call or time that differs, while
     /// assertions are collected.
     Failed(Vec<Failure>),
-    /// The script was not played, because it asks for something that acklab's TCP does not have.
+    /// The script was not run, because it requires a feature that acklab's TCP does not have.
     OutOfScope(Refusal),
-    /// The script was not played, because it is malformed.
+    /// The script was not run, because it is malformed.
     Malformed(Refusal),
 }
 
 impl Verdict {
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

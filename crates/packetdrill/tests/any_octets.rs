@@ -1,5 +1,5 @@
-//! What must hold for any octets in place of a script. The tests of this crate and the fuzz target
-//! `packetdrill` share it.
+//! Properties of any octets in place of a script. The tests of this crate and the fuzz target
+//! `packetdrill` share them.
 
 use acklab_base::random::Seed;
 use acklab_packetdrill::{Machine, Verdict, grammar, play};
@@ -7,7 +7,7 @@ use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::{Preset, Settings, TcpConfig};
 
-/// A script has a verdict, in words, and twice the same.
+/// A script has a verdict, as text, and the same verdict twice.
 ///
 /// # Panics
 /// If it does not hold.
@@ -64,7 +64,7 @@ mod tests {
             a_script_has_a_verdict(&octets);
         }
 
-        /// Lines in another order, left out and repeated.
+        /// Lines in another order, omitted and repeated.
         #[test]
         fn shuffled_scripts_have_a_verdict(
             script in prop::sample::select(vec![SERVER, CLIENT, RESETS, WRITES]),

@@ -1,5 +1,5 @@
-//! Scripts of our own: those in `scripts/` hold, and a script that expects something else says what
-//! it expected and what came.
+//! The project's own scripts: those in `scripts/` pass, and a script with another expectation
+//! reports what it expected and what it found.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "scripts are files")]
@@ -50,9 +50,9 @@ fn our_scripts_hold() {
     }
 }
 
-/// Each change of a script is noticed, on its line.
+/// Each change of a script is detected, on its line.
 #[test]
-fn a_broken_rule_is_told_with_its_line() {
+fn a_broken_rule_is_reported_with_its_line() {
     let whole = text("slow_start_and_loss.pkt");
     for (before, after, line, expected, found) in [
         ("ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>", "ack 1 <mss 1460,nop,wscale 8>", 11, "wscale 8", "sackOK"),
@@ -73,10 +73,9 @@ fn a_broken_rule_is_told_with_its_line() {
     }
 }
 
-/// What a script says of a write beyond its octets, of a cork, a buffer and a time is part of what
-/// is tested.
+/// The octets, cork, buffer and time of a write in a script are all tested.
 #[test]
-fn what_is_said_of_a_write_counts() {
+fn all_properties_of_a_write_count() {
     let whole = text("writes.pkt");
     for (before, after, line, found) in [
         ("700, MSG_EOR)", "700)", 17, "P. 1:1001(1000)"),
@@ -101,8 +100,7 @@ fn what_is_said_of_a_write_counts() {
     }
 }
 
-/// The same script at a receiver whose policy is another, and at a sender with another initial
-/// window.
+/// The same script at a receiver with another policy, and at a sender with another initial window.
 #[test]
 fn the_settings_of_the_caller_are_what_is_tested() {
     let settings = Settings { initial_window: Some(acklab_base::units::Segments(4)), ..linux() };
@@ -112,8 +110,8 @@ fn the_settings_of_the_caller_are_what_is_tested() {
     assert_eq!((failures[0].line, failures[0].found.as_str()), (18, "P. 1:4001(4000) ack 1 at 0.1 s"));
 }
 
-/// Within a write, PSH depends on how many segments a packet of the kernel holds, unless the script
-/// wants each segment to be exact.
+/// Within a write, PSH depends on the number of segments per packet of the kernel, unless the
+/// script requires each segment to be exact.
 #[test]
 fn a_push_counts_where_a_write_ends() {
     let whole = text("slow_start_and_loss.pkt");
@@ -134,7 +132,7 @@ fn a_push_counts_where_a_write_ends() {
 }
 
 #[test]
-fn what_is_out_of_scope_is_told_and_not_played() {
+fn scripts_out_of_scope_are_reported_and_not_played() {
     let whole = text("slow_start_and_loss.pkt");
     for (before, after, why) in [
         ("`common/defaults.sh`", "`sysctl -q net.ipv4.tcp_reordering=9`", "3: the variable tcp_reordering = 9"),

@@ -6,11 +6,11 @@ use crate::lexer::Token;
 use crate::refusal::Refusal;
 use crate::script::{Argument, Call};
 
-/// How deep lists may be nested.
+/// The maximum nesting of lists.
 const DEPTH: usize = 16;
 
 impl Parser<'_> {
-    /// A call, behind its time.
+    /// Reads a call, after its time.
     pub(super) fn call(&mut self) -> Result<Call, Refusal> {
         let mut until = None;
         if self.peek() == Some(Token::Ellipsis) {
@@ -25,7 +25,7 @@ impl Parser<'_> {
         let result = match self.argument()? {
             Argument::Number(number) => Some(number),
             Argument::Any => None,
-            // A constant by its name, such as MSG flags of poll: its value is not compared.
+            // A named constant, such as flags of poll: its value is not compared.
             _ => return Err(Refusal::out_of_scope(self.line(), format!("the result of {name}"))),
         };
         let mut error = None;
@@ -39,7 +39,7 @@ impl Parser<'_> {
         Ok(Call { name, arguments, until, result, error })
     }
 
-    /// What an error means, in words, up to the parenthesis.
+    /// Skips the meaning of an error, in words, up to the parenthesis.
     fn note(&mut self) -> Result<(), Refusal> {
         while !self.take_sign(')') {
             if self.lexemes.is_empty() {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Arguments up to `close`.
+    /// Reads arguments up to `close`.
     fn arguments(&mut self, close: char) -> Result<Vec<Argument>, Refusal> {
         self.enter()?;
         let mut arguments = Vec::new();
@@ -91,7 +91,7 @@ impl Parser<'_> {
             _ => return Err(self.unexpected("an argument")),
         };
         self.advance();
-        // `"text"...` is a text that goes on.
+        // `"text"...` is a truncated text.
         if matches!(argument, Argument::Text(_)) && self.peek() == Some(Token::Ellipsis) {
             self.advance();
         }
@@ -103,7 +103,7 @@ impl Parser<'_> {
         number.or_else(|| text.parse().ok()).ok_or_else(|| self.unexpected("an integer"))
     }
 
-    /// `O_RDWR|O_NONBLOCK`, or a function of numbers such as `htons(8080)`.
+    /// Reads `O_RDWR|O_NONBLOCK`, or a function of numbers such as `htons(8080)`.
     fn names(&mut self) -> Result<Argument, Refusal> {
         let mut names = Vec::new();
         loop {
@@ -123,8 +123,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The fields of a structure, up to its end: values, or a name, as in `msg_iov(1)=[...]`, and
-    /// its value.
+    /// Reads the fields of a structure, up to its end: values, or a name, as in `msg_iov(1)=[...]`,
+    /// and its value.
     fn fields(&mut self) -> Result<Vec<(Option<String>, Argument)>, Refusal> {
         self.enter()?;
         let mut fields = Vec::new();

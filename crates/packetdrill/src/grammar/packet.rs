@@ -8,15 +8,14 @@ use crate::script::{Mark, Packet};
 use acklab_base::Ecn;
 use acklab_wire::tcp::Flags;
 
-/// Where a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Arrives,
     Leaves,
 }
 
-/// What a packet can be other than a segment of TCP over IP, by the word with which the script
-/// begins it.
+/// Packets other than segments of TCP over IP, by the word with which the script begins them.
 const OTHERS: [(&str, &str); 9] = [
     ("icmp", "ICMP"),
     ("udp", "UDP"),
@@ -30,10 +29,10 @@ const OTHERS: [(&str, &str); 9] = [
 ];
 
 impl Parser<'_> {
-    /// A packet, behind its sign of direction.
-    pub(super) fn packet(&mut self, way: Way) -> Result<Packet, Refusal> {
+    /// Reads a packet, after its sign of direction.
+    pub(super) fn packet(&mut self, direction: Direction) -> Result<Packet, Refusal> {
         self.refuse_other_packets()?;
-        let ecn = self.mark(way)?;
+        let ecn = self.mark(direction)?;
         self.refuse_other_packets()?;
         let (flags, has_ace) = self.flags()?;
         let (seq, payload) = self.range()?;
@@ -43,7 +42,7 @@ impl Parser<'_> {
             return Err(Refusal::out_of_scope(self.line(), "the urgent pointer"));
         }
         let options = self.tcp_options(flags)?;
-        if options.is_none() && way == Way::Arrives {
+        if options.is_none() && direction == Direction::Arrives {
             return Err(Refusal::malformed(self.line(), "found <...>, expected it only of a packet that leaves"));
         }
         Ok(Packet { flags, has_ace, seq, payload, ack, window, ecn, options })
@@ -58,14 +57,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What stands between brackets before the flags.
-    fn mark(&mut self, way: Way) -> Result<Mark, Refusal> {
+    /// Reads the text between brackets before the flags.
+    fn mark(&mut self, direction: Direction) -> Result<Mark, Refusal> {
         let close = if self.take_sign('[') {
             ']'
         } else if self.take_sign('(') {
             ')'
         } else {
-            return Ok(Mark::Unsaid);
+            return Ok(Mark::Unspecified);
         };
         let line = self.line();
         let Some(Token::Word(word)) = self.peek() else { return Err(self.unexpected("a codepoint of ECN")) };
@@ -75,7 +74,7 @@ impl Parser<'_> {
             "ect0" => Mark::Is(Ecn::Ect0),
             "ect1" => Mark::Is(Ecn::Ect1),
             "ce" => Mark::Is(Ecn::Ce),
-            "ect01" if way == Way::Leaves => Mark::Capable,
+            "ect01" if direction == Direction::Leaves => Mark::Capable,
             "ect01" => return Err(Refusal::malformed(line, "found ect01, expected it only of a packet that leaves")),
             "tos" => {
                 let octet: u8 = self.number("an octet")?;
@@ -95,7 +94,7 @@ impl Parser<'_> {
         Ok(mark)
     }
 
-    /// `P.5` is a word and a number, `.` a sign, `-` no flag at all.
+    /// Reads flags: `P.5` is a word and a number, `.` a sign, `-` no flag.
     fn flags(&mut self) -> Result<(Flags, bool), Refusal> {
         let line = self.line();
         if let Some(Token::Number(_)) = self.peek()
@@ -125,7 +124,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `start:end(length)`.
+    /// Reads `start:end(length)`.
     fn range(&mut self) -> Result<(u32, u32), Refusal> {
         let line = self.line();
         let start: u32 = self.number("a sequence number")?;

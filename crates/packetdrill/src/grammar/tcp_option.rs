@@ -6,11 +6,11 @@ use crate::refusal::Refusal;
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Options, SackBlock, SeqNumber, Timestamps};
 
 impl Parser<'_> {
-    /// The options of a packet with `flags`. Returns `None` if any will do.
+    /// Reads the options of a packet with `flags`. Returns `None` if any options match.
     pub(super) fn tcp_options(&mut self, flags: Flags) -> Result<Option<Options>, Refusal> {
         let mut options = Options::default();
-        // A packet that arrives is followed by the sign `<` only if it has options, because an
-        // event begins with a time.
+        // An arriving packet has the sign `<` only if it has options, because an event begins with
+        // a time.
         if !self.take_sign('<') {
             return Ok(Some(options));
         }
@@ -46,8 +46,8 @@ impl Parser<'_> {
                 options.timestamps = Some(Timestamps { value, echo: self.number("a timestamp")? });
             }
             "ECN" => options.accurate_ecn = Some(self.accurate_ecn()?),
-            // draft-ietf-tcpm-accurate-ecn and nplab's packetdrill have the counters without a word
-            // before them.
+            // draft-ietf-tcpm-accurate-ecn and nplab's packetdrill have the counters without a
+            // preceding word.
             "e0b" | "e1b" => {
                 return Err(Refusal::malformed(line, format!("found {word}, expected ECN before it")));
             }
@@ -81,12 +81,13 @@ impl Parser<'_> {
         }
     }
 
-    /// The counters of RFC 9768, §3.2.3: that of ECT(0) or of ECT(1) first, that of CE second.
+    /// Reads the counters of RFC 9768, §3.2.3: that of ECT(0) or of ECT(1) first, that of CE
+    /// second.
     fn accurate_ecn(&mut self) -> Result<AccurateEcn, Refusal> {
         let (order, names) = match self.peek() {
             Some(Token::Word(word)) if word == "e0b" => (FieldOrder::Ect0First, ["e0b", "ceb", "e1b"]),
             Some(Token::Word(word)) if word == "e1b" => (FieldOrder::Ect1First, ["e1b", "ceb", "e0b"]),
-            // An option without counters; its kind says which would be first.
+            // An option without counters; its kind determines which would be first.
             _ => (FieldOrder::Ect1First, ["e1b", "ceb", "e0b"]),
         };
         let mut counters = Vec::new();

@@ -9,7 +9,7 @@ use acklab_transport::tcp::{Connection, ecn};
 /// The threshold before a loss (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: i64 = 0x7fff_ffff;
 
-/// What times count from.
+/// The references of times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ages {
     pub(super) now: Instant,
@@ -17,7 +17,7 @@ pub(super) struct Ages {
     pub(super) established: Option<Instant>,
 }
 
-/// The field with this name. Returns `None` if acklab's TCP does not have it.
+/// Returns the field with this name. Returns `None` if acklab's TCP does not have it.
 pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i64> {
     let sending = connection.sending();
     let (window, board) = (sending.window(), sending.scoreboard());
@@ -73,7 +73,7 @@ fn has_accurate_ecn(connection: &Connection) -> bool {
     connection.receiving().agreement().is_some_and(|agreement| agreement.ecn == ecn::EcnConfig::Accurate)
 }
 
-/// The options in use, a bit each.
+/// Returns the options in use, a bit each.
 fn options(connection: &Connection) -> i64 {
     let Some(agreement) = connection.receiving().agreement() else { return 0 };
     let bits = [
@@ -93,7 +93,7 @@ fn micros(duration: Duration) -> Option<i64> {
     i64::try_from(duration.as_nanos() / 1000).ok()
 }
 
-/// The state's number (Linux, `include/net/tcp_states.h`).
+/// Returns the state's number (Linux, `include/net/tcp_states.h`).
 const fn state(state: State) -> i64 {
     match state {
         State::Established => 1,

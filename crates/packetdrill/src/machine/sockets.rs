@@ -1,4 +1,4 @@
-//! What the calls of a script do.
+//! The effects of the calls of a script.
 
 use super::Machine;
 use crate::names;
@@ -13,13 +13,13 @@ use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::sender::SendFlags;
 use std::collections::BTreeMap;
 
-/// A script has no seed: nothing in it depends on chance but the initial sequence number, which it
-/// does not see.
+/// A script has no seed: nothing in it is random but the initial sequence number, which is not
+/// visible to it.
 const SEED: Seed = Seed(1);
-/// The name of the connection, which its random streams have.
+/// The name of the connection, which identifies its random streams.
 const NAME: &str = "script";
 
-/// A call that was begun and has not ended.
+/// A call in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     line: usize,
@@ -44,10 +44,10 @@ pub(super) struct Sockets {
 struct Socket {
     role: Role,
     is_non_blocking: bool,
-    /// Nothing may be written any more.
-    is_shut: bool,
-    /// Nothing is read any more.
-    is_deaf: bool,
+    /// `true` once writing has been shut down.
+    is_write_shut: bool,
+    /// `true` once reading has been shut down.
+    is_read_shut: bool,
     /// It listens, and its connection has been accepted.
     has_accepted: bool,
 }
@@ -61,11 +61,11 @@ enum Role {
 
 impl Socket {
     const fn new(role: Role) -> Self {
-        Self { role, is_non_blocking: false, is_shut: false, is_deaf: false, has_accepted: false }
+        Self { role, is_non_blocking: false, is_write_shut: false, is_read_shut: false, has_accepted: false }
     }
 }
 
-/// What an attempt of a call comes to: how it ends, or `None` if it blocks.
+/// The result of an attempt of a call: its return, or `None` if it blocks.
 type Attempt = Result<Option<Answer>, Refusal>;
 
 const DONE: Attempt = Ok(Some(Answer::Returns(0)));
@@ -115,11 +115,11 @@ impl Machine<'_> {
             return outside("a socket of another protocol than TCP".to_owned());
         }
         let Some(number) = call.result.filter(|number| *number >= 0) else {
-            return outside("a socket that cannot be had".to_owned());
+            return outside("an unavailable socket".to_owned());
         };
         if self.sockets.open.is_empty() {
-            // What earlier sockets were set to is theirs.
-            (self.start.receive_buffer, self.start.most_payload) = (None, None);
+            // The options of earlier sockets do not apply to this one.
+            (self.start.receive_buffer, self.start.max_payload) = (None, None);
         }
         self.sockets.open.insert(number, Socket::new(Role::Fresh));
         returns(number)
@@ -132,7 +132,7 @@ impl Machine<'_> {
         Ok(end(config, controller, policy, SEED, NAME).with_reading(Reading::OnDemand))
     }
 
-    /// `connection` is the one under test from now on.
+    /// Makes `connection` the one under test.
     fn adopt(&mut self, connection: Connection) {
         self.connection = Some(Box::new(connection));
         if let Some(connection) = &mut self.connection {
@@ -155,7 +155,7 @@ impl Machine<'_> {
         self.connection.as_ref().is_some_and(|connection| connection.state() != State::Listen)
     }
 
-    /// The end that listens takes what has been set since it began to.
+    /// Applies the options that were set since the listening end began to listen.
     fn begin_anew(&mut self, outside: &dyn Fn(String) -> Attempt) -> Attempt {
         if self.connection.is_some() {
             match self.connection(false) {
@@ -224,7 +224,7 @@ impl Machine<'_> {
         let connection = self.connection.as_mut().filter(|_| socket.role == Role::Connected);
         match (option, value) {
             ("SO_REUSEADDR", Some(_)) => DONE,
-            // Nagle's algorithm is not there to be switched off, but what is held back leaves.
+            // Nagle's algorithm does not exist here and cannot be disabled, but held data leave.
             ("TCP_NODELAY", Some(value)) => {
                 if let Some(connection) = connection.filter(|_| value != 0) {
                     connection.release_held();
@@ -250,7 +250,7 @@ impl Machine<'_> {
                 }
                 DONE
             }
-            // No router fragments a simulated packet, and none looks at its class.
+            // Routers neither fragment a simulated packet nor use its class.
             ("IP_MTU_DISCOVER", _) => DONE,
             ("IP_TOS", Some(octet)) if octet & 0b11 == 0 => DONE,
             ("SO_RCVBUF" | "SO_RCVBUFFORCE", Some(size)) if !self.has_begun() => {
@@ -258,7 +258,7 @@ impl Machine<'_> {
                 self.begin_anew(outside)
             }
             ("TCP_MAXSEG", Some(size)) if !self.has_begun() => {
-                self.start.most_payload = Some(size.unsigned_abs());
+                self.start.max_payload = Some(size.unsigned_abs());
                 self.begin_anew(outside)
             }
             _ => outside(format!("the option {option} of a socket")),
@@ -270,8 +270,8 @@ impl Machine<'_> {
         let Some(expected) = call.option_value() else { return outside(format!("the option {option} of a socket")) };
         let found = match (option, &self.connection) {
             ("SO_ERROR", Some(_)) => self.error.take().and_then(names::number).unwrap_or(0),
-            ("TCP_MAXSEG", _) if !self.has_begun() && self.start.most_payload.is_some() => {
-                self.start.most_payload.unwrap_or_default() as i64
+            ("TCP_MAXSEG", _) if !self.has_begun() && self.start.max_payload.is_some() => {
+                self.start.max_payload.unwrap_or_default() as i64
             }
             ("TCP_MAXSEG", Some(connection)) => connection.sending().window().mss as i64,
             ("SO_SNDBUF", Some(connection)) if connection.sending().send_buffer().is_some() => {
@@ -300,7 +300,7 @@ impl Machine<'_> {
                 _ => return outside(format!("the flag {flag} of {}", call.name)),
             }
         }
-        if socket.is_shut {
+        if socket.is_write_shut {
             return fails("EPIPE");
         }
         let now = self.now;
@@ -342,7 +342,7 @@ impl Machine<'_> {
             return DONE;
         }
         match connection.read(now, octets) {
-            0 if connection.is_at_end() || socket.is_deaf => DONE,
+            0 if connection.is_at_end() || socket.is_read_shut => DONE,
             0 if connection.is_aborted() => self.error.take().map_or(DONE, fails),
             0 if is_non_blocking => fails("EAGAIN"),
             0 => Ok(None),
@@ -350,7 +350,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `ioctl(4, SIOCINQ, [1000]) = 0`: octets that could be read.
+    /// Handles `ioctl(4, SIOCINQ, [1000]) = 0`: octets that could be read.
     fn ioctl(&self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
         match (&call.arguments[1..], &self.connection) {
             ([Argument::Names(request), Argument::List(list)], Some(connection)) if request == &["SIOCINQ"] => {
@@ -372,8 +372,8 @@ impl Machine<'_> {
             _ => return outside("this form of shutdown".to_owned()),
         };
         self.change(number, |socket| {
-            socket.is_deaf |= reads;
-            socket.is_shut |= writes;
+            socket.is_read_shut |= reads;
+            socket.is_write_shut |= writes;
         });
         if writes && let Some(connection) = &mut self.connection {
             connection.close(self.now);
@@ -386,7 +386,8 @@ impl Machine<'_> {
         if let (Some(socket), Some(connection)) = (socket, &mut self.connection) {
             match socket.role {
                 Role::Connected => connection.release(self.now),
-                // What waits to be accepted goes with the socket (Linux's `inet_csk_listen_stop`).
+                // A connection that waits to be accepted is closed with the socket (Linux's
+                // `inet_csk_listen_stop`).
                 Role::Listening if !socket.has_accepted => connection.abort(self.now),
                 Role::Listening | Role::Fresh => {}
             }

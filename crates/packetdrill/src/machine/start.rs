@@ -1,4 +1,4 @@
-//! The settings that a connection begins with.
+//! The initial settings of a connection.
 
 use crate::refusal::Refusal;
 use crate::script::Script;
@@ -9,54 +9,54 @@ use acklab_transport::fault::{Complaint, Fault};
 use acklab_transport::tcp::sender::SendBufferLimit;
 use acklab_transport::tcp::{Settings, TcpConfig, ecn};
 
-/// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: what a script's device
-/// carries.
+/// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: the maximum of a
+/// script's device.
 const DEVICE_MSS: u64 = 1460;
 /// Octets of a timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// What a connection begins with.
+/// The initial settings of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
-    /// What the caller says. It stands above the variables.
+    /// The caller's settings, which override the variables.
     settings: Settings,
-    /// The variables in the order in which they were set. A later one stands above an earlier one.
+    /// The variables in the order in which they were set. A later one overrides an earlier one.
     orders: Vec<Order>,
     tick: Option<Duration>,
-    /// The largest segment that the application asks for (`TCP_MAXSEG`).
-    pub(super) most_payload: Option<u64>,
-    /// The receive buffer that the application asks for (`SO_RCVBUF`).
+    /// The maximum segment size that the application requests (`TCP_MAXSEG`).
+    pub(super) max_payload: Option<u64>,
+    /// The receive buffer that the application requests (`SO_RCVBUF`).
     pub(super) receive_buffer: Option<Bytes>,
 }
 
 impl Start {
-    /// The caller's settings, and the tick of `script`.
+    /// Returns the caller's settings, and the tick of `script`.
     pub(super) fn new(settings: &Settings, script: &Script) -> Self {
         Self {
             settings: settings.clone(),
             orders: Vec::new(),
             tick: script.command_line.timestamp_tick,
-            most_payload: None,
+            max_payload: None,
             receive_buffer: None,
         }
     }
 
-    /// Adopts what `order` sets.
+    /// Adopts a variable.
     pub(super) fn adopt(&mut self, order: &Order) -> Result<(), Refusal> {
         sysctl::adopt(&mut self.settings.clone(), &mut None, order)?;
         self.orders.push(order.clone());
         Ok(())
     }
 
-    /// Returns `true` if connections begin otherwise after `order`.
+    /// Returns `true` if `order` changes the initial settings of connections.
     pub(super) fn is_changed_by(&self, order: &Order) -> Result<bool, Refusal> {
         let mut after = self.clone();
         after.adopt(order)?;
         Ok([true, false].iter().any(|is_active| after.config(*is_active) != self.config(*is_active)))
     }
 
-    /// The settings of the end that opens the connection, or of the end that is opened. The error
-    /// says which of the caller's make no sense beside those of the script.
+    /// Returns the settings of the end that opens the connection, or of the end that is opened. The
+    /// error names those of the caller that contradict the script.
     pub(super) fn config(&self, is_active: bool) -> Result<TcpConfig, String> {
         let mut settings = self.settings.clone();
         let mut by_end = None;
@@ -64,8 +64,8 @@ impl Start {
             // It was adopted, so it is in scope.
             let _ = sysctl::adopt(&mut settings, &mut by_end, order);
         }
-        // A write of a script is taken as a whole: what the kernel's memory would hold back is not
-        // what a script is about.
+        // A write of a script is accepted as a whole: limits of the kernel's memory are not the
+        // subject of a script.
         settings.send_buffer_limit.get_or_insert(SendBufferLimit::Payload);
         if let Some(ecn) = by_end {
             settings.ecn.get_or_insert(if is_active { ecn.active } else { ecn.passive });
@@ -82,17 +82,17 @@ impl Start {
         Ok(settings.config())
     }
 
-    /// The window that a kernel first offers of a receive buffer of `size`: whole segments, here
-    /// without timestamps (`tcp_select_initial_window`). It takes twice the size, of which half is
-    /// for headers until segments have come.
+    /// Returns the initial window of a kernel for a receive buffer of `size`: whole segments, here
+    /// without timestamps (`tcp_select_initial_window`). It uses twice the size, of which half is
+    /// for headers until segments have arrived.
     fn window_of(&self, size: Bytes) -> Bytes {
-        let mss = self.most_payload.unwrap_or(DEVICE_MSS).clamp(1, DEVICE_MSS);
+        let mss = self.max_payload.unwrap_or(DEVICE_MSS).clamp(1, DEVICE_MSS);
         Bytes(if size.get() > mss { size.get() / mss * mss } else { size.get() })
     }
 
-    /// The payload of a full-sized segment beside the timestamps, if they are offered.
+    /// Returns the payload of a full-sized segment with the timestamps, if they are offered.
     fn payload(&self, settings: &Settings) -> u64 {
-        let mss = self.most_payload.unwrap_or(DEVICE_MSS).min(DEVICE_MSS);
+        let mss = self.max_payload.unwrap_or(DEVICE_MSS).min(DEVICE_MSS);
         mss.saturating_sub(if settings.config().timestamps.is_some() { TIMESTAMPS } else { 0 }).max(1)
     }
 }

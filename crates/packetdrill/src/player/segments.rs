@@ -1,19 +1,19 @@
-//! One packet of a script for several segments. With segmentation offload the kernel hands its
-//! device a packet of several times the MSS; acklab's TCP sends each segment by itself
-//! (`verify_outbound_live_packet` of packetdrill's `run_packet.c` gathers in the same way where a
-//! real network lies between).
+//! One packet of a script for several segments. With segmentation offload the kernel passes to its
+//! device a packet of several times the MSS; acklab's TCP sends each segment separately.
+//! `verify_outbound_live_packet` of packetdrill's `run_packet.c` joins segments in the same way if
+//! a real network lies between.
 
 use super::Player;
 use crate::script::Packet;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::{Flags, Segment};
 
-/// Within this time segments count as sent back to back.
+/// The time within which segments count as back to back.
 const BURST: Duration = Duration::from_millis(1);
 
 impl Player<'_> {
-    /// The oldest packet that has left, in the numbers of the script, and when. If `expected` is
-    /// longer, the segments that follow are taken together with it.
+    /// Returns the oldest packet that has left, in the numbers of the script, and when. If
+    /// `expected` is longer, the following segments are joined with it.
     pub(super) fn gather(&mut self, expected: &Packet) -> Option<(Instant, Packet)> {
         let (at, first) = self.left.pop_front()?;
         let mut whole = first;
@@ -33,17 +33,17 @@ impl Player<'_> {
         }
         let mut packet = self.numbers.left(&whole, Some(expected));
         if whole.payload > first.payload || !self.ends_write(&packet) {
-            // Linux sets PSH on a packet of several segments, to end their gathering at the
+            // Linux sets PSH on a packet of several segments, to end their coalescing at the
             // receiver (`__tcp_transmit_skb`), and on none of several packets that the script
-            // gathers, as a script of retransmissions does. Offload then leaves it on the last
-            // segment. So it says nothing here.
+            // joins, as in a script of retransmissions. Offload then leaves it on the last segment.
+            // So PSH is not compared here.
             packet.flags = packet.flags.with(Flags::PSH, expected.flags.contains(Flags::PSH));
         }
         Some((at, packet))
     }
 
-    /// Returns `false` if `packet` holds data from the midst of a write, unless the script wants
-    /// each segment to be exact. Without data it tells nothing of writes.
+    /// Returns `false` if `packet` holds data from the middle of a write, unless the script
+    /// requires each segment to be exact. A packet without data is not part of a write.
     fn ends_write(&self, packet: &Packet) -> bool {
         let start = u64::from(packet.seq.wrapping_sub(1));
         let end = start + u64::from(packet.payload);
@@ -51,9 +51,8 @@ impl Player<'_> {
     }
 }
 
-/// Returns `true` if `next` carries on where `first` ends and says the same otherwise. Only the
-/// last segment of a packet carries FIN, only the first one CWR. PSH may stand on each: offload
-/// keeps one flag for all.
+/// Returns `true` if `next` continues `first` and is otherwise equal. Only the last segment of a
+/// packet carries FIN, only the first one CWR. PSH may be on each: offload keeps one flag for all.
 fn continues(first: &Segment, next: &Segment) -> bool {
     let kept = |flags: Flags| flags.with(Flags::PSH | Flags::FIN | Flags::CWR, false);
     let has_cwr = |segment: &Segment| segment.flags.contains(Flags::CWR);
@@ -66,7 +65,7 @@ fn continues(first: &Segment, next: &Segment) -> bool {
         && first.options.timestamps.is_some() == next.options.timestamps.is_some()
 }
 
-/// Both as one packet.
+/// Returns both as one packet.
 fn joined(first: &Segment, next: &Segment) -> Segment {
     let flags = first.flags | next.flags;
     Segment { flags, payload: first.payload + next.payload, ..*first }
