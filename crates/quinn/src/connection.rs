@@ -23,37 +23,37 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Addresses for documentation (RFC 5737, §3): quinn-proto tells peers apart by addresses, and each
-/// of its endpoints here has one peer.
+/// Addresses for documentation (RFC 5737, §3): quinn-proto distinguishes peers by addresses, and
+/// each of its endpoints here has one peer.
 const CLIENT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 49_152));
 const SERVER: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 2), 443));
-/// Octets of a connection id: as many as quinn's own generators make.
+/// Octets of a connection ID: as many as in quinn's own generators.
 const CONNECTION_ID: usize = 8;
 
-/// What has been received of the peer's stream.
+/// The receive state of the peer's stream.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     pub(crate) stream: Option<StreamId>,
     /// Octets that have arrived.
     pub(crate) octets: Ranges,
-    /// Where the stream ends, once that is known.
+    /// The end of the stream, once it is known.
     pub(crate) end: Option<u64>,
     /// Octets that the application has read.
     pub(crate) read: u64,
-    /// The end of the stream was read.
+    /// `true` once the end of the stream was read.
     pub(crate) is_at_end: bool,
 }
 
-/// What this end writes.
+/// The send state of this end's stream.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) stream: Option<StreamId>,
     pub(crate) buffer: SendBuffer,
-    /// Octets handed over to quinn-proto.
+    /// Octets passed to quinn-proto.
     pub(crate) handed: u64,
-    /// The end of the stream was handed over.
+    /// `true` once the end of the stream was passed to quinn-proto.
     pub(crate) is_finished: bool,
-    /// All of it is acknowledged.
+    /// `true` once all of it is acknowledged.
     pub(crate) is_acknowledged: bool,
 }
 
@@ -89,12 +89,12 @@ pub struct Connection {
     pub(crate) outgoing: Outgoing,
     pub(crate) incoming: Incoming,
     pub(crate) reading: Reading,
-    /// Both ends write.
+    /// `true` if both ends write.
     pub(crate) is_two_way: bool,
     pub(crate) is_open: bool,
     is_closed: bool,
     pub(crate) deadline: Option<Instant>,
-    /// The last poll returned nothing, and nothing has happened since.
+    /// `true` if the last poll returned nothing, and nothing has happened since.
     pub(crate) is_idle: bool,
     /// The last datagram that left carried data.
     pub(crate) last_carried_data: bool,
@@ -106,8 +106,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The end that opens the connection of the flow called `name`. If the peer writes as well, the
-    /// connection is [two-way](Self::two_way).
+    /// Returns the end that opens the connection of the flow called `name`. If the peer writes as
+    /// well, the connection is [two-way](Self::two_way).
     ///
     /// # Errors
     /// If TLS refuses its configuration.
@@ -123,7 +123,7 @@ impl Connection {
         Ok(Self::new(settings, parts, None, Some(client)))
     }
 
-    /// The end that waits for the connection of the flow called `name`.
+    /// Returns the end that waits for the connection of the flow called `name`.
     ///
     /// # Errors
     /// If TLS refuses its configuration.
@@ -136,14 +136,14 @@ impl Connection {
         Ok(Self::new(settings, parts, Some(Arc::new(server)), None))
     }
 
-    /// The same end of a connection over which both ends write.
+    /// Returns the same end of a connection over which both ends write.
     #[must_use]
     pub const fn two_way(mut self) -> Self {
         self.is_two_way = true;
         self
     }
 
-    /// The same end with an application that reads this way.
+    /// Returns the same end with an application of this reading mode.
     #[must_use]
     pub const fn with_reading(mut self, reading: Reading) -> Self {
         self.reading = reading;
@@ -191,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// The address of the peer.
+    /// Returns the address of the peer.
     pub(crate) fn peer(&self) -> SocketAddr {
         if self.endpoint_is_client() { SERVER } else { CLIENT }
     }
@@ -213,8 +213,8 @@ impl Connection {
         self.is_idle = false;
     }
 
-    /// Passes on what a call of quinn-proto has caused: between its connection and its endpoint, to
-    /// the congestion controller and to the application.
+    /// Processes the effects of a call of quinn-proto: between its connection and its endpoint, on
+    /// the congestion controller and on the application.
     pub(crate) fn follow_up(&mut self, now: Instant) {
         self.is_idle = false;
         loop {
@@ -266,7 +266,7 @@ impl Connection {
         self.events.push_back(Event::Established);
     }
 
-    /// The connection is closed, by this end, by the peer or by a timeout.
+    /// Handles the end of the connection: by this end, by the peer or by a timeout.
     fn on_lost(&mut self, reason: &quinn_proto::ConnectionError) {
         use quinn_proto::ConnectionError as Reason;
         self.is_open = false;
@@ -283,7 +283,7 @@ impl Connection {
         self.events.push_back(Event::Closed { reason, code });
     }
 
-    /// The client closes the connection once both streams are over.
+    /// Closes the connection at the client once both streams have ended.
     pub(crate) fn close_if_done(&mut self, now: Instant) {
         let is_done = self.outgoing.is_acknowledged && (!self.is_two_way || self.incoming.is_at_end);
         let at = self.epoch.to_std(now);
@@ -300,7 +300,7 @@ impl Connection {
     }
 }
 
-/// What both kinds of ends are made from.
+/// The parts of both kinds of ends.
 struct Parts {
     entropy: Entropy,
     tap: Tap,
@@ -343,7 +343,7 @@ impl Parts {
     }
 }
 
-/// Connection ids from a random stream.
+/// Connection IDs from a random stream.
 #[derive(Clone)]
 struct Ids(Arc<Mutex<Stream>>);
 

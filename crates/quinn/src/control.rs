@@ -1,10 +1,10 @@
-//! quinn-proto's congestion controller: either quinn's own, or a stand-in that records what quinn
-//! reports and returns a window set from outside.
+//! quinn-proto's congestion controller: either quinn's own, or a proxy that records quinn's reports
+//! and returns a window set from outside.
 //!
 //! quinn-proto reports acknowledged octets first, then updates its round-trip estimate, and reports
-//! losses last. The controllers of the shelf want all of it at once, so the reports are collected,
-//! and [`Sender::settle`](crate::sender::Sender::settle) passes them on after each call of
-//! quinn-proto. It reads the window only when it is asked for a packet, which is later.
+//! losses last. acklab's controllers need all of it together. So the reports are collected, and
+//! [`Sender::settle`](crate::sender::Sender::settle) passes them on after each call of quinn-proto.
+//! quinn-proto reads the window only when a packet is requested, which is later.
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
@@ -23,7 +23,7 @@ pub(crate) struct Loss {
     pub(crate) is_persistent: bool,
 }
 
-/// What quinn-proto has reported since it was last asked.
+/// The reports of quinn-proto since the last call.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     /// Octets in flight after the last acknowledgment, before losses; `None` if there was none.
@@ -45,7 +45,7 @@ struct State {
 pub(crate) struct Control(Arc<Mutex<State>>);
 
 impl Control {
-    /// A controller with this initial window in octets.
+    /// Returns a controller with this initial window in octets.
     pub(crate) fn new(initial_window: u64) -> Self {
         let window = initial_window + 1;
         Self(Arc::new(Mutex::new(State { window, initial_window, ..State::default() })))
@@ -64,14 +64,15 @@ impl Control {
     }
 }
 
-/// Makes the controllers of a connection.
+/// Creates the controllers of a connection.
 pub(crate) struct Factory {
     control: Control,
     own: Option<Arc<dyn ControllerFactory + Send + Sync>>,
 }
 
 impl Factory {
-    /// Makes stand-ins for the shelf, or with `own` controllers of quinn whose reports are noted.
+    /// Creates proxies for acklab's controllers, or with `own` controllers of quinn whose reports
+    /// are recorded.
     pub(crate) fn new(control: Control, own: Option<Arc<dyn ControllerFactory + Send + Sync>>) -> Self {
         Self { control, own }
     }
@@ -84,7 +85,7 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// Notes what quinn-proto reports, and passes it on to quinn's own controller, if there is one.
+/// Records quinn-proto's reports, and passes them on to quinn's own controller, if there is one.
 struct Relay {
     control: Control,
     own: Option<Box<dyn Controller>>,
@@ -143,7 +144,7 @@ impl Controller for Relay {
         metrics
     }
 
-    /// For a path that the peer moved to.
+    /// Creates a controller for a path to which the peer moved.
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self { control: self.control.clone(), own: self.own.as_ref().map(|own| own.clone_box()) })
     }

@@ -18,9 +18,9 @@ const PROTOCOL: u8 = 17;
 pub struct Datagram {
     pub(crate) octets: bytes::Bytes,
     pub(crate) ecn: Ecn,
-    /// Its packets in clear, which its ends could decrypt.
+    /// Its packets in clear, as its ends can decrypt them.
     pub(crate) packets: Arc<[Packet]>,
-    /// The keys of the connection that its sender had when it sent this.
+    /// The keys of the connection that its sender had when it was sent.
     pub(crate) secrets: Option<Arc<str>>,
     /// Octets of the stream.
     pub(crate) payload: u32,
@@ -46,13 +46,13 @@ impl Datagram {
         Self { octets: octets.into(), ecn, packets: packets.into(), secrets, payload, offset: first, acknowledges }
     }
 
-    /// Its packets in clear.
+    /// Returns its packets in clear.
     #[must_use]
     pub fn packets(&self) -> &[Packet] {
         &self.packets
     }
 
-    /// Its payload as UDP carries it.
+    /// Returns its UDP payload.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.octets
@@ -76,7 +76,8 @@ impl Pdu for Datagram {
         self.ecn = ecn;
     }
 
-    /// None that a capture may omit: encrypted octets are not zeros that a reader could fill in.
+    /// Returns zero octets that a capture may omit: encrypted octets are not zeros that a reader
+    /// could restore.
     fn payload(&self) -> u32 {
         0
     }
@@ -100,7 +101,7 @@ impl Pdu for Datagram {
         }
     }
 
-    /// All of it, whatever `extent` says.
+    /// Encodes all of it, for any `extent`.
     fn encode(
         &self,
         endpoints: Endpoints,

@@ -1,8 +1,8 @@
 //! Randomness for TLS and QUIC from a named stream of the run's seed.
 //!
-//! rustls takes its source of random numbers and its key exchanges by `&'static` reference, so they
-//! cannot belong to a connection. They read the stream of the connection that is at work:
-//! [`Entropy::lend`] makes it available for the duration of one call.
+//! rustls holds its source of random numbers and its key exchanges by `&'static` reference, so they
+//! cannot belong to a connection. They read the stream of the active connection: [`Entropy::lend`]
+//! makes it available for the duration of one call.
 
 use acklab_base::random::{Seed, Stream};
 use rustls::crypto::{ActiveKeyExchange, GetRandomFailed, SecureRandom, SharedSecret, SupportedKxGroup};
@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use x25519_dalek::{PublicKey, StaticSecret};
 
 thread_local! {
-    /// The stream of the connection that is at work on this thread.
+    /// The stream of the active connection on this thread.
     static LENT: RefCell<Option<Stream>> = const { RefCell::new(None) };
 }
 
@@ -32,12 +32,12 @@ impl Entropy {
         result
     }
 
-    /// A stream of its own, which follows from this one.
+    /// Returns a separate stream that is derived from this one.
     pub(crate) fn branch(&mut self) -> Stream {
         Seed(u64::from_le_bytes(self.array())).stream("branch")
     }
 
-    /// An array of random octets.
+    /// Returns an array of random octets.
     pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
         let mut octets = [0; N];
         if let Some(stream) = &mut self.0 {
@@ -57,9 +57,9 @@ pub(crate) fn fill(stream: &mut Stream, octets: &mut [u8]) {
 
 /// Random octets from the lent stream. Fails if none is lent.
 #[derive(Debug)]
-pub(crate) struct Lent;
+pub(crate) struct LentRandom;
 
-impl SecureRandom for Lent {
+impl SecureRandom for LentRandom {
     fn fill(&self, octets: &mut [u8]) -> Result<(), GetRandomFailed> {
         LENT.with_borrow_mut(|stream| stream.as_mut().map(|stream| fill(stream, octets))).ok_or(GetRandomFailed)
     }
@@ -72,7 +72,7 @@ pub(crate) struct X25519;
 impl SupportedKxGroup for X25519 {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
         let mut octets = [0; 32];
-        Lent.fill(&mut octets)?;
+        LentRandom.fill(&mut octets)?;
         let secret = StaticSecret::from(octets);
         Ok(Box::new(Exchange { public: PublicKey::from(&secret), secret }))
     }
@@ -110,7 +110,7 @@ mod tests {
 
     fn drawn(seed: u64) -> [u8; 12] {
         let mut octets = [0; 12];
-        Entropy::new(Seed(seed).stream("tls")).lend(|| Lent.fill(&mut octets)).unwrap();
+        Entropy::new(Seed(seed).stream("tls")).lend(|| LentRandom.fill(&mut octets)).unwrap();
         octets
     }
 
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_without_a_stream() {
-        assert!(Lent.fill(&mut [0; 4]).is_err());
+        assert!(LentRandom.fill(&mut [0; 4]).is_err());
     }
 
     #[test]

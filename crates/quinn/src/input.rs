@@ -1,4 +1,4 @@
-//! A datagram arrives, or a timer expires.
+//! Arriving datagrams, and expired timers.
 
 use crate::connection::Connection;
 use crate::datagram::Datagram;
@@ -10,11 +10,11 @@ use acklab_wire::quic::Frame;
 use bytes::BytesMut;
 use quinn_proto::{DatagramEvent, EcnCodepoint};
 
-/// Why a datagram has no effect: no packet of it could be decrypted.
+/// Why a datagram has no effect: none of its packets could be decrypted.
 const UNREADABLE: &str = "refused_unreadable";
 
 impl Connection {
-    /// Whether a packet that could be decrypted has come before, quinn-proto does not tell.
+    /// Processes a datagram. quinn-proto does not report whether a decrypted packet is a duplicate.
     pub(crate) fn input(&mut self, now: Instant, datagram: &Datagram) -> Fate {
         let before = self.stream_events.is_recording().then(|| self.stream_state());
         if datagram.payload > 0 {
@@ -38,7 +38,7 @@ impl Connection {
         if decrypted.is_empty() { Fate::Refused(UNREADABLE) } else { Fate::Taken }
     }
 
-    /// Gives the octets to quinn-proto.
+    /// Passes the octets to quinn-proto.
     fn pass_on(&mut self, now: Instant, datagram: &Datagram) {
         let (at, peer) = (self.epoch.to_std(now), self.peer());
         let ecn = EcnCodepoint::from_bits(datagram.ecn.bits());
@@ -69,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// Notes the content of a packet that quinn-proto could decrypt.
+    /// Records the content of a packet that quinn-proto could decrypt.
     fn learn(&mut self, now: Instant, packet: &Packet) {
         for frame in packet.frames.iter() {
             match frame {
@@ -102,22 +102,22 @@ impl Connection {
         }
     }
 
-    /// There is something to read on the peer's stream.
+    /// Handles readable data on the peer's stream.
     pub(crate) fn on_readable(&mut self, now: Instant) {
         match self.reading {
             Reading::AtOnce => _ = self.read_octets(now, u64::MAX),
-            // Only the end is left, which nobody will read.
+            // Only the end is left, which the application will not read.
             Reading::OnDemand if self.incoming.end == Some(self.incoming.read) => _ = self.read_octets(now, 0),
             Reading::OnDemand => {}
         }
     }
 
-    /// Reads at most `most` octets of the peer's stream. Returns how many were read.
-    pub(crate) fn read_octets(&mut self, now: Instant, most: u64) -> u64 {
+    /// Reads at most `maximum` octets of the peer's stream. Returns the number of octets read.
+    pub(crate) fn read_octets(&mut self, now: Instant, maximum: u64) -> u64 {
         let (Some(stream), Some((_, connection))) = (self.incoming.stream, &mut self.connection) else { return 0 };
         let mut recv = connection.recv_stream(stream);
         let Ok(mut chunks) = recv.read(true) else { return 0 };
-        let mut left = most;
+        let mut left = maximum;
         loop {
             let is_last = self.incoming.end == Some(self.incoming.read);
             if left == 0 && !is_last {
@@ -142,6 +142,6 @@ impl Connection {
         if self.incoming.is_at_end {
             self.close_if_done(now);
         }
-        most - left
+        maximum - left
     }
 }

@@ -1,4 +1,4 @@
-//! Datagrams leave.
+//! Outgoing datagrams.
 
 use crate::connection::Connection;
 use crate::datagram::Datagram;
@@ -8,18 +8,18 @@ use acklab_wire::quic::Frame;
 use bytes::Bytes;
 use quinn_proto::EcnCodepoint;
 
-/// Octets that quinn-proto has at least ahead of what it has sent, as a multiple of a datagram. The
-/// rest stays here, where it can be discarded.
+/// The minimum amount of unsent octets in quinn-proto, as a multiple of a datagram. The rest stays
+/// here, where it can be discarded.
 const LEAD: u64 = 4;
-/// What quinn-proto is given at once is at least this part of what is outstanding. For each packet
-/// it searches a list of what it was given and is not acknowledged (`SendBuffer::get`), so that
-/// single datagrams would make a packet cost as much as the window is long.
+/// The minimum size of a piece that is passed to quinn-proto, as a part of the outstanding octets.
+/// For each packet quinn-proto searches a list of the unacknowledged pieces (`SendBuffer::get`).
+/// With single datagrams, the cost of a packet would be proportional to the window.
 const PIECES: u64 = 16;
 /// The content of all streams.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 impl Connection {
-    /// The next datagram that leaves now. Time alone changes nothing before the deadline.
+    /// Returns the next datagram that leaves now. Time alone has no effect before the deadline.
     pub(crate) fn output(&mut self, now: Instant) -> Option<Datagram> {
         if self.is_idle {
             return None;
@@ -40,8 +40,8 @@ impl Connection {
         None
     }
 
-    /// When the controller lets data leave, if its rate holds them back now. With the window used
-    /// up quinn-proto sends probes only (RFC 9002, §6.2.4), which are not paced.
+    /// Returns when the controller permits data to leave, if its rate blocks them now. With a full
+    /// window quinn-proto sends probes only (RFC 9002, §6.2.4), which are not paced.
     fn held_until(&self, now: Instant) -> Option<Instant> {
         let is_everything_acknowledged = self.sender.acknowledged().next() == self.outgoing.buffer.sendable();
         if is_everything_acknowledged || !self.is_open || !self.sender.has_room(self.settings.datagram()) {
@@ -101,16 +101,17 @@ impl Connection {
         self.counters.ack_frames_sent += acks as u64;
     }
 
-    /// quinn-proto has nothing to send. If nothing is written, that is because of the application.
+    /// Records that quinn-proto has nothing to send. If nothing is written, the application is the
+    /// limit.
     fn note_application_limit(&mut self) {
         if self.is_open && !self.has_data() {
             self.sender.on_app_limited();
         }
     }
 
-    /// Nothing leaves for now. What quinn-proto has taken lies within the flow control of the peer,
-    /// so if it has not sent all of that, either the window or pacing keeps it back: quinn-proto's
-    /// own, or that of a controller that sets a rate.
+    /// Records why nothing is sent. The data accepted by quinn-proto are within the flow control of
+    /// the peer. So if it has not sent all of them, the limit is either the window or pacing:
+    /// quinn-proto's own, or that of a controller that sets a rate.
     fn note_limit(&mut self) {
         let Some((_, connection)) = &self.connection else { return };
         let packet = connection.current_mtu().into();
@@ -120,7 +121,7 @@ impl Connection {
         self.sender.note_limit(packet, delayed);
     }
 
-    /// Gives quinn-proto what the application has written, as far as it will be sent soon.
+    /// Passes the application's data to quinn-proto, as far as they will be sent soon.
     fn hand_over(&mut self) {
         let (Some(stream), Some((_, connection))) = (self.outgoing.stream, &mut self.connection) else { return };
         let outgoing = &mut self.outgoing;
@@ -144,8 +145,9 @@ impl Connection {
     }
 }
 
-/// Up to which offset quinn-proto is given data that is there, if it has `handed` octets, of which
-/// `sent` have left and the first `acknowledged` have arrived, and wants at least `lead` ahead.
+/// Returns up to which offset present data are passed to quinn-proto. It has `handed` octets, of
+/// which `sent` have left and the first `acknowledged` have arrived, and needs at least `lead`
+/// ahead.
 fn end_of_piece(sent: u64, acknowledged: u64, handed: u64, lead: u64) -> u64 {
     if handed >= sent + lead {
         return handed;
@@ -157,7 +159,7 @@ fn end_of_piece(sent: u64, acknowledged: u64, handed: u64, lead: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A window of 50,000 packets, and each ACK that arrives lets one packet leave.
+    /// A window of 50,000 packets; each ACK that arrives releases one packet.
     #[test]
     fn what_is_outstanding_is_handed_over_in_few_pieces() {
         const DATAGRAM: u64 = 1200;

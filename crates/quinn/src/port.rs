@@ -1,4 +1,4 @@
-//! The application writes and reads.
+//! Writing and reading by the application.
 
 use crate::connection::Connection;
 use acklab_base::{Instant, StreamPort};
@@ -36,8 +36,8 @@ impl StreamPort for Connection {
         self.incoming.octets.next() - self.incoming.read
     }
 
-    fn read(&mut self, now: Instant, most: u64) -> u64 {
-        self.read_octets(now, most.min(self.readable()))
+    fn read(&mut self, now: Instant, maximum: u64) -> u64 {
+        self.read_octets(now, maximum.min(self.readable()))
     }
 
     fn is_at_end(&self) -> bool {

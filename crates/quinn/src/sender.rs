@@ -1,10 +1,10 @@
-//! The packets that an end has sent: which octets of the stream they carried, what was acknowledged
-//! and lost, and what the congestion controller is told of it.
+//! The packets that an end has sent: their octets of the stream, acknowledgments and losses, and
+//! the reports to the congestion controller.
 //!
-//! quinn-proto decides on losses and round trips and tells sums only. The packets behind a sum
-//! follow from its rules: what an ACK frame lists is acknowledged, and what is lost are the oldest
-//! outstanding packets (RFC 9002, §6.1: both thresholds hold for all packets before one for which
-//! they hold).
+//! quinn-proto decides on losses and round trips, and reports sums only. Its rules determine the
+//! packets of a sum: the packets listed in an ACK frame are acknowledged, and the lost ones are the
+//! oldest outstanding packets (RFC 9002, §6.1: if a threshold applies to a packet, it applies to
+//! all packets before it).
 
 use crate::control::{Control, Loss, Reports};
 use crate::tap::{self, Space};
@@ -20,13 +20,13 @@ use acklab_wire::quic::{AckRanges, Frame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Lost packets are remembered for this many probe timeouts, to recognise late acknowledgments:
-/// twice the duration of persistent congestion (RFC 9002, §7.6.1).
+/// How many probe timeouts lost packets are kept, to recognise late acknowledgments: twice the
+/// duration of persistent congestion (RFC 9002, §7.6.1).
 const REMEMBERED: u64 = 2 * 3;
 /// `max_ack_delay` of quinn-proto's peers (RFC 9000, §18.2): its default.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// What a packet carried.
+/// The content of a packet.
 #[derive(Debug)]
 struct Content {
     space: Space,
@@ -34,7 +34,7 @@ struct Content {
     is_mtu_probe: bool,
     /// The octets of the stream.
     octets: Range<u64>,
-    /// More of them.
+    /// Further octets.
     more: Vec<Range<u64>>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct RoundTrip {
     pub(crate) least: Duration,
 }
 
-/// The round-trip times that congestion control goes by.
+/// The round-trip times that congestion control uses.
 #[derive(Clone, Copy, Debug, Default)]
 struct RoundTrips(Option<RoundTrip>);
 
@@ -73,20 +73,20 @@ pub(crate) struct Counters {
 #[derive(Debug)]
 pub(crate) struct Sender {
     epoch: Epoch,
-    /// With the controller of the shelf; without it, quinn's own is at work.
+    /// Loss recovery with acklab's controller; without one, quinn's own is active.
     recovery: Manager<Content, RoundTrips, Option<Congestion>, 3>,
-    /// What the acknowledgments since the last report have brought.
+    /// The acknowledgments since the last report.
     progress: Progress,
     /// Octets of the stream that are acknowledged.
     acknowledged: Ranges,
     /// Octets of the stream below this offset were sent.
     sent: u64,
-    /// Reductions for losses that were none are undone.
+    /// Whether reductions for spurious losses are undone.
     undoes: bool,
     control: Control,
     rtt_samples: u64,
     latest_rtt: Duration,
-    /// Packets of data that are declared lost are events.
+    /// Whether packets of data that are declared lost are events.
     records_losses: bool,
     counters: Counters,
 }
@@ -116,12 +116,12 @@ impl Sender {
         &self.acknowledged
     }
 
-    /// Octets of the stream below this offset were sent.
+    /// Returns the stream offset below which all octets were sent.
     pub(crate) const fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// The number and the last of the round-trip samples.
+    /// Returns the number and the last of the round-trip samples.
     pub(crate) const fn rtt_samples(&self) -> (u64, Duration) {
         (self.rtt_samples, self.latest_rtt)
     }
@@ -134,7 +134,7 @@ impl Sender {
         &self.counters
     }
 
-    /// From now on, packets of data that are declared lost are events.
+    /// Records packets of data that are declared lost as events from now on.
     pub(crate) const fn record_losses(&mut self) {
         self.records_losses = true;
     }
@@ -146,8 +146,8 @@ impl Sender {
         }
     }
 
-    /// When the controller lets the next packet leave, if it sets a rate and holds it back now.
-    /// quinn-proto paces by the window only.
+    /// Returns when the controller permits the next packet to leave, if it sets a rate that blocks
+    /// it now. quinn-proto paces by the window only.
     pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.congestion().filter(|congestion| congestion.names_rate())?.holds_until(now)
     }
@@ -157,7 +157,7 @@ impl Sender {
         self.congestion().is_none_or(|congestion| congestion.has_room(self.in_flight(), octets))
     }
 
-    /// When the controller wants to be woken.
+    /// Returns when the controller must be woken.
     pub(crate) fn controller_at(&self) -> Option<Instant> {
         self.congestion()?.deadline()
     }
@@ -172,7 +172,7 @@ impl Sender {
         }
     }
 
-    /// The application has nothing more to send, and the window would let it.
+    /// Records that the application has nothing more to send, although the window permits it.
     pub(crate) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();
         if let Some(congestion) = &mut self.recovery.congestion {
@@ -180,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back; a full-sized
+    /// Records that nothing is sent, with `delayed` octets that only pacing blocks; a full-sized
     /// packet has `packet` octets.
     pub(crate) fn note_limit(&mut self, packet: u64, delayed: u64) {
         let in_flight = self.in_flight();
@@ -189,7 +189,8 @@ impl Sender {
         }
     }
 
-    /// `packet` leaves. `is_mtu_probe`: it is larger than the packet size in use.
+    /// Records that `packet` leaves. `is_mtu_probe` means that it is larger than the current packet
+    /// size.
     pub(crate) fn on_sent(&mut self, now: Instant, packet: &tap::Packet, is_mtu_probe: bool) {
         let is_ack_eliciting = packet.frames.is_ack_eliciting();
         let counts = is_ack_eliciting || packet.frames.iter().any(|frame| matches!(frame, Frame::Padding(_)));
@@ -203,7 +204,7 @@ impl Sender {
         let more: Vec<_> = ranges.collect();
         let is_retransmission = self.count(&octets, &more);
         let (space, octets_in_flight) = (packet.space as usize, u64::from(packet.length));
-        // quinn-proto leaves out numbers (RFC 9000, §21.4).
+        // quinn-proto skips numbers (RFC 9000, §21.4).
         while self.recovery.space(space).next_number() < packet.number {
             self.recovery.space_mut(space).skip();
         }
@@ -229,9 +230,9 @@ impl Sender {
         is_retransmission
     }
 
-    /// The peer acknowledges these packets of `space`.
+    /// Processes an acknowledgment of these packets of `space`.
     pub(crate) fn on_acked(&mut self, now: Instant, space: Space, ranges: &AckRanges) {
-        // quinn-proto closes the connection if the peer acknowledges what was never sent.
+        // quinn-proto closes the connection if the peer acknowledges data that were never sent.
         let Ok(progress) = self.recovery.acknowledge(now, space as usize, ranges.iter().rev().cloned()) else { return };
         self.recovery.space_mut(space as usize).settle();
         if let Some(rtt) = progress.rtt {
@@ -239,7 +240,7 @@ impl Sender {
             self.rtt_samples += 1;
             self.latest_rtt = rtt;
         }
-        // quinn-proto does not count what arrives after it was declared lost.
+        // quinn-proto does not count packets that arrive after they were declared lost.
         self.progress.octets += progress.octets - progress.late_octets;
         if let Some((newest, _)) = progress.newest
             && self.progress.newest.is_none_or(|(before, _)| (before.at, before.number) < (newest.at, newest.number))
@@ -249,18 +250,19 @@ impl Sender {
         if space == Space::Data {
             self.progress.spuriously_lost += progress.spuriously_lost;
             self.counters.lost_needlessly += progress.spuriously_lost;
-            // The keys of the handshake are discarded, and with them what was in flight under them.
+            // The keys of the handshake are discarded, and with them the packets in flight under
+            // these keys.
             for handshake in [Space::Initial, Space::Handshake] {
                 self.recovery.abandon(handshake as usize);
             }
         }
     }
 
-    /// Informs the controller of what quinn-proto has reported, and quinn-proto of the new window.
+    /// Reports to the controller what quinn-proto has reported, and to quinn-proto the new window.
     /// Appends to `events`.
     pub(crate) fn settle(&mut self, now: Instant, round_trip: RoundTrip, events: &mut VecDeque<Event>) {
         let Reports { in_flight, losses, is_marked } = self.control.take_reports();
-        // The controller learns of an acknowledgment only if quinn-proto reports it.
+        // The controller receives an acknowledgment only if quinn-proto reports it.
         let progress = std::mem::take(&mut self.progress);
         if in_flight.is_none() && losses.is_empty() && !is_marked {
             return;
@@ -293,7 +295,7 @@ impl Sender {
         }
     }
 
-    /// The packets of `loss` are lost: the oldest outstanding ones of a space.
+    /// Declares the packets of `loss` lost: the oldest outstanding ones of a space.
     fn lose(&mut self, loss: &Loss) {
         let sent_at = self.epoch.of_std(loss.sent_at);
         let mut spaces = Space::ALL.into_iter().rev();
@@ -310,8 +312,8 @@ impl Sender {
         self.recovery.space_mut(space).settle();
     }
 
-    /// The number of the last of the oldest outstanding packets of `space` that have `octets`
-    /// together and of which the last left at `sent_at`.
+    /// Returns the number of the last of the oldest outstanding packets of `space` that have
+    /// `octets` together and of which the last left at `sent_at`.
     fn last_of(&self, space: Space, octets: u64, sent_at: Instant) -> Option<u64> {
         let (mut sum, mut last) = (0, None);
         for (number, packet) in self.recovery.space(space as usize).outstanding() {
@@ -329,14 +331,14 @@ impl Sender {
 
     fn forget_lost(&mut self, now: Instant) {
         let Some(srtt) = self.recovery.round_trips().srtt() else { return };
-        // Of the deviation quinn-proto tells nothing: it is taken for that of a first sample.
+        // quinn-proto does not report the deviation, so that of a first sample is assumed.
         let timeout = probe_timeout(&Estimator::default(), srtt, MAX_ACK_DELAY, 0).saturating_mul(REMEMBERED);
         let before = now.as_nanos().saturating_sub(timeout.as_nanos());
         self.recovery.space_mut(Space::Data as usize).forget_lost(Instant::from_nanos(before));
     }
 }
 
-/// Who learns what becomes of packets.
+/// Receivers of the outcome of packets.
 struct Contents<'a> {
     acknowledged: &'a mut Ranges,
     sent: u64,
@@ -372,9 +374,9 @@ impl Context<Content> for Contents<'_> {
     }
 }
 
-/// The window that quinn-proto is told. It sends while the octets in flight with the next packet
-/// are fewer, where RFC 9002, §7, lets them be as many; and it needs room for the two packets of
-/// the minimum window (§7.2).
+/// Returns the window for quinn-proto. It sends while the octets in flight with the next packet are
+/// fewer than the window, while RFC 9002, §7, permits equality. It also needs room for the two
+/// packets of the minimum window (§7.2).
 fn allowed(congestion: &Congestion) -> u64 {
     congestion.window().cwnd.max(2 * congestion.window().mss) + 1
 }

@@ -17,22 +17,22 @@ use std::sync::Arc;
 
 /// Octets of the IPv4 and UDP headers.
 const BELOW: u64 = IPV4_HEADER + UDP_HEADER;
-/// The smallest datagram that every QUIC path must carry (RFC 9000, §14).
-const LEAST_DATAGRAM: u64 = 1200;
-/// The largest datagram that discovery tries: that of an Ethernet packet.
+/// The minimum size of a datagram that every QUIC path must carry (RFC 9000, §14).
+const MIN_DATAGRAM: u64 = 1200;
+/// The maximum size of a datagram that discovery tries: that of an Ethernet packet.
 const DISCOVERED: u64 = 1500 - BELOW;
-/// The largest window, as for the other transports (RFC 7323, §2.2).
+/// The maximum window, as for the other transports (RFC 7323, §2.2).
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// Octets of a full-sized 1-RTT packet that are not octets of the stream: first octet, connection
-/// id, packet number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, id and offset of
-/// the stream frame (RFC 9000, §19.8).
+/// Octets of a full-sized 1-RTT packet besides those of the stream: first octet, connection ID,
+/// packet number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, ID and offset of the
+/// stream frame (RFC 9000, §19.8).
 const HEADERS: u64 = 1 + 8 + 2 + 16 + 1 + 1 + 4;
 
-/// Whose implementation of the congestion controller is used.
+/// The implementation of the congestion controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Controllers {
-    /// The one that all transports share.
+    /// acklab's, which all transports share.
     Acklab,
     /// quinn's own, of `cubic` or `newreno`.
     Quinn,
@@ -44,22 +44,23 @@ pub enum Controllers {
 pub struct Settings {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// Whose implementation of it.
+    /// The implementation of it.
     pub controllers: Controllers,
     /// Undo spurious reductions. quinn-proto undoes none, and its own controllers cannot.
     pub undo: bool,
-    /// What the sender of data asks of its receiver (draft-ietf-quic-ack-frequency). Without it,
-    /// the receiver acknowledges every second packet, and within 25 ms.
+    /// The ACK frequency that the sender of data requests from its receiver
+    /// (draft-ietf-quic-ack-frequency). Without it, the receiver acknowledges every second packet,
+    /// and within 25 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<AckFrequency>,
-    /// The largest IPv4 packet, headers included.
+    /// The maximum size of an IPv4 packet, including headers.
     #[schemars(example = "1228B")]
     pub packet: Bytes,
     /// Search for a larger packet size, up to 1500 B (RFC 8899).
     pub mtu_discovery: bool,
     /// Initial window in packets (RFC 9002, §7.2).
     pub initial_window: Segments,
-    /// Octets that the application may write ahead of acknowledgement.
+    /// Octets that the application may write ahead of acknowledgment.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
     /// Octets that the peer may send on a stream ahead of its reader, at most 1 GiB.
@@ -78,7 +79,7 @@ pub struct Settings {
     /// RTTs after which a packet before an acknowledged one counts as lost (RFC 9002, §6.1.2).
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_threshold: f64,
-    /// Close the connection after this time without packets.
+    /// The idle timeout, after which the connection is closed.
     #[schemars(example = "30s")]
     pub idle_timeout: Duration,
     /// Send packets as ECN-capable, and validate the path (RFC 9000, §13.4).
@@ -92,7 +93,7 @@ impl Default for Settings {
             controllers: Controllers::Acklab,
             undo: false,
             ack: None,
-            packet: Bytes(LEAST_DATAGRAM + BELOW),
+            packet: Bytes(MIN_DATAGRAM + BELOW),
             mtu_discovery: false,
             initial_window: Segments(10),
             send_buffer: Bytes(4 << 20),
@@ -108,32 +109,32 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Octets of a full-sized UDP datagram.
+    /// Returns the number of octets of a full-sized UDP datagram.
     #[must_use]
     pub const fn datagram(&self) -> u64 {
         self.packet.get() - BELOW
     }
 
-    /// Octets of the stream in a full-sized packet.
+    /// Returns the number of octets of the stream in a full-sized packet.
     #[must_use]
     pub const fn payload(&self) -> u64 {
         self.datagram() - HEADERS
     }
 
-    /// Octets of a full-sized packet that are not octets of the stream.
+    /// Returns the number of octets of a full-sized packet that are not octets of the stream.
     #[must_use]
     pub const fn headers(&self) -> u64 {
         BELOW + HEADERS
     }
 
-    /// The name of the controller in tables.
+    /// Returns the name of the controller in tables.
     #[must_use]
     pub fn controller_name(&self) -> String {
         let name = self.congestion.name();
         if self.controllers == Controllers::Quinn { format!("quinn-{name}") } else { name.to_owned() }
     }
 
-    /// The name of the receiver's rule in tables.
+    /// Returns the name of the receiver's rule in tables.
     #[must_use]
     pub fn ack_name(&self) -> String {
         match &self.ack {
@@ -142,10 +143,10 @@ impl Settings {
         }
     }
 
-    /// Checks what the schema cannot express.
+    /// Checks constraints that the schema cannot express.
     ///
     /// # Errors
-    /// The first setting that makes no sense.
+    /// If a setting is invalid; the error names the first one.
     pub fn check(&self) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
         if self.controllers == Controllers::Quinn && self.own().is_none() {
@@ -168,8 +169,8 @@ impl Settings {
         for (key, time) in [("initial_rtt", self.initial_rtt), ("idle_timeout", self.idle_timeout)] {
             above_zero(key, time)?;
         }
-        if !(LEAST_DATAGRAM + BELOW..=u64::from(u16::MAX)).contains(&self.packet.get()) {
-            return Err(Fault::expected("packet", format!("{}B to {}B", LEAST_DATAGRAM + BELOW, u16::MAX)));
+        if !(MIN_DATAGRAM + BELOW..=u64::from(u16::MAX)).contains(&self.packet.get()) {
+            return Err(Fault::expected("packet", format!("{}B to {}B", MIN_DATAGRAM + BELOW, u16::MAX)));
         }
         if self.initial_window.0 == 0 {
             return Err(Fault::expected("initial_window", "at least one packet"));
@@ -187,15 +188,15 @@ impl Settings {
         Ok(())
     }
 
-    /// What the controller of the flow called `flow` is created from. Its window counts octets of
-    /// datagrams, as RFC 9002 does.
+    /// Returns the start values of the controller of the flow called `flow`. Its window counts
+    /// octets of datagrams, as in RFC 9002.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
             mss: self.datagram(),
             initial_window: self.initial_window_octets(),
             growth: cc::Growth::PerSegment,
-            // quinn-proto's controllers have nothing else.
+            // quinn-proto's controllers support nothing else.
             slow_start: cc::SlowStart::Classic {},
             dialect: cc::Dialect::Reference,
             paced: true,
@@ -208,7 +209,7 @@ impl Settings {
         u64::from(self.initial_window.0) * self.datagram()
     }
 
-    /// quinn's own controller, if it is chosen and quinn has it.
+    /// Returns quinn's own controller, if it is chosen and quinn has it.
     pub(crate) fn own(&self) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
         if self.controllers != Controllers::Quinn {
             return None;
@@ -224,7 +225,7 @@ impl Settings {
         (self.congestion == cc::ControllerConfig::NEW_RENO).then(|| Arc::new(newreno) as _)
     }
 
-    /// The same settings for quinn-proto.
+    /// Returns the same settings for quinn-proto.
     pub(crate) fn transport(&self, controllers: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
         let mut config = TransportConfig::default();
         config
@@ -255,7 +256,7 @@ impl Settings {
     }
 }
 
-/// `value` as a variable-length integer, which holds 62 bits.
+/// Returns `value` as a variable-length integer, which holds 62 bits.
 pub(crate) fn varint(value: u64) -> VarInt {
     VarInt::from_u64(value).unwrap_or(VarInt::MAX)
 }

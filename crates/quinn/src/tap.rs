@@ -1,5 +1,5 @@
-//! The view of packets in clear: cryptography of QUIC that notes what it encrypts and what it could
-//! decrypt.
+//! The view of packets in clear: cryptography of QUIC that records the packets that it encrypts and
+//! decrypts.
 
 use acklab_wire::quic::{Frames, decode::decode_frames};
 use bytes::BytesMut;
@@ -35,22 +35,22 @@ pub struct Packet {
     pub space: Space,
     /// Its number.
     pub number: u64,
-    /// Its octets, header and tag included.
+    /// Its octets, including header and tag.
     pub length: u32,
-    /// Of these, the octets of header and tag.
+    /// Octets of header and tag among these.
     pub overhead: u32,
     /// Its frames.
     pub frames: Frames,
 }
 
-/// What one end has encrypted and decrypted since it was last asked.
+/// The packets that one end has encrypted and decrypted since the last call.
 #[derive(Debug, Default)]
 struct Notes {
     encrypted: Vec<Packet>,
     decrypted: Vec<(Space, u64)>,
 }
 
-/// The notes of one end, shared with its keys.
+/// The records of one end, shared with its keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tap(Arc<Mutex<Notes>>);
 
@@ -59,22 +59,22 @@ impl Tap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The packets encrypted since the last call.
+    /// Returns the packets encrypted since the last call.
     pub(crate) fn take_encrypted(&self) -> Vec<Packet> {
         std::mem::take(&mut self.notes().encrypted)
     }
 
-    /// Space and number of the packets decrypted since the last call.
+    /// Returns space and number of the packets decrypted since the last call.
     pub(crate) fn take_decrypted(&self) -> Vec<(Space, u64)> {
         std::mem::take(&mut self.notes().decrypted)
     }
 
-    /// The same client with a view of its packets.
+    /// Returns the same client with a view of its packets.
     pub(crate) fn client(&self, inner: Arc<dyn ClientConfig>) -> Arc<dyn ClientConfig> {
         Arc::new(Tapped { inner, tap: self.clone() })
     }
 
-    /// The same server with a view of its packets.
+    /// Returns the same server with a view of its packets.
     pub(crate) fn server(&self, inner: Arc<dyn ServerConfig>) -> Arc<dyn ServerConfig> {
         Arc::new(Tapped { inner, tap: self.clone() })
     }
@@ -144,7 +144,7 @@ impl Session for TappedSession {
         self.inner.peer_identity()
     }
 
-    /// None: 0-RTT is not offered.
+    /// Returns `None`: 0-RTT is not offered.
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
         None
     }

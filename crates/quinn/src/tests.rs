@@ -10,13 +10,13 @@ use acklab_transport::reading::Reading;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// What one end has sent: when, how long, and the octets.
+/// The datagrams that one end has sent, with their times and octets.
 type Sent = Vec<(Instant, Vec<u8>)>;
 
 /// Client and server, and the datagrams between them.
 struct Pair {
     ends: [Connection; 2],
-    /// By receiver.
+    /// Datagrams in flight, by receiver.
     flying: [VecDeque<(Instant, Datagram)>; 2],
     now: Instant,
     delay: Duration,
@@ -39,7 +39,7 @@ impl Pair {
         }
     }
 
-    /// Writes `octets` at the client, closes, and runs until nothing is left to do or `until`.
+    /// Writes `octets` at the client, closes, and runs until both ends are quiescent or `until`.
     fn transfer(&mut self, octets: u64, until: Duration, mut deliver: impl FnMut(usize, usize, &mut Datagram) -> bool) {
         self.ends[0].open(self.now);
         let mut left = octets;
@@ -106,12 +106,12 @@ fn congestion(name: &str) -> Settings {
 const LONG: Duration = Duration::from_secs(300);
 /// Datagrams of an end in which a handshake ends.
 const HANDSHAKE: usize = 4;
-/// Room for probe timeouts that double time after time; by default an end gives up after 30 s.
+/// Room for probe timeouts that double repeatedly; by default an end gives up after 30 s.
 const PATIENT: Duration = Duration::from_secs(3600);
 
 /// One round trip for the handshake; 100 kB take four windows of 12 kB, 24 kB, 48 kB, 96 kB; the
-/// last octet is acknowledged at once or within 25 ms. quinn-proto spreads each window over 4/5 of
-/// a round trip.
+/// last octet is acknowledged immediately or within 25 ms. quinn-proto spreads each window over 4/5
+/// of a round trip.
 #[test]
 fn a_transfer_takes_the_round_trips_of_slow_start() {
     let mut pair = Pair::new(&Settings::default(), 1);
@@ -134,8 +134,7 @@ fn nothing_is_in_flight_after_the_last_acknowledgment() {
     assert_eq!(pair.ends[0].vitals().in_flight, Some(0));
 }
 
-/// Every octet of every datagram follows from the seed, whatever instant stands for the start of
-/// the run.
+/// Every octet of every datagram is determined by the seed, for any start instant of the run.
 #[test]
 fn the_seed_determines_the_octets() {
     let octets = |seed| {
@@ -212,7 +211,7 @@ fn both_ends_write_over_one_connection() {
     }
 }
 
-/// The receive window of a stream that nobody reads stops its sender.
+/// The receive window of a stream that is not read stops its sender.
 #[test]
 fn a_slow_reader_holds_the_sender_back() {
     let window = acklab_base::Bytes(20_000);
@@ -241,7 +240,7 @@ fn what_was_not_sent_is_discarded() {
     assert!(pair.completion().is_some() && pair.ends[1].is_at_end());
 }
 
-/// Nobody answers: the client gives up after the idle timeout.
+/// Without a response, the client gives up after the idle timeout.
 #[test]
 fn a_peer_that_is_not_there_ends_the_connection() {
     let mut pair = Pair::new(&Settings::default(), 1);
@@ -253,11 +252,11 @@ fn a_peer_that_is_not_there_ends_the_connection() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever is lost or marked in the first 400 datagrams of each direction, all octets arrive
-    /// once, but for those of the handshake. A server of quinn-proto 0.11 may stand for ever if its
-    /// Initial packets are lost: its probes repeat Handshake packets, which a client without
-    /// ServerHello cannot read, and they fill the window that the retransmission of ServerHello
-    /// waits for.
+    /// For any losses or marks in the first 400 datagrams of each direction, except those of the
+    /// handshake, all octets arrive once. A server of quinn-proto 0.11 may stall forever if its
+    /// Initial packets are lost. Its probes repeat Handshake packets, which a client without
+    /// ServerHello cannot read, and they fill the window for which the retransmission of
+    /// ServerHello waits.
     #[test]
     fn all_octets_arrive(fates in prop::collection::vec(0u8..10, 800), size in 1u64..400_000, controller in 0usize..4) {
         let settings = congestion(["cubic", "bbr", "newreno", "copa"][controller]);

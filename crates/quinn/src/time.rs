@@ -2,13 +2,13 @@
 
 use acklab_base::{Duration, Instant};
 
-/// An arbitrary `std::time::Instant` that stands for the start of the run. quinn-proto only
-/// compares and subtracts instants, so nothing depends on which one it is.
+/// An arbitrary `std::time::Instant` that represents the start of the run. quinn-proto only
+/// compares and subtracts instants, so its value does not matter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch(std::time::Instant);
 
 impl Epoch {
-    /// The clock offers the only way to make a `std::time::Instant`.
+    /// Returns an epoch. The clock offers the only way to create a `std::time::Instant`.
     #[expect(clippy::disallowed_methods, reason = "the value is arbitrary")]
     pub(crate) fn new() -> Self {
         Self(std::time::Instant::now())
@@ -18,18 +18,18 @@ impl Epoch {
         self.0 + std::time::Duration::from_nanos(at.as_nanos())
     }
 
-    /// An instant before the start of the run is its start.
+    /// Converts an instant; one before the start of the run becomes its start.
     pub(crate) fn of_std(self, at: std::time::Instant) -> Instant {
         Instant::ZERO + duration(at.saturating_duration_since(self.0))
     }
 }
 
-/// A duration in whole nanoseconds.
+/// Returns a duration in whole nanoseconds.
 pub(crate) fn duration(std: std::time::Duration) -> Duration {
     Duration::from_nanos(u64::try_from(std.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// A duration of quinn-proto.
+/// Returns a duration of quinn-proto.
 pub(crate) const fn std_duration(duration: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(duration.as_nanos())
 }

@@ -1,13 +1,13 @@
 //! TLS 1.3 whose octets are a function of the seed, and whose keys can be written to a capture.
 //!
-//! | what is random in TLS | where it comes from here |
+//! | random value in TLS | its source here |
 //! |---|---|
-//! | client and server random, order of extensions, session tickets | [`Lent`], by rustls' `CryptoProvider` |
+//! | client and server random, order of extensions, session tickets | [`LentRandom`], by rustls' `CryptoProvider` |
 //! | secrets of the key exchange | [`X25519`] |
 //! | the signature | Ed25519, which needs no random number (RFC 8032, §5.1.6) |
 //! | the certificate | made once: `certificate/server.der` |
 
-use crate::entropy::{Lent, X25519};
+use crate::entropy::{LentRandom, X25519};
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
@@ -23,10 +23,10 @@ pub(crate) const SERVER_NAME: &str = "acklab.test";
 const CERTIFICATE: &[u8] = include_bytes!("../certificate/server.der");
 /// Its private key in PKCS #8, which protects nothing.
 const KEY: &[u8] = include_bytes!("../certificate/key.der");
-/// The calendar time by which certificates are checked, 2027-01-01: a run has none of its own.
+/// The calendar time at which certificates are checked, 2027-01-01: a run has no calendar time.
 const CALENDAR: Duration = Duration::from_secs(1_798_761_600);
-/// The application protocol: a name of its own, so that Wireshark does not take the zeros of
-/// streams for frames of HTTP/3.
+/// The application protocol: a dedicated name, so that Wireshark does not dissect the zeros of
+/// streams as frames of HTTP/3.
 const ALPN: &[u8] = b"acklab";
 
 /// TLS could not be configured.
@@ -39,12 +39,12 @@ fn provider() -> Arc<CryptoProvider> {
         // The suite that Initial packets need (RFC 9001, §5.2), for all packets.
         cipher_suites: vec![ring::cipher_suite::TLS13_AES_128_GCM_SHA256],
         kx_groups: vec![&X25519],
-        secure_random: &Lent,
+        secure_random: &LentRandom,
         ..ring::default_provider()
     })
 }
 
-/// The configuration of a client.
+/// Returns the configuration of a client.
 pub(crate) fn client(log: &Arc<Log>) -> Result<QuicClientConfig, Error> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from(CERTIFICATE)).map_err(error)?;
@@ -58,7 +58,7 @@ pub(crate) fn client(log: &Arc<Log>) -> Result<QuicClientConfig, Error> {
     config.try_into().map_err(error)
 }
 
-/// The configuration of a server.
+/// Returns the configuration of a server.
 pub(crate) fn server(log: &Arc<Log>) -> Result<QuicServerConfig, Error> {
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY));
     let mut config = ServerConfig::builder_with_details(provider(), Arc::new(Calendar))
@@ -98,7 +98,7 @@ impl TimeProvider for Calendar {
 pub(crate) struct Log(Mutex<Option<Arc<str>>>);
 
 impl Log {
-    /// All lines so far, or `None` if there is none.
+    /// Returns all lines so far, or `None` if there is none.
     pub(crate) fn lines(&self) -> Option<Arc<str>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

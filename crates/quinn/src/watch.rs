@@ -1,15 +1,15 @@
-//! What has happened to the streams of a connection, for a driver that holds their octets. A
-//! connection has one stream each way.
+//! Events of the streams of a connection, for a driver that stores their octets. A connection has
+//! one stream per direction.
 
 use crate::connection::Connection;
 use acklab_base::{StreamEvent, StreamPort as _, StreamState};
 use std::ops::Range;
 
-/// The stream of either direction.
+/// The ID of the stream of either direction.
 pub(crate) const STREAM: u32 = 0;
 
 impl Connection {
-    /// Where the streams stand.
+    /// Returns the state of the streams.
     pub(crate) fn stream_state(&self) -> StreamState {
         let in_order = self.incoming.octets.next();
         StreamState {
@@ -21,7 +21,7 @@ impl Connection {
         }
     }
 
-    /// Octets of the peer's stream have arrived.
+    /// Records octets of the peer's stream that have arrived.
     pub(crate) fn note_arrival(&mut self, range: Range<u64>) {
         if self.stream_events.is_recording() {
             for missing in self.incoming.octets.missing_in(range) {
