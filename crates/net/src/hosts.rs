@@ -15,19 +15,19 @@ pub enum Departure<D> {
 }
 
 /// Endpoints behind ports: those of a simulation, or the stack of a real host behind a device. The
-/// verbs are those of [`Machine`](acklab_base::Machine), in the same order.
+/// methods correspond to those of [`Machine`](acklab_base::Machine), in the same order.
 pub trait Hosts<D> {
-    /// A datagram of the port's flow has arrived at the node of `port`.
+    /// Accepts a datagram of the port's flow that has arrived at the node of `port`.
     fn accept(&mut self, port: PortId, now: Instant, datagram: D);
 
-    /// The deadline of `port` has come.
+    /// Handles the deadline of `port`.
     fn wake(&mut self, port: PortId, now: Instant);
 
-    /// The next departure from `port`.
+    /// Returns the next departure from `port`.
     fn depart(&mut self, port: PortId, now: Instant) -> Departure<D>;
 
-    /// A datagram [arrives](Self::accept). Returns the first [departure](Self::depart) that
-    /// follows.
+    /// Accepts a datagram like [`accept`](Self::accept). Returns the first
+    /// [departure](Self::depart) after it.
     #[inline]
     fn exchange(&mut self, port: PortId, now: Instant, datagram: D) -> Departure<D> {
         self.accept(port, now, datagram);

@@ -6,12 +6,12 @@
 //! |---|---|
 //! | [`map`] | [`Map`]: nodes, the hops between them, and routes of the fewest hops |
 //! | [`hosts`] | [`Hosts`]: the endpoints behind the ports, which the user of a network provides |
-//! | [`taps`] | [`Taps`]: observers of the packets that pass |
+//! | [`taps`] | [`Taps`]: observers of packets |
 //! | [`network`] | [`Network`]: links, cells and ports as one [`World`](acklab_base::World) of machines |
 //!
-//! A network knows no transport and is generic over the datagram: typed packets of a simulation and
-//! the octets of real packets pass the same links and cells. Packets are forwarded by their
-//! destination; at the destination, a packet is delivered to the port of its flow.
+//! A network is independent of transports and generic over the datagram: typed packets of a
+//! simulation and the octets of real packets pass the same links and cells. Packets are forwarded
+//! by their destination; there, a packet is delivered to the port of its flow.
 
 pub mod hosts;
 pub mod map;

@@ -20,7 +20,7 @@ pub enum Hop {
 }
 
 impl Hop {
-    /// The hop in the opposite direction.
+    /// Returns the hop in the opposite direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -37,25 +37,25 @@ impl Hop {
 /// for its destination, in time proportional to the number of nodes and hops.
 #[derive(Clone, Debug, Default)]
 pub struct Map {
-    /// By node, the hops from it and the nodes to which they lead, in the order in which they were
+    /// The hops from each node and the nodes to which they lead, in the order in which they were
     /// added.
     hops: Vec<Vec<(Hop, NodeId)>>,
-    /// By destination and node, the index of the next hop among the hops of the node; empty until
+    /// The index of the next hop among the hops of the node, by destination and node; empty until
     /// the route is requested.
     routes: Vec<Vec<u32>>,
 }
 
-/// The index that stands for a missing next hop.
+/// The index of a missing next hop.
 const NO_HOP: u32 = u32::MAX;
 
 impl Map {
-    /// A map of `nodes` nodes without hops.
+    /// Returns a map of `nodes` nodes without hops.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
         Self { hops: vec![Vec::new(); nodes], routes: vec![Vec::new(); nodes] }
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub const fn nodes(&self) -> usize {
         self.hops.len()
@@ -69,7 +69,7 @@ impl Map {
         self.routes.iter_mut().for_each(Vec::clear);
     }
 
-    /// The hops from a node and the nodes to which they lead.
+    /// Returns the hops from a node and the nodes to which they lead.
     #[must_use]
     pub fn hops(&self, from: NodeId) -> &[(Hop, NodeId)] {
         &self.hops[from.index()]
@@ -98,8 +98,8 @@ impl Map {
         self.routes[destination.index()] = self.hops.iter().zip(&distances).map(next_hop).collect();
     }
 
-    /// The next hop from a node to `destination`, and the node to which it leads. Returns `None` if
-    /// there is no route, or if the route has not been [computed](Self::route_to).
+    /// Returns the next hop from a node to `destination`, and the node to which it leads. Returns
+    /// `None` if there is no route, or if the route has not been [computed](Self::route_to).
     #[must_use]
     #[inline]
     pub fn next(&self, from: NodeId, destination: NodeId) -> Option<(Hop, NodeId)> {
@@ -107,8 +107,9 @@ impl Map {
         self.hops[from.index()].get(index as usize).copied()
     }
 
-    /// All hops from a node to `destination`, or `None` if there is no route. From station to
-    /// station of one cell is one hop, because the access point relays the packet inside the cell.
+    /// Returns all hops from a node to `destination`, or `None` if there is no route. The path from
+    /// station to station of one cell is one hop, because the access point relays the packet inside
+    /// the cell.
     pub fn path(&mut self, from: NodeId, destination: NodeId) -> Option<Vec<Hop>> {
         self.route_to(destination);
         let mut path: Vec<Hop> = Vec::new();

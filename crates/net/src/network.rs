@@ -34,23 +34,22 @@ pub struct Network<D, H, T> {
     links: Vec<Link<D>>,
     cells: Vec<Cell<D>>,
     ids: Ids,
-    /// By destination and node, the next hop, if there is one; empty for destinations without
-    /// ports.
+    /// The next hop by destination and node, if there is one; empty for destinations without ports.
     next_hops: Vec<Box<[Option<NextHop>]>>,
-    /// By link direction, the node at its far end.
+    /// The node at the far end of each link direction.
     link_ends: Vec<NodeId>,
-    /// By cell, the nodes of the map that its own nodes are.
+    /// The nodes of the map that correspond to the nodes of each cell.
     cell_nodes: Vec<Vec<NodeId>>,
-    /// By node, whether it may have ports.
+    /// Whether each node may have ports.
     is_host: Vec<bool>,
-    /// By link direction, its [sole successor](next_hops::sole_successor). Packets pass from one to
-    /// the other ahead of time, so that a chain of links costs one wake-up.
+    /// The [sole successor](next_hops::sole_successor) of each link direction. Packets pass from
+    /// one to the other ahead of time, so a chain of links costs one wake-up.
     successors: Vec<Option<usize>>,
-    /// By port, its node.
+    /// The node of each port.
     port_nodes: Vec<NodeId>,
-    /// By the flow of arriving packets, the port that receives them.
+    /// The port that receives the packets of each flow.
     ports_by_flow: FlowTable<PortId>,
-    /// By node, the port that receives all packets whose flow has no port of its own.
+    /// The port of each node that receives all packets whose flow has no port.
     node_ports: Vec<Option<PortId>>,
     /// The number of datagrams without a next hop or a port.
     undeliverable: u64,
@@ -61,8 +60,8 @@ pub struct Network<D, H, T> {
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
-    /// A network of these links and cells, connected as `map` says. Only the nodes in `hosts_at`
-    /// may have ports; the others only forward packets.
+    /// Returns a network of these links and cells, connected according to `map`. Only the nodes in
+    /// `hosts_at` may have ports; the others only forward packets.
     #[must_use]
     pub fn new(
         links: Vec<Link<D>>,
@@ -112,7 +111,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     }
 
     /// Attaches a port to `node`, which receives the packets of `flow` that arrive there. Its
-    /// endpoint in [`Hosts`] has the same id. If a driver runs the network already, the driver must
+    /// endpoint in [`Hosts`] has the same ID. If a driver runs the network already, the driver must
     /// [admit](acklab_base::World::machines) the port.
     ///
     /// # Errors
@@ -142,8 +141,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(())
     }
 
-    /// Attaches a port to `node`, which receives the packets of all flows that have no port of
-    /// their own, as the stack of a real host does.
+    /// Attaches a port to `node`, which receives the packets of all flows without a port, as the
+    /// stack of a real host does.
     ///
     /// # Errors
     /// If the node may not have ports, or if it has such a port already.
@@ -160,13 +159,13 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(port)
     }
 
-    /// The machine id of a port.
+    /// Returns the machine ID of a port.
     #[must_use]
     pub const fn machine_of(&self, port: PortId) -> MachineId {
         self.ids.of(Element::Port(port))
     }
 
-    /// The port with this machine id, or `None` if that is a link or a cell.
+    /// Returns the port with this machine ID, or `None` if that is a link or a cell.
     #[must_use]
     pub const fn port_of(&self, machine: MachineId) -> Option<PortId> {
         match self.ids.element(machine) {
@@ -175,26 +174,25 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// The link directions: those of link `i` are `2i` (forward) and `2i + 1` (reverse).
+    /// Returns the link directions: those of link `i` are `2i` (forward) and `2i + 1` (reverse).
     #[must_use]
     pub fn links(&self) -> &[Link<D>] {
         &self.links
     }
 
-    /// The cells.
+    /// Returns the cells.
     #[must_use]
     pub fn cells(&self) -> &[Cell<D>] {
         &self.cells
     }
 
-    /// The link directions and the cells, mutable, because they bring their counters up to date
-    /// when these are read.
+    /// Returns the link directions and the cells, mutable, because reading updates their counters.
     pub fn links_and_cells(&mut self) -> (&mut [Link<D>], &mut [Cell<D>]) {
         (&mut self.links, &mut self.cells)
     }
 
-    /// The number of datagrams that were dropped because there was no route to their destination or
-    /// no port for their flow.
+    /// Returns the number of datagrams that were dropped because there was no route to their
+    /// destination or no port for their flow.
     #[must_use]
     pub fn undeliverable(&self) -> u64 {
         self.undeliverable + self.cells.iter().map(Cell::unplaced).sum::<u64>()

@@ -6,28 +6,28 @@ use acklab_wifi::Cell;
 /// An observer of a network. It does not influence the network; by default, each method does
 /// nothing.
 pub trait Taps<D> {
-    /// Returns `false` if nobody observes the packets at links and ports, so that they need not be
+    /// Returns `false` if the packets at links and ports are not observed, so that they need not be
     /// shown.
     fn is_watching(&self) -> bool {
         true
     }
 
-    /// A datagram arrives at a link direction.
+    /// Observes a datagram that arrives at a link direction.
     fn enters_link(&mut self, _direction: usize, _now: Instant, _datagram: &D) {}
 
-    /// A datagram leaves a link direction at its far end.
+    /// Observes a datagram that leaves a link direction at its far end.
     fn leaves_link(&mut self, _direction: usize, _now: Instant, _datagram: &D) {}
 
-    /// A datagram arrives at a port.
+    /// Observes a datagram that arrives at a port.
     fn enters_port(&mut self, _port: PortId, _now: Instant, _datagram: &D) {}
 
-    /// A datagram leaves a port.
+    /// Observes a datagram that leaves a port.
     fn leaves_port(&mut self, _port: PortId, _now: Instant, _datagram: &D) {}
 
-    /// A datagram of this flow was dropped.
+    /// Observes that a datagram of this flow was dropped.
     fn dropped(&mut self, _flow: FlowKey) {}
 
-    /// A cell was woken; its record of transmissions may have new entries.
+    /// Observes a cell that was woken; its record of transmissions may have new entries.
     fn cell_woke(&mut self, _index: usize, _cell: &mut Cell<D>) {}
 }
 

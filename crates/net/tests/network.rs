@@ -91,7 +91,8 @@ impl Taps<IpPacket> for Dropped {
 
 type Net = Network<IpPacket, Echo, Dropped>;
 
-/// Server - 8 Mbps, 1 ms - router - 8 Mbps, 1 ms - access point - 802.11a - station.
+/// Returns the network server - 8 Mbps, 1 ms - router - 8 Mbps, 1 ms - access point - 802.11a -
+/// station.
 fn network() -> Net {
     let mut map = Map::new(4);
     let links = (0..4).map(|direction| {
@@ -120,7 +121,7 @@ fn attach(net: &mut Net, node: NodeId, peer: NodeId) -> PortId {
     port
 }
 
-/// A network with a port at each end, and a packet of 500 octets that waits at the server.
+/// Returns a network with a port at each end, and a packet of 500 octets that waits at the server.
 fn loaded() -> (Net, PortId, PortId) {
     let mut net = network();
     let (server, station) = (attach(&mut net, SERVER, STATION), attach(&mut net, STATION, SERVER));
@@ -140,7 +141,7 @@ fn packets_are_forwarded_by_destination_over_links_and_a_cell() {
     assert_eq!((net.undeliverable(), net.taps.0.len()), (0, 0));
 }
 
-/// Wakes machines late, at multiples of 100 µs, as a real clock does.
+/// Wakes machines late, at multiples of 100 µs, as with a real clock.
 fn drive_late(net: &mut Net, until: Instant) {
     let mut agenda = Agenda::new(net, Instant::ZERO);
     while let Some((due, _)) = agenda.next().filter(|(due, _)| *due < until) {

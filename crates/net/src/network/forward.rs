@@ -1,8 +1,8 @@
 //! Forwarding: packets pass from machine to machine.
 //!
-//! A packet is followed as far as it gets at one instant before the next one leaves. What leaves a
-//! machine last is followed in a loop, so that two machines that answer each other at one instant
-//! take no stack; what leaves it before is followed by a call.
+//! A packet is followed as far as possible at one instant before the next one leaves. The last
+//! packet that leaves a machine is followed in a loop, so that two machines that respond to each
+//! other at one instant need no stack. Earlier packets are followed by a call.
 
 use super::Network;
 use super::ids::Element;
@@ -12,11 +12,11 @@ use crate::taps::Taps;
 use acklab_base::{Alarms, Instant, Machine, MachineId, NodeId, PortId, World};
 use acklab_wifi::Packet;
 
-/// What must be polled next.
+/// The machine that must be polled next.
 enum Turn<D> {
     Link(usize),
     Cell(usize),
-    /// A port, with the packet that has arrived there, if one has.
+    /// A port, with the packet that has arrived there, if any.
     Port(PortId, Option<D>),
 }
 
@@ -31,7 +31,7 @@ impl<D> Turn<D> {
     }
 }
 
-/// What follows when a packet has entered a link direction.
+/// The result when a packet has entered a link direction.
 enum Entered<D> {
     /// A packet leaves it ahead of time, to this direction and at this instant.
     Leaves(usize, Instant, D),
@@ -40,8 +40,8 @@ enum Entered<D> {
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
-    /// Passes a packet on that has left a machine at `node`. Returns what must be polled because of
-    /// it.
+    /// Passes on a packet that has left a machine at `node`. Returns the machine that must be
+    /// polled because of it.
     #[inline(always)]
     fn pass_on(&mut self, node: NodeId, now: Instant, packet: D) -> Option<Turn<D>> {
         let destination = packet.destination();
@@ -85,7 +85,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     }
 
     /// Passes a packet to a link direction, and on to each direction that is the sole successor of
-    /// the one before. Returns the index of the last one, or `None` if its deadline is in the
+    /// the previous one. Returns the index of the last one, or `None` if its deadline is in the
     /// future and unchanged.
     #[inline(never)]
     fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<usize> {
@@ -133,7 +133,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Wakes a link direction whose deadline has come. One that is plain only delivers.
+    /// Wakes a link direction whose deadline has passed. A plain one only delivers.
     #[inline]
     fn wake_link(&mut self, index: usize, now: Instant) {
         let link = &mut self.links[index];
@@ -150,9 +150,10 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.taps.cell_woke(index, &mut self.cells[index]);
     }
 
-    /// Polls `turn` and what must be polled because of it, until nothing more leaves at `now`.
+    /// Polls `turn` and the machines that must be polled because of it, until nothing more leaves
+    /// at `now`.
     ///
-    /// It is compiled into the loop of wake-ups: a call would take `turn` through memory, written
+    /// It is compiled into the loop of wake-ups: a call would pass `turn` through memory, written
     /// by halves and read as a whole.
     #[inline(always)]
     fn follow(&mut self, turn: Turn<D>, now: Instant, alarms: &mut impl Alarms) {
@@ -166,14 +167,15 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// [Follows](Self::follow) a packet that is not the last one to leave its machine: few are not.
+    /// [Follows](Self::follow) a packet that is not the last one to leave its machine, which is
+    /// rare.
     #[inline(never)]
     fn follow_before_last(&mut self, turn: Turn<D>, now: Instant, alarms: &mut impl Alarms) {
         self.follow(turn, now, alarms);
     }
 
-    /// Polls a link direction until its last packet leaves. Returns what must be polled because of
-    /// that.
+    /// Polls a link direction until its last packet leaves. Returns the machine that must be polled
+    /// because of that.
     #[inline(always)]
     fn drain_link(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
         let machine = self.ids.of(Element::Link(index));
@@ -200,7 +202,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         None
     }
 
-    /// Polls a cell until its last packet leaves. Returns what must be polled because of that.
+    /// Polls a cell until its last packet leaves. Returns the machine that must be polled because
+    /// of that.
     #[inline(never)]
     fn drain_cell(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
         let machine = self.ids.of(Element::Cell(index));
@@ -223,8 +226,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         None
     }
 
-    /// Hands `arrived`, if a packet has arrived, to a port, and polls the port until its last
-    /// packet leaves. Returns what must be polled because of that.
+    /// Passes `arrived`, if any, to a port, and polls the port until its last packet leaves.
+    /// Returns the machine that must be polled because of that.
     #[inline(always)]
     fn drain_port(
         &mut self,

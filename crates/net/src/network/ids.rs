@@ -1,8 +1,8 @@
-//! The machine ids of a network.
+//! The machine IDs of a network.
 
 use acklab_base::{MachineId, PortId};
 
-/// Assigns machine ids: first to the link directions, then to the cells, then to the ports in the
+/// Assigns machine IDs: first to the link directions, then to the cells, then to the ports in the
 /// order in which they joined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ids {
@@ -28,7 +28,7 @@ impl Ids {
         Self { links: links as u32, cells: cells as u32 }
     }
 
-    /// The id of `element`.
+    /// Returns the ID of `element`.
     #[inline]
     pub(super) const fn of(self, element: Element) -> MachineId {
         MachineId(match element {
@@ -38,7 +38,7 @@ impl Ids {
         })
     }
 
-    /// The machine with this id.
+    /// Returns the machine with this ID.
     #[inline]
     pub(super) const fn element(self, machine: MachineId) -> Element {
         let MachineId(id) = machine;

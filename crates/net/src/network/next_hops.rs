@@ -1,9 +1,9 @@
-//! What a network computes from its map when it is built.
+//! Tables that a network computes from its map when it is built.
 
 use crate::map::{Hop, Map};
 use acklab_base::NodeId;
 
-/// Where a packet goes on its way to another node.
+/// The next hop of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NextHop {
     /// To a link direction.
@@ -13,7 +13,7 @@ pub(super) enum NextHop {
 }
 
 impl NextHop {
-    /// The next hop on the route from `from` to `destination`, if there is one.
+    /// Returns the next hop on the route from `from` to `destination`, if there is one.
     pub(super) fn on_route(map: &Map, from: NodeId, destination: NodeId) -> Option<Self> {
         let (hop, _) = map.next(from, destination)?;
         Some(match hop {
@@ -23,8 +23,8 @@ impl NextHop {
     }
 }
 
-/// By link direction the node at its far end, and by cell the nodes of `map` that its own nodes
-/// are.
+/// Returns the node at the far end of each link direction, and the nodes of `map` that correspond
+/// to the nodes of each cell.
 pub(super) fn far_ends(map: &Map, links: usize, cells: usize) -> (Vec<NodeId>, Vec<Vec<NodeId>>) {
     let mut link_ends = vec![NodeId::NOWHERE; links];
     let mut cell_nodes: Vec<Vec<NodeId>> = vec![Vec::new(); cells];
@@ -43,9 +43,9 @@ pub(super) fn far_ends(map: &Map, links: usize, cells: usize) -> (Vec<NodeId>, V
     (link_ends, cell_nodes)
 }
 
-/// The cell's node at which packets to `destination` leave cell `index`: the node from which the
-/// route does not lead through this cell. `nodes` are the nodes of the map that the cell's own
-/// nodes are.
+/// Returns the cell's node at which packets to `destination` leave cell `index`: the node from
+/// which the route does not lead through this cell. `nodes` are the nodes of the map that
+/// correspond to the nodes of the cell.
 pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeId) -> Option<usize> {
     let leads_away = |node: &NodeId| match map.next(*node, destination) {
         None => *node == destination,
@@ -55,8 +55,8 @@ pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeI
     nodes.iter().position(leads_away)
 }
 
-/// The link direction into which `direction`, whose far end is `end`, delivers all its packets and
-/// which receives packets from no other machine. Returns `None` if there is none.
+/// Returns the link direction into which `direction`, whose far end is `end`, delivers all its
+/// packets and which receives packets from no other machine. Returns `None` if there is none.
 pub(super) fn sole_successor(map: &Map, is_host: &[bool], direction: usize, end: NodeId) -> Option<usize> {
     if end == NodeId::NOWHERE || is_host[end.index()] {
         return None;
