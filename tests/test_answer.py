@@ -72,9 +72,9 @@ def test_five_lines_say_what_became_of_a_flow():
 
 
 def test_each_limit_has_the_number_behind_it():
-    assert limit(limited_by="contention").detail == "btl_forward was 97% busy, with others"
+    assert limit(limited_by="contention").detail == "btl_forward was 97% busy, shared with other flows"
     assert limit(limited_by="application").detail == "25% of the time"
-    assert limit(limited_by="return path").detail == "btl_reverse was 99% busy, ACKs wait 1.50 ms on it"
+    assert limit(limited_by="return path").detail == "btl_reverse was 99% busy, ACKs wait 1.50 ms there"
     assert limit(limited_by=None).value == "–"
 
 
@@ -195,7 +195,7 @@ def test_what_cannot_work_is_found_before_the_run(tmp_path: Path):
     (tmp_path / "file").write_text("")
     kept = acklab("run", EXPERIMENT, "--out", tmp_path / "file" / "out")
     assert kept.returncode == 1
-    assert "cannot write there" in kept.stderr
+    assert "cannot be written" in kept.stderr
     assert kept.stdout == "", "nothing was run"
 
 
@@ -203,10 +203,10 @@ def test_what_cannot_work_is_found_before_the_run(tmp_path: Path):
 def test_check_says_what_a_scenario_lacks():
     good = acklab("check", EXPERIMENT)
     unlimited = acklab("check", EXPERIMENT, "--set", "link.btl.forward.queue=")
-    assert "btl_forward: its queue has no limit" not in good.stderr
-    assert "btl_forward: its queue has no limit" in unlimited.stderr
+    assert "btl_forward: the queue has no limit" not in good.stderr
+    assert "btl_forward: the queue has no limit" in unlimited.stderr
     silent = acklab("check", EXPERIMENT, "--set", "flow.0.ack={policy='byte-counting', segments=4}")
-    assert "its ACK policy has no timer" in silent.stderr
+    assert "the ACK policy has no timer" in silent.stderr
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
@@ -317,9 +317,9 @@ def test_many_links_are_told_by_the_range_of_each_metric():
     tables = {"flows": pa.Table.from_pylist([FLOW]), "links": pa.Table.from_pylist(links)}
     shown = tables_of(Result(tables, Provenance({}, 1, "", "", "")))
     assert [table.caption for table in shown] == [
-        "Flows, each on its own",
+        "Flows",
         "Links, range over 41",
-        "Links, each direction on its own",
+        "Links, per direction",
     ]
     assert shown[1].rows == [
         ["mean_utilization_l1", "", "0", "l0", "0.20", "0.40", "l40"],

@@ -98,7 +98,7 @@ def test_runs_are_shown_again_and_set_side_by_side(tmp_path):
     assert "mean_qdisc_delay_l2" in both.stdout
     assert f"− {tmp_path / 'newreno'}" in both.stdout
     assert "expected at least two folders" in refused("compare", tmp_path / "cubic")
-    assert "found no such folder" in refused("show", tmp_path / "nothing", code=1)
+    assert "no such folder" in refused("show", tmp_path / "nothing", code=1)
 
 
 def test_strategies_of_a_file(tmp_path):

@@ -68,7 +68,7 @@ def test_points_that_were_interrupted_are_for_those_that_go_on_with_them(fake, s
     acklab.sweep(scenario, out=folder, quiet=True)
     for path in folder.glob("*.*"):
         path.unlink()
-    with pytest.raises(acklab.StoreError, match="found points of a sweep or a study that has not ended, expected a folder"):
+    with pytest.raises(acklab.StoreError, match="found points of an unfinished sweep or study, expected a folder"):
         acklab.run(scenario).save(folder)
     keep(kind, scenario, folder)
 

@@ -63,7 +63,7 @@ def test_a_query_refuses_a_table_with_a_flipped_bit(copy, folder):
         flip(path, bit)
         done = command("query", SUM, folder, cwd=copy)
         assert (done.returncode, done.stdout) == (1, ""), bit
-        assert "flows.parquet: found damaged octets" in done.stderr
+        assert "flows.parquet: checksum mismatch" in done.stderr
         path.write_bytes(whole)
     assert command("query", SUM, folder, cwd=copy).returncode == 0
 
@@ -127,10 +127,10 @@ def test_a_store_with_a_url_is_checked_too(copy):
         memory.pipe(f"/{folder}/flows.parquet", bytes(octets))
         done = command("query", SUM, f"memory://{folder}", cwd=copy)
         assert done.returncode == 1
-        assert f"memory://{folder}/flows.parquet: found damaged octets" in done.stderr
-    with pytest.raises(acklab.StoreError, match="found damaged octets"):
+        assert f"memory://{folder}/flows.parquet: checksum mismatch" in done.stderr
+    with pytest.raises(acklab.StoreError, match="checksum mismatch"):
         acklab.load_sweep("memory://damaged").query(SUM)
-    with pytest.raises(acklab.StoreError, match="found damaged octets"):
+    with pytest.raises(acklab.StoreError, match="checksum mismatch"):
         acklab.load_sweep("memory://damaged").units("flows")
 
 
@@ -159,7 +159,7 @@ def test_a_report_of_a_study_with_another_number_is_refused(tmp_path):
     assert Document.read(tmp_path).seeds == 5
     text = (tmp_path / "report.json").read_text()
     (tmp_path / "report.json").write_text(text.replace('"seeds": 5', '"seeds": 7'))
-    with pytest.raises(acklab.StoreError, match=r"report\.json: found damaged octets"):
+    with pytest.raises(acklab.StoreError, match=r"report\.json: checksum mismatch"):
         Document.read(tmp_path)
 
 
@@ -168,7 +168,7 @@ def test_a_checksum_depends_on_values_alone():
     verify(sealed(document), "x")
     verify(json.loads(json.dumps(sealed(document), indent=3)), "x")
     verify(document, "an earlier version has none")
-    with pytest.raises(acklab.StoreError, match="x: found damaged octets"):
+    with pytest.raises(acklab.StoreError, match="x: checksum mismatch"):
         verify(sealed(document) | {"b": {"c": False}}, "x")
 
 
@@ -190,7 +190,7 @@ def test_tables_are_read_once_until_they_change(copy):
         times = path.stat()
         flip(path, 8000)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        with pytest.raises(acklab.StoreError, match="found damaged octets"):
+        with pytest.raises(acklab.StoreError, match="checksum mismatch"):
             swept.query(SUM)
         # A refusal is not remembered either.
         flip(path, 8000)
@@ -206,7 +206,7 @@ def test_a_table_that_its_checksums_do_not_list_is_refused(copy):
     (copy / "kept" / "links.parquet").unlink()
     done = command("show", "kept", cwd=copy)
     assert done.returncode == 1
-    assert "links.parquet: found no such file, expected it" in done.stderr
+    assert "links.parquet: found no such file, expected the table" in done.stderr
 
 
 def test_a_result_without_checksums_is_checked_by_arrow(copy):
@@ -261,4 +261,4 @@ def test_a_query_of_a_folder_without_tables_names_the_folder(copy):
         path.unlink()
     done = command("query", SUM, "swept", cwd=copy)
     assert done.returncode == 1
-    assert "swept/sweep.json: cannot read it: No such file or directory" in done.stderr
+    assert "swept/sweep.json: cannot be read: No such file or directory" in done.stderr

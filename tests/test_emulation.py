@@ -532,7 +532,7 @@ def test_what_was_measured_is_kept_when_a_run_is_stopped(tmp_path, ending):
     told, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
     assert "goodput" in told
-    assert re.search(r"note: stopped at \d+\.\d s, before its end: the tables are of what was measured by then", errors)
+    assert re.search(r"note: stopped early at \d+\.\d s: the tables cover the time until then", errors)
     result = acklab.load_result(tmp_path / "kept")
     at = result.table("timing")["stopped_time"][0]
     assert 1.5 < at < 40
@@ -592,7 +592,7 @@ def test_a_loaded_machine_without_priority_is_said(tmp_path):
     assert done.returncode == 3, done.stderr
     (timing,) = json.loads(done.stdout)["timing"]
     assert (timing["priority"], timing["trusted"]) == ("normal", "no")
-    assert "without real-time priority, other processes delay them" in timing["reasons"]
+    assert "without real-time priority, other processes delay packets" in timing["reasons"]
 
 
 def holds(process):

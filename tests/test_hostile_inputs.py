@@ -83,8 +83,8 @@ COMMANDS = [
             LATIN: r"caf\xe9: cannot read the scenario: No such file",
             "empty.toml": "empty.toml: the key `duration` is missing; expected",
             "nul.toml": "nul.toml:1:8: found",
-            "latin.toml": "latin.toml: line 2, column 13: found the octet 0xe9, which is not UTF-8, expected a scenario",
-            "utf16.toml": "utf16.toml: line 1, column 1: found the octet 0xff, which is not UTF-8",
+            "latin.toml": "latin.toml: line 2, column 13: found the byte 0xe9, which is not UTF-8, expected a scenario",
+            "utf16.toml": "utf16.toml: line 1, column 1: found the byte 0xff, which is not UTF-8",
             "syntax.toml": "syntax.toml:1:8: the value is missing",
             "twice.toml": "twice.toml:2:1: this is not TOML: duplicate key",
             "deep.toml": "deep.toml:1:85: this is not TOML: cannot recurse further",
@@ -174,7 +174,7 @@ COMMANDS = [
     grid("p=@gone.toml", "gone.toml: cannot read the variants: No such file"),
     grid("p=@folder.toml", "folder.toml: cannot read the variants: Is a directory"),
     grid("p=@endless.toml", "endless.toml: found more than 64 MiB, expected variants by name"),
-    grid("p=@latin.toml", "latin.toml: line 2, column 13: found the octet 0xe9"),
+    grid("p=@latin.toml", "latin.toml: line 2, column 13: found the byte 0xe9"),
     grid("p=@syntax.toml", "syntax.toml: Invalid value (at line 1, column 8), expected variants by name"),
     grid("p=@list.json", "list.json: found a value of type list, expected variants by name"),
     grid("p=@deep.json", "deep.json: maximum recursion depth exceeded"),
@@ -217,13 +217,13 @@ COMMANDS = [
     ("no metric", ["compare", "kept", "kept", "--only", "magic"], "--only: found 'magic', expected a column"),
     ("an emulation of nothing", ["emulate"], "found no scenario, expected FILE or --calibrate"),
     # folders that cannot be written
-    ("a template below a file", ["new", "cell", "--out", "file/x.toml"], "file/x.toml: cannot write it: File exists"),
-    ("a sweep into a file", ["sweep", "good.toml", "--out", "file"], "cannot write it: Not a directory"),
-    ("logs into a file", ["run", "good.toml", "--qlog", "file"], "file: cannot write there: File exists"),
+    ("a template below a file", ["new", "cell", "--out", "file/x.toml"], "file/x.toml: cannot be written: File exists"),
+    ("a sweep into a file", ["sweep", "good.toml", "--out", "file"], "cannot be written: Not a directory"),
+    ("logs into a file", ["run", "good.toml", "--qlog", "file"], "file: cannot be written: File exists"),
     (
         "captures into a file",
         ["run", "good.toml", "--set", "capture=[{point='src', file='c.pcapng'}]", "--out", "file"],
-        "file: cannot write there: File exists",
+        "file: cannot be written: File exists",
     ),
     # folders with results of another kind, which are refused before anything runs
     ("a run into a sweep", ["run", "good.toml", "--out", "swept"], "swept: found a sweep, expected a folder without results"),
@@ -234,13 +234,13 @@ COMMANDS = [
         (f"{verb} {name}", [verb, name], words)
         for verb in ("show", "report")
         for name, words in {
-            "gone": "gone: found no such folder, expected one with results",
-            "file": "file: found no such folder, expected one with results",
+            "gone": "gone: no such folder, expected one with results",
+            "file": "file: no such folder, expected one with results",
             "nothing": "nothing: found no",
             "emptied": "emptied/flows.parquet: found an empty file, expected a Parquet table",
-            "foreign": "foreign/flows.parquet: found 100 octets that begin with b'xxxx', expected a Parquet table",
-            "cut": "without the end of a Parquet file: it is cut off or overwritten; expected a Parquet table",
-            "overwritten": "overwritten/flows.parquet: found damaged octets (their SHA-256 is another)",
+            "foreign": "foreign/flows.parquet: found 100 bytes that begin with b'xxxx', expected a Parquet table",
+            "cut": "without the end of a Parquet file: truncated or overwritten; expected a Parquet table",
+            "overwritten": "overwritten/flows.parquet: checksum mismatch: the file was changed or damaged",
             "no-json": "no-json/sweep.json: found damaged JSON",
             "no-keys": "no-keys/sweep.json: found no key 'grid', expected the summary of a sweep",
             "no-table": "no-table/sweep.json: found values of other types",
@@ -266,7 +266,7 @@ def test_a_command_refuses_it_with_one_message(desk, words, message):
 def test_a_place_that_cannot_be_written_is_found_before_the_run(desk):
     done = command("run", "good.toml", "--json", "--out", "file", cwd=desk)
     assert done.returncode == 1
-    assert "file: cannot write there: File exists" in done.stderr
+    assert "file: cannot be written: File exists" in done.stderr
     assert done.stdout == "", "nothing was computed"
 
 
@@ -337,7 +337,7 @@ CALLS: list[tuple[str, Any, str]] = [
             (10**40, "title: found 1e40, expected text in quotes"),
         ]
     ],
-    ("a scenario within itself", lambda: LAB.run(ENDLESS), "found more than 100 tables within each other"),
+    ("a scenario within itself", lambda: LAB.run(ENDLESS), "found more than 100 nested tables"),
     # arguments of run
     *[
         (f"run(set={given!r})", lambda given=given: LAB.run(TABLE, set=given), words)
@@ -356,7 +356,7 @@ CALLS: list[tuple[str, Any, str]] = [
     ("run(base=42)", lambda: LAB.run(TABLE, base=42), "base: found 42, expected the path of a file or a folder"),
     ("run(captures=42)", lambda: LAB.run(TABLE, captures=42), "captures: found 42, expected the path"),
     ("run(qlog=42)", lambda: LAB.run(TABLE, qlog=42), "qlog: found 42, expected the path"),
-    ("run(qlog=file)", lambda: LAB.run(TABLE, qlog="file"), "file: cannot make the folder: File exists"),
+    ("run(qlog=file)", lambda: LAB.run(TABLE, qlog="file"), "file: the folder cannot be created: File exists"),
     ("run(strategies=42)", lambda: LAB.run(TABLE, strategies=42), "strategies: found 42, expected classes by name"),
     ("run(strategies=[…])", lambda: LAB.run(TABLE, strategies=["a"]), "expected classes by name"),
     ("run(strategies={1: …})", lambda: LAB.run(TABLE, strategies={1: 2}), "expected classes by name"),
@@ -430,11 +430,15 @@ CALLS: list[tuple[str, Any, str]] = [
     ("load_result(42)", lambda: LAB.load_result(42), "directory: found 42, expected the path"),
     ("load_result(sweep)", lambda: LAB.load_result("swept"), "swept: found a sweep or a study, expected the result of a run"),
     ("load_sweep(None)", lambda: LAB.load_sweep(None), "directory: found None, expected the path"),
-    ("load_sweep(run)", lambda: LAB.load_sweep("kept"), "kept/sweep.json: cannot read it: No such file"),
+    ("load_sweep(run)", lambda: LAB.load_sweep("kept"), "kept/sweep.json: cannot be read: No such file"),
     ("save(42)", lambda: LAB.load_result("kept").save(42), "directory: found 42, expected the path"),
-    ("save(file)", lambda: LAB.load_result("kept").save("file"), "file: cannot write there: File exists"),
-    ("a table that is none", lambda: LAB.load_result("kept").table("magic"), "has no table 'magic', it has acks, flows"),
-    ("a series", lambda: LAB.load_result("kept").queue, 'ask for it with measure.series = ["queue"]'),
+    ("save(file)", lambda: LAB.load_result("kept").save("file"), "file: cannot be written: File exists"),
+    (
+        "a table that is none",
+        lambda: LAB.load_result("kept").table("magic"),
+        "found no table 'magic', expected one of: acks, flows",
+    ),
+    ("a series", lambda: LAB.load_result("kept").queue, 'request it with measure.series = ["queue"]'),
     ("a query of nonsense", lambda: LAB.load_sweep("swept").query("select magic"), "DuckDB refused the query"),
     ("a query of nothing", lambda: LAB.load_sweep("swept").query(""), "query: found '', expected one that yields a table"),
 ]

@@ -63,7 +63,7 @@ def test_perf_sets_transports_side_by_side(served):
     assert done.returncode == 0, done.stderr
     head = done.stdout.splitlines()[0].split()
     assert head == ["unit", "tack", "quic", "tcp"]
-    assert " is the fastest with " in done.stdout
+    assert " is fastest with " in done.stdout
     assert "95 % interval over 2 rounds" in done.stdout
     assert "tack (round 2 of 2)" in done.stderr
     assert "Mbps" in done.stderr
@@ -88,7 +88,7 @@ def test_perf_prints_one_json_object(served):
 def test_servers_are_known_as_to_ssh(served, state):
     done = perf(served, "--with", "tack")
     assert done.returncode == 1
-    assert f"the server is unknown, and shows {served['fingerprint']}" in done.stderr
+    assert f"the server is unknown and presents {served['fingerprint']}" in done.stderr
     assert not (state / "known_hosts").exists()
     assert perf(served, "--with", "tack", "--accept-new").returncode == 0
     assert perf(served, "--with", "quic").returncode == 0, "it is known from now on"
@@ -180,15 +180,15 @@ def perf_of(**goodputs):
 def test_the_conclusion_says_whether_it_may_be_chance():
     sure = perf_of(tack=[110.0, 111.0, 112.0], tcp=[100.0, 101.0, 102.0])
     assert sure.conclusion.startswith(
-        "tack is the fastest with 111.00 Mbps. That is 9.9 % more than tcp (95 % interval over 3 rounds:"
+        "tack is fastest with 111.00 Mbps. That is 9.9 % more than tcp (95 % interval over 3 rounds:"
     )
     assert sure.conclusion.endswith("and the interval excludes zero.")
     unsure = perf_of(tack=[110.0, 90.0, 105.0], tcp=[100.0, 101.0, 102.0])
     assert "the interval includes zero" in unsure.conclusion
     once = perf_of(tack=[110.0], quic=[105.0], tcp=[100.0])
     assert once.conclusion == (
-        "tack is the fastest with 110.00 Mbps. That is 4.8 % more than quic. That is 10.0 % more than tcp. "
-        "One round has no interval: --repeat 5 tells whether this is more than chance."
+        "tack is fastest with 110.00 Mbps. That is 4.8 % more than quic. That is 10.0 % more than tcp. "
+        "One round has no interval; add --repeat 5 to test the significance."
     )
 
 

@@ -122,7 +122,7 @@ def test_a_damaged_pack_is_named_and_forgotten(tmp_path):
     (victim,) = tmp_path.glob("points/*.flows.parquet")
     victim.write_bytes(victim.read_bytes()[:-1] + b"x")
     store = PackedStore(LocalPlace(tmp_path))
-    with pytest.raises(DamagedPack, match=r"flows\.parquet: found \d+ octets without the end of a Parquet file") as caught:
+    with pytest.raises(DamagedPack, match=r"flows\.parquet: found \d+ bytes without the end of a Parquet file") as caught:
         store.results(sorted(store.done()))
     store.drop(caught.value.pack)
     assert not PackedStore(LocalPlace(tmp_path)).done()
@@ -155,7 +155,7 @@ def test_a_bit_of_the_tables_that_flips_is_named(fake, scenario, tmp_path):
     octets = bytearray((out / "flows.parquet").read_bytes())
     octets[len(octets) // 2] ^= 4
     (out / "flows.parquet").write_bytes(octets)
-    with pytest.raises(acklab.StoreError, match=r"flows\.parquet: found damaged octets"):
+    with pytest.raises(acklab.StoreError, match=r"flows\.parquet: checksum mismatch"):
         _ = acklab.load_sweep(out).flows
     again = acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
     assert again == result
@@ -265,7 +265,7 @@ def test_a_lock_is_held_by_one_process_and_freed_when_it_is_killed(tmp_path):
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with (
-            pytest.raises(acklab.StoreError, match=rf"found another acklab that is writing there \(process {holder.pid}\)"),
+            pytest.raises(acklab.StoreError, match=rf"another acklab is writing there \(process {holder.pid}\)"),
             locked(tmp_path, "x", wait=False),
         ):
             pass

@@ -69,7 +69,7 @@ def test_a_run_in_a_store_is_shown_and_compared(fake, scenario, tmp_path, url):
     assert numbers[0] == numbers[1] != set()
     octets = RemotePlace(f"{url}/7").read("flows.parquet")
     RemotePlace(f"{url}/7").write("flows.parquet", octets[:200] + bytes([octets[200] ^ 1]) + octets[201:])
-    with pytest.raises(acklab.StoreError, match=r"memory://lab/7/flows\.parquet: found damaged octets"):
+    with pytest.raises(acklab.StoreError, match=r"memory://lab/7/flows\.parquet: checksum mismatch"):
         acklab.load_result(f"{url}/7")
 
 

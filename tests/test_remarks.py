@@ -101,38 +101,38 @@ def test_programs_that_died_or_had_to_be_killed_are_named():
         return remarks(Result(tables, Provenance({}, 1, "", "", "")))
 
     assert of(exit_status=0) == of(signal=15) == []
-    assert of(exit_status=7) == ["a: ended with exit status 7 at 1.5 s"]
-    assert of(signal=11) == ["a: was ended by SIGSEGV at 1.5 s"]
+    assert of(exit_status=7) == ["a: exit status 7 at 1.5 s"]
+    assert of(signal=11) == ["a: ended by SIGSEGV at 1.5 s"]
     assert "was killed at 1.5 s" in of(signal=9)[0]
-    assert of(failure="no such file", stop_time=None) == ["a: could not be started: no such file"]
+    assert of(failure="no such file", stop_time=None) == ["a: failed to start: no such file"]
     assert "never started" in of(start_time=None, stop_time=None)[0]
 
 
 def test_an_emulation_with_late_packets_says_so():
-    timing = {"trusted": "no", "reasons": "in second 3 of the run, one packet of a thousand was 5ms late"}
+    timing = {"trusted": "no", "reasons": "in second 3 of the run, p99.9 lateness 5.00 ms (limit 500 µs)"}
     tables = {"flows": pa.Table.from_pylist([FLOW]), "timing": pa.Table.from_pylist([timing])}
     (remark,) = remarks(Result(tables, Provenance({}, 1, "", "", "")))
-    assert remark == f"not to be trusted: {timing['reasons']}"
+    assert remark == f"results unreliable: {timing['reasons']}"
 
 
 def test_an_emulation_that_was_stopped_says_so():
     timing = {"trusted": "yes", "reasons": None, "stopped_time": 12.34}
     tables = {"flows": pa.Table.from_pylist([FLOW]), "timing": pa.Table.from_pylist([timing])}
     (remark,) = remarks(Result(tables, Provenance({}, 1, "", "", "")))
-    assert remark == "stopped at 12.3 s, before its end: the tables are of what was measured by then"
+    assert remark == "stopped early at 12.3 s: the tables cover the time until then"
 
 
 def test_connections_that_ended_or_stand_say_so():
     failed = FLOW | {"ending": "failed: code 0x1", "ending_time": 3.25}
-    assert found([failed]) == ["a: its connection failed at 3.250 s (INTERNAL_ERROR, code 0x1)"]
-    gaps = "a: its connection failed at 3.250 s (INTERNAL_ERROR, code 0x1: more than 1,024 gaps in its stream)"
+    assert found([failed]) == ["a: connection failed at 3.250 s (INTERNAL_ERROR, code 0x1)"]
+    gaps = "a: connection failed at 3.250 s (INTERNAL_ERROR, code 0x1: more than 1,024 gaps in its stream)"
     assert found([failed | {"transport_protocol": "QUIC (quinn)"}]) == [gaps]
     of_tack = failed | {"ending": "failed: code 0x8000000a"}
-    assert found([of_tack]) == ["a: its connection failed at 3.250 s (PROTOCOL_VIOLATION, code 0x8000000a)"]
+    assert found([of_tack]) == ["a: connection failed at 3.250 s (PROTOCOL_VIOLATION, code 0x8000000a)"]
     unknown = FLOW | {"ending": "failed: code 0x7777", "ending_time": 1.0}
-    assert found([unknown]) == ["a: its connection failed at 1.000 s (code 0x7777)"]
+    assert found([unknown]) == ["a: connection failed at 1.000 s (code 0x7777)"]
     closed = FLOW | {"ending": "closed: code 0x1", "ending_time": 1.0}
-    assert found([closed]) == ["a: its connection was closed by an application at 1.000 s (code 0x1)"]
+    assert found([closed]) == ["a: connection closed by an application at 1.000 s (code 0x1)"]
     stands = FLOW | {
         "ending": "stands",
         "ending_time": 1.9,
@@ -142,12 +142,12 @@ def test_connections_that_ended_or_stand_say_so():
     }
     (remark,) = found([stands])
     assert remark.startswith(
-        "a: stands: nothing was delivered from 1.900 s on (2 retransmission timeouts in the window, 6,877 segments in flight"
+        "a: stalled: nothing was delivered after 1.900 s (2 retransmission timeouts in the window, 6,877 segments in flight"
     )
     assert found([FLOW | {"ending": ending, "ending_time": None} for ending in ("open",)]) == []
     assert found([FLOW | {"ending": "finished", "ending_time": 4.0}]) == []
     refused = [FLOW | {"flow": f"f{number}", "ending": "refused", "ending_time": 0.5} for number in range(9)]
-    assert found(refused)[4:] == ["5 more flows ended or stand like these (column `ending`)"]
+    assert found(refused)[4:] == ["5 more flows failed or stalled (column `ending`)"]
 
 
 def test_a_goodput_above_the_capacity_is_explained():
@@ -158,6 +158,6 @@ def test_a_goodput_above_the_capacity_is_explained():
         "bottleneck": "l_forward",
     }
     (remark,) = found([late])
-    assert remark.startswith("a: its goodput is above what l_forward carries")
+    assert remark.startswith("a: goodput exceeds the capacity of l_forward")
     assert remark.endswith("3.10 Mbps arrived in the window")
     assert found([late | {"mean_throughput_l7": 3.2}]) == []

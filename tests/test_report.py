@@ -84,7 +84,7 @@ def test_a_document_survives_a_round_trip(tmp_path):
         (["format"], 2, "format: found 2, expected 1, which this version reads"),
         (["title"], None, "title: found None, expected text"),
         (["seeds"], "three", "seeds: found 'three', expected a whole number"),
-        (["colour"], "red", "colour: found an unknown key"),
+        (["colour"], "red", "colour: found no such key"),
         (["sections"], 3, "sections: found 3, expected a list"),
         (["findings", 0], 3, "findings.0: found 3, expected a table"),
         (["findings", 0, "measured"], "much", "findings.0.measured: found 'much', expected a number"),
@@ -118,7 +118,10 @@ def test_a_damaged_document_is_refused_with_its_place(tmp_path, place, value, me
         ('{"a":' * 10_000, "found damaged JSON (maximum recursion depth exceeded"),
         ("[]", "found a value of type list, expected the report of a study"),
         ("{}", "format: found None, expected 1"),
-        ('{"format": 1}', "name: found no such key; title: found no such key; question: found no such key; and 6 more; expected"),
+        (
+            '{"format": 1}',
+            "required key `name` is missing; required key `title` is missing; required key `question` is missing; and 6 more; expected",
+        ),
     ],
 )
 def test_what_is_no_document_is_refused(tmp_path, text, message):

@@ -1,4 +1,7 @@
-"""The short answer to a run: for each flow its goodput, RTT, ACKs and retransmissions, and what limits it."""
+"""The short answer to a run.
+
+For each flow: its goodput, RTT, ACKs and retransmissions, and what limits it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from acklab.result import Result
 
 BLOCKS = 4
-"""Flows that have lines of their own; more share a table."""
+"""Maximum number of flows with lines of their own. More flows share a table."""
 
 _FACTORS = {
     "application": "share_application_limited_l4",
@@ -21,14 +24,14 @@ _FACTORS = {
     "window": "share_window_limited_l4",
     "pacing": "share_pacing_limited_l4",
 }
-"""The column with the share of the time of each limiting factor."""
+"""Column with the share of time of each limiting factor."""
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of an answer: what, how much, and beside it what it is to be seen against."""
+    """One line of an answer: name, value, and a reference for the value."""
 
     name: str
     value: str
@@ -37,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one flow."""
+    """The answer for one flow."""
 
     flow: str
     kind: str
@@ -45,13 +48,13 @@ class Answer:
 
 
 def answers(result: "Result") -> list[Answer]:
-    """The answers of a run, flow by flow, without what programs carried besides."""
+    """Returns the answers of a run, flow by flow. Small connections of programs are excluded."""
     busy = _busy(result)
     return [_answer(flow, busy) for flow in _flows(result)[0]]
 
 
 def answer_tables(result: "Result") -> list[Table]:
-    """The answers as tables for a page: one for each flow with its lines, or one for all if they are many."""
+    """Returns the answers as tables for a page: one per flow, or one for all if there are many."""
     found = answers(result)
     if len(found) > BLOCKS:
         return [answer_table(result)]
@@ -67,7 +70,7 @@ def answer_tables(result: "Result") -> list[Table]:
 
 
 def answer_table(result: "Result") -> Table:
-    """The answers as a table with a row for each flow, for runs with many."""
+    """Returns the answers as a table with a row per flow, for runs with many flows."""
     head = ["flow", "goodput [Mbps]", "RTT [ms]", "ACKs", "packets/ACK", "retransmissions", "limited by"]
     cells = []
     for flow in _flows(result)[0]:
@@ -78,11 +81,16 @@ def answer_table(result: "Result") -> Table:
 
 
 SMALL = 0.01
-"""A connection of programs with less than this share of the octets of all flows has no answer of its own."""
+"""Connections of programs with less than this share of all delivered bytes have no answer of their
+own.
+"""
 
 
 def _flows(result: "Result") -> tuple[list[dict[str, Any]], int]:
-    """The flows that have an answer, and the number of the others: small connections of programs, such as those that control a measurement."""
+    """Returns the flows that have an answer, and the number of the other flows.
+
+    The others are small connections of programs, such as those that control a measurement.
+    """
     flows = _rows(result, "flows")
     octets = [flow.get("total_delivered_bytes_l7") or 0 for flow in flows]
     least = SMALL * sum(octets)
@@ -91,14 +99,14 @@ def _flows(result: "Result") -> tuple[list[dict[str, Any]], int]:
 
 
 def left_out(result: "Result") -> str:
-    """One line on the connections of programs that have no answer, or nothing."""
+    """Returns a line on the connections of programs without an answer, or nothing."""
     number = _flows(result)[1]
     what = "connection of programs" if number == 1 else "connections of programs"
-    return f"{number} more {what} with less than {SMALL:.0%} of the octets (--all)" if number else ""
+    return f"{number} more {what} with less than {SMALL:.0%} of the bytes (--all)" if number else ""
 
 
 def together(result: "Result") -> str:
-    """One line on all flows together, or nothing for a single one."""
+    """Returns a line on all flows together, or nothing for a single flow."""
     rows = _rows(result, "network")
     if len(rows) != 1 or (rows[0].get("flows") or 0) < 2:
         return ""
@@ -143,9 +151,9 @@ def _acks_line(flow: Row) -> Line:
         flow.get(name) for name in ("total_acks_sent_l4", "mean_data_per_ack_l4", "total_acks_delivered_l4")
     )
     if sent is None:
-        return Line("ACKs", "none", "this transport does not acknowledge")
+        return Line("ACKs", "none", "no ACKs on the wire")
     details = [f"one for {per_ack:.2f} data packets"] if per_ack is not None else []
-    # The SYN-ACK is sent, and is not among those delivered.
+    # The SYN-ACK is counted as sent, but not as delivered.
     if delivered is not None and sent - delivered > 1:
         details.append(f"{written(delivered)} arrived")
     return Line("ACKs", written(sent), ", ".join(details))
@@ -164,27 +172,27 @@ def _losses_line(flow: Row) -> Line:
 def _limit_line(flow: Row, busy: Mapping[str, float]) -> Line:
     limit = flow.get("limited_by")
     if not limit:
-        return Line("limited by", "–", "not known of this transport")
+        return Line("limited by", "–", "not measured for this transport")
     hop, back = str(flow.get("bottleneck")), str(flow.get("return_bottleneck"))
-    # Of the time in which the flow was active, which may be less than the window.
+    # Share of the time in which the flow was active, which may be shorter than the window.
     used = flow.get("mean_bottleneck_utilization_l1", busy.get(hop))
     column = _FACTORS.get(limit)
     if column is not None:
         return Line("limited by", limit, _share(flow.get(column), "of the time"))
     if limit in ("rate", "contention"):
-        others = "" if limit == "rate" else ", with others"
+        others = "" if limit == "rate" else ", shared with other flows"
         return Line("limited by", limit, f"{hop} was {used:.0%} busy{others}" if used is not None else "")
     if limit == "losses":
-        return Line("limited by", limit, f"and {hop} was only {used:.0%} busy" if used is not None else "")
+        return Line("limited by", limit, f"{hop} was only {used:.0%} busy" if used is not None else "")
     wait = flow.get("mean_return_wait_l4")
     details = [f"{back} was {busy[back]:.0%} busy"] if back in busy else []
     if wait is not None:
-        details.append(f"ACKs wait {_with_unit(wait, 'ms')} on it")
+        details.append(f"ACKs wait {_with_unit(wait, 'ms')} there")
     return Line("limited by", limit, ", ".join(details))
 
 
 def _ending(flow: Row) -> list[Line]:
-    """How the connection ended, if neither well nor not at all."""
+    """Returns the state of the connection if it failed or stays open without progress."""
     ending, at = flow.get("ending"), flow.get("ending_time")
     if ending in (None, "open", "finished"):
         return []
@@ -192,7 +200,7 @@ def _ending(flow: Row) -> list[Line]:
 
 
 def _busy(result: "Result") -> dict[str, float]:
-    """How much of its capacity each link direction used, and of its airtime each cell."""
+    """Returns the share of capacity that each link direction used, and of airtime for each cell."""
     used = {row["link"]: row.get("mean_utilization_l1") for row in _rows(result, "links")}
     for row in by_use(_rows(result, "airtime")):
         used.setdefault(row["cell"], 1.0)

@@ -1,7 +1,8 @@
-"""Files that acklab keeps: each appears under its name when it is whole, and is there after a loss of power.
+"""Atomic, durable files: each appears when it is complete, and survives a loss of power.
 
-It is written beside its place, under a hidden name that tells the process, then forced to the disk and renamed. The folder, which holds the name,
-is forced to the disk too (fsync(2): that of a file says nothing of the entry in its folder).
+A file is written beside its place under a hidden name that contains the process number, then synced
+and renamed. The folder, which holds the name, is synced too (fsync(2): syncing a file does not sync
+its directory entry).
 """
 
 import contextlib
@@ -15,14 +16,17 @@ from acklab.errors import StoreError
 from acklab.folders import temporary_name
 
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EROFS, errno.EACCES)
-"""What file systems answer that cannot force a folder to the disk, and folders that may not be opened."""
+"""Errors of file systems that cannot sync a folder, and of folders that may not be opened."""
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Gives a name beside `path` to write to, and puts the file in the place of `path` at the end; nothing is left behind on failure.
+    """Yields a temporary name beside `path`, and replaces `path` with that file at the end.
 
-    Raises StoreError, naming `path`, for a full disk, a folder that may not be written, and the like.
+    Leaves nothing behind on failure.
+
+    Raises StoreError, naming `path`, for a full disk, a folder without permission, and similar
+    errors.
     """
     temporary = temporary_name(path)
     try:
@@ -33,41 +37,41 @@ def writing(path: Path) -> Iterator[Path]:
         sync(temporary)
         move(temporary, path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot write it: {reason(error)}") from error
+        raise StoreError(f"{path}: cannot be written: {reason(error)}") from error
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all. Raises StoreError."""
+    """Writes a text file atomically. Raises StoreError."""
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def make_folder(path: Path) -> Path:
-    """Makes a folder if it is missing, and gives it. Raises StoreError."""
+    """Creates a folder if it is missing, and returns it. Raises StoreError."""
     try:
         _make(path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot make the folder: {reason(error)}") from error
+        raise StoreError(f"{path}: the folder cannot be created: {reason(error)}") from error
     return path
 
 
 def move(source: Path, target: Path) -> None:
-    """Renames a file or a folder for good, in the place of another. Raises OSError."""
+    """Renames a file or a folder durably, replacing another. Raises OSError."""
     source.replace(target)
     sync_folder(target.parent)
 
 
 def sync(path: Path) -> None:
-    """Forces the content of a file to the disk. Raises OSError."""
+    """Syncs the content of a file to the disk. Raises OSError."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(path: Path) -> None:
-    """Forces the names in a folder to the disk. Raises OSError."""
+    """Syncs the names in a folder to the disk. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -80,7 +84,7 @@ def sync_folder(path: Path) -> None:
 
 
 def sync_all(folder: Path) -> None:
-    """Forces a folder with all that is in it to the disk. Raises OSError."""
+    """Syncs a folder and its content to the disk. Raises OSError."""
     for parent, _, names in os.walk(folder):
         for name in names:
             sync(Path(parent, name))
@@ -88,7 +92,7 @@ def sync_all(folder: Path) -> None:
 
 
 def reason(error: OSError) -> str:
-    """What went wrong, in words."""
+    """Returns the reason of an error as text."""
     return error.strerror or str(error)
 
 

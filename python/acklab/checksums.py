@@ -1,4 +1,4 @@
-"""The checksums of the files of a result, in a file beside them."""
+"""The checksums of the files of a result, in a separate file."""
 
 import hashlib
 import json
@@ -12,7 +12,10 @@ CHECKSUMS_FILE = "checksums.json"
 
 
 def write_checksums(folder: Path) -> list[str]:
-    """Writes those of all files in a folder that nobody else sees yet. Returns the names of the files. Raises OSError."""
+    """Writes the checksums of all files in a folder that no other process sees yet.
+
+    Returns the names of the files. Raises OSError.
+    """
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     document = {"format": 1, "files": {name: _stamp(folder / name).to_dict() for name in names}}
     (folder / CHECKSUMS_FILE).write_text(json_text(document), encoding="utf-8")
@@ -20,7 +23,10 @@ def write_checksums(folder: Path) -> list[str]:
 
 
 def stamps(place: Place) -> dict[str, Stamp]:
-    """The stamps of the files of a result by name; none for a result of an earlier version. Raises StoreError."""
+    """Returns the stamps of the files of a result by name; none for a result of an earlier version.
+
+    Raises StoreError.
+    """
     if not place.exists(CHECKSUMS_FILE):
         return {}
     try:

@@ -1,4 +1,4 @@
-"""What a folder holds, so that no kind of result takes the place of another: their tables have the same names."""
+"""Kinds of results in folders. Their tables have equal names, so no kind may overwrite another."""
 
 from enum import Enum
 
@@ -8,18 +8,21 @@ from acklab.store import STUDY_FILE, SWEEP_FILE
 
 
 class Contents(Enum):
-    """A kind of result, as messages call it."""
+    """A kind of result, as named in messages."""
 
     RUN = "the result of a run"
     EMULATION = "the result of an emulation"
     SWEEP = "a sweep"
     STUDY = "a study"
-    POINTS = "points of a sweep or a study that has not ended"
+    POINTS = "points of an unfinished sweep or study"
     FOREIGN = "a table that acklab did not write"
 
     @classmethod
     def of(cls, place: Place) -> "Contents | None":
-        """What a folder holds; None for none of these, and for tables that are damaged. Finishes a replacement that was cut off. Raises StoreError."""
+        """Returns the kind of result in a folder; None for others, and for damaged tables.
+
+        Finishes a replacement that was interrupted. Raises StoreError.
+        """
         from acklab.replacing import settle
 
         if place.path is not None:
@@ -34,7 +37,7 @@ class Contents(Enum):
 
     @property
     def is_sweep(self) -> bool:
-        """Whether these are points of a grid: those of a sweep that has ended, or has not."""
+        """Returns whether these are points of a grid, finished or unfinished."""
         return self in (Contents.SWEEP, Contents.POINTS)
 
     @classmethod
@@ -51,9 +54,10 @@ class Contents(Enum):
 
 
 def refuse_others(place: Place, kind: Contents) -> None:
-    """Refuses a folder in which results of this kind would overwrite others. Raises StoreError.
+    """Raises StoreError for a folder in which this kind of result would overwrite another kind.
 
-    A run takes the place of a run, and an emulation that of an emulation. A sweep and a study keep their points, so that they go on in their folder.
+    A run replaces a run, and an emulation an emulation. A sweep and a study keep their points, so
+    that they resume in their folder.
     """
     found = Contents.of(place)
     resumes = found is Contents.POINTS and kind in (Contents.SWEEP, Contents.STUDY)

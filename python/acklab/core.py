@@ -1,4 +1,4 @@
-"""The one place that touches the compiled core."""
+"""The only module that calls the compiled core."""
 
 import functools
 import hashlib
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Cancel = _core.Cancel
 
-# What strategies written in Python are given, and what they answer.
+# Inputs and outputs of strategies that are written in Python.
 Ack = _core.Ack
 AckRequest = _core.AckRequest
 Arrival = _core.Arrival
@@ -34,28 +34,28 @@ Window = _core.Window
 
 
 QLOG_VERSIONS: tuple[str, ...] = tuple(_core.QLOG_VERSIONS)
-"""The versions of qlog that can be written, the default first."""
+"""The supported versions of qlog, the default first."""
 
 
 PROCESSORS: tuple[str, ...] = tuple(_core.PROCESSORS)
-"""What idle processors may do during an emulation."""
+"""The modes of idle processors during an emulation."""
 
 
 PORT: int = _core.PORT
-"""The port of the tools for real hosts if none is given."""
+"""The default port of the tools for real hosts."""
 
 
 def version() -> str:
-    """The version of acklab, such as "0.1.0"."""
+    """Returns the version of acklab, such as "0.1.0"."""
     return _core.VERSION
 
 
 @functools.cache
 def revision() -> str:
-    """The commit that the core was built from.
+    """Returns the commit from which the core was built.
 
-    Outside a clean checkout a commit does not tell what the core is made of, so a digest of the compiled module is added:
-    two results with the same revision come from the same code.
+    Outside a clean checkout, a commit does not identify the code, so a digest of the compiled
+    module is appended. Two results with the same revision come from the same code.
     """
     stamp: str = _core.REVISION
     path = getattr(_core, "__file__", None)
@@ -65,18 +65,19 @@ def revision() -> str:
 
 
 def load(text: str, name: str, sets: Sequence[str]) -> dict[str, Any]:
-    """Checks a scenario and returns it in full, with every preset resolved.
+    """Checks a scenario and returns it complete, with every preset resolved.
 
-    `name` stands in error messages for the file; `sets` are overrides such as "flow.0.congestion=cubic".
-    Raises ScenarioError.
+    `name` represents the file in error messages. `sets` are overrides such as
+    "flow.0.congestion=cubic". Raises ScenarioError.
     """
     return cast(dict[str, Any], json.loads(_core.load(text, name, list(sets))))
 
 
 def check(text: str, name: str, sets: Sequence[str], base: Path) -> dict[str, Any]:
-    """As `load`, and checks what a run needs: trace files, which are relative to the folder `base`, cells and routes.
+    """Checks a scenario as `load` does, and also what a run needs: trace files, cells and routes.
 
-    Raises ScenarioError with the message that `run` has.
+    Paths of trace files are relative to the folder `base`. Raises ScenarioError with the message of
+    `run`.
     """
     return cast(dict[str, Any], json.loads(_core.check(text, name, list(sets), str(base))))
 
@@ -93,11 +94,14 @@ def run(
     strategies: Mapping[str, Callable[[Any], Any]] | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> tuple[dict[str, Any], "dict[str, pa.Table]"]:
-    """Runs a scenario without holding the interpreter lock, but for calls of `strategies`.
+    """Runs a scenario without the interpreter lock, except in calls of `strategies`.
 
-    `base` is the folder that trace files are relative to; captures are written into `captures`, or not at all;
-    logs of endpoints of version `qlog_version` are written into `qlog`, or not at all; `watch` is told some times a second which share of the duration has passed. Gives the scenario in full and the tables, whose fields carry their unit as metadata "unit".
-    Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and what a strategy raises.
+    Paths of trace files are relative to `base`. Captures are written into `captures`, and qlogs of
+    version `qlog_version` into `qlog`, if these are given. `watch` is called some times per second
+    with the elapsed share of the duration. Returns the complete scenario and the tables, whose
+    fields have their unit as metadata "unit".
+
+    Raises ScenarioError, RunError, Cancelled once `cancel` is cancelled, and errors of strategies.
     """
     result = _core.run(
         text,
@@ -116,12 +120,12 @@ def run(
 
 @dataclass(frozen=True)
 class Checked:
-    """What the core knows of a scenario that makes sense."""
+    """Facts of a valid scenario."""
 
     scenario: str
-    """The scenario in full as JSON, with the seed 0."""
+    """The complete scenario as JSON, with the seed 0."""
     traces: list[str]
-    """The trace files that it reads."""
+    """The trace files that the scenario reads."""
     strategies: list[tuple[str, str]]
     """The keys and names of the strategies that are not built in."""
 
@@ -129,9 +133,11 @@ class Checked:
 def check_many(
     text: str, name: str, sets: Sequence[str], points: Sequence[Sequence[str]], base: Path, threads: int = 1
 ) -> list[Checked]:
-    """Checks many scenarios as `check` does, and parses the text once: `sets` are common to all, `points` has the further ones of each.
+    """Checks many scenarios as `check` does, but parses the text once.
 
-    Raises ScenarioError for the first that makes no sense.
+    `sets` are common to all; `points` has the further ones of each.
+
+    Raises ScenarioError for the first invalid scenario.
     """
     found = _core.check_many(text, name, list(sets), [list(own) for own in points], str(base), threads)
     return [Checked(*one) for one in found]
@@ -139,10 +145,10 @@ def check_many(
 
 @dataclass(frozen=True)
 class Batch:
-    """What the core yields of many runs."""
+    """The result of many runs."""
 
     outcomes: list[str | Exception]
-    """Of each run its scenario in full as JSON, or what it ended with."""
+    """The complete scenario of each run as JSON, or its error."""
     names: list[list[str]]
     """The tables of each run."""
     tables: "dict[str, pa.Table]"
@@ -159,10 +165,11 @@ def run_many(
     strategies: Mapping[str, Callable[[Any], Any]] | None = None,
     seconds: float | None = None,
 ) -> Batch:
-    """Runs scenarios one after the other, as `run` does, without holding the interpreter lock between them.
+    """Runs scenarios in sequence, as `run` does, without the interpreter lock between them.
 
-    `sets` are common to all, `points` has the further ones of each. Ends early after `seconds` and once `cancel` is cancelled: fewer
-    runs are then in the result. A run that fails does not stop the others.
+    `sets` are common to all; `points` has the further ones of each. Stops early after `seconds`,
+    and once `cancel` is cancelled; the result then has fewer runs. A failed run does not stop the
+    others.
     """
     result = _core.run_many(
         text,
@@ -180,10 +187,12 @@ def run_many(
 def inspect(
     path: Path, cancel: Cancel | None = None, watch: Callable[[float], None] | None = None, trace: int | None = None
 ) -> tuple[dict[str, Any], str | None]:
-    """Reads a capture, or a log: all of its traces, or the one with the number `trace` from 1.
+    """Reads a capture or a log: all traces of a log, or only trace number `trace`, counted from 1.
 
-    Gives the report, and why the rest of the file was not read or None. Raises UsageError for a file that cannot be read or is neither,
-    RunError for a log without data, Cancelled once `cancel` is cancelled.
+    Returns the report, and why the rest of the file was not read, or None.
+
+    Raises UsageError for files that cannot be read or are neither, RunError for a log without data,
+    and Cancelled once `cancel` is cancelled.
     """
     report, cut = _core.inspect(path, cancel, watch, trace)
     return json.loads(report), cut
@@ -198,10 +207,12 @@ def packetdrill(
     tolerance_usecs: int | None = None,
     strategies: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Plays scripts at the TCP of the first flow of the scenario `text`, or at that of `preset` without one.
+    """Runs packetdrill scripts against the TCP of the first flow of the scenario `text`.
 
-    Gives a table for each script: "script", "verdict", "failures" and "refusal". Raises ScenarioError, RunError for a script that cannot be
-    read, and what a strategy raises.
+    Without a scenario, the TCP is that of `preset`.
+
+    Returns a table for each script: "script", "verdict", "failures" and "refusal". Raises
+    ScenarioError, RunError for scripts that cannot be read, and errors of strategies.
     """
     played = _core.packetdrill(
         [str(script) for script in scripts],
@@ -217,17 +228,17 @@ def packetdrill(
 
 @dataclass(frozen=True)
 class Emulation:
-    """What the core yields of an emulation."""
+    """The result of an emulation."""
 
     scenario: dict[str, Any]
-    """The scenario in full."""
+    """The complete scenario."""
     tables: "dict[str, pa.Table]"
     reasons: list[str]
-    """Why the results may not be trusted; empty if they may."""
+    """Reasons why the results are unreliable; empty if they are reliable."""
     exit_status: int | None
     """The exit status of the command that used the terminal."""
     stopped: float | None
-    """When it was stopped before its end, in seconds."""
+    """The time of an early stop, in seconds."""
 
 
 def emulate(
@@ -245,11 +256,13 @@ def emulate(
 ) -> Emulation:
     """Runs a scenario in real time.
 
-    `outputs` is the folder for the output of applications; `at` is a node and a command with the terminal; `watch` is called with a sample
-    of each second; `processors` is what idle processors do, "auto", "awake" or "halt"; `internet` is the node that leads to the networks of this machine.
+    `outputs` is the folder for the output of applications. `at` is a node and a command with the
+    terminal. `watch` is called with a sample per second. `processors` is the mode of idle
+    processors: "auto", "awake" or "halt". `internet` is the node that connects to the networks of
+    this machine.
 
-    Once `cancel` is cancelled, returns what was measured by then, or raises Cancelled if the window of measurement had not begun. Raises
-    ScenarioError and RunError.
+    Once `cancel` is cancelled, returns the results until then, or raises Cancelled if the window of
+    measurement had not begun. Raises ScenarioError and RunError.
     """
     result = _core.emulate(
         text,
@@ -280,10 +293,13 @@ def inline(
     processors: str = "auto",
     method: str | None = None,
 ) -> "tuple[dict[str, Any], dict[str, pa.Table]]":
-    """Puts the path of a scenario between its two interfaces until its end or `cancel`. Gives the scenario in full and the tables.
+    """Runs the path of a scenario between its two interfaces until its end or `cancel`.
 
-    `stands` is called once traffic takes the path, with how it is forwarded, how frames come from the kernel and the priority of the thread; `watch` is
-    called with a sample of each second; `method` is "ring" or "tap". Raises ScenarioError and RunError.
+    Returns the complete scenario and the tables.
+
+    `stands` is called when the path carries traffic, with the way of forwarding, the source of
+    frames and the priority of the thread. `watch` is called with a sample per second. `method` is
+    "ring" or "tap". Raises ScenarioError and RunError.
     """
     result = _core.inline(
         text,
@@ -303,21 +319,24 @@ def inline(
 def _arrow(batches: Mapping[str, Any]) -> "dict[str, pa.Table]":
     import pyarrow as pa
 
-    # pa.table would do, but it imports pandas to see whether it is given a frame of it.
+    # pa.table imports pandas to test for frames.
     return {table: pa.Table.from_batches([pa.record_batch(batch)]) for table, batch in batches.items()}
 
 
 def acquire_permission() -> bool:
-    """Acquires the permission to emulate, and gives whether that took a user namespace.
+    """Acquires the permission to emulate. Returns whether that required a user namespace.
 
-    Without root, this process enters one for good, which it can only as long as it has one thread. Raises RunError, whose message says
-    how to grant the permission.
+    Without root, this process enters a user namespace for good, which requires that it has a single
+    thread. Raises RunError, whose message explains how to grant the permission.
     """
     return _core.acquire_permission()
 
 
 def calibrate(processors: str = "auto") -> dict[str, Any]:
-    """Measures for five seconds what this machine can carry, with idle processors as in `emulate`. Raises RunError."""
+    """Measures the capacity of this machine for five seconds, with idle processors as in `emulate`.
+
+    Raises RunError.
+    """
     return cast(dict[str, Any], json.loads(_core.calibrate(processors)))
 
 
@@ -365,9 +384,10 @@ def perf(
     watch: Callable[[dict[str, Any]], None] | None = None,
     cancel: Cancel | None = None,
 ) -> list[dict[str, Any]]:
-    """Measures transports in turns, and gives a table for each measurement.
+    """Measures transports in alternation. Returns a table per measurement.
 
-    `watch` is called with what happens meanwhile. Raises UsageError, RunError, and Cancelled once `cancel` is cancelled.
+    `watch` is called with the progress. Raises UsageError, RunError, and Cancelled once `cancel` is
+    cancelled.
     """
     measured = _core.perf(
         host,
@@ -402,7 +422,7 @@ def proxy_listen(
     drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None:
-    """The far side of a proxy, until Ctrl-C or `cancel`. Raises UsageError and RunError."""
+    """Runs the far end of a proxy until Ctrl-C or `cancel`. Raises UsageError and RunError."""
     _core.proxy_listen(
         list(addresses),
         port,
@@ -431,7 +451,7 @@ def proxy_connect(
     drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None:
-    """The near side of a proxy, until Ctrl-C or `cancel`. Raises UsageError and RunError."""
+    """Runs the near end of a proxy until Ctrl-C or `cancel`. Raises UsageError and RunError."""
     _core.proxy_connect(
         host,
         port,
@@ -449,25 +469,28 @@ def proxy_connect(
 
 
 def known_fingerprint(host: str, port: int, file: Path | None = None) -> str | None:
-    """The fingerprint by which a server is known, in `file` or in that of the tools, or None."""
+    """Returns the stored fingerprint of a server, from `file` or the tools' own file, or None."""
     return _core.known_fingerprint(host, port, None if file is None else str(file))
 
 
 def remember_fingerprint(host: str, port: int, fingerprint: str, file: Path | None = None) -> None:
-    """Believes a server with this fingerprint from now on."""
+    """Stores the fingerprint of a server, which is trusted from then on."""
     _core.remember_fingerprint(host, port, fingerprint, None if file is None else str(file))
 
 
 def offered_fingerprint(host: str, port: int) -> str:
-    """The fingerprint that a server shows, which is not believed. Raises RunError."""
+    """Returns the fingerprint that a server presents, without trusting it. Raises RunError."""
     return _core.offered_fingerprint(host, port)
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario."""
+    """Returns the JSON Schema of a scenario."""
     return cast(dict[str, Any], json.loads(_core.schema()))
 
 
 def metrics() -> list[dict[str, str]]:
-    """What the columns of the tables of metrics are: table, name, unit, which way they are better, and meaning."""
+    """Returns the columns of the tables of metrics.
+
+    Each has its table, name, unit, better direction, and meaning.
+    """
     return cast(list[dict[str, str]], json.loads(_core.metrics()))

@@ -5,13 +5,13 @@ Every message names the place, what was found and what was expected.
 
 
 class AcklabError(Exception):
-    """Any failure that acklab reports; `exit_code` is that of the command line."""
+    """Any failure that acklab reports. `exit_code` is the one of the command line."""
 
     exit_code = 1
 
 
 def words_of(error: BaseException) -> str:
-    """The text of an exception of code that is not acklab's, which may have none."""
+    """Returns the text of an exception from code outside acklab, which may have none."""
     try:
         return str(error)
     except Exception:
@@ -19,13 +19,13 @@ def words_of(error: BaseException) -> str:
 
 
 class ScenarioError(AcklabError):
-    """A scenario was refused: unknown key, wrong unit, impossible value, unreadable file."""
+    """A scenario was refused: unknown key, wrong unit, invalid value, unreadable file."""
 
     exit_code = 2
 
 
 class UsageError(AcklabError):
-    """An argument is invalid: a grid without values, a metric that no table has."""
+    """An argument is invalid: a grid without values, a metric that is in no table."""
 
     exit_code = 2
 
@@ -35,10 +35,10 @@ class RunError(AcklabError):
 
 
 class StoreError(AcklabError):
-    """A result could not be written, or what was read is not a result."""
+    """A result could not be written, or a file is not a result."""
 
 
 class Cancelled(AcklabError):
-    """The work was stopped before its end; finished results are kept."""
+    """The work was stopped before its end. Finished results are stored."""
 
     exit_code = 130

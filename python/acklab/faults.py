@@ -1,4 +1,7 @@
-"""What is wrong with a document that pydantic has refused, in the words of all messages: place, what was found, what was expected."""
+"""Describes why pydantic refused a document, in the form of all messages.
+
+The form is place, found, expected.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -26,27 +29,35 @@ _EXPECTED = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
 }
-"""Our words for types, by pydantic's names of errors."""
+"""Names of types, by pydantic's names of errors."""
 
 
 def faults(error: ValidationError, most: int | None = None, place: Callable[[Location], str] | None = None) -> str:
-    """The faults of a document, each with its place: all, or the first `most`. `place` writes a place as text."""
+    """Returns the faults of a document with their places: all, or the first `most`.
+
+    `place` converts a location to text.
+    """
     found = error.errors()
     shown = found[:most]
     rest = f"; and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    return "; ".join(f"{(place or _place)(item['loc'])}: {_fault(item)}" for item in shown) + rest
+    return "; ".join(_fault(item, place or _place) for item in shown) + rest
 
 
 def _place(location: Location) -> str:
     return ".".join(map(str, location))
 
 
-def _fault(item: "ErrorDetails") -> str:
+def _fault(item: "ErrorDetails", place: Callable[[Location], str]) -> str:
+    if item["type"] == "missing":
+        *table, key = item["loc"]
+        return f"{place(tuple(table))}: required key `{key}` is missing" if table else f"required key `{key}` is missing"
+    return f"{place(item['loc'])}: {_problem(item)}"
+
+
+def _problem(item: "ErrorDetails") -> str:
     kind, found = item["type"], item["input"]
-    if kind == "missing":
-        return "found no such key"
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "found an unknown key"
+        return "found no such key"
     if kind == "value_error":
         return str(item["ctx"]["error"])
     if kind == "union_tag_invalid":

@@ -1,4 +1,4 @@
-"""Files that people name: messages can print any name, and text is read up to a bound."""
+"""Files that users name: messages can print any name, and text is read up to a limit."""
 
 import contextlib
 import errno
@@ -11,14 +11,16 @@ from pathlib import Path
 from acklab.errors import AcklabError, StoreError, UsageError
 
 LARGEST_FILE = 1 << 26
-"""Octets of the largest file of text that is read: an endless file is refused rather than read."""
+"""Maximum size of a text file in bytes: an endless file is refused."""
 PATIENCE = 5.0
-"""Seconds that the writer of a FIFO has for its next octets. Chosen: longer than a command behind `<(…)` takes to start."""
+"""Seconds that the writer of a FIFO has for its next bytes. Chosen: longer than a command in `<(…)`
+takes to start.
+"""
 _PART = 1 << 20
 
 
 def path_of(value: object, what: str) -> Path:
-    """The path that somebody gave as the argument `what`. Raises UsageError for a value that is none."""
+    """Returns the path for the argument `what`. Raises UsageError for other values."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(path, str) or "\0" in path:
         raise UsageError(f"{what}: found {value!r}, expected the path of a file or a folder")
@@ -26,10 +28,13 @@ def path_of(value: object, what: str) -> Path:
 
 
 def printable(text: str | Path) -> str:
-    """The name of a file, or any text, for messages: octets that are not UTF-8 are escaped."""
+    """Returns the name of a file, or any text, for messages.
+
+    Bytes that are not UTF-8 are escaped.
+    """
     try:
         octets = os.fsencode(text)
-    except UnicodeEncodeError:  # half of a surrogate pair, which stands for no octet
+    except UnicodeEncodeError:  # Half of a surrogate pair, which represents no byte
         octets = str(text).encode("utf-8", "backslashreplace")
     return octets.decode("utf-8", "backslashreplace")
 
@@ -39,7 +44,7 @@ _LINES = {code: escaped for code, escaped in _CONTROLS.items() if chr(code) not 
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Text for a terminal: control characters, with which it would do something instead of showing them, are escaped.
+    """Returns text for a terminal, with control characters escaped.
 
     `lines` keeps ends of lines and tabs.
     """
@@ -47,7 +52,10 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether text can be written as UTF-8. What came from a file name or a command line in another encoding cannot."""
+    """Returns whether text can be encoded as UTF-8.
+
+    File names and arguments in another encoding cannot.
+    """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -56,19 +64,22 @@ def is_utf8(text: str) -> bool:
 
 
 def ensure_writable(folder: Path) -> None:
-    """Makes a folder if it is missing. Raises StoreError if nothing can be written there: before a run rather than after it."""
+    """Creates a folder if it is missing.
+
+    Raises StoreError if it cannot be written: before a run, not after it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise StoreError(f"{printable(folder)}: cannot write there: {error.strerror or error}") from error
+        raise StoreError(f"{printable(folder)}: cannot be written: {error.strerror or error}") from error
 
 
 def read_octets(path: Path, what: str, expected: str, error: type[AcklabError]) -> bytes:
-    """The octets of a file. Raises `error` if it cannot be read or is too large.
+    """Returns the bytes of a file. Raises `error` if it cannot be read or is too large.
 
-    `what` names the content ("scenario") and `expected` says what it should have been ("a scenario as TOML text").
+    `what` names the content ("scenario"), and `expected` describes it ("a scenario as TOML text").
     """
     name = printable(path)
     try:
@@ -82,8 +93,11 @@ def read_octets(path: Path, what: str, expected: str, error: type[AcklabError]) 
 
 
 def _read(path: Path) -> bytes:
-    """The octets of a file, one more than the limit at most. Neither the opening nor the reading of a FIFO or a device waits for ever."""
-    # The core has the same for the files that it reads: `crates/live/src/named_file.rs`.
+    """Returns the bytes of a file, up to one more than the limit.
+
+    Neither opening nor reading blocks forever on a FIFO or a device.
+    """
+    # The core does the same for its files: `crates/live/src/named_file.rs`.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         kind = os.fstat(descriptor).st_mode
@@ -103,7 +117,10 @@ def _read(path: Path) -> bytes:
 
 
 def read_text(path: Path, what: str, expected: str, error: type[AcklabError]) -> str:
-    """The text of a file, as `read_octets`. Raises `error` also for one that is not UTF-8, with the place of the first such octet."""
+    """Returns the text of a file, as `read_octets`.
+
+    Also raises `error` for text that is not UTF-8, with the position of the first invalid byte.
+    """
     octets = read_octets(path, what, expected, error)
     try:
         return octets.decode("utf-8")
@@ -111,5 +128,5 @@ def read_text(path: Path, what: str, expected: str, error: type[AcklabError]) ->
         before = octets[: reason.start]
         line, column = before.count(b"\n") + 1, reason.start - before.rfind(b"\n")
         raise error(
-            f"{printable(path)}: line {line}, column {column}: found the octet 0x{octets[reason.start]:02x}, which is not UTF-8, expected {expected}"
+            f"{printable(path)}: line {line}, column {column}: found the byte 0x{octets[reason.start]:02x}, which is not UTF-8, expected {expected}"
         ) from reason

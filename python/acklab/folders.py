@@ -1,4 +1,4 @@
-"""Folders of this machine that several processes may write to: a lock, and what a killed process has left."""
+"""Folders of this machine with several writing processes: locks, and files of killed processes."""
 
 import contextlib
 import errno
@@ -17,7 +17,7 @@ from acklab.errors import StoreError
 _PAUSE = 0.05
 """Seconds between two tries for a lock."""
 _OLD = 24 * 3600
-"""Seconds after which a temporary file of a process of another machine counts as abandoned."""
+"""Seconds after which a temporary file of another machine's process counts as abandoned."""
 _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.\d+\.tmp", re.DOTALL)
 
 
@@ -26,12 +26,12 @@ class Busy(StoreError):
 
 
 def temporary_name(path: Path) -> Path:
-    """A hidden name beside a path, which tells the process that writes to it."""
+    """Returns a hidden name beside a path, which contains the number of the writing process."""
     return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{threading.get_ident()}.tmp")
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Removes the temporary files and folders of a folder whose process was killed."""
+    """Removes temporary files and folders whose process was killed."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
@@ -62,9 +62,10 @@ def _runs(process: int) -> bool:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
-    """Holds a lock of a folder, which the system frees even if the process is killed.
+    """Holds a lock of a folder. The system releases it even if the process is killed.
 
-    If another process holds it, waits or raises StoreError with its number. On a file system without locks it does nothing.
+    If another process holds the lock, waits, or raises StoreError with its number. Without effect
+    on a file system without locks.
     """
     path = folder / f".{name}.lock"
     try:
@@ -74,14 +75,14 @@ def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
                 with contextlib.suppress(OSError):
                     holder = path.read_text("ascii", "replace").strip()
                     raise Busy(
-                        f"{folder}: found another acklab that is writing there{f' (process {holder})' if holder else ''}, "
-                        "expected a folder of its own for each"
+                        f"{folder}: another acklab is writing there{f' (process {holder})' if holder else ''}, "
+                        "expected a separate folder for each"
                     )
             time.sleep(_PAUSE)
     except OSError as error:
-        raise StoreError(f"{folder}: cannot write it: {error.strerror}") from error
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     try:
-        # The number is for a message; on a full disk there is none.
+        # The number is for a message. A full disk has no space for it.
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -94,10 +95,13 @@ def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def sharing(folder: Path) -> Iterator[None]:
-    """Holds a lock of a folder that several processes may hold at a time, while they add files that nothing names yet. Raises OSError."""
+    """Holds a shared lock of a folder while files are added that are not referenced yet.
+
+    Raises OSError.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with contextlib.suppress(OSError):  # a file system without locks
+        with contextlib.suppress(OSError):  # File system without locks
             fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
     finally:
@@ -106,7 +110,10 @@ def sharing(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[bool]:
-    """Gives whether no process is `sharing` a folder, and lets none begin during the block. On a file system without locks that is not known."""
+    """Yields whether no process is `sharing` a folder. Lets none begin during the block.
+
+    Unknown on a file system without locks.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -124,11 +131,12 @@ def alone(folder: Path) -> Iterator[bool]:
 
 
 def _try(path: Path) -> int | None:
-    """The descriptor of a lock, or None if another process holds it."""
+    """Returns the descriptor of a lock, or None if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever held it has removed the file, and a third process may have made another one since.
+        # The previous holder removed the file, and a third process may have created another one
+        # since.
         if os.fstat(descriptor).st_ino == path.stat().st_ino:
             return descriptor
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Real hosts: transports measured in turns between two of them, and the server for that.
+"""Real hosts: comparison of transports between two of them, and the server for it.
 
 measured = acklab.perf("server.example", fingerprint="sha256:…", repeat=5)
 measured.frame                     # Polars, a row for each measurement
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 PORT = core.PORT
-"""The port of the tools if none is given; QUIC has the next one."""
+"""The default port of the tools. QUIC uses the next one."""
 DEFAULT_CONTENDERS = "tack,quic,tcp"
-"""What is measured if nothing is named."""
+"""The default contenders."""
 
 _SHOWN = (
     ("goodput", "Mbps", 2),
@@ -36,7 +36,7 @@ _SHOWN = (
     ("p95_rtt", "ms", 2),
     ("cpu_per_gigabyte", "s/GB", 2),
 )
-"""The metrics of the table, with unit and decimals."""
+"""The metrics of the table, with units and decimals."""
 _TITLES = {
     "goodput": "goodput",
     "retransmitted_share": "retransmitted",
@@ -53,72 +53,78 @@ class Measurement:
     """One measurement of one transport."""
 
     round: int
-    """Counted from 0."""
+    """Index from 0."""
     contender: str
-    """What was measured, as it was named."""
+    """The contender, as named by the user."""
     transport: str
     """"tack", "quic" or "tcp"."""
     congestion: str | None
     """The sender's congestion controller."""
     reverse: bool
-    """Whether the server has sent."""
+    """Whether the server sent."""
     streams: int
-    """Parallel streams, each a connection of its own."""
+    """Parallel streams, each on its own connection."""
     seconds: float
-    """Time from the first octet that arrived to the end [s]."""
+    """Time from the first byte that arrived to the end [s]."""
     octets: int
-    """Octets that the receiving application has read in this time."""
+    """Bytes that the receiving application read in this time."""
     goodput: float
-    """These octets over this time [Mbps]."""
+    """These bytes per this time [Mbps]."""
     data_packets: int
-    """Packets with data that the sender has sent, retransmissions among them."""
+    """Packets with data that the sender sent, including retransmissions."""
     retransmissions: int
     """Retransmitted packets."""
     retransmitted_share: float | None
     """Their share of the packets with data [%]."""
     acks: int
-    """Acknowledgments that the receiver has sent: packets without data; over QUIC, ACK frames."""
+    """Acknowledgments that the receiver sent: packets without data; over QUIC, ACK frames."""
     acks_per_second: float
-    """The same in a second."""
+    """The same per second."""
     mean_rtt: float | None
-    """The mean of the sender's smoothed round-trip time under load [ms]."""
+    """Mean of the sender's smoothed RTT under load [ms]."""
     p95_rtt: float | None
-    """The 95th percentile of its samples, of which there is one each 20 ms [ms]."""
+    """95th percentile of samples of the smoothed RTT, one per 20 ms [ms]."""
     cpu_sender: float
-    """Processor time of the sender's process [s]."""
+    """CPU time of the sender's process [s]."""
     cpu_receiver: float
-    """Processor time of the receiver's process [s]."""
+    """CPU time of the receiver's process [s]."""
     cpu_per_gigabyte: float | None
-    """Processor time of both for 10⁹ octets [s]."""
+    """CPU time of both per 10⁹ bytes [s]."""
 
 
 @dataclass(frozen=True)
 class Perf:
-    """Measurements of several transports in turns."""
+    """Measurements of several transports in alternation."""
 
     host: str
     """The server."""
     rows: tuple[Measurement, ...]
-    """By round, and within a round as the contenders were named."""
+    """Ordered by round, and within a round as the contenders were given."""
 
     @property
     def contenders(self) -> tuple[str, ...]:
-        """What was measured, as it was named."""
+        """Returns the contenders, as named by the user."""
         return tuple(dict.fromkeys(row.contender for row in self.rows))
 
     @property
     def frame(self) -> "pl.DataFrame":
-        """A row for each measurement."""
+        """Returns a row per measurement."""
         import polars as pl
 
         return pl.DataFrame([dataclasses.asdict(row) for row in self.rows], infer_schema_length=None)
 
     def interval(self, contender: str, metric: str) -> Interval:
-        """The mean of a metric over the rounds with its 95 % interval (Student's t). Raises UsageError for an unknown name."""
+        """Returns the mean of a metric over the rounds with its 95 % interval (Student's t).
+
+        Raises UsageError for an unknown name.
+        """
         return mean_interval(self._values(contender, metric))
 
     def ratio(self, contender: str, other: str, metric: str = "goodput") -> Interval:
-        """The geometric mean of the ratios of two contenders, round by round, with its 95 % interval."""
+        """Returns the geometric mean of the ratios of two contenders per round.
+
+        It has a 95 % interval.
+        """
         return ratio_interval(self._values(contender, metric), self._values(other, metric))
 
     def _values(self, contender: str, metric: str) -> list[float | None]:
@@ -130,7 +136,7 @@ class Perf:
 
     @property
     def table(self) -> Table:
-        """Contenders side by side, with the intervals of their means."""
+        """Returns contenders side by side, with the intervals of their means."""
         rows, best = [], set()
         for line, (name, unit, decimals) in enumerate(_SHOWN):
             found = [self.interval(contender, name) for contender in self.contenders]
@@ -141,7 +147,7 @@ class Perf:
 
     @property
     def conclusion(self) -> str:
-        """Which contender is fastest, by how much, and whether that may be chance."""
+        """Returns which contender is fastest, by how much, and whether this is significant."""
         ranked = sorted(self.contenders, key=lambda contender: -self.interval(contender, "goodput").mean)
         first = self.interval(ranked[0], "goodput")
         if len(ranked) == 1:
@@ -151,23 +157,23 @@ class Perf:
             others.append("tcp")
         sentences = [self._compared(ranked[0], other) for other in others]
         if first.count < 2:
-            sentences.append("One round has no interval: --repeat 5 tells whether this is more than chance.")
-        return f"{ranked[0]} is the fastest with {first.mean:.2f} Mbps. " + " ".join(sentences)
+            sentences.append("One round has no interval; add --repeat 5 to test the significance.")
+        return f"{ranked[0]} is fastest with {first.mean:.2f} Mbps. " + " ".join(sentences)
 
     def _compared(self, first: str, other: str) -> str:
         ratio = self.ratio(first, other)
         if math.isnan(ratio.mean):
-            return f"{other} has delivered nothing."
+            return f"{other} delivered nothing."
         text = f"That is {(ratio.mean - 1) * 100:.1f} % more than {other}"
         if math.isnan(ratio.low):
             return text + "."
         within = f"{text} (95 % interval over {ratio.count} rounds: {_percent(ratio.low)} to {_percent(ratio.high)})"
         if ratio.low > 1:
             return within + ", and the interval excludes zero."
-        return within + ", but the interval includes zero: it may be chance."
+        return within + ", but the interval includes zero: not significant."
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values; intervals have their mean, low and high."""
+        """Returns plain values. Intervals have their mean, low and high."""
         summary = [
             {
                 "contender": contender,
@@ -213,16 +219,21 @@ def perf(
     watch: Callable[[dict[str, Any]], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> Perf:
-    """Measures transports in turns between this host and one on which `acklab serve` runs.
+    """Measures transports in alternation between this host and one that runs `acklab serve`.
 
-    Each contender is measured for `time` seconds (10 if `bytes` says nothing else), or until `bytes` octets have arrived, in each of `repeat`
-    rounds. With `reverse` the server sends. Each of the `parallel` streams is a connection of its own, to which the application writes at `bitrate` bits per second at most.
+    Each contender is measured in each of `repeat` rounds: for `time` seconds (default: 10), or
+    until `bytes` bytes have arrived. With `reverse`, the server sends. Each of the `parallel`
+    streams has its own connection, to which the application writes at most `bitrate` bits per
+    second.
 
-    The server is believed by its `fingerprint`, by certificates of `authorities`, or if the file `known_hosts` has it (default: that of the
-    state folder). One that is unknown there is refused, unless `accept_new` is set or `ask`, which is given its fingerprint, returns True. The kernel's TCP is neither encrypted nor authenticated.
+    The server is trusted by its `fingerprint`, by certificates of `authorities`, or by the file
+    `known_hosts` (default: that of the state folder). An unknown server is refused, unless
+    `accept_new` is set, or `ask` returns True for its fingerprint. The kernel's TCP is neither
+    encrypted nor authenticated.
 
-    `watch` is called with what happens meanwhile; TLS secrets are appended to `keys`, and the folder `qlog` gets a log of this end of each connection of TACK, those
-    that control measurements included. Raises UsageError, RunError, and Cancelled once `cancel` is cancelled.
+    `watch` is called with the progress. TLS secrets are appended to `keys`. The folder `qlog`
+    receives a log of this end of each TACK connection, including those that control measurements.
+    Raises UsageError, RunError, and Cancelled once `cancel` is cancelled.
     """
     names = contenders if isinstance(contenders, str) else ",".join(contenders)
     if time is None and bytes is None:
@@ -252,7 +263,7 @@ def perf(
 
 
 def needs_trust(contenders: str) -> bool:
-    """Whether a contender is encrypted: TACK or QUIC."""
+    """Returns whether a contender is encrypted: TACK or QUIC."""
     return any(name.strip().split(":")[0] in ("tack", "quic") for name in contenders.split(","))
 
 
@@ -264,10 +275,10 @@ def believed(
     accept_new: bool = False,
     ask: Callable[[str], bool] | None = None,
 ) -> str:
-    """The fingerprint by which a server is known.
+    """Returns the fingerprint of a trusted server.
 
-    One that is unknown is believed from now on if `accept_new` is set, or if `ask`, which is given its fingerprint, returns True.
-    Otherwise raises RunError.
+    An unknown server is trusted from now on if `accept_new` is set, or if `ask` returns True for
+    its fingerprint. Otherwise raises RunError.
     """
     known = core.known_fingerprint(host, port, file)
     if known is not None:
@@ -275,8 +286,8 @@ def believed(
     offered = core.offered_fingerprint(host, port)
     if not accept_new and not (ask is not None and ask(offered)):
         raise RunError(
-            f"{host}:{port}: the server is unknown, and shows {offered}; expected --fingerprint {offered} if that is what "
-            "`acklab serve` has printed there, --accept-new, or --ca with certificates of authorities"
+            f"{host}:{port}: the server is unknown and presents {offered}; if the server prints the same, add --fingerprint {offered}; "
+            "otherwise --accept-new, or --ca with certificates of authorities"
         )
     core.remember_fingerprint(host, port, offered, file)
     return offered
@@ -294,13 +305,17 @@ def serve(
     tell: Callable[[str], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> None:
-    """Serves measurements until Ctrl-C, or until `cancel` is cancelled, and then tells the clients.
+    """Serves measurements until Ctrl-C or `cancel`, and then notifies the clients.
 
-    A measurement that is going on when `cancel` is cancelled has the time `drain` to end, such as "10s". Ctrl-C ends it at once.
+    After `cancel`, a running measurement has the time `drain` to finish, such as "10s". Ctrl-C
+    stops it at once.
 
-    It listens at `addresses` (default: all) on UDP and TCP `port`, and on UDP `port` + 1 for QUIC; 0 is any free port. Without a `certificate` and a `key`, in PEM, it
-    makes its own on the first run and keeps them in the folder `state` (default: `$XDG_STATE_HOME/acklab`). `ready` is called with the port and the
-    fingerprint once clients may come, `tell` with a line for each measurement. Raises UsageError and RunError.
+    Listens on `addresses` (default: all): on UDP and TCP `port`, and on UDP `port` + 1 for QUIC; 0
+    selects a free port. Without a `certificate` and a `key` in PEM, creates both on the first run
+    and stores them in the folder `state` (default: `$XDG_STATE_HOME/acklab`). `ready` is called
+    with the port and the fingerprint once clients may connect, `tell` with a line per measurement.
+
+    Raises UsageError and RunError.
     """
     core.serve(
         list(addresses),
@@ -319,12 +334,18 @@ _DECIMAL, _BINARY = 1000, 1024
 
 
 def bits_per_second(text: str) -> int:
-    """A rate such as "500K", "10M" or "1G", in bits per second, with decimal prefixes as iperf3 has them. Raises UsageError."""
+    """Returns a rate such as "500K", "10M" or "1G" in bits per second.
+
+    Prefixes are decimal, as in iperf3. Raises UsageError.
+    """
     return _amount(text, _DECIMAL, "a rate such as 500K, 10M or 1G")
 
 
 def octets(text: str) -> int:
-    """A size such as "10M", in octets, with binary prefixes as iperf3 has them. Raises UsageError."""
+    """Returns a size such as "10M" in bytes.
+
+    Prefixes are binary, as in iperf3. Raises UsageError.
+    """
     return _amount(text, _BINARY, "a size such as 500K, 10M or 1G")
 
 

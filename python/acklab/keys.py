@@ -1,7 +1,8 @@
-"""The keys of a scenario, read from its schema: what each means, which values it takes, and what holds without it.
+"""The keys of a scenario, from its schema: their meaning, values and defaults.
 
-A key is written as in `--set`, without the numbers and names of tables in a list: `link.forward.rate`. Where a table has variants, the name
-of the variant stands behind the key that chooses it: `flow.ack.tack.beta` is the key `beta` of the ACK policy `tack`.
+A key is written as in `--set`, without the indices and names of tables in a list:
+`link.forward.rate`. If a table has variants, the name of the variant follows the key that selects
+it: `flow.ack.tack.beta` is the key `beta` of the ACK policy `tack`.
 """
 
 import dataclasses
@@ -27,7 +28,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Value:
-    """A value that a key takes by name, and what it means."""
+    """A named value of a key, and its meaning."""
 
     name: str
     meaning: str
@@ -38,46 +39,48 @@ class Key:
     """A key of a scenario."""
 
     path: str
-    """As in `flow.ack.tack.beta`."""
+    """The path, such as `flow.ack.tack.beta`."""
     meaning: str
-    """In one or more sentences, with its source where it has one."""
+    """One or more sentences, with the source if there is one."""
     takes: str
-    """What it is set to, in words."""
+    """The type of its values, in words."""
     values: tuple[Value, ...]
-    """The names that it takes, if it takes names: of the variants of a table too."""
+    """The names that it accepts, including names of variants of a table."""
     default: str
-    """What holds without it, as TOML; empty if nothing does, or if a preset decides."""
+    """The default as TOML; empty if there is none, or if a preset defines it."""
     required: bool
-    """Whether the table that holds it is refused without it."""
+    """Whether its table requires it."""
     is_table: bool
     """Whether it holds other keys."""
     examples: tuple[str, ...] = ()
-    """Some values."""
+    """Example values."""
     tag: str = ""
-    """The key inside of it that chooses its variant by one of `values`, such as `policy`."""
+    """The key within it that selects its variant by one of `values`, such as `policy`."""
     by_name: bool = True
-    """Whether it takes one of `values` itself: not where only the table that holds `tag` does."""
+    """Whether it accepts one of `values` directly, and not only a table with `tag`."""
 
 
 @functools.cache
 def keys() -> tuple[Key, ...]:
-    """All keys of a scenario, each after the key that holds it."""
+    """Returns all keys of a scenario, each after the key that holds it."""
     schema = core.schema()
     return tuple(_walk(schema, ""))
 
 
 def find(path: str) -> list[Key]:
-    """The keys that `path` means: the whole path, or its end (`tack.beta`). Numbers and names of tables in lists may stand in it.
+    """Returns the keys that match `path`: the whole path, or its end (`tack.beta`).
 
-    Raises UsageError if there is none, with those that are written alike.
+    The path may have indices and names of tables in lists.
+
+    Raises UsageError with similar names if there is none.
     """
     wanted = tuple(part for part in path.split(".") if part)
-    # Behind the first key, the number or the name of a table in a list.
+    # After the first key, an index or the name of a table in a list is skipped.
     spelled = [wanted] if len(wanted) < 3 else [wanted, (wanted[0], *wanted[2:])]
     for matches in (_is_path, _is_end, _is_outline):
         if found := [key for key in keys() if any(matches(tuple(key.path.split(".")), parts) for parts in spelled if parts)]:
             return found
-    raise UsageError(f"no key of a scenario is called `{path}`{_hint(wanted)}; `acklab explain` lists the first ones")
+    raise UsageError(f"found no key `{path}` of a scenario{_hint(wanted)}; `acklab explain` lists the top-level keys")
 
 
 def _hint(wanted: Sequence[str]) -> str:
@@ -94,13 +97,16 @@ def _is_end(path: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _is_outline(path: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether `path` has all parts of `wanted` in this order: the names of variants may be left out."""
+    """Returns whether `path` has all parts of `wanted` in this order.
+
+    Names of variants may be omitted.
+    """
     rest = iter(path)
     return (path[0], path[-1]) == (wanted[0], wanted[-1]) and all(part in rest for part in wanted)
 
 
 def below(path: str) -> list[Key]:
-    """The keys that the table `path` holds itself: those of its variants behind their names."""
+    """Returns the keys of the table `path`, and those of its variants after their names."""
     depth = path.count(".") + 1 if path else 0
     inside = [key for key in keys() if not path or key.path.startswith(path + ".")]
     variants = {value.name for key in keys() if key.path == path for value in key.values}
@@ -146,7 +152,7 @@ def _alternatives(schema: Schema) -> Iterator[Schema]:
 
 
 def _variants(schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """The variants of a table, each with the key whose value chooses it."""
+    """Yields the variants of a table, each with the key whose value selects it."""
     for alternative in _alternatives(schema):
         for name, value in alternative.get("properties", {}).items():
             if "const" in value:
@@ -173,7 +179,7 @@ def _values(schema: Schema) -> Iterator[Value]:
 
 
 def _takes_text(schema: Schema) -> bool:
-    """Whether a name may stand in place of a table."""
+    """Returns whether a name is accepted in place of a table."""
     return any("properties" not in node and ("enum" in node or node.get("type") == "string") for node in _alternatives(schema))
 
 
@@ -214,7 +220,7 @@ def _bounds(schema: Schema) -> str:
     if low and high is not None:
         return f" from {low} to {high}"
     if low:
-        return f", {low} at least"
+        return f", at least {low}"
     return f" up to {high}" if high is not None else ""
 
 
@@ -236,7 +242,7 @@ def _toml(value: object) -> str:
 
 
 def pages() -> dict[str, str]:
-    """The reference of all keys as Markdown: of each table by its name, with one for the settings of each transport."""
+    """Returns the reference of all keys as Markdown: a page per table and per transport."""
     transports = [f"flow.transport.{value.name}" for value in find("flow.transport")[0].values]
     shared = {path.removeprefix(f"{transport}.") for transport in transports for path in (key.path for key in below(transport))}
     found: dict[str, list[str]] = {name: [] for name in (*(key.path for key in below("")), *transports)}
@@ -246,9 +252,9 @@ def pages() -> dict[str, str]:
         if transport in found and len(parts) > 3:
             found[transport].append(_entry(key, key.path.removeprefix("flow.transport.")))
         elif parts[0] == "flow" and len(parts) > 1 and (parts[1] in shared or transport in found):
-            continue  # the same keys, written beside the name of the transport
+            continue  # The same keys, written beside the name of the transport
         elif parts[:3] == ["pep", "side", "transport"] and len(parts) > 3:
-            continue  # those of a flow's transport
+            continue  # Keys of a flow's transport
         else:
             found[parts[0]].append(_entry(key, key.path))
     return {name: _page(name, entries) for name, entries in found.items()}
@@ -263,7 +269,7 @@ def _page(name: str, entries: Sequence[str]) -> str:
 
 
 def _entry(key: Key, name: str) -> str:
-    """A key with its heading, whose anchor is its path."""
+    """Returns a key with its heading, whose anchor is its path."""
     level = "#" if "." not in key.path else "##"
     facts = [key.takes[:1].upper() + key.takes[1:] + "."]
     facts += ["Required."] if key.required else []
@@ -280,7 +286,9 @@ def _cell(text: str) -> str:
 
 
 def explain(path: str) -> str:
-    """What is to be said of a key in a terminal: of all that `path` may mean, those that say the same once.
+    """Returns the explanation of a key for a terminal.
+
+    Covers all keys that match `path`; equal explanations appear once.
 
     Raises UsageError if there is no such key.
     """
@@ -302,7 +310,7 @@ def _explained(key: Key, paths: Sequence[str]) -> str:
     lines += ["  Keys:"] if inner else []
     lines += [_line(inside.path.rsplit(".", 1)[1], inside.meaning) for inside in inner]
     others = sorted(set(paths) - {shortest})
-    return "\n".join([*lines, *(_wrapped(f"The same: {', '.join(others)}", "  ") if others else [])])
+    return "\n".join([*lines, *(_wrapped(f"Same as: {', '.join(others)}", "  ") if others else [])])
 
 
 def _line(name: str, meaning: str) -> str:

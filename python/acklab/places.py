@@ -1,6 +1,7 @@
-"""Places that hold results: a folder, or any other store that pyarrow.fs or fsspec reads and writes, such as S3.
+"""Places for results: a folder, or a store of pyarrow.fs or fsspec, such as S3.
 
-An object appears under its name only when it is whole. Its stamp, which whoever refers to it keeps, tells damage from what was written.
+An object appears under its name only when it is complete. References to it include its stamp, which
+detects damage.
 """
 
 import contextlib
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PART = 1 << 22
-"""Octets of an object that are read at a time where it is not needed as a whole."""
+"""Bytes per read of an object that is not needed as a whole."""
 _SPOOL = 1 << 26
-"""Octets of a remote object that are collected in memory before they are uploaded; more are collected in a file."""
+"""Bytes of a remote object that are buffered in memory before an upload. Larger objects are
+buffered in a file.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,36 +47,39 @@ class Stamp:
 
     @classmethod
     def of(cls, octets: bytes) -> "Stamp":
-        """The stamp of these octets."""
+        """Returns the stamp of these bytes."""
         return cls(len(octets), hashlib.sha256(octets).hexdigest())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Stamp":
-        """Reads the result of `to_dict`; other keys are ignored. Raises KeyError, ValueError, TypeError."""
+        """Reads the result of `to_dict`.
+
+        Ignores other keys. Raises KeyError, ValueError, TypeError.
+        """
         return cls(int(values["octets"]), str(values["sha256"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Returns plain values."""
         return asdict(self)
 
 
 def changed(name: str) -> str:
-    """What a file is called that was changed or damaged since it was written."""
-    return f"{name}: found damaged octets (their SHA-256 is another), expected what acklab wrote"
+    """Returns the message for a file that was changed or damaged after it was written."""
+    return f"{name}: checksum mismatch: the file was changed or damaged"
 
 
 class Writer(io.RawIOBase):
-    """A file that is written from its beginning to its end, with its stamp."""
+    """A file that is written sequentially, with its stamp."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._state, self._octets = file, hashlib.sha256(), 0
 
     def writable(self) -> bool:
-        """Always true."""
+        """Returns true."""
         return True
 
     def write(self, octets: Any) -> int:
-        """Writes octets."""
+        """Writes bytes."""
         view = memoryview(octets)
         self._state.update(view)
         self._file.write(view)
@@ -81,73 +87,86 @@ class Writer(io.RawIOBase):
         return view.nbytes
 
     def tell(self) -> int:
-        """Number of octets so far."""
+        """Returns the number of bytes so far."""
         return self._octets
 
     @property
     def stamp(self) -> Stamp:
-        """The stamp of what was written."""
+        """Returns the stamp of the written bytes."""
         return Stamp(self._octets, self._state.hexdigest())
 
 
 class Place(ABC):
-    """A folder of objects. Names have `/` between their parts. All methods raise StoreError with the full name of the object."""
+    """A folder of objects. Names have `/` between their parts.
+
+    All methods raise StoreError with the full name of the object.
+    """
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the folder itself is called."""
+        """Returns the name of the folder itself."""
 
     @abstractmethod
     def __truediv__(self, name: str) -> "Place":
-        """The place of a folder within."""
+        """Returns the place of a folder within."""
 
     @abstractmethod
     def folders(self) -> list[str]:
-        """The names of the folders directly in it, sorted, without hidden ones."""
+        """Returns the names of the folders directly in it, sorted, without hidden ones."""
 
     @abstractmethod
     def name_of(self, name: str) -> str:
-        """The full name of an object, for messages."""
+        """Returns the full name of an object, for messages."""
 
     @abstractmethod
     def names(self, folder: str) -> list[str]:
-        """The names of the objects directly in a folder, sorted; none if there is no such folder."""
+        """Returns the sorted names of objects directly in a folder; none for a missing folder."""
 
     @abstractmethod
     def exists(self, name: str) -> bool:
-        """Whether there is such an object."""
+        """Returns whether the object exists."""
 
     @abstractmethod
     def read(self, name: str) -> bytes:
-        """The octets of an object."""
+        """Returns the bytes of an object."""
 
     @abstractmethod
     def opened(self, name: str) -> contextlib.AbstractContextManager[Any]:
-        """An object as a file that is read in any order."""
+        """Opens an object as a file with random access."""
 
     @abstractmethod
     def creating(self, name: str) -> contextlib.AbstractContextManager[Writer]:
-        """A file to write to, which becomes the object at the end of the block; nothing is left of it if the block fails."""
+        """Opens a file that becomes the object at the end of the block.
+
+        Leaves nothing if the block fails.
+        """
 
     @abstractmethod
     def remove(self, name: str) -> None:
         """Removes an object, if it is there."""
 
     def clean(self, folder: str) -> None:  # noqa: B027 - a store without temporary files has none to remove
-        """Removes what killed processes have left in a folder."""
+        """Removes files that killed processes left in a folder."""
 
     def sharing(self, folder: str) -> contextlib.AbstractContextManager[None]:
-        """A block in which files of a folder that nothing names yet are not removed as those of a killed process. A store without locks has none."""
+        """Protects unreferenced new files of a folder from removal during the block.
+
+        Otherwise they count as files of a killed process. A store without locks has no such
+        protection.
+        """
         return contextlib.nullcontext()
 
     def alone(self, folder: str) -> contextlib.AbstractContextManager[bool]:
-        """Gives whether no process is in a block of `sharing`, as far as that is known."""
+        """Yields whether no process is in a block of `sharing`, as far as that is known."""
         return contextlib.nullcontext(enter_result=False)
 
     @abstractmethod
     def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """Waits until no other process is in a block of this name. A store that has no locks does not wait."""
+        """Waits until no other process is in a block of this name.
+
+        A store without locks does not wait.
+        """
 
     def write(self, name: str, octets: bytes) -> Stamp:
         """Writes an object."""
@@ -160,14 +179,17 @@ class Place(ABC):
         self.write(name, json_text(value).encode())
 
     def read_json(self, name: str, expected: str) -> Any:
-        """Reads a JSON document; `expected` says in an error what it should have been."""
+        """Reads a JSON document. `expected` names it in errors."""
         try:
             return json.loads(self.read(name))
         except (ValueError, RecursionError) as error:
             raise StoreError(f"{self.name_of(name)}: found damaged JSON ({error}), expected {expected}") from error
 
     def verify(self, name: str, stamp: Stamp) -> None:
-        """Raises StoreError if an object is not as it was written. In a process it is read once, and again after a change of its size, times or place."""
+        """Raises StoreError if an object differs from its stamp.
+
+        A process reads an object once, and again after a change of its size, times or place.
+        """
         key, full = self.state(name), self.name_of(name)
         if key is not None and _VERIFIED.get(full) == (stamp, key):
             return
@@ -177,7 +199,7 @@ class Place(ABC):
                 digest.update(part)
                 octets += len(part)
         if octets != stamp.octets:
-            raise StoreError(f"{full}: found {octets} octets, expected the {stamp.octets} that acklab wrote")
+            raise StoreError(f"{full}: found {octets} bytes, expected {stamp.octets}")
         if digest.hexdigest() != stamp.sha256:
             raise StoreError(changed(full))
         if key is not None:
@@ -185,10 +207,13 @@ class Place(ABC):
 
     @abstractmethod
     def state(self, name: str) -> tuple[object, ...] | None:
-        """Values that change with an object. None if the store has no times."""
+        """Returns values that change with an object, or None if the store has no times."""
 
     def table(self, name: str, stamp: Stamp | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """A table of Parquet, with all its columns or some. With a stamp, it must be as it was written."""
+        """Returns a Parquet table, with all or some of its columns.
+
+        With a stamp, the file must match it.
+        """
         octets, full = self.read(name), self.name_of(name)
         if stamp is not None and has_frame(octets) and Stamp.of(octets) != stamp:
             raise StoreError(changed(full))
@@ -198,7 +223,10 @@ class Place(ABC):
             raise StoreError(what_was_found(full, octets, error)) from error
 
     def schema(self, name: str) -> pa.Schema:
-        """The schema of a table of Parquet, of which no more than its end is read. Its metadata tell where it comes from."""
+        """Returns the schema of a Parquet table and reads only its footer.
+
+        The metadata of the schema have the provenance.
+        """
         try:
             with self.opened(name) as file:
                 return pq.read_schema(file)
@@ -206,9 +234,12 @@ class Place(ABC):
             raise StoreError(what_was_found(self.name_of(name), self.read(name), error)) from error
 
     def table_names(self) -> list[str]:
-        """The names of the tables directly in it, sorted; raises StoreError if there are none."""
+        """Returns the sorted names of the tables directly in the folder.
+
+        Raises StoreError if there are none.
+        """
         if self.path is not None and not self.path.is_dir():
-            raise StoreError(f"{self}: found no such folder, expected one with results of acklab (*.parquet)")
+            raise StoreError(f"{self}: no such folder, expected one with results of acklab (*.parquet)")
         names = [name.removesuffix(".parquet") for name in self.names("") if name.endswith(".parquet")]
         if not names:
             raise StoreError(f"{self}: found no table, expected a folder with results of acklab (*.parquet)")
@@ -217,12 +248,12 @@ class Place(ABC):
     @property
     @abstractmethod
     def path(self) -> Path | None:
-        """The folder, if it is one of this machine."""
+        """Returns the folder if it is on this machine."""
 
 
 @dataclass(frozen=True)
 class LocalPlace(Place):
-    """A folder of this machine, or of a network file system."""
+    """A folder of this machine or of a network file system."""
 
     folder: Path
 
@@ -231,69 +262,73 @@ class LocalPlace(Place):
 
     @property
     def path(self) -> Path:
-        """The folder."""
+        """Returns the folder."""
         return self.folder
 
     @property
     def name(self) -> str:
-        """The name of the folder."""
+        """Returns the name of the folder."""
         return self.folder.resolve().name
 
     def __truediv__(self, name: str) -> "LocalPlace":
         return LocalPlace(self.folder / name)
 
     def folders(self) -> list[str]:
-        """The names of the folders directly in it, sorted, without hidden ones."""
+        """Returns the names of the folders directly in it, sorted, without hidden ones."""
         try:
             return sorted(path.name for path in self.folder.iterdir() if path.is_dir() and not path.name.startswith("."))
         except OSError as error:
-            raise StoreError(f"{self}: cannot read it: {reason(error)}") from error
+            raise StoreError(f"{self}: cannot be read: {reason(error)}") from error
 
     def name_of(self, name: str) -> str:
-        """The path of an object."""
+        """Returns the path of an object."""
         return str(self.folder / name)
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files directly in a folder, without hidden ones."""
+        """Returns the names of the files directly in a folder, without hidden ones."""
         try:
             with os.scandir(self.folder / folder) as entries:
                 return sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
-            raise StoreError(f"{self.name_of(folder)}: cannot read it: {reason(error)}") from error
+            raise StoreError(f"{self.name_of(folder)}: cannot be read: {reason(error)}") from error
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Returns whether the file exists."""
         return (self.folder / name).is_file()
 
     def read(self, name: str) -> bytes:
-        """The octets of a file."""
+        """Returns the bytes of a file."""
         try:
             return (self.folder / name).read_bytes()
         except OSError as error:
-            raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+            raise StoreError(f"{self.name_of(name)}: cannot be read: {reason(error)}") from error
 
     def state(self, name: str) -> tuple[object, ...]:
-        """Place, size and times of a file. The time of its change of status cannot be set: it moves even if that of its content is put back."""
+        """Returns place, size and times of a file.
+
+        The time of status change cannot be set: it changes even if the time of modification is
+        restored.
+        """
         try:
             found = (self.folder / name).stat()
         except OSError as error:
-            raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+            raise StoreError(f"{self.name_of(name)}: cannot be read: {reason(error)}") from error
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     @contextlib.contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
-        """A file, opened."""
+        """Opens a file for reading."""
         try:
             with (self.folder / name).open("rb") as file:
                 yield file
         except OSError as error:
-            raise StoreError(f"{self.name_of(name)}: cannot read it: {reason(error)}") from error
+            raise StoreError(f"{self.name_of(name)}: cannot be read: {reason(error)}") from error
 
     @contextlib.contextmanager
     def creating(self, name: str) -> Iterator[Writer]:
-        """A file to write to."""
+        """Opens a file for writing."""
         with writing(self.folder / name) as temporary, temporary.open("wb") as file:
             yield Writer(file)
 
@@ -302,7 +337,7 @@ class LocalPlace(Place):
         try:
             (self.folder / name).unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.name_of(name)}: cannot remove it: {reason(error)}") from error
+            raise StoreError(f"{self.name_of(name)}: cannot be removed: {reason(error)}") from error
 
     def clean(self, folder: str) -> None:
         """Removes temporary files of processes that no longer run."""
@@ -310,16 +345,16 @@ class LocalPlace(Place):
 
     @contextlib.contextmanager
     def sharing(self, folder: str) -> Iterator[None]:
-        """Holds a lock of the folder, which is made if it is missing."""
+        """Holds a lock of the folder, which is created if it is missing."""
         path = make_folder(self.folder / folder)
         try:
             with sharing(path):
                 yield
         except OSError as error:
-            raise StoreError(f"{path}: cannot write it: {reason(error)}") from error
+            raise StoreError(f"{path}: cannot be written: {reason(error)}") from error
 
     def alone(self, folder: str) -> contextlib.AbstractContextManager[bool]:
-        """Gives whether no process holds that lock."""
+        """Returns whether no process holds that lock."""
         return alone(self.folder / folder)
 
     def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
@@ -342,32 +377,32 @@ class RemotePlace(Place):
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """Returns the last part of the path."""
         return self.full("").rstrip("/").rpartition("/")[2]
 
     def __truediv__(self, name: str) -> "RemotePlace":
         return RemotePlace(self.name_of(name))
 
     def folders(self) -> list[str]:
-        """The last parts of the common beginnings of names."""
+        """Returns the last parts of the common prefixes of names."""
         return self._listed("", "Directory")
 
     @property
     def filesystem(self) -> "fs.FileSystem":
-        """The filesystem of Arrow."""
+        """Returns the filesystem of Arrow."""
         return _filesystem(self.url)[0]
 
     def full(self, name: str) -> str:
-        """The path of an object in the filesystem."""
+        """Returns the path of an object in the filesystem."""
         return f"{_filesystem(self.url)[1]}/{name}"
 
     def name_of(self, name: str) -> str:
-        """The URL of an object."""
+        """Returns the URL of an object."""
         url, question, options = self.url.partition("?")
         return f"{url.rstrip('/')}/{name}{question}{options}"
 
     def names(self, folder: str) -> list[str]:
-        """The names of the objects directly in a folder."""
+        """Returns the names of the objects directly in a folder."""
         return self._listed(folder, "File")
 
     def _listed(self, folder: str, kind: str) -> list[str]:
@@ -379,14 +414,14 @@ class RemotePlace(Place):
         return sorted(name for name in names if not name.startswith("."))
 
     def exists(self, name: str) -> bool:
-        """Whether there is such an object."""
+        """Returns whether the object exists."""
         from pyarrow import fs
 
         with self._faults(name):
             return bool(self.filesystem.get_file_info(self.full(name)).type == fs.FileType.File)
 
     def read(self, name: str) -> bytes:
-        """The octets of an object."""
+        """Returns the bytes of an object."""
         with self._faults(name), self.filesystem.open_input_stream(self.full(name)) as file:
             return cast(bytes, file.read())
 
@@ -398,19 +433,19 @@ class RemotePlace(Place):
 
     @contextlib.contextmanager
     def opened(self, name: str) -> "Iterator[pa.NativeFile]":
-        """An object, of which only the ranges are fetched that are read."""
+        """Opens an object. Only the ranges that are read are fetched."""
         with self._faults(name), self.filesystem.open_input_file(self.full(name)) as file:
             yield file
 
     @contextlib.contextmanager
     def creating(self, name: str) -> Iterator[Writer]:
-        """A file to write to, which is uploaded at the end."""
+        """Opens a file that is uploaded at the end."""
         with tempfile.SpooledTemporaryFile(_SPOOL) as file:
             yield Writer(cast(BinaryIO, file))
             file.seek(0)
             with self._faults(name):
                 self.filesystem.create_dir(self.full(name).rpartition("/")[0], recursive=True)
-                # The object appears when the upload is complete: an upload that is cut off leaves none.
+                # The object appears when the upload is complete. An interrupted upload leaves none.
                 with self.filesystem.open_output_stream(self.full(name)) as out:
                     while part := file.read(_PART):
                         out.write(part)
@@ -430,19 +465,19 @@ class RemotePlace(Place):
         try:
             yield
         except FileNotFoundError as error:
-            raise StoreError(f"{self.name_of(name)}: cannot read it: No such file or directory") from error
+            raise StoreError(f"{self.name_of(name)}: cannot be read: No such file or directory") from error
         except (OSError, pa.ArrowException) as error:
             raise StoreError(f"{self.name_of(name)}: {error}") from error
 
 
 _VERIFIED: dict[str, tuple[Stamp, tuple[object, ...]]] = {}
-"""The stamp of each object that was found to be as it was written, and its state at that time."""
+"""Stamps of verified objects, and their states at that time."""
 
 _FILESYSTEMS: dict[str, tuple[Any, str]] = {}
 
 
 def _filesystem(url: str) -> "tuple[fs.FileSystem, str]":
-    """The filesystem of a URL, and the path in it. It is opened once."""
+    """Returns the filesystem of a URL and the path in it. It is opened once."""
     if url not in _FILESYSTEMS:
         from pyarrow import fs
 
@@ -454,9 +489,7 @@ def _filesystem(url: str) -> "tuple[fs.FileSystem, str]":
 
                 of_fsspec, path = fsspec.core.url_to_fs(url)
             except ImportError as error:
-                raise UsageError(
-                    f"{url}: {refused}; other protocols need the package fsspec and the one that it names"
-                ) from error
+                raise UsageError(f"{url}: {refused}; other protocols require fsspec and its package for the protocol") from error
             except (ValueError, OSError) as error:
                 raise UsageError(f"{url}: {error}") from error
             found = fs.PyFileSystem(fs.FSSpecHandler(of_fsspec))
@@ -465,12 +498,15 @@ def _filesystem(url: str) -> "tuple[fs.FileSystem, str]":
 
 
 def is_url(given: object) -> bool:
-    """Whether this is the URL of a store, such as s3://bucket/folder."""
+    """Returns whether this is the URL of a store, such as s3://bucket/folder."""
     return isinstance(given, str) and _URL.match(given) is not None
 
 
 def place_of(given: object, what: str) -> Place:
-    """The place that somebody gave as the argument `what`: a folder, or a URL such as s3://bucket/folder. Raises UsageError."""
+    """Returns the place for the argument `what`: a folder, or a URL such as s3://bucket/folder.
+
+    Raises UsageError.
+    """
     if isinstance(given, Place):
         return given
     if isinstance(given, str) and given.startswith("file://"):

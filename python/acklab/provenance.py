@@ -1,4 +1,4 @@
-"""Where a result comes from: all that is needed to repeat its run."""
+"""The provenance of a result: everything that is needed to repeat its run."""
 
 import json
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from acklab.errors import StoreError
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a result comes from."""
+    """The provenance of a result."""
 
     scenario: dict[str, Any]
-    """The scenario in full, presets resolved."""
+    """The complete scenario, with presets resolved."""
     seed: int
     revision: str
-    """The commit that the core was built from."""
+    """The commit from which the core was built."""
     version: str
     command: str
     """The command that repeats the run."""
 
     def metadata(self) -> dict[str, str]:
-        """Keys and values of the metadata of a Parquet file."""
+        """Returns keys and values of the metadata of a Parquet file."""
         return {
             "acklab.scenario": json.dumps(self.scenario, sort_keys=True),
             "acklab.seed": str(self.seed),
@@ -33,7 +33,10 @@ class Provenance:
 
     @classmethod
     def of(cls, metadata: Mapping[bytes, bytes] | None, path: str) -> "Provenance":
-        """Reads what `metadata` wrote from the schema of a table; raises StoreError naming `path` if something is missing."""
+        """Reads the output of `metadata` from the schema of a table.
+
+        Raises StoreError, naming `path`, if something is missing.
+        """
         try:
             found = {key.decode(): value.decode() for key, value in (metadata or {}).items() if key.startswith(b"acklab.")}
             scenario = json.loads(found["acklab.scenario"])

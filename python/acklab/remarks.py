@@ -1,4 +1,7 @@
-"""Remarks on anomalies of a run: a flow starved, a queue only grew, the measurement window saw no data; and of a scenario, before it runs."""
+"""Remarks on anomalies of a run, and on a scenario before it runs.
+
+Anomalies are starved flows, queues that only grew, and measurement windows without data.
+"""
 
 import signal
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +13,14 @@ if TYPE_CHECKING:
     from acklab.result import Result
 
 STARVED = 0.01
-"""A flow starves if it gets less than this share of the mean of its competitors."""
+"""A flow is starved below this share of the mean of its competitors."""
 _NAMED = 4
-"""Flows that a remark names."""
+"""Maximum number of flows that a remark names."""
 GREW = 0.05
-"""A queue did not drain if it ends at its longest and has gained this share of all packets that left in the window."""
+"""Minimum growth of a queue that never drained, as a share of the packets that left in the window.
+
+The queue must also be at its maximum at the end.
+"""
 
 
 def remarks(result: "Result") -> list[str]:
@@ -24,11 +30,11 @@ def remarks(result: "Result") -> list[str]:
     programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []
     timing = result.arrow("timing").to_pylist() if "timing" in result.tables else []
     stopped = [
-        f"stopped at {row['stopped_time']:.1f} s, before its end: the tables are of what was measured by then"
+        f"stopped early at {row['stopped_time']:.1f} s: the tables cover the time until then"
         for row in timing
         if row.get("stopped_time") is not None
     ]
-    late = [f"not to be trusted: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
+    late = [f"results unreliable: {row['reasons']}" for row in timing if row["trusted"] != "yes"]
     return [
         *stopped,
         *late,
@@ -45,17 +51,17 @@ def remarks(result: "Result") -> list[str]:
 
 
 _UNFORTUNATE = {
-    "refused": "its connection was refused",
-    "closed": "its connection was closed by an application",
-    "failed": "its connection failed",
-    "idle-timeout": "its connection was given up, because nothing arrived for too long",
-    "reset": "its connection was reset",
-    "opening": "its handshake was not over at the end of the window",
+    "refused": "connection refused",
+    "closed": "connection closed by an application",
+    "failed": "connection failed",
+    "idle-timeout": "connection timed out: nothing arrived for too long",
+    "reset": "connection reset",
+    "opening": "handshake incomplete at the end of the window",
 }
 
 
 def _endings(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Connections that did not end well, and those that stand."""
+    """Returns remarks on connections that failed, and on those that are stalled."""
     found = []
     for flow in flows:
         ending, at = flow.get("ending"), flow.get("ending_time")
@@ -63,12 +69,12 @@ def _endings(flows: Sequence[Mapping[str, Any]]) -> list[str]:
             causes = [
                 f"{flow.get('total_rtos_l4'):,} retransmission timeouts in the window" if flow.get("total_rtos_l4") else "",
                 f"{flow['mean_in_flight_l4']:,.0f} segments in flight on average" if flow.get("mean_in_flight_l4") else "",
-                f"{flow['mean_blocked_l4']:,.0f} arrived and not read, behind a gap or for a slow reader"
+                f"{flow['mean_blocked_l4']:,.0f} received but unread, because of a gap or a slow reader"
                 if flow.get("mean_blocked_l4")
                 else "",
             ]
             why = ", ".join(filter(None, causes))
-            found.append(f"{flow['flow']}: stands: nothing was delivered from {at:.3f} s on{f' ({why})' if why else ''}")
+            found.append(f"{flow['flow']}: stalled: nothing was delivered after {at:.3f} s{f' ({why})' if why else ''}")
         elif ending:
             kind, _, code = ending.partition(":")
             if kind in _UNFORTUNATE:
@@ -76,7 +82,7 @@ def _endings(flows: Sequence[Mapping[str, Any]]) -> list[str]:
                 why = _reason(code.strip(), str(flow.get("transport_protocol"))) if kind == "failed" and code else code.strip()
                 found.append(f"{flow['flow']}: {_UNFORTUNATE[kind]}{when}{f' ({why})' if why else ''}")
     more = len(found) - _NAMED
-    return found if more <= 1 else [*found[:_NAMED], f"{more} more flows ended or stand like these (column `ending`)"]
+    return found if more <= 1 else [*found[:_NAMED], f"{more} more flows failed or stalled (column `ending`)"]
 
 
 _CODES = {
@@ -92,27 +98,31 @@ _CODES = {
     0xD: "CRYPTO_BUFFER_EXCEEDED",
     0x11: "VERSION_NEGOTIATION_ERROR",
 }
-"""Codes of transport errors (RFC 9000, §20.1, and RFC 9368, §10.2), which TACK has as well."""
+"""Codes of transport errors, for QUIC and TACK. Source: RFC 9000, §20.1, and RFC 9368, §10.2."""
 _OF_TRANSPORT = 1 << 31
-"""TACK's codes of transport errors have this bit."""
+"""Bit that is set in TACK's codes of transport errors."""
 
 
 def _reason(code: str, protocol: str) -> str:
-    """What an error code of a connection, such as "code 0x1", means."""
+    """Returns the meaning of an error code of a connection, such as "code 0x1"."""
     number = int(code.removeprefix("code "), 16)
     name = _CODES.get(number & ~_OF_TRANSPORT)
-    # quinn-proto 0.11 has this error for nothing else (`MAX_CHUNKS` of `connection/assembler.rs`).
+    # quinn-proto 0.11 reports this error only for this reason (`MAX_CHUNKS` of
+    # `connection/assembler.rs`).
     gaps = ": more than 1,024 gaps in its stream" if number == 0x1 and "quinn" in protocol else ""
     return f"{name}, {code}{gaps}" if name else code
 
 
 def remarks_on_scenario(scenario: Mapping[str, Any]) -> list[str]:
-    """Returns what may surprise whoever runs a scenario in full: queues without a limit, ACK policies that may hold an ACK for ever."""
+    """Returns remarks on a complete scenario.
+
+    Covers queues without a limit, and ACK policies that may never send an ACK.
+    """
     return [*_queues_without_limit(scenario), *_policies_without_timer(scenario)]
 
 
 def _queues_without_limit(scenario: Mapping[str, Any]) -> list[str]:
-    """Slowest hops of flows and of their ACKs whose queue drops nothing."""
+    """Returns remarks on the slowest hops of flows and of their ACKs whose queues drop nothing."""
     windows: dict[str, list[str]] = {}
     datagrams: dict[str, list[str]] = {}
     for flow in scenario.get("flow") or []:
@@ -126,18 +136,18 @@ def _queues_without_limit(scenario: Mapping[str, Any]) -> list[str]:
                 found.setdefault(slowest[0], []).append(str(flow["name"]))
     grows = [(name, f"the RTT of {_some(dict.fromkeys(flows))} grows with the window") for name, flows in windows.items()]
     grows += [
-        (name, f"datagrams of {_some(dict.fromkeys(flows))} wait the longer the more they exceed its rate")
+        (name, f"datagrams of {_some(dict.fromkeys(flows))} wait longer the more they exceed its rate")
         for name, flows in datagrams.items()
     ]
     return [
-        f"{name}: its queue has no limit, so that it drops nothing and {what}; such as "
-        'queue = { discipline = "fifo", limit = "100packets" }'
+        f"{name}: the queue has no limit, so it drops nothing, and {what}; set a limit, "
+        'such as queue = { discipline = "fifo", limit = "100packets" }'
         for name, what in grows
     ]
 
 
 def _unlimited_directions(scenario: Mapping[str, Any]) -> set[str]:
-    """Directions of links whose queue has no limit and is not kept short by its discipline."""
+    """Returns the directions of links whose queues have neither a limit nor an AQM."""
     names = set()
     for link in scenario.get("link") or []:
         for way in ("forward", "reverse"):
@@ -149,7 +159,12 @@ def _unlimited_directions(scenario: Mapping[str, Any]) -> set[str]:
 
 
 def _path(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[str, float]]:
-    """The directions of links on the way of the fewest hops that have a rate, with that rate in bit/s. Cells are hops without one."""
+    """Returns the link directions with a rate on the path with the fewest hops.
+
+    Each has its rate in bit/s.
+
+    Cells are hops without a rate.
+    """
     hops: dict[str, list[tuple[str, str | None, float | None]]] = {}
     for link in scenario.get("link") or []:
         for way, here, there in (("forward", link["from"], link["to"]), ("reverse", link["to"], link["from"])):
@@ -173,7 +188,7 @@ def _path(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[str, 
 
 
 def _bits(rate: str) -> float:
-    """A rate of a scenario in full in bit/s."""
+    """Returns a rate of a complete scenario in bit/s."""
     number = rate.rstrip("bpsBkKMGT")
     return float(number) * {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.get(rate[len(number) : len(number) + 1], 1.0)
 
@@ -184,11 +199,11 @@ def _policies_without_timer(scenario: Mapping[str, Any]) -> list[str]:
         for flow in scenario.get("flow") or []
         if (ack := (flow.get("transport") or {}).get("ack")) and ack.get("policy") == "byte-counting" and "timer" not in ack
     ]
-    return _of(flows, "its ACK policy has no timer, so that data short of its limit are never acknowledged (ack.timer)")
+    return _of(flows, "the ACK policy has no timer, so data below its threshold are never acknowledged (ack.timer)")
 
 
 def _unacknowledged(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Flows whose receiver held every ACK; the handshake's SYN-ACK is counted among those sent."""
+    """Returns flows whose receiver sent no ACK. The SYN-ACK of the handshake counts as sent."""
     silent = [
         flow["flow"]
         for flow in flows
@@ -199,7 +214,7 @@ def _unacknowledged(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
     return _of(
         silent,
-        "its data arrived and no acknowledgment of them came back: its ACK policy held all of them, or the return path lost them",
+        "data arrived, but no ACK returned: the ACK policy withheld them, or the return path lost them",
     )
 
 
@@ -213,13 +228,15 @@ def _without_data(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     silent = [flow["flow"] for flow in flows if flow.get("total_data_packets_l4") == 0]
     lost = [flow["flow"] for flow in flows if flow.get("total_data_packets_l4") and flow.get("total_delivered_bytes_l7") == 0]
     return [
-        *_of(silent, "sent no data in the window of measurement, so its means say nothing (measure.from, measure.until, start)"),
-        *_of(lost, "sent data and delivered nothing"),
+        *_of(
+            silent, "sent no data in the window of measurement, so its means are undefined (measure.from, measure.until, start)"
+        ),
+        *_of(lost, "sent data, but delivered nothing"),
     ]
 
 
 def _of(flows: Sequence[str], what: str) -> list[str]:
-    """One remark on several flows."""
+    """Returns one remark on several flows."""
     return [f"{_some(flows)}: {what}"] if flows else []
 
 
@@ -229,9 +246,7 @@ def _starved(flows: Sequence[Mapping[str, Any]]) -> list[str]:
         rates = {flows[place]["flow"]: flows[place].get("mean_throughput_l4") or 0.0 for place in group}
         mean = sum(rates.values()) / len(rates)
         starved = [name for name, rate in rates.items() if rate < STARVED * mean]
-        found += _of(
-            starved, f"starved, with less than {STARVED:.0%} of the mean throughput of the {len(group)} flows that compete"
-        )
+        found += _of(starved, f"starved: less than {STARVED:.0%} of the mean throughput of the {len(group)} competing flows")
     return found
 
 
@@ -243,11 +258,15 @@ def _retransmissions(flows: Sequence[Mapping[str, Any]]) -> list[str]:
         if again > once >= 0:
             many.append((flow["flow"], again, once))
     counts = f" ({many[0][1]:,} of {many[0][1] + many[0][2]:,} packets)" if len(many) == 1 else ""
-    return _of([name for name, _, _ in many], f"more than half of what it sent were retransmissions{counts}")
+    return _of([name for name, _, _ in many], f"more than half of the sent packets were retransmissions{counts}")
 
 
 def _above_capacity(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Goodput counts what the application receives, in order, so that it may hold what arrived before the window of measurement."""
+    """Returns remarks on flows whose goodput exceeds the capacity.
+
+    Goodput counts data when the application receives them in order, so some may have arrived before
+    the window.
+    """
     found = []
     for flow in flows:
         goodput, arrived, capacity = (
@@ -255,8 +274,8 @@ def _above_capacity(flows: Sequence[Mapping[str, Any]]) -> list[str]:
         )
         if capacity and goodput is not None and arrived is not None and goodput > capacity >= arrived:
             found.append(
-                f"{flow['flow']}: its goodput is above what {flow['bottleneck']} carries, because data that had arrived before the window of "
-                f"measurement waited behind a gap and were delivered within it; {arrived:,.2f} Mbps arrived in the window"
+                f"{flow['flow']}: goodput exceeds the capacity of {flow['bottleneck']}: data that arrived before the window of "
+                f"measurement were delivered within it, after a gap was filled; {arrived:,.2f} Mbps arrived in the window"
             )
     return found
 
@@ -271,13 +290,13 @@ def _queues(links: Sequence[Mapping[str, Any]]) -> list[str]:
         longest = link.get("max_qdisc_length_l2") or 0
         if left and gained > GREW * left and gained >= 0.9 * longest and longest > 1:
             found.append(
-                f"{link['link']}: its queue grew by {gained:,} packets while {left:,} left, and never drained: more arrives than the link can send"
+                f"{link['link']}: the queue never drained: it grew by {gained:,} packets while {left:,} left, so the link is overloaded"
             )
     return found
 
 
 def _unlimited(scenario: Mapping[str, Any], flows: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Bottlenecks whose queue has no limit and held more than the path itself."""
+    """Returns remarks on bottlenecks without a queue limit whose queue exceeded the path's BDP."""
     unlimited = _unlimited_directions(scenario)
     longest = {link["link"]: link.get("max_qdisc_length_l2") or 0 for link in links}
     found: dict[str, tuple[float, float]] = {}
@@ -288,26 +307,29 @@ def _unlimited(scenario: Mapping[str, Any], flows: Sequence[Mapping[str, Any]], 
             if hop in unlimited and srtt and empty and srtt > 2 * empty and longest.get(hop, 0) > fits:
                 found.setdefault(hop, (srtt, empty))
     return [
-        f"{hop}: its queue has no limit and held up to {longest[hop]:,} packets: the RTT is {srtt:,.0f} ms where the empty path has {empty:,.3g}"
+        f"{hop}: the queue has no limit and held up to {longest[hop]:,} packets: the RTT is {srtt:,.0f} ms (empty path {empty:,.3g} ms)"
         for hop, (srtt, empty) in found.items()
     ]
 
 
 def _programs(programs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Commands of an emulation that did not run as they should. Ending at SIGTERM is what they are asked to do."""
+    """Returns remarks on commands of an emulation that failed.
+
+    Ending at the requested SIGTERM is no failure.
+    """
     found = []
     for program in programs:
         name, at = program["application"], f" at {program['stop_time']:.1f} s" if program["stop_time"] is not None else ""
         if program["failure"]:
-            found.append(f"{name}: could not be started: {program['failure']}")
+            found.append(f"{name}: failed to start: {program['failure']}")
         elif program["start_time"] is None:
-            found.append(f"{name}: was never started, because the run was over before")
+            found.append(f"{name}: was never started: the run ended first")
         elif program["signal"] == signal.SIGKILL:
-            found.append(f"{name}: was killed{at}; it had not ended when it was asked to, or something else killed it")
+            found.append(f"{name}: was killed{at}: it ignored SIGTERM, or another process killed it")
         elif program["signal"] not in (None, signal.SIGTERM):
-            found.append(f"{name}: was ended by {_signal(program['signal'])}{at}")
+            found.append(f"{name}: ended by {_signal(program['signal'])}{at}")
         elif program["exit_status"]:
-            found.append(f"{name}: ended with exit status {program['exit_status']}{at}")
+            found.append(f"{name}: exit status {program['exit_status']}{at}")
     return found
 
 

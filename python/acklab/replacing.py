@@ -1,8 +1,9 @@
-"""Puts a result into a folder as a whole, in the place of an earlier one.
+"""Replaces a result in a folder atomically.
 
-All files are first written into a hidden folder within. Then a journal, which appears at once, says what moves where and what of the earlier result
-goes: from then on the new result is in place, even if the process is killed, because whoever opens the folder next finishes what the journal
-says. Before it, the earlier result is untouched.
+All files are first written into a hidden folder within. Then a journal appears, which lists the
+files to move and the files of the earlier result to remove. From then on the new result is in
+place, even if the process is killed: the next process that opens the folder executes the journal.
+Before that, the earlier result is unchanged.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ _STAGING = ".acklab-new"
 _JOURNAL = ".acklab-journal.json"
 _LOCK = "acklab"
 _PAUSE = 0.05
-"""Seconds between two looks at a replacement of another process."""
+"""Seconds between two checks of another process's replacement."""
 
 
 @dataclass
@@ -34,27 +35,33 @@ class Replacement:
     """A result that is being written."""
 
     folder: Path
-    """Where it will be."""
+    """The final folder."""
     staging: Path
-    """Where its files are written meanwhile, under the names that they will have."""
+    """The folder in which the files are written first, under their final names."""
     is_complete: bool = field(default=False)
 
     def make_room(self, names: Iterable[str]) -> None:
-        """Makes the folders within that files of these names need. Raises StoreError if a link of the result's folder leads out of it."""
+        """Creates the subfolders for files of these names.
+
+        Raises StoreError if a link of the result's folder leads out of it.
+        """
         for name in names:
             _within(self.folder, name)
             (self.staging / name).parent.mkdir(parents=True, exist_ok=True)
 
     def complete(self) -> None:
-        """Says that all files are written: at the end of the block they take the place of the earlier result."""
+        """Marks all files as written: at the end of the block they replace the earlier result."""
         self.is_complete = True
 
 
 @contextlib.contextmanager
 def replacing(folder: Path, kind: Contents) -> Iterator[Replacement]:
-    """Gives a place to write a result of this kind to. A block that fails, or does not call `complete`, leaves the folder as it was.
+    """Yields a place for writing a result of this kind.
 
-    Raises StoreError for a folder with results of another kind, for one that another process is writing to, and if files cannot be written.
+    A block that fails, or does not call `complete`, leaves the folder unchanged.
+
+    Raises StoreError for a folder with results of another kind, for a folder in use by another
+    process, and if files cannot be written.
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
@@ -70,15 +77,16 @@ def replacing(folder: Path, kind: Contents) -> Iterator[Replacement]:
                     _commit(replacement)
     finally:
         for path in made:
-            with contextlib.suppress(OSError):  # what holds a result is not empty
+            with contextlib.suppress(OSError):  # A folder with a result is not empty.
                 path.rmdir()
 
 
 @contextlib.contextmanager
 def exchanging(folder: Path, obsolete: Callable[[], Iterable[str]]) -> Iterator[Path]:
-    """Gives a folder to write files to, which are all moved into `folder` at the end of the block, or none of them.
+    """Yields a folder whose files are all moved into `folder` at the end of the block, or none.
 
-    Then the files `obsolete` are removed. Waits for another process that does the same. Raises StoreError.
+    Then removes the files `obsolete`. Waits for another process that does the same. Raises
+    StoreError.
     """
     with locked(folder, _LOCK, wait=True):
         _settle(folder)
@@ -90,21 +98,27 @@ def exchanging(folder: Path, obsolete: Callable[[], Iterable[str]]) -> Iterator[
 
 @contextlib.contextmanager
 def _staging(folder: Path) -> Iterator[Path]:
-    """An empty hidden folder within, which goes unless a journal says what is to be done with its files. Raises StoreError."""
+    """Yields an empty hidden folder, which is removed unless a journal refers to its files.
+
+    Raises StoreError.
+    """
     staging = folder / _STAGING
     try:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
         yield staging
     except OSError as error:
-        raise StoreError(f"{folder}: cannot write it: {reason(error)}") from error
+        raise StoreError(f"{folder}: cannot be written: {reason(error)}") from error
     finally:
         if not (folder / _JOURNAL).exists():
             shutil.rmtree(staging, ignore_errors=True)
 
 
 def settle(folder: Path) -> None:
-    """Finishes a replacement that was cut off, and waits for one that another process is about to finish. Raises StoreError if it cannot."""
+    """Finishes an interrupted replacement, and waits for one that another process finishes.
+
+    Raises StoreError if it cannot.
+    """
     while (folder / _JOURNAL).is_file():
         try:
             with locked(folder, _LOCK, wait=False):
@@ -114,7 +128,7 @@ def settle(folder: Path) -> None:
 
 
 def tidy(folder: Path) -> None:
-    """Removes what a killed writer has left, now that its result is whole. Raises StoreError."""
+    """Removes files of a killed writer after its result is complete. Raises StoreError."""
     with locked(folder, _LOCK, wait=True):
         _settle(folder)
         shutil.rmtree(folder / _STAGING, ignore_errors=True)
@@ -129,9 +143,7 @@ def _settle(folder: Path) -> None:
         document = json.loads(journal.read_text(encoding="utf-8"))
         moved, removed = list(map(str, document["moved"])), list(map(str, document["removed"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"{journal}: found a damaged journal ({error}), expected that of a result that was being written"
-        ) from error
+        raise StoreError(f"{journal}: found a damaged journal ({error}), expected the journal of an unfinished result") from error
     try:
         touched = {folder}
         for name in moved:
@@ -142,13 +154,13 @@ def _settle(folder: Path) -> None:
             touched |= {target.parent, target.parent.parent} if target.parent != folder else set()
         for name in removed:
             _within(folder, name).unlink(missing_ok=True)
-        # The journal stays until all that it says has reached the disk.
+        # The journal stays until all its moves have reached the disk.
         for path in touched:
             sync_folder(path)
         journal.unlink(missing_ok=True)
         sync_folder(folder)
     except OSError as error:
-        raise StoreError(f"{folder}: found a result whose writing was cut off, and cannot finish it: {reason(error)}") from error
+        raise StoreError(f"{folder}: found an interrupted write of a result that cannot be finished: {reason(error)}") from error
     shutil.rmtree(folder / _STAGING, ignore_errors=True)
 
 
@@ -159,7 +171,10 @@ def _commit(replacement: Replacement) -> None:
 
 
 def _move_all(folder: Path, moved: Sequence[str], removed: Sequence[str]) -> None:
-    """Puts files into their places and removes others, from the moment at which the journal is there. Raises OSError, StoreError."""
+    """Moves files into place and removes others, once the journal is on disk.
+
+    Raises OSError, StoreError.
+    """
     for name in moved:
         _within(folder, name)
     sync_all(folder / _STAGING)
@@ -168,7 +183,10 @@ def _move_all(folder: Path, moved: Sequence[str], removed: Sequence[str]) -> Non
 
 
 def _within(folder: Path, name: str) -> Path:
-    """The path of a file. Raises StoreError if a link leads out of the folder on the way."""
+    """Returns the path of a file.
+
+    Raises StoreError if a link on the way leads out of the folder.
+    """
     path = folder / name
     if not path.parent.resolve().is_relative_to(folder.resolve()):
         raise StoreError(f"{path.parent}: found a link that leads out of {folder}, expected a folder within")
@@ -176,7 +194,7 @@ def _within(folder: Path, name: str) -> Path:
 
 
 def _files_of(folder: Path) -> list[str]:
-    """The files of the earlier result, captures among them."""
+    """Returns the files of the earlier result, including captures."""
     try:
         return list(stamps(LocalPlace(folder)))
     except StoreError:

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from acklab.replacing import Replacement
 
 SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisions", "air")
-"""Tables that a run yields only if `measure.series` asks for them."""
+"""Tables that a run has only if `measure.series` requests them."""
 
 
 @dataclass(frozen=True, repr=False)
 class Result(NamedTables):
     """Tables of one run and their provenance.
 
-    `result.flows`, `result.links`, … are Polars frames (`.to_pandas()` and `.to_arrow()` convert them);
-    `result.arrow("flows")` is the Arrow table itself, whose fields carry their units.
+    `result.flows`, `result.links`, … are Polars frames (`.to_pandas()` and `.to_arrow()` convert
+    them); `result.arrow("flows")` is the Arrow table itself, whose fields carry their units.
     """
 
     tables: "Mapping[str, pa.Table]" = field(repr=False)
@@ -35,12 +35,12 @@ class Result(NamedTables):
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The scenario in full, presets resolved."""
+        """Returns the complete scenario, with presets resolved."""
         return self.provenance.scenario
 
     @property
     def seed(self) -> int:
-        """The seed of all random streams of the run."""
+        """Returns the seed of all random streams of the run."""
         return self.provenance.seed
 
     def table(self, name: str) -> "pl.DataFrame":
@@ -52,14 +52,17 @@ class Result(NamedTables):
         return frame
 
     def arrow(self, name: str) -> "pa.Table":
-        """Returns a table as Arrow, with its units. Raises UsageError if the run has no such table."""
+        """Returns a table as Arrow, with its units.
+
+        Raises UsageError if the run has no such table.
+        """
         if name in self.tables:
             return self.tables[name]
-        hint = f'; ask for it with measure.series = ["{name}"]' if name in SERIES else ""
-        raise UsageError(f"this result has no table {name!r}, it has {', '.join(self.tables)}{hint}")
+        hint = f'; request it with measure.series = ["{name}"]' if name in SERIES else ""
+        raise UsageError(f"found no table {name!r}, expected one of: {', '.join(self.tables)}{hint}")
 
     def units(self, name: str) -> dict[str, str]:
-        """The unit of each column of a table that has one."""
+        """Returns the unit of each column of a table that has one."""
         from acklab.store import units_of
 
         return units_of(self.arrow(name).schema)
@@ -67,9 +70,10 @@ class Result(NamedTables):
     def save(self, directory: str | Path) -> Path:
         """Writes the tables as Parquet and the scenario as JSON into a folder.
 
-        Scenario, seed, revision and the command that repeats the run are in the metadata of every file. The result takes the place of an
-        earlier one of the same kind, as a whole: if it cannot be written, the earlier one is untouched. Raises StoreError, also for a folder
-        with results of another kind, such as a sweep, and for one that another process is writing to.
+        The metadata of every file have scenario, seed, revision and the command that repeats the
+        run. The result replaces an earlier one of the same kind atomically: if writing fails, the
+        earlier result stays. Raises StoreError, also for a folder with results of another kind,
+        such as a sweep, and for a folder in use by another process.
         """
         from acklab.contents import Contents
         from acklab.replacing import replacing
@@ -80,19 +84,22 @@ class Result(NamedTables):
         return target
 
     def complete(self, replacement: "Replacement") -> None:
-        """Writes the tables and the scenario beside what else the result consists of, and completes it. Raises StoreError."""
+        """Writes the tables and the scenario beside the result's other files, and completes it.
+
+        Raises StoreError.
+        """
         from acklab.store import write_tables
 
         write_tables(replacement.staging, self.tables, self.provenance)
         replacement.complete()
 
     def __repr__(self) -> str:
-        """A short description with the names of the tables."""
+        """Returns a short description with the names of the tables."""
         title = self.scenario.get("title") or self.provenance.command
         return f"Result({title!r}, seed {self.seed}: {', '.join(self.tables)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the short answer of `acklab run`, all metrics on a click, and remarks on anomalies."""
+        """Returns HTML for notebooks: the short answer, folded tables of metrics, and remarks."""
         from html import escape
 
         from acklab.answer import answer_table
@@ -106,7 +113,11 @@ class Result(NamedTables):
         return page(title, f"seed {self.seed}, revision {self.provenance.revision}", [*answer, *tables_of(self)], notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: `{"scenario": …, "seed": …, "flows": […], "network": {…}, …}`. NaN becomes None."""
+        """Returns everything as plain values.
+
+        The keys are `{"scenario": …, "seed": …, "flows": […], "network": {…}, …}`. NaN becomes
+        None.
+        """
         document: dict[str, Any] = {
             "scenario": self.scenario,
             "seed": self.seed,
@@ -121,7 +132,10 @@ class Result(NamedTables):
 
 
 def load_result(directory: "str | Path | Place") -> Result:
-    """Reads what `Result.save` or `acklab run --out` wrote, from a folder or the URL of a copy. Raises StoreError."""
+    """Reads what `Result.save` or `acklab run --out` wrote, from a folder or the URL of a copy.
+
+    Raises StoreError.
+    """
     from acklab.contents import Contents
     from acklab.places import place_of
 
@@ -136,7 +150,10 @@ def load_result(directory: "str | Path | Place") -> Result:
 
 
 def files_of(place: "Place") -> "dict[str, Stamp | None]":
-    """The tables of a result by name, with their stamps; a result of an earlier version has none. Raises StoreError."""
+    """Returns the tables of a result by name, with their stamps.
+
+    A result of an earlier version has no stamps. Raises StoreError.
+    """
     from acklab.checksums import stamps
     from acklab.replacing import settle
 
@@ -147,13 +164,13 @@ def files_of(place: "Place") -> "dict[str, Stamp | None]":
     if not known:
         return dict.fromkeys(names)
     for name in sorted({f"{name}.parquet" for name in names} ^ {name for name in known if name.endswith(".parquet")}):
-        found = "no such file, expected it" if name in known else "a table without a checksum, expected none"
+        found = "no such file, expected the table" if name in known else "a table without a checksum, expected no such table"
         raise StoreError(f"{place.name_of(name)}: found {found} beside the other tables of the result")
     return {name: known[f"{name}.parquet"] for name in names}
 
 
 def read_result(place: "Place") -> Result:
-    """Reads tables and where they come from. Raises StoreError."""
+    """Reads the tables of a result and their provenance. Raises StoreError."""
     files = files_of(place)
     tables = {name: place.table(f"{name}.parquet", stamp) for name, stamp in files.items()}
     first = next(iter(files))
@@ -161,7 +178,7 @@ def read_result(place: "Place") -> Result:
 
 
 def rows(table: "pa.Table") -> list[dict[str, Any]]:
-    """The rows of a table as dicts, with None for NaN."""
+    """Returns the rows of a table as dicts, with None for NaN."""
     return [
         {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
         for row in table.to_pylist()

@@ -1,4 +1,4 @@
-"""A scenario before it is checked: text of a file or a dict, and the overrides on top of it."""
+"""A scenario before it is checked: text of a file or a dict, and overrides."""
 
 import json
 import math
@@ -15,17 +15,19 @@ from acklab.errors import ScenarioError, UsageError
 from acklab.files import is_utf8, path_of, printable, read_text
 
 Overrides = Mapping[str, object] | Sequence[str]
-"""Changes on top of a scenario: {"flow.0.congestion": "cubic"}, or the same as ["flow.0.congestion=cubic"]."""
+"""Changes on top of a scenario: {"flow.0.congestion": "cubic"}, or the same as
+["flow.0.congestion=cubic"].
+"""
 
 FROM_DICT = "scenario.json"
-"""What a scenario is called that came as a dict: the file under which it is kept beside its results."""
-_DEEPEST = 100
-"""Tables within tables that a dict may have. The core reads 127; a dict that contains itself has no end."""
+"""Name of a scenario from a dict: the file in which it is stored beside its results."""
+_MAX_DEPTH = 100
+"""Maximum depth of tables in a dict. The core reads 127; a dict that contains itself is endless."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a scenario, what to call it in messages, and the folder its trace files are relative to."""
+    """The text of a scenario, its name in messages, and the folder of relative trace files."""
 
     text: str
     name: str
@@ -33,9 +35,10 @@ class Source:
 
     @classmethod
     def of(cls, scenario: "str | Path | Mapping[str, Any] | Source", base: Path | None = None) -> "Source":
-        """Reads a scenario from a TOML or JSON file, or takes it from a dict.
+        """Reads a scenario from a TOML or JSON file, or from a dict.
 
-        Raises ScenarioError if the file cannot be read or the dict holds what a scenario cannot, UsageError for anything else.
+        Raises ScenarioError if the file cannot be read or the dict has invalid values; UsageError
+        for other types.
         """
         if isinstance(scenario, Source):
             return scenario
@@ -48,17 +51,20 @@ class Source:
         return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
 
     def load(self, sets: Sequence[str] = ()) -> dict[str, Any]:
-        """The scenario in full, with every preset resolved. Raises ScenarioError."""
+        """Returns the complete scenario, with every preset resolved. Raises ScenarioError."""
         return core.load(self.text, self.name, overrides(sets))
 
     def check(self, sets: Sequence[str] = ()) -> dict[str, Any]:
-        """As `load`, and reads the files that the scenario names. Raises ScenarioError for all that a run would refuse."""
+        """Checks as `load` does, and reads the files that the scenario names.
+
+        Raises ScenarioError for everything that a run would refuse.
+        """
         return core.check(self.text, self.name, overrides(sets), self.base)
 
     def command(self, sets: Sequence[str], seed: int, way: str = "run", strategies: Sequence[str] = ()) -> str:
-        """The command that repeats the run, which is a simulation ("run") or an emulation ("emulate").
+        """Returns the command that repeats the run, a simulation ("run") or emulation ("emulate").
 
-        `strategies` are written as after `--strategy`.
+        `strategies` have the form of `--strategy`.
         """
         words = ["acklab", way, self.name]
         for change in sets:
@@ -69,7 +75,10 @@ class Source:
 
 
 def _of_a_study(path: Path) -> Path:
-    """The path, or where the studies have the file if it is not here: `ack_compression/experiment_55.toml`, as in a checkout or in a wheel."""
+    """Returns the path, or that of a study's file of this name if it does not exist here.
+
+    An example is `ack_compression/experiment_55.toml`, in a checkout or in a wheel.
+    """
     from acklab.studies.folders import studies_folder
 
     if path.is_absolute() or len(path.parts) < 2 or path.exists():
@@ -83,14 +92,20 @@ def _of_a_study(path: Path) -> Path:
 
 
 def overrides(changes: Overrides) -> list[str]:
-    """Overrides in the form the core reads: "key=value". Raises UsageError, ScenarioError for a value that no scenario can hold."""
+    """Returns overrides in the form of the core: "key=value".
+
+    Raises UsageError, and ScenarioError for values that no scenario can have.
+    """
     if isinstance(changes, Mapping):
         changes = [f"{key}={literal(plain(value, str(key)))}" for key, value in changes.items()]
     return texts_of(changes, "overrides", "flow.0.congestion=cubic")
 
 
 def texts_of(given: object, what: str, such_as: str) -> list[str]:
-    """A list of text, as after an option that is repeated. Raises UsageError, for a single text too: that is a list of letters."""
+    """Returns a list of texts, as for a repeated option.
+
+    Raises UsageError, also for a single text, which would be a list of letters.
+    """
     texts = items_of(given)
     if texts is None:
         raise UsageError(f'{what}: found {given!r}, expected a list such as ["{such_as}"]')
@@ -103,9 +118,9 @@ def texts_of(given: object, what: str, such_as: str) -> list[str]:
 
 
 def items_of(given: object) -> list[Any] | None:
-    """The items of a list, a range, a generator, an array or a column of a table; None for anything else.
+    """Returns the items of a list, range, generator, array or column; None for anything else.
 
-    A set is none of them, because the order of what it holds may change from process to process.
+    A set is refused, because its order may change from process to process.
     """
     if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
         return None
@@ -113,7 +128,7 @@ def items_of(given: object) -> list[Any] | None:
 
 
 def whole_number(value: object) -> int | None:
-    """A whole number, of Python or of NumPy; None for anything else."""
+    """Returns a whole number of Python or NumPy; None for anything else."""
     try:
         return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type] # it is tried
     except TypeError:
@@ -121,7 +136,7 @@ def whole_number(value: object) -> int | None:
 
 
 def literal(value: object) -> str:
-    """A value as it is written after `key=`: text as it stands, everything else as TOML writes it."""
+    """Returns a value as written after `key=`: text unchanged, everything else as TOML."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -138,16 +153,17 @@ def literal(value: object) -> str:
 
 
 def with_seed(sets: Sequence[str], seed: int | None) -> list[str]:
-    """Overrides with the seed, if there is one, as the last of them."""
+    """Returns overrides with the seed, if there is one, at the end."""
     return list(sets) if seed is None else [*sets, f"seed={seed}"]
 
 
 def plain(value: object, place: str, depth: int = 0) -> object:
-    """A value of a dict, or of an override, as JSON can write it. Raises ScenarioError with the place of what it cannot."""
-    if depth > _DEEPEST:
-        raise ScenarioError(
-            f"{FROM_DICT}: {place[:60]}…: found more than {_DEEPEST} tables within each other, expected a scenario"
-        )
+    """Returns a value as JSON can write it.
+
+    Raises ScenarioError with the place of an invalid value.
+    """
+    if depth > _MAX_DEPTH:
+        raise ScenarioError(f"{FROM_DICT}: {place[:60]}…: found more than {_MAX_DEPTH} nested tables, expected a scenario")
     if isinstance(value, float) and not math.isfinite(value):
         raise ScenarioError(f"{FROM_DICT}: {place}: found {value}, expected a finite number")
     if isinstance(value, str) and not is_utf8(value):
@@ -164,7 +180,7 @@ def plain(value: object, place: str, depth: int = 0) -> object:
         return plain(os.fspath(value), place)
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [plain(item, f"{inside}{index}", depth + 1) for index, item in enumerate(value)]
-    if hasattr(value, "tolist"):  # a number or an array of NumPy
+    if hasattr(value, "tolist"):  # Number or array of NumPy
         return plain(value.tolist(), place, depth)
     raise ScenarioError(
         f"{FROM_DICT}: {place}: found a value of type {type(value).__name__}, expected text, a number, a list or a table"

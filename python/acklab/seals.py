@@ -1,4 +1,4 @@
-"""Checksums of JSON documents, inside of them: damage of a document that is still JSON is found."""
+"""Checksums inside JSON documents: they detect damage that leaves valid JSON."""
 
 import hashlib
 import json
@@ -22,7 +22,10 @@ def opened(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def verify(document: Mapping[str, Any], name: str) -> None:
-    """Raises StoreError, naming the document, if its checksum is that of another. One of an earlier version has none."""
+    """Raises StoreError, naming the document, if its checksum differs.
+
+    Documents of an earlier version have none.
+    """
     if _KEY in document and document[_KEY] != _digest(opened(document)):
         raise StoreError(changed(name))
 

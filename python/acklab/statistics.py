@@ -32,29 +32,29 @@ class Interval:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> "Interval":
-        """Reads a row of the result of `intervals`."""
+        """Returns a row of the result of `intervals`."""
         mean, low, high = (math.nan if row[name] is None else float(row[name]) for name in ("mean", "low", "high"))
         return cls(mean, low, high, int(row.get("count", 0)))
 
     @property
     def row(self) -> tuple[float | None, float | None, float | None]:
-        """Mean, low and high as in a frame: None instead of NaN."""
+        """Returns mean, low and high as in a frame: None instead of NaN."""
         mean, low, high = (None if math.isnan(number) else number for number in (self.mean, self.low, self.high))
         return mean, low, high
 
     @property
     def half_width(self) -> float:
-        """Half of the width of the interval."""
+        """Returns half of the width of the interval."""
         return (self.high - self.low) / 2
 
     @property
     def gain(self) -> "Interval":
-        """By how much it exceeds 1 [%], if it is a ratio."""
+        """Returns the excess over 1 [%], for a ratio."""
         mean, low, high = (100 * (number - 1) for number in (self.mean, self.low, self.high))
         return Interval(mean, low, high, self.count)
 
     def text(self, decimals: int = 2, *, signed: bool = False) -> str:
-        """The mean and half of the width as text, such as 1.50 ± 0.25; a dash for NaN."""
+        """Returns mean and half-width as text, such as 1.50 ± 0.25; a dash for NaN."""
         if math.isnan(self.mean):
             return "–"
         half = "" if math.isnan(self.low) else f" ± {self.half_width:.{decimals}f}"
@@ -62,16 +62,19 @@ class Interval:
 
 
 def uses_of_air(airtime: pl.DataFrame) -> pl.DataFrame:
-    """Time [ns] and share of each use of the air in each cell, summed over nodes. `airtime` is the table of that name."""
+    """Returns time [ns] and share of each use of the air per cell, summed over nodes.
+
+    `airtime` is the table of that name.
+    """
     rows = by_use(airtime.iter_rows(named=True))
     return pl.DataFrame(rows, schema={name: airtime.schema[name] for name in ("cell", "use", "time", "share")})
 
 
 def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> Interval:
-    """The mean of independent values with Student's t interval.
+    """Returns the mean of independent values with Student's t interval.
 
-    mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample. The values are assumed to
-    be independent and approximately normal, as means over seeds are.
+    mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample.
+    The values are assumed to be independent and approximately normal, as means over seeds are.
     """
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     count = len(sample)
@@ -81,17 +84,19 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
     if count == 1:
         return Interval(mean, math.nan, math.nan, 1)
     error = float(sample.std(ddof=1)) / math.sqrt(count)
-    from scipy import special  # which takes longer to import than most runs last
+    from scipy import special  # Importing scipy takes longer than most runs.
 
     half = float(special.stdtrit(count - 1, (1 + confidence) / 2)) * error
     return Interval(mean, mean - half, mean + half, count)
 
 
 def ratio_interval(above: Iterable[float | None], below: Iterable[float | None], confidence: float = 0.95) -> Interval:
-    """The geometric mean of ratios, seed by seed, with the interval of their logarithms: the one rule for ratios, in claims and figures.
+    """Returns the geometric mean of ratios per seed, with the interval of their logarithms.
 
-    A half and a double are equally far from 1. A pair in which one side is missing or not positive has no ratio: `count` says how many have
-    one.
+    Claims and figures use only this rule for ratios.
+
+    Ratios of 1/2 and 2 are equally far from 1. A pair with a missing or non-positive side has no
+    ratio: `count` is the number of ratios.
     """
     pairs = zip(above, below, strict=True)
     logs = [math.log(one / other) if one and other and one > 0 and other > 0 else math.nan for one, other in pairs]
@@ -100,12 +105,16 @@ def ratio_interval(above: Iterable[float | None], below: Iterable[float | None],
 
 
 def least(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
-    """The least of several means, with an interval that covers the least of the expected values.
+    """Returns the minimum of several means, with an interval.
 
-    `samples` has a sequence of values for each quantity, one value a seed. The lower end is the least of the lower ends of Student's t: the
-    quantity that is truly least lies above its own. The upper end needs all quantities at once, so each has its share of the error
-    (Bonferroni's inequality). Neither the values of the seeds nor the jackknife give such an interval: a minimum is not smooth in
-    the means, and the jackknife's misses it up to half of the time. With a single seed there is no interval.
+    The interval covers the minimum of the expected values.
+
+    `samples` has a sequence of values per quantity, one value per seed. The lower end is the
+    minimum of the lower ends of Student's t: the true minimum lies above the lower end of its own
+    quantity. The upper end requires all quantities at once, so each has its share of the error
+    (Bonferroni's inequality). Neither the values per seed nor the jackknife give such an interval:
+    a minimum is not smooth in the means, and the jackknife's interval misses it up to half of the
+    time. A single seed has no interval.
     """
     ends = [mean_interval(values, confidence) for values in samples]
     wide = [mean_interval(values, 1 - (1 - confidence) / len(samples)) for values in samples]
@@ -114,9 +123,12 @@ def least(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Inter
 
 
 def farthest(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
-    """How far from zero the farthest of several means is, with an interval that covers that of the expected values.
+    """Returns the maximum distance of several means from zero, with an interval.
 
-    As `least`: the upper end is the farthest end of any interval of Student's t, and the lower end gives each quantity its share of the error.
+    The interval covers the maximum distance of the expected values.
+
+    As in `least`: the upper end is the farthest end of any interval of Student's t. The lower end
+    gives each quantity its share of the error.
     """
     ends = [mean_interval(values, confidence) for values in samples]
     wide = [mean_interval(values, 1 - (1 - confidence) / len(samples)) for values in samples]
@@ -126,7 +138,7 @@ def farthest(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> In
 
 
 def _of_all(fold: Callable[[Sequence[float]], float], values: Sequence[float]) -> float:
-    """NaN if one of them is: whether it counts depends on the order otherwise."""
+    """Returns the fold of the values, or NaN if one is NaN: otherwise the order would matter."""
     return math.nan if any(math.isnan(value) for value in values) else fold(values)
 
 
@@ -135,14 +147,15 @@ def _seeds(ends: Sequence[Interval]) -> int:
 
 
 RARE_RUNS = 10
-"""The least number of runs from which a rate of rare events is judged."""
+"""Minimum number of runs for an interval of rare events."""
 
 
 def rare_events(ours: Sequence[float], theirs: Sequence[float] | None = None, confidence: float = 0.95) -> Interval:
-    """The rate of rare events a run, or by how much it exceeds another rate, from counts run by run.
+    """Returns the rate of rare events per run, or its excess over another, from counts per run.
 
-    Counts are taken as Poisson's: each rate has Garwood's exact interval, which does not collapse where nothing happened (none in n runs leaves
-    up to 3.7/n), and the difference that of Donner and Zou's method of variance estimates recovery (Statistical Methods in Medical Research 21,
+    Counts are assumed to be Poisson. Each rate has Garwood's exact interval, which stays positive
+    for zero events (none in n runs leaves up to 3.7/n). The difference has the interval of Donner
+    and Zou's method of variance estimates recovery (Statistical Methods in Medical Research 21,
     2012). With fewer than `RARE_RUNS` runs there is no interval, so a claim about it is undecided.
     """
     runs = len(ours)
@@ -156,17 +169,19 @@ def rare_events(ours: Sequence[float], theirs: Sequence[float] | None = None, co
 
 
 def event_rate(counts: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The mean of counts of events a run: by `rare_events` if fewer than half of the runs have any, else by Student's t.
+    """Returns the mean of counts of events per run.
 
-    Where most counts are zero, Student's t covers too little: with one event in ten runs two times of three. Where most are not, they need
-    not be Poisson's: a timeout in each run is no matter of chance.
+    Uses `rare_events` if fewer than half of the runs have any, otherwise Student's t.
+
+    If most counts are zero, Student's t covers too little: with one event in ten runs, two times of
+    three. If most are not, they need not be Poisson: a timeout in each run is not random.
     """
     is_rare = sum(count > 0 for count in counts) < len(counts) / 2
     return rare_events(counts, confidence=confidence) if is_rare else mean_interval(counts, confidence)
 
 
 def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, float]:
-    """The rate a run with Garwood's interval, from quantiles of the gamma distribution."""
+    """Returns the rate per run with Garwood's interval, from gamma quantiles."""
     from scipy import special
 
     tail = (1 - confidence) / 2
@@ -175,10 +190,13 @@ def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, 
 
 
 def ratio_of_means(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The ratio of two means with Fieller's interval: for counts, some of which may be zero, so that seeds have no ratios to average.
+    """Returns the ratio of two means with Fieller's interval.
 
-    The values of a seed belong together. The interval holds each ratio r for which Student's t does not tell the mean of above − r·below
-    from zero. If the mean of `below` is itself not told from zero, it has no ends.
+    For counts, some of which may be zero, so that seeds have no ratios to average.
+
+    The values of a seed are paired. The interval has each ratio r for which Student's t does not
+    distinguish the mean of above − r·below from zero. If it does not distinguish the mean of
+    `below` from zero, the interval has no ends.
     """
     ones, others = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     count, base = len(ones), float(others.mean())
@@ -195,12 +213,15 @@ def ratio_of_means(above: Sequence[float], below: Sequence[float], confidence: f
 
 
 def crossing(places: Sequence[float], samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
-    """Where the means of several quantities fall below zero for good: on the line from the last that is above zero to the next.
+    """Returns where the means of several quantities finally fall below zero.
 
-    `samples` has a sequence of values for each place, one value a seed, all in the same order of seeds. The interval holds each place
-    at which Student's t does not tell the number on the line from zero, and whatever lies between such places, so it covers the crossing
-    of the expected values. An end is NaN if the first or the last place is among them: then it may lie beyond. NaN if the last mean is
-    above zero, or none is.
+    Interpolates between the last mean above zero and the next one.
+
+    `samples` has a sequence of values per place, one value per seed, in the same order of seeds.
+    The interval has each place at which Student's t does not distinguish the interpolated number
+    from zero, and everything between such places, so it covers the crossing of the expected values.
+    An end is NaN if the first or the last place is among them, because the crossing may lie beyond.
+    The result is NaN if the last mean is above zero, or none is.
     """
     columns = np.asarray(samples, dtype=np.float64)
     means, count = columns.mean(axis=1), columns.shape[1]
@@ -233,9 +254,9 @@ def _square_of_t(count: int, confidence: float) -> float:
 
 
 def _roots(square: float, linear: float, constant: float) -> list[float]:
-    """The real zeros of ax² + bx + c in order."""
+    """Returns the real zeros of ax² + bx + c in order."""
     inside = linear**2 - 4 * square * constant
-    # Of two that fall together rounding may leave none.
+    # If both roots coincide, rounding may leave none.
     inside = 0.0 if abs(inside) < 1e-12 * linear**2 else inside
     if square == 0 or inside < 0:
         return [-constant / linear] if square == 0 and linear else []
@@ -243,7 +264,7 @@ def _roots(square: float, linear: float, constant: float) -> list[float]:
 
 
 def _within_unit(square: float, linear: float, constant: float) -> list[float]:
-    """The ends of where ax² + bx + c is at most zero between 0 and 1."""
+    """Returns the ends of the range between 0 and 1 in which ax² + bx + c is at most zero."""
     ends = [end for end in (0.0, 1.0) if square * end**2 + linear * end + constant <= 0]
     return ends + [root for root in _roots(square, linear, constant) if 0 < root < 1]
 
@@ -257,13 +278,17 @@ def intervals(
     within: Within | None = None,
     seed: str = "seed",
 ) -> pl.DataFrame:
-    """Mean over seeds and interval of a column for each combination of the columns `by`, in order of first appearance.
+    """Returns mean over seeds and interval of a column per combination of the columns `by`.
 
-    Runs with different seeds are the sample, and each contributes one number. If a run has rows of several flows, `within` combines them
-    by "sum" or "mean", or `by` includes the name of the flow. Returns the columns `by`, `mean`, `low`, `high` (all in
-    the unit of `value`; null where there is no interval) and `count`, the number of seeds.
+    Combinations are in order of appearance.
 
-    Raises UsageError if a run has several rows and `within` is None, or if `within="mean"` would average flows of different kinds.
+    Runs with different seeds are the sample, and each contributes one number. If a run has rows of
+    several flows, `within` combines them by "sum" or "mean", or `by` includes the name of the flow.
+    Returns the columns `by`, `mean`, `low`, `high` (all in the unit of `value`; null without an
+    interval) and `count`, the number of seeds.
+
+    Raises UsageError if a run has several rows and `within` is None, or if `within="mean"` would
+    average flows of different kinds.
     """
     sample = per_run(frame, by, value, within, seed)
     rows = []
@@ -279,10 +304,11 @@ def intervals(
 
 
 def mean_rows(runs: pl.DataFrame, by: Sequence[str], shown: Mapping[str, str]) -> list[list[str]]:
-    """Rows of a table for people: the columns `by`, then what `shown` names of each combination of them, in order of first appearance.
+    """Returns rows of a table for display: the columns `by`, and the `shown` columns for each.
 
-    `shown` gives columns of numbers, one a run, and how their means over seeds are written: `±2` with the interval of 95 % and two decimals, or
-    a format such as `.1f`. A mean that there is none of is empty. Words of a name stay in one line. Raises UsageError as `intervals` does.
+    `shown` maps columns of numbers, one per run, to the format of their mean over seeds: `±2` for
+    the 95 % interval and two decimals, or a format such as `.1f`. A missing mean is empty. Names
+    are not broken between lines. Raises UsageError as `intervals` does.
     """
     found = {
         column: {tuple(row[name] for name in by): row for row in intervals(runs, by, column).to_dicts()}
@@ -314,15 +340,19 @@ def ratios(
     seed: str = "seed",
     confidence: float = 0.95,
 ) -> pl.DataFrame:
-    """The value of each combination of the columns `by` over that of a baseline, run by run: geometric mean and interval.
+    """Returns ratios to a baseline per combination of the columns `by`: means and intervals.
 
-    `baseline` gives values of some of the columns `by`. The other columns and the seed are equal on both sides, so random effects that
-    runs of one seed share cancel. If a run has rows of several flows, each flow is divided by the flow of the same name, and the run
-    contributes the geometric mean; with `within` the flows are added or averaged first.
+    The mean is geometric.
 
-    Mean and interval are those of the logarithms over seeds: a half and a double are equally far from 1, and 0.9 with its interval is
-    the inverse of what exchanging the two sides would give. The baseline over itself is exactly 1. A run in which one side is zero or
-    missing has no ratio and is left out. Gives what `intervals` gives. Raises UsageError as `intervals` does.
+    `baseline` gives values of some of the columns `by`. The other columns and the seed are equal on
+    both sides, so common random effects of a seed cancel. If a run has rows of several flows, each
+    flow is divided by the flow of the same name, and the run contributes the geometric mean; with
+    `within`, the flows are added or averaged first.
+
+    Mean and interval are those of the logarithms over seeds: 1/2 and 2 are equally far from 1, and
+    exchanging the two sides inverts mean and interval. The baseline's ratio to itself is exactly 1.
+    A run in which one side is zero or missing has no ratio and is excluded. Returns the columns of
+    `intervals`. Raises UsageError as `intervals` does.
     """
     same = [name for name in by if name not in baseline]
     runs = [*by, seed]
@@ -345,7 +375,9 @@ def ratios(
 
 
 def jain(shares: Iterable[float]) -> float:
-    """Jain's index of fairness, (Σx)²/(n·Σx²): 1 if all shares are equal, 1/n if one flow has everything.
+    """Returns Jain's index of fairness, (Σx)²/(n·Σx²).
+
+    It is 1 if all shares are equal, 1/n if one flow has everything.
 
     Returns NaN if there are no shares or all are zero. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
     """
@@ -355,14 +387,17 @@ def jain(shares: Iterable[float]) -> float:
 
 
 def cov(values: Iterable[float]) -> float:
-    """Coefficient of variation: standard deviation of the population over the mean; no unit."""
+    """Returns the coefficient of variation: population standard deviation over the mean."""
     sample = np.asarray(list(values), dtype=np.float64)
     mean = float(sample.mean()) if len(sample) else 0.0
     return float(sample.std()) / mean if mean else math.nan
 
 
 def ecdf(values: Iterable[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The empirical distribution: distinct values in order, and for each the share of values less than or equal to it."""
+    """Returns the empirical distribution.
+
+    It has the distinct values in order, and for each the share of values less than or equal to it.
+    """
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     distinct, counts = np.unique(sample, return_counts=True)
     return distinct, counts.cumsum() / max(len(sample), 1)

@@ -1,4 +1,4 @@
-"""Tables as Parquet, with all that is needed to repeat the run inside every file."""
+"""Tables as Parquet. Each file has everything that is needed to repeat the run."""
 
 import contextlib
 import json
@@ -17,22 +17,25 @@ SWEEP_FILE = "sweep.json"
 STUDY_FILE = "report.json"
 _PREFIX = "acklab."
 _FRAME = b"PAR1"
-"""What a Parquet file begins and ends with."""
+"""First and last bytes of a Parquet file."""
 _EXPECTED = "expected a Parquet table that acklab wrote"
 
 
 def write_json(path: Path, value: object) -> None:
-    """Writes a JSON document whole or not at all. Raises StoreError."""
+    """Writes a JSON document atomically. Raises StoreError."""
     write_text(path, json_text(value))
 
 
 def json_text(value: object) -> str:
-    """A JSON document as it is written."""
+    """Returns a JSON document as text."""
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
-    """Writes one Parquet file a table, and the scenario in full as `scenario.json`, into a folder that nobody else sees yet. Raises OSError."""
+    """Writes a Parquet file per table, and the complete scenario as `scenario.json`.
+
+    No other process sees the folder yet. Raises OSError.
+    """
     metadata = provenance.metadata()
     for name, table in tables.items():
         _write(directory / f"{name}.parquet", table.replace_schema_metadata(metadata))
@@ -40,31 +43,33 @@ def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Pr
 
 
 def tables_with(directory: Path, key: str) -> list[str]:
-    """The names of the tables of a folder whose metadata have this key: acklab wrote them."""
+    """Returns the tables of a folder whose metadata have this key: those that acklab wrote."""
     found = []
     for path in directory.glob("*.parquet"):
-        with contextlib.suppress(StoreError):  # somebody has removed it first, or it is not ours
+        # Another process removed it first, or acklab did not write it.
+        with contextlib.suppress(StoreError):
             if key in read_metadata(path):
                 found.append(path.name)
     return found
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    # Arrow opens no file whose name is not UTF-8; Python does.
+    # Arrow cannot open files whose names are not UTF-8.
     with path.open("wb") as file:
         pq.write_table(table, file)
 
 
 def has_frame(octets: bytes) -> bool:
-    """Whether octets begin and end as a Parquet file does."""
+    """Returns whether bytes begin and end as a Parquet file."""
     return octets[:4] == octets[-4:] == _FRAME
 
 
 def parsed(octets: bytes, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table in the octets of a Parquet file. Raises what Arrow raises.
+    """Returns the table in the bytes of a Parquet file. Raises the errors of Arrow.
 
-    The octets are copied into memory of Arrow's own. Threads of Arrow release what they have read some time after the table is there, and one
-    that releases memory of Python's while the interpreter ends aborts the process.
+    The bytes are copied into Arrow's memory. Threads of Arrow release their input some time after
+    the table is ready. If that is Python's memory and the interpreter is ending, the process
+    aborts.
     """
     buffer = pa.allocate_buffer(len(octets))
     memoryview(buffer).cast("B")[:] = octets
@@ -72,7 +77,7 @@ def parsed(octets: bytes, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """The key-value metadata of a Parquet file that acklab wrote. Raises StoreError."""
+    """Returns the key-value metadata of a Parquet file that acklab wrote. Raises StoreError."""
     try:
         with path.open("rb") as file:
             found = pq.read_metadata(file).metadata or {}
@@ -85,25 +90,25 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def units_of(schema: pa.Schema) -> dict[str, str]:
-    """The unit of each column that has one."""
+    """Returns the unit of each column that has one."""
     return {field.name: field.metadata[b"unit"].decode() for field in schema if (field.metadata or {}).get(b"unit")}
 
 
 def _what_was_found(path: Path, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"{path}: found no such file, {_EXPECTED}"
+        return f"{path}: no such file, {_EXPECTED}"
     try:
         return what_was_found(str(path), path.read_bytes(), error)
     except OSError as other:
-        return f"{path}: cannot read it: {reason(other)}"
+        return f"{path}: cannot be read: {reason(other)}"
 
 
 def what_was_found(name: str, octets: bytes, error: Exception) -> str:
-    """What is wrong with octets that should be a Parquet file and were refused with `error`."""
+    """Returns a description of bytes that Arrow refused with `error` as a Parquet file."""
     if not octets:
         return f"{name}: found an empty file, {_EXPECTED}"
     if octets[:4] != _FRAME:
-        return f"{name}: found {len(octets)} octets that begin with {octets[:4]!r}, {_EXPECTED} (which begins with b'PAR1')"
+        return f"{name}: found {len(octets)} bytes that begin with {octets[:4]!r}, {_EXPECTED} (which begins with b'PAR1')"
     if octets[-4:] != _FRAME:
-        return f"{name}: found {len(octets)} octets without the end of a Parquet file: it is cut off or overwritten; {_EXPECTED}"
+        return f"{name}: found {len(octets)} bytes without the end of a Parquet file: truncated or overwritten; {_EXPECTED}"
     return f"{name}: found a damaged Parquet file ({error}), {_EXPECTED}"

@@ -1,4 +1,7 @@
-"""Tables for display: rows of results as text, with units and marked best values. Terminal, notebook and report show the same tables."""
+"""Tables for display: rows of results as text, with units and marked best values.
+
+Terminal, notebook and report show the same tables.
+"""
 
 import difflib
 import math
@@ -15,16 +18,19 @@ if TYPE_CHECKING:
     from acklab.result import Result
 
 METRIC_TABLES = {
-    "flows": "Flows, each on its own",
-    "links": "Links, each direction on its own",
-    "stations": "Stations, each on its own",
-    "hack": "ACKs on link-layer responses, by station",
-    "network": "Network, all flows together",
+    "flows": "Flows",
+    "links": "Links, per direction",
+    "stations": "Stations",
+    "hack": "ACKs in link-layer responses, per station",
+    "network": "Network: all flows together",
 }
-"""Tables of metrics in the order in which they are shown, with their captions."""
+"""Tables of metrics in display order, with their captions."""
 
 _KIND = ("transport_protocol", "traffic_model", "src", "dst")
-"""Columns that are equal for competing flows; nodes of one station entry differ in the number at the end of their name."""
+"""Columns that are equal for competing flows.
+
+Names of nodes of one station entry differ only in their final number.
+"""
 
 _OF_INTERFACES = {"interfaces": "Interfaces", "inline": "Between them"}
 """Tables of a path between two interfaces, with their captions."""
@@ -37,13 +43,13 @@ _BETWEEN = (
     "total_qdisc_drops_l2",
     "mean_qdisc_length_l2",
 )
-"""Columns of links that say what a path between two interfaces did."""
+"""Columns of links that describe a path between two interfaces."""
 
 PROGRAM = "program"
 """The traffic of connections of programs in an emulation."""
 
 MANY = 40
-"""Flows, links or nodes beyond which the range of each metric is shown before their rows, which nobody reads one by one."""
+"""Maximum number of rows without a table of ranges before them."""
 
 _FEW = (
     "mean_throughput_l4",
@@ -68,12 +74,15 @@ _TIMING = (
     "processors",
     "trusted",
 )
-"""Columns of the table `timing` of an emulation that are shown."""
+"""Displayed columns of the table `timing` of an emulation."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text. `best` has the cells, by row and column, that are marked as the best of their row."""
+    """A table of text.
+
+    `best` has the cells, by row and column, that are marked as the best of their row.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -81,18 +90,18 @@ class Table:
     best: frozenset[tuple[int, int]] = frozenset()
     commands: Sequence[str] = ()
     numeric_from: int = 1
-    """Columns from this index on are numbers and right-aligned, except for those in `text`."""
+    """First column of numbers, which are right-aligned, except for those in `text`."""
     text: frozenset[int] = frozenset()
-    """Columns of text among the numbers."""
+    """Columns of text after `numeric_from`."""
     left_out: int = 0
     """Number of rows that are not shown."""
 
     def is_number(self, column: int) -> bool:
-        """Whether a column holds numbers."""
+        """Returns whether a column holds numbers."""
         return column >= self.numeric_from and column not in self.text
 
     def columns(self, places: Sequence[int]) -> "Table":
-        """The table with these of its columns only, of which the first `numeric_from` are among them."""
+        """Returns the table with only these columns. The first `numeric_from` must be included."""
         new = {old: place for place, old in enumerate(places)}
         return replace(
             self,
@@ -110,10 +119,10 @@ class Table:
 
 
 def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int = 6) -> list[Table]:
-    """The displayed tables of a run: metrics, use of the air, acknowledgements by reason.
+    """Returns the displayed tables of a run: metrics, use of the air, acknowledgements by reason.
 
-    If there are more than `side_by_side` flows, links or nodes, each has a row with the most important metrics; before the rows of more
-    than `MANY` stands the range of every metric.
+    With more than `side_by_side` flows, links or nodes, each has a row with the most important
+    metrics. With more than `MANY`, a table with the range of each metric precedes the rows.
     """
     shown: list[Table] = []
     for name, caption in METRIC_TABLES.items():
@@ -144,16 +153,19 @@ def tables_of(result: "Result", commands: Sequence[str] = (), side_by_side: int 
 
 
 def tables_between(result: "Result") -> list[Table]:
-    """The short answer of a path between two interfaces, whose flows are those of others: what each link did, and what happened at the interfaces."""
+    """Returns the short answer for a path between two interfaces.
+
+    Its flows belong to other hosts, so the tables cover each link and both interfaces.
+    """
     links = chosen_tables(result, [column for column in _BETWEEN if column in result.arrow("links").column_names])
     return [*links, *(table for table in tables_of(result) if table.caption in _OF_INTERFACES.values())]
 
 
 def metric_table(result: "Result", name: str, caption: str = "", commands: Sequence[str] = ()) -> Table:
-    """A transposed table of a run: a row for each metric, a column for each flow, link or node.
+    """Returns a transposed table of a run: a row per metric, a column per flow, link or node.
 
-    The best value among competing flows is marked. Flows compete if they have the same transport and kind of traffic between nodes of the
-    same kind. Links and nodes do not compete.
+    The best value among competing flows is marked. Flows compete if they have the same transport
+    and kind of traffic between nodes of the same kind. Links and nodes do not compete.
     """
     rows = _rows(result, name)
     names = name_columns(result.arrow(name).column_names)
@@ -162,7 +174,10 @@ def metric_table(result: "Result", name: str, caption: str = "", commands: Seque
 
 
 def range_table(result: "Result", name: str) -> Table:
-    """The range of each metric of a table with many rows: the least, the median and the greatest value, and the rows of both ends."""
+    """Returns minimum, median and maximum of each metric of a table.
+
+    Includes the rows of both extremes.
+    """
     table = result.arrow(name)
     labels = [table.column(one).to_pylist() for one in name_columns(table.column_names)]
     units, cells = result.units(name), []
@@ -173,7 +188,7 @@ def range_table(result: "Result", name: str) -> Table:
             if isinstance(value, int | float) and not math.isnan(value)
         ]
         if not values:
-            continue  # a metric of another transport
+            continue  # Metric of another transport
         values.sort(key=lambda pair: pair[0])
         (least, first), (greatest, last) = values[0], values[-1]
         at = ["", ""] if least == greatest else [" ".join(str(names[row]) for names in labels) for row in (first, last)]
@@ -186,13 +201,16 @@ def range_table(result: "Result", name: str) -> Table:
 
 
 def _label(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    if "flows" in names:  # of the network, whose one row is called by how many there are
+    if "flows" in names:  # The single row of the network is named by its number of flows.
         return f"{row['flows']} flow{'' if row['flows'] == 1 else 's'}"
     return " ".join(str(row[one]) for one in names) or "value"
 
 
 def chosen_tables(result: "Result", only: Sequence[str]) -> list[Table]:
-    """Tables of these columns alone, each with a row for each flow, link or node. Raises UsageError for a column that no table has."""
+    """Returns tables of only these columns, each with a row per flow, link or node.
+
+    Raises UsageError for a column that no table has.
+    """
     known = {name: result.arrow(name).column_names for name in METRIC_TABLES if name in result.tables}
     for column in only:
         if not any(column in columns for columns in known.values()):
@@ -212,9 +230,12 @@ def chosen_tables(result: "Result", only: Sequence[str]) -> list[Table]:
 def compare(
     results: Mapping[str, "Result"], name: str, row: str | None = None, caption: str = "", only: Sequence[str] = ()
 ) -> Table:
-    """The same row of a table in several runs: a column for each run, with the best value marked.
+    """Returns the same row of a table in several runs.
 
-    `row` is the name in the first column of the table, if it has many rows; `only` names the metrics to show (default: all).
+    There is a column per run, with the best value marked.
+
+    `row` is the name in the first column of the table, if it has many rows; `only` names the
+    metrics to show (default: all).
     """
     columns: dict[str, dict[str, Any]] = {}
     units: dict[str, str] = {}
@@ -229,7 +250,7 @@ def compare(
 def plain_table(
     rows: Sequence[Mapping[str, Any]], caption: str = "", units: Mapping[str, str] | None = None, limit: int | None = None
 ) -> Table:
-    """Rows as they are, or the first `limit` of them: a column for each key, with its unit."""
+    """Returns rows as a table, or the first `limit` of them: a column per key, with its unit."""
     names = list(rows[0]) if rows else []
     head = [f"{name} [{units[name]}]" if units and units.get(name) else name for name in names]
     text = frozenset(place for place, name in enumerate(names) if any(isinstance(row[name], str) for row in rows))
@@ -240,7 +261,7 @@ def plain_table(
 
 
 def _list(result: "Result", name: str, caption: str) -> Table:
-    """A row for each flow, link or node, with few metrics."""
+    """Returns a table with a row per flow, link or node, and few metrics."""
     columns = result.arrow(name).column_names
     few = [column for column in _FEW if column in columns] or [column for column in columns if is_metric(column)][:7]
     shown = [*name_columns(columns), *few]
@@ -263,7 +284,7 @@ def _turned(
     for metric in only or [column for column in first if is_metric(column)]:
         values = [column.get(metric) for column in columns.values()]
         if all(value is None for value in values):
-            continue  # a metric of another transport
+            continue  # Metric of another transport
         for group in groups:
             marked |= {(len(rows), 2 + group[place]) for place in best(metric, [values[index] for index in group])}
         rows.append([metric, units.get(metric, ""), *(written(value) for value in values)])
@@ -271,11 +292,14 @@ def _turned(
 
 
 def competitors(flows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """Groups of competing flows, by index: flows that differ only in settings of their transport."""
+    """Returns groups of competing flows by index.
+
+    Flows of a group differ only in settings of their transport.
+    """
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, flow in enumerate(flows):
         kind = tuple(str(flow.get(name, "")).rstrip("0123456789").removesuffix("_") for name in _KIND)
-        # What programs carry is their own business.
+        # Traffic of programs is unknown, so they do not compete.
         if flow.get("traffic_model") == PROGRAM:
             kind = (*kind, str(flow["flow"]))
         groups.setdefault(kind, []).append(place)

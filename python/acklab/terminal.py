@@ -1,6 +1,6 @@
-"""What a person sees in a terminal: results go to standard output, everything else to standard error.
+"""Output to terminals: results go to standard output, everything else to standard error.
 
-`out` and `err` are consoles of Rich, which is imported when one of them is first asked for.
+`out` and `err` are consoles of Rich, which is imported at the first use.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     err: Console
 
 _WIDTH = 160
-"""A file or a pipe has no width: what goes there is not folded at that of a terminal of the eighties."""
-_LONGEST = 40
-"""Rows of a table that a terminal shows; a file or a pipe gets them all."""
+"""Width for files and pipes, which have none of their own."""
+_MAX_ROWS = 40
+"""Maximum number of rows on a terminal. A file or a pipe receives all."""
 _SENTENCE = 40
-"""Letters beyond which a cell is a sentence, which is wrapped."""
+"""Characters beyond which a cell is a sentence, which is wrapped."""
 _GAP = 2
-"""Letters between two columns."""
+"""Characters between two columns."""
 
 
 @cache
@@ -50,16 +50,16 @@ def __getattr__(name: str) -> Any:
 def show_table(table: "Table", hint: str = "") -> None:
     """Prints a table to standard output, best values in bold.
 
-    A long one is cut on a terminal and says how many rows there are more; `hint` tells where to find them.
+    On a terminal, a long table is cut, and the number of omitted rows is printed with `hint`.
     """
     from rich.text import Text
 
     console = _console(False)
-    cut = table.cut(_LONGEST) if console.is_terminal else table
+    cut = table.cut(_MAX_ROWS) if console.is_terminal else table
     for number, part in enumerate(_parts(cut, console.width)):
         if number:
             console.print()
-        if len(part.rows) > _LONGEST and not _has_sentences(part):
+        if len(part.rows) > _MAX_ROWS and not _has_sentences(part):
             console.file.write(_plain(part))
         else:
             console.print(_drawn(part))
@@ -90,7 +90,10 @@ def _drawn(table: "Table") -> "RichTable":
 
 
 def _plain(table: "Table") -> str:
-    """The same lines without styles. Rich takes half a millisecond for a row, which is long where a file gets ten thousand of them."""
+    """Returns the same lines without styles.
+
+    Rich needs half a millisecond per row, which is too slow for files with ten thousand rows.
+    """
     from rich.cells import cell_len
 
     columns = [[visible(cell) for cell in column] for column in zip(table.head, *table.rows, strict=True)]
@@ -106,7 +109,7 @@ def _plain(table: "Table") -> str:
 
 
 def _widths(table: "Table") -> list[int]:
-    """The letters of the widest cell of each column."""
+    """Returns the width of the widest cell of each column."""
     from rich.cells import cell_len
 
     columns = zip(table.head, *table.rows, strict=True)
@@ -114,14 +117,14 @@ def _widths(table: "Table") -> list[int]:
 
 
 def _has_sentences(table: "Table") -> bool:
-    """Whether a column is of sentences, which are wrapped."""
+    """Returns whether a column has sentences, which are wrapped."""
     return any(width > _SENTENCE for place, width in enumerate(_widths(table)) if not table.is_number(place))
 
 
 def _parts(table: "Table", width: int) -> "list[Table]":
-    """The table, or several with some of its columns each, so that no name or number is cut: the columns with names begin each of them.
+    """Returns the table split by columns into parts that fit, so that no name or number is cut.
 
-    A column of sentences is wrapped instead.
+    Each part begins with the columns of names. A column of sentences is wrapped instead.
     """
     widths = _widths(table)
     names = list(range(max(table.numeric_from, 1)))
@@ -142,13 +145,13 @@ def _parts(table: "Table", width: int) -> "list[Table]":
 
 
 def show_answers(answers: "Sequence[Answer]") -> None:
-    """Prints the short answer to a run, some lines for each flow."""
+    """Prints the short answer to a run, with some lines per flow."""
     from rich.table import Table as Drawn
     from rich.text import Text
 
     console = _console(False)
     for answer in answers:
-        # One text, so that a long one wraps.
+        # A single text, so that a long one is wrapped.
         console.print(Text.assemble((visible(answer.flow), "bold"), "  ", (visible(answer.kind), "dim")))
         grid = Drawn.grid(padding=(0, 2, 0, 0))
         for _ in range(3):
@@ -161,13 +164,16 @@ def show_answers(answers: "Sequence[Answer]") -> None:
 
 
 def tell(message: str) -> None:
-    """Lines on standard error."""
+    """Prints lines to standard error."""
     print(visible(message, lines=True), file=sys.stderr)
 
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[["Points"], None]]:
-    """A bar with what is done, what is left, and the time to go: on standard error, or in the notebook that asks."""
+    """Shows a bar of finished and remaining points and the remaining time.
+
+    The bar is on standard error, or in the notebook.
+    """
     if quiet:
         yield lambda points: None
         return
@@ -191,7 +197,7 @@ def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[
         task = bar.add_task(title, total=None, left="")
 
         def show(points: "Points") -> None:
-            # Kept points count as done, but not in the estimate of the time to go.
+            # Stored points count as finished, but not in the estimate of the remaining time.
             if bar.tasks[0].total is None:
                 bar.reset(task, total=points.total, completed=points.kept)
             failed = f", [bold red]{points.failed} failed[/]" if points.failed else ""
@@ -201,13 +207,13 @@ def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[
         yield show
 
 
-_PATIENCE = 1.0
-"""Seconds after which a run shows a bar: one that is over by then needs none."""
+_BAR_DELAY = 1.0
+"""Seconds before a run shows a bar. Shorter runs show none."""
 
 
 @contextlib.contextmanager
 def run_bar(title: str = "run") -> Iterator[Callable[[float], None]]:
-    """A bar for one run, by the share of its duration that has passed. It appears after a second, and only on a terminal."""
+    """Shows a bar of the elapsed share of one run, after a second and only on a terminal."""
     if not sys.stderr.isatty():
         yield lambda share: None
         return
@@ -218,7 +224,7 @@ def run_bar(title: str = "run") -> Iterator[Callable[[float], None]]:
     def show(share: float) -> None:
         nonlocal bar
         if bar is None:
-            if time.monotonic() - start < _PATIENCE:
+            if time.monotonic() - start < _BAR_DELAY:
                 return
             from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -236,7 +242,7 @@ def run_bar(title: str = "run") -> Iterator[Callable[[float], None]]:
 
 
 def _in_notebook() -> bool:
-    """Whether this is a kernel of Jupyter: a shell of IPython in a terminal is none."""
+    """Returns whether this is a Jupyter kernel, as opposed to IPython in a terminal."""
     shell = sys.modules.get("IPython")
     current = None if shell is None else shell.get_ipython()
     return current is not None and type(current).__name__ == "ZMQInteractiveShell"

@@ -1,4 +1,4 @@
-"""Reproduced, same direction, not reproduced, or undecided."""
+"""Verdicts: reproduced, same direction, not reproduced, or undecided."""
 
 import math
 import re
@@ -21,15 +21,19 @@ AT_LEAST, AT_MOST, MORE_THAN, LESS_THAN = BOUNDS = ("at least", "at most", "more
 FITTED = "fitted setting"
 
 PAPER, PARITY, OWN = KINDS = ("paper", "parity", "own")
-"""Whose number a claim holds ours against: that of a publication, that of another implementation on the same path or cell, or a rule or
-check of our own."""
+"""Kinds of claims by their source: a publication, another implementation on the same path or cell,
+or our own rule.
+"""
 
 _OWN_SOURCES = ("none:", "the rule:")
 _PARITY_SOURCES = ("ns-3 ", "Linux ", "quinn-proto ")
 
 
 def kind_of(source: str) -> str:
-    """Whose number it is by the first words of its source: "none:" and "the rule:" are our own, the name of an implementation is parity."""
+    """Returns the kind of a claim from the first words of its source.
+
+    "none:" and "the rule:" are our own; the name of an implementation is parity.
+    """
     return OWN if source.startswith(_OWN_SOURCES) else PARITY if source.startswith(_PARITY_SOURCES) else PAPER
 
 
@@ -46,48 +50,50 @@ class Finding:
     """Mean over seeds, in `unit`."""
     low: float
     high: float
-    """Interval of 95 % around `measured`; NaN for a single seed."""
+    """The 95 % interval around `measured`; NaN for a single seed."""
     tolerance: str
     verdict: str
     as_written: float
-    """Our number for the scenario as written (the first seed)."""
+    """Our number for the unmodified scenario (the first seed)."""
     seeds: int
     metric: str
     command: str
-    """The command that repeats the run as written."""
+    """The command that repeats that run."""
     note: str = ""
     group: str = ""
     """Heading of the claim."""
     no_effect: float = 0.0
-    """The value without effect: 1 for a ratio."""
+    """The value of no effect: 1 for a ratio."""
     fitted: str = ""
-    """How the settings were fitted, if they were; the verdict then says so."""
+    """How the settings were fitted, if they were; part of the verdict."""
     kind: str = ""
-    """One of `KINDS`; in documents of an earlier version empty: then the source tells."""
+    """One of `KINDS`. Empty in documents of an earlier version, where the source defines it."""
     reading_of: str = ""
-    """The id of the claim that counts, if this one is another reading of the same statement."""
+    """The id of the counted claim, if this one is another reading of the same statement."""
     missing: int = 0
-    """How many seeds have no number, such as a ratio to zero."""
+    """The number of seeds without a value, such as a ratio to zero."""
     side: str = ""
-    """From where on ours points in the same direction, such as "more than 1.05"; empty if the claim names no direction."""
+    """The bound of the same direction, such as "more than 1.05"; empty if the claim has no
+    direction.
+    """
 
     @property
     def whose(self) -> str:
-        """One of `KINDS`."""
+        """Returns one of `KINDS`."""
         return self.kind or kind_of(self.source)
 
     @property
     def tolerated(self) -> tuple[float, float]:
-        """The lowest and the highest number that counts as reproduced, in `unit`."""
+        """Returns the lowest and the highest number that counts as reproduced, in `unit`."""
         return tolerated(self.tolerance, self.published, self.no_effect)
 
     @property
     def verdict_text(self) -> str:
-        """The verdict as text, with a remark if the settings were fitted."""
+        """Returns the verdict as text, with a remark if the settings were fitted."""
         return f"{self.verdict}, {FITTED}" if self.fitted else self.verdict
 
     def row(self) -> dict[str, Any]:
-        """What `acklab study --json` prints of it; None for NaN."""
+        """Returns the values that `acklab study --json` prints; None for NaN."""
         names = ("id", "source", "unit", "published", "measured", "low", "high", "seeds", "tolerance", "verdict")
         told = {"fitted": bool(self.fitted), "kind": self.whose, "reading_of": self.reading_of}
         return {name: _plain(getattr(self, name)) for name in names} | told
@@ -98,17 +104,19 @@ class Finding:
 
     @staticmethod
     def with_nan(values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of `to_dict` with NaN for each number that JSON could not write."""
+        """Returns the values of `to_dict` with NaN for each number that JSON cannot represent."""
         numbers = ("published", "measured", "low", "high", "as_written")
         return {name: math.nan if name in numbers and value is None else value for name, value in values.items()}
 
 
 def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple[float, float]:
-    """The lowest and the highest number that counts as reproduced. Raises UsageError.
+    """Returns the lowest and the highest number that counts as reproduced. Raises UsageError.
 
-    A tolerance is a share of the published effect ("3%"), a number in the unit of the claim ("0.05"), or a factor in both directions ("factor
-    1.5"). The effect is the difference of the published number from `no_effect`: a gain of 29 % that is published as the ratio 1.29 has the effect
-    0.29. If a bound was published, the tolerance is "at least", "at most", "more than" or "less than".
+    A tolerance is a share of the published effect ("3%"), a number in the unit of the claim
+    ("0.05"), or a factor in both directions ("factor 1.5"). The effect is the difference of the
+    published number from `no_effect`: a gain of 29 % that is published as the ratio 1.29 has the
+    effect 0.29. If a bound was published, the tolerance is "at least", "at most", "more than" or
+    "less than".
     """
     if (bound := tolerance.strip()) in BOUNDS:
         return (published, math.inf) if bound in (AT_LEAST, MORE_THAN) else (-math.inf, published)
@@ -127,10 +135,12 @@ def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple
 
 
 def lies_within(ours: Interval, low: float, high: float, *, strictly: bool = False) -> bool | None:
-    """Whether ours lies between two numbers: True if all of its interval does, False if none of it does, None if a part does.
+    """Returns whether our interval lies between two numbers.
 
-    A number without an interval, which is that of a single seed, lies nowhere in particular: None. What is not a number at all lies
-    outside. A little room for rounding keeps a number that sits exactly on an edge inside, unless the edges are strict.
+    True if all of it does, False if none does, None if a part does.
+
+    A number without an interval, from a single seed, gives None. NaN lies outside. A small margin
+    for rounding keeps a number on an edge inside, unless the edges are strict.
     """
     if math.isnan(ours.mean):
         return False
@@ -145,11 +155,12 @@ def lies_within(ours: Interval, low: float, high: float, *, strictly: bool = Fal
 
 
 def judge(reproduced: bool | None, right_side: bool | None = False) -> str:
-    """The verdict: the most that all of our interval supports.
+    """Returns the strongest verdict that our whole interval supports.
 
-    `reproduced` tells whether ours lies within the tolerance, and `right_side` whether it lies on the side that the claim says, if it
-    says one; each is True for all of the interval, False for none of it, and None for a part. Where a part of the interval would support
-    another verdict than the rest, the claim is undecided, and more seeds are needed.
+    `reproduced` is whether our interval lies within the tolerance, and `right_side` whether it lies
+    on the claimed side, if there is one. Each is True for all of the interval, False for none of
+    it, and None for a part. The claim is undecided, and requires more seeds, if parts of the
+    interval support different verdicts.
     """
     if reproduced:
         return REPRODUCED
@@ -159,7 +170,10 @@ def judge(reproduced: bool | None, right_side: bool | None = False) -> str:
 
 
 def statements(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Each distinct statement once: its claim followed by other readings of it, by the id of the claim."""
+    """Returns each distinct statement once, by the id of its claim.
+
+    The claim comes first, and other readings follow.
+    """
     found: dict[str, list[Finding]] = {finding.id: [finding] for finding in findings if not finding.reading_of}
     for finding in findings:
         if finding.reading_of:
@@ -168,15 +182,15 @@ def statements(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def counted(findings: Sequence[Finding]) -> list[Finding]:
-    """The claims that count: one for each statement."""
+    """Returns the claims that count: one per statement."""
     return [readings[0] for readings in statements(findings).values()]
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """How many statements are reproduced, in words: those of papers first, then parity and rules of our own.
+    """Returns how many statements are reproduced: those of papers, then parity and our own rules.
 
-    A statement counts once, with the verdict of its claim; other readings of it do not count. Those in fitted settings and those that are
-    undecided are told apart.
+    A statement counts once, with the verdict of its claim; other readings do not count. Statements
+    with fitted settings and undecided ones are counted separately.
     """
     every = counted(findings)
     names = {PAPER: "published", PARITY: "of parity", OWN: "of our own"}
@@ -189,7 +203,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def published(findings: Sequence[Finding]) -> str:
-    """Returns in a clause how many published results are reproduced, and how many of these with fitted settings."""
+    """Returns how many published results are reproduced, and how many with fitted settings."""
     own = [finding for finding in counted(findings) if finding.whose == PAPER]
     reproduced = [finding for finding in own if finding.verdict == REPRODUCED]
     fitted = sum(bool(finding.fitted) for finding in reproduced)

@@ -39,7 +39,7 @@ fn tables() -> Result<(), String> {
     let scenario = scenario::load(&text, &path, &sets, seed).map_err(|refusal| refusal.to_string())?;
     let results = if is_real {
         let emulation = emulate(&scenario, &EmulateOptions::default(), || true).map_err(|error| error.to_string())?;
-        emulation.verdict.reasons.iter().for_each(|reason| eprintln!("not to be trusted: {reason}"));
+        emulation.verdict.reasons.iter().for_each(|reason| eprintln!("results unreliable: {reason}"));
         emulation.results
     } else {
         run(&scenario, &RunOptions::default(), || true).map_err(|error| error.to_string())?

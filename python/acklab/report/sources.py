@@ -103,7 +103,7 @@ def collect(folder: Folder, label: str = "") -> list[Document]:
     """
     top = place_of(folder, "folder")
     if top.path is not None and not top.path.is_dir():
-        raise StoreError(f"{top}: found no such folder, expected one with results of acklab")
+        raise StoreError(f"{top}: no such folder, expected one with results of acklab")
     # What belongs to a study is shown by the study.
     is_study = Contents.of(top) is Contents.STUDY
     documents: list[Document] = []

@@ -86,7 +86,7 @@ class Study:
             document["claim"] = claims = list(expand(document.get("claim", ())))
             study = cls(folder, StudyFile.model_validate(document))
         except OSError as error:
-            raise StoreError(f"{path}: cannot read it: {error.strerror}") from error
+            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
         except ValidationError as error:
             raise StoreError(f"{path}: {faults(error, place=lambda place: _place(place, claims))}") from error
         except tomllib.TOMLDecodeError as error:

@@ -137,7 +137,7 @@ def _marked(place: Place) -> Iterator[str]:
             earlier.unlink(missing_ok=True)
         path.touch()
     except OSError as error:
-        raise StoreError(f"{path}: cannot write it: {error.strerror}") from error
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
     try:
         yield token
     finally:

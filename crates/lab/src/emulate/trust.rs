@@ -71,6 +71,14 @@ fn time_constant(scenario: &Scenario) -> Duration {
     least.map_or(LARGEST_CONSTANT, |least| least.min(LARGEST_CONSTANT))
 }
 
+/// A time with three significant digits, such as "983 µs".
+fn rounded(time: Duration) -> String {
+    let micros = time.as_nanos() as f64 / 1e3;
+    let (value, unit) = if micros < 1e3 { (micros, "µs") } else { (micros / 1e3, "ms") };
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.decimals$} {unit}")
+}
+
 impl Timing {
     /// The timing up to now, with the privileges of the thread that carries packets.
     pub(crate) fn of<D>(
@@ -127,32 +135,31 @@ impl Timing {
     pub(crate) fn verdict(&self, failures: Vec<String>) -> Verdict {
         let mut reasons = failures;
         let how =
-            if self.granted.is_realtime { "" } else { "; without real-time priority, other processes delay them" };
+            if self.granted.is_realtime { "" } else { "; without real-time priority, other processes delay packets" };
         let bound = self.bound();
         if let Some(late) = self.lateness.quantile(0.99).filter(|late| *late > bound) {
-            reasons.push(format!("one packet of a hundred was {late} late or more, expected at most {bound}{how}"));
+            reasons.push(format!("p99 lateness {} (limit {}){how}", rounded(late), rounded(bound)));
         }
         let bound = self.bound_of_second();
         if let Some(worst) = self.lateness.worst_second().filter(|worst| worst.p999 > bound) {
             reasons.push(format!(
-                "in second {} of the run, one packet of a thousand was {} late or more, expected at most {bound}{how}",
-                worst.number, worst.p999
+                "in second {} of the run, p99.9 lateness {} (limit {}){how}",
+                worst.number,
+                rounded(worst.p999),
+                rounded(bound)
             ));
         }
         if self.refused > 0 {
-            reasons.push(format!("the kernel did not take {} packets", self.refused));
+            reasons.push(format!("the kernel refused {} packets", self.refused));
         }
         if self.overruns > 0 {
-            reasons.push(format!(
-                "{} packets were lost in front of the network, because they were read too late",
-                self.overruns
-            ));
+            reasons.push(format!("{} packets were lost in the queues of devices, which were read too late", self.overruns));
         }
         if let Some(Starved { program, wait }) =
             self.starved.as_ref().filter(|starved| starved.wait.share > SHARE_OF_WAITING)
         {
             reasons.push(format!(
-                "in second {} of the run, {program} waited for a processor {:.1} % of the time, expected at most {:.0} %; other processes starve it",
+                "in second {} of the run, {program} waited for a processor {:.1} % of the time (limit {:.0} %); other processes used it",
                 wait.began.as_secs_f64() as u64,
                 100.0 * wait.share,
                 100.0 * SHARE_OF_WAITING
@@ -162,7 +169,7 @@ impl Timing {
             let remedy = match self.granted.idling {
                 Idling::MayHalt => String::new(),
                 Idling::Awake => {
-                    "; idle processors may use it up: without `--processors awake` they halt then".to_owned()
+                    "; idle processors may cause this: without `--processors awake` they halt then".to_owned()
                 }
                 Idling::MayHaltSince(at) => format!(
                     "; idle processors have halted since second {:.0}, and do from the start with `--processors halt`",
@@ -170,7 +177,7 @@ impl Timing {
                 ),
             };
             reasons.push(format!(
-                "in second {} of the run, the hypervisor took {:.1} % of a processor, expected at most {:.0} %{remedy}",
+                "in second {} of the run, the hypervisor took {:.1} % of a processor (limit {:.0} %){remedy}",
                 stolen.began.as_secs_f64() as u64,
                 100.0 * stolen.share,
                 100.0 * BOUND_OF_STEAL
@@ -306,10 +313,10 @@ reverse = {{ delay = "7.5ms"{gate} }}
         let since = Idling::MayHaltSince(Instant::ZERO + Duration::from_secs(5));
         assert_eq!(
             taken(0.13, since),
-            ["in second 4 of the run, the hypervisor took 13.0 % of a processor, expected at most 1 %; \
+            ["in second 4 of the run, the hypervisor took 13.0 % of a processor (limit 1 %); \
               idle processors have halted since second 5, and do from the start with `--processors halt`"]
         );
-        assert!(taken(0.02, Idling::MayHalt)[0].ends_with("expected at most 1 %"));
+        assert!(taken(0.02, Idling::MayHalt)[0].ends_with("(limit 1 %)"));
     }
 
     /// A stall of 5 ms in ten seconds is one packet of two thousand, and enough to fill a queue.
@@ -318,6 +325,6 @@ reverse = {{ delay = "7.5ms"{gate} }}
         let stalled = timing(10_000, 10, 3_300..3_305);
         assert!(stalled.lateness.quantile(0.99).is_some_and(|late| late < stalled.bound()));
         let verdict = stalled.verdict(Vec::new());
-        assert!(verdict.reasons[0].starts_with("in second 3 of the run, one packet of a thousand"), "{verdict:?}");
+        assert!(verdict.reasons[0].starts_with("in second 3 of the run, p99.9 lateness 4."), "{verdict:?}");
     }
 }

@@ -124,7 +124,7 @@ def read(study: Study) -> EmulatedFile:
         others = ", ".join(sorted(other.parent.name for other in studies_folder().glob(f"*/{FILE}"))) or "none"
         raise UsageError(f"{study.name}: found no {FILE}, expected a study that has one: {others}") from error
     except OSError as error:
-        raise StoreError(f"{path}: cannot read it: {error.strerror}") from error
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise StoreError(f"{path}: {faults(error)}") from error
     except tomllib.TOMLDecodeError as error:

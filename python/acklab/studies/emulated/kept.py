@@ -30,7 +30,7 @@ def write_point(directory: Path, tables: Mapping[str, pa.Table], provenance: Pro
         sync_all(temporary)
         _put(temporary, directory)
     except OSError as error:
-        raise StoreError(f"{directory}: cannot write it: {reason(error)}") from error
+        raise StoreError(f"{directory}: cannot be written: {reason(error)}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
