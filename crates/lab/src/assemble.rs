@@ -114,6 +114,10 @@ impl<P: Observed> Parts<P> {
             if let Some(split) = way.splits.first().filter(|_| flow.is_both_ways()) {
                 return Err(Error::SplitBothWays { flow: flow.name, node: split.pep.node.clone() });
             }
+            let own = match way.stops[1] {
+                next if next == *to => [path.clone(), return_path.clone()],
+                proxy => [map.path(*from, proxy).ok_or_else(no_route)?, map.path(proxy, *from).ok_or_else(no_route)?],
+            };
             for ends in way.stops.windows(2) {
                 let hops = [map.path(ends[0], ends[1]), map.path(ends[1], ends[0])];
                 for hop in hops.into_iter().flatten().flatten() {
@@ -125,13 +129,13 @@ impl<P: Observed> Parts<P> {
             }
             let maker = Maker { flow: &flow, seed, strategies: &options.strategies };
             let endpoints = transports::endpoints(&maker, scenario.ip_version())?;
-            let plan = |flow, paths| FlowPlan::new(scenario, flow, paths, &endpoints, &links, &cells);
+            let plan = |flow, path: &[Hop], own| FlowPlan::new(scenario, flow, path, own, &endpoints, &links, &cells);
             let reverse_plan = flow.reverse().map(|reverse| {
-                let mut plan = plan(reverse, [&return_path, &path]);
+                let mut plan = plan(reverse, &return_path, [&return_path, &path]);
                 plan.info.labels = endpoints.labels()[1].clone();
                 plan
             });
-            let plan = plan(flow, [&path, &return_path]);
+            let plan = plan(flow, &path, [&own[0], &own[1]]);
             if plan.base_rtt().is_zero() && plan.info.bottleneck.is_none() && plan.info.return_bottleneck.is_none() {
                 return Err(Error::NoTime { flow: plan.flow.name });
             }

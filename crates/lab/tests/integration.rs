@@ -27,6 +27,7 @@ mod growth;
 mod hack;
 mod invariants;
 mod ipv6;
+mod limits;
 mod metrics;
 mod mtu;
 mod overhead;

@@ -65,11 +65,13 @@ pub struct FlowInfo {
     pub payload: u64,
     /// The slowest hop on the path of the data. Of hops that are equally slow, the first.
     pub bottleneck: Option<Bottleneck>,
-    /// The slowest hop on the path of the ACKs, for packets without payload.
+    /// The same up to the first proxy on the path: the slowest hop of the sender's own connection.
+    pub own_bottleneck: Option<Bottleneck>,
+    /// The slowest hop on the path of the ACKs that the sender receives, for packets without payload.
     pub return_bottleneck: Option<Bottleneck>,
-    /// Propagation delay of the path there and back.
+    /// Propagation delay of the path there and back, or of that to the first proxy, whose round trip the sender measures.
     pub base_rtt: Option<Duration>,
-    /// Propagation delay of the path of the ACKs.
+    /// Propagation delay of the path of the ACKs that the sender receives.
     pub base_return: Option<Duration>,
 }
 
@@ -84,6 +86,7 @@ impl FlowInfo {
             group: None,
             total: None,
             bottleneck: None,
+            own_bottleneck: None,
             return_bottleneck: None,
             base_return: None,
             ..self.clone()

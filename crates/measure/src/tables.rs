@@ -67,8 +67,9 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
         .zip(ends)
         .map(|((probe, info), (keys, ends))| {
             let [data, acks] = keys.map(|key| world.taps.drops(key));
-            let (hop, return_hop) = (used.at(info.bottleneck), used.at(info.return_bottleneck));
-            let path = Path { drops: Drops { data, acks }, hop, return_hop };
+            let [hop, own_hop, return_hop] =
+                [info.bottleneck, info.own_bottleneck, info.return_bottleneck].map(|bottleneck| used.at(bottleneck));
+            let path = Path { drops: Drops { data, acks }, hop, own_hop, return_hop };
             FlowResult::new(probe, info, ends, Some(path), window.clone())
         })
         .collect();

@@ -156,7 +156,7 @@ impl Endpoint for Connection {
         }
         let Vitals { window, in_flight, .. } = self.vitals();
         if !self.has_data() {
-            let is_full = self.outgoing.buffer.room(self.sender.acknowledged().next()) == 0;
+            let is_full = self.outgoing.buffer.is_full(self.sender.acknowledged().next());
             return Some(if is_full { LimitingFactor::SendBuffer } else { LimitingFactor::Application });
         }
         if window.zip(in_flight).is_some_and(|(window, in_flight)| window < in_flight + self.settings.datagram()) {

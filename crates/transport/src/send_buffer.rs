@@ -64,6 +64,13 @@ impl SendBuffer {
         self.end.unwrap_or(self.written)
     }
 
+    /// Returns `true` if the application waits for room, with everything below `una` acknowledged. One that has closed waits for none.
+    #[must_use]
+    #[inline]
+    pub fn is_full(&self, una: u64) -> bool {
+        self.end.is_none() && self.room(una) == 0
+    }
+
     /// The offset behind the last octet, once the application has closed.
     #[must_use]
     #[inline]

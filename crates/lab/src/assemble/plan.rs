@@ -35,11 +35,12 @@ pub(crate) struct FlowPlan {
 }
 
 impl FlowPlan {
-    /// The plan of a flow whose data take `path` and whose ACKs take `return_path`.
+    /// The plan of a flow whose data take `path`. The sender's own connection takes `own` there and back, which ends at the first proxy.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
-        [path, return_path]: [&[Hop]; 2],
+        path: &[Hop],
+        own: [&[Hop]; 2],
         endpoints: &Endpoints,
         links: &[Link<P>],
         cells: &[Cell<P>],
@@ -51,8 +52,10 @@ impl FlowPlan {
             }
             Hop::Link(_) => None,
         });
-        let facts =
-            PathFacts::new(scenario, flow.category, [path, return_path], full_size, endpoints.payload(), links, cells);
+        let facts = |paths: [&[Hop]; 2]| {
+            PathFacts::new(scenario, flow.category, paths, full_size, endpoints.payload(), links, cells)
+        };
+        let (whole, own) = (facts([path, own[1]]), facts(own));
         let info = FlowInfo {
             name: flow.name.clone(),
             from: flow.from.clone(),
@@ -63,9 +66,10 @@ impl FlowPlan {
             start: Instant::ZERO + flow.start,
             stop: flow.stop.map(|stop| Instant::ZERO + stop),
             labels: endpoints.labels()[0].clone(),
-            ..facts.info
+            bottleneck: whole.info.bottleneck,
+            ..own.info
         };
-        Self { info, segment_time: facts.segment_time, capacities: capacities.collect(), flow }
+        Self { info, segment_time: whole.segment_time, capacities: capacities.collect(), flow }
     }
 
     /// The propagation delay of its path there and back.
@@ -107,6 +111,7 @@ impl PathFacts {
         let info = FlowInfo {
             payload,
             bottleneck: slowest(path, full_size),
+            own_bottleneck: slowest(path, full_size),
             return_bottleneck: slowest(return_path, full_size - payload),
             base_rtt: Some(delay(path) + delay(return_path)),
             base_return: Some(delay(return_path)),

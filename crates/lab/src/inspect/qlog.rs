@@ -46,7 +46,7 @@ pub(super) fn read<R: Read>(
     if log.report.log.as_ref().is_none_or(|summary| summary.traces == 0) {
         return Err(Stop::Refused(NO_LOG.to_owned()));
     }
-    if log.report.connections.iter().all(|connection| connection.ways.is_empty()) {
+    if log.report.connections.iter().all(|connection| connection.directions.is_empty()) {
         return Err(Stop::Empty(contents(&log)));
     }
     let damage = damage.into_inner().map(|error| format!("the compressed log is not whole: {error}"));

@@ -7,7 +7,7 @@ use crate::metric::Better::{Less, More, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
 use crate::probe::FlowProbe;
 use crate::snapshot::Snapshot;
-use crate::subjects::{FlowInfo, Place};
+use crate::subjects::{Bottleneck, FlowInfo, Place};
 use acklab_app::{page, player};
 use acklab_base::endpoint::counter;
 use acklab_base::{Instant, LimitingFactor};
@@ -33,6 +33,8 @@ pub(crate) struct Path<'a> {
     pub(crate) drops: Drops,
     /// The slowest hop of its data.
     pub(crate) hop: Option<&'a HopUse>,
+    /// The same of the sender's own connection, which ends at the first proxy.
+    pub(crate) own_hop: Option<&'a HopUse>,
     /// The slowest hop of its acknowledgments.
     pub(crate) return_hop: Option<&'a HopUse>,
 }
@@ -279,13 +281,15 @@ impl<'a> FlowResult<'a> {
     /// The use of the slowest hop, and the own share of its octets: the hop of a cell carries the ACKs as well. Of a flow that was not active
     /// all the time, its own octets tell the use meanwhile.
     fn use_of_hop(&self) -> Option<(f64, f64)> {
-        let hop = self.path?.hop?;
+        self.use_of(self.path?.hop?, self.info.bottleneck?)
+    }
+
+    fn use_of(&self, hop: &HopUse, bottleneck: Bottleneck) -> Option<(f64, f64)> {
         let sent = self.sender()?.sent_bytes;
         let acks =
             self.receiver().filter(|_| matches!(hop.at, Place::Cell(_))).map_or(0, |receiver| receiver.sent_bytes);
         let share = (sent + acks) as f64 / hop.octets.max(1) as f64;
-        let own_use =
-            self.rate(sent).map_or(0.0, |mbps| mbps * 1e6 / self.info.bottleneck.map_or(f64::MAX, |hop| hop.rate));
+        let own_use = self.rate(sent).map_or(0.0, |mbps| mbps * 1e6 / bottleneck.rate);
         Some((hop.busy?.max(own_use.min(1.0)), share))
     }
 
@@ -296,7 +300,8 @@ impl<'a> FlowResult<'a> {
         let facts = Facts {
             shares: self.limits()?,
             has_window: self.acks_sent().is_some() || self.in_flight().is_some(),
-            hop: self.use_of_hop(),
+            hop: self.path.and_then(|path| self.use_of(path.own_hop?, self.info.own_bottleneck?)),
+            behind: self.use_of_hop().filter(|_| self.info.bottleneck != self.info.own_bottleneck),
             return_busy: self.path.and_then(|path| path.return_hop?.busy),
             return_wait: self.return_wait_ms().zip(self.srtt()).map(|(wait, srtt)| wait / srtt),
             has_congestion: is_dropped || has_any(&signs),

@@ -75,8 +75,10 @@ pub(super) struct Facts {
     pub(super) shares: [f64; LimitingFactor::ALL.len()],
     /// Whether it has a congestion window.
     pub(super) has_window: bool,
-    /// The use of the slowest hop, and the flow's own share of its octets.
+    /// The use of the slowest hop of the sender's own connection, and the flow's own share of its octets.
     pub(super) hop: Option<(f64, f64)>,
+    /// The same of the slowest hop of the whole path, if that lies behind a proxy.
+    pub(super) behind: Option<(f64, f64)>,
     /// The use of the slowest hop of its ACKs.
     pub(super) return_busy: Option<f64>,
     /// The share of the RTT for which ACKs wait on their path.
@@ -94,34 +96,33 @@ impl Facts {
         let peer = share(LimitingFactor::ReceiveWindow);
         if !self.has_window && self.has_congestion {
             // Without a window, the application sends what the network then drops.
-            return self.of_busy_hop().unwrap_or("application");
+            return of_busy(self.hop).unwrap_or("application");
         }
-        if network >= application.max(buffer).max(peer) {
+        if application > network && application >= buffer.max(peer) {
+            return "application";
+        }
+        // Each of the others keeps so much in flight: it is the cause unless the path is, on which that much takes so long.
+        if let Some(limit) = self.of_path() {
+            limit
+        } else if network >= buffer.max(peer) {
             self.of_network()
-        } else if application >= buffer.max(peer) {
-            "application"
         } else if buffer >= peer {
             "send buffer"
         } else {
-            "receive window"
+            of_busy(self.behind).unwrap_or("receive window")
         }
     }
 
-    /// What limits it if its slowest hop is busy.
-    fn of_busy_hop(&self) -> Option<&'static str> {
-        let (_, own) = self.hop.filter(|(busy, _)| *busy >= BUSY)?;
-        Some(if own >= ALONE { "rate" } else { "contention" })
-    }
-
-    /// What limits a flow that its window or pacing keeps back.
-    fn of_network(&self) -> &'static str {
-        if let Some(limit) = self.of_busy_hop() {
-            return limit;
-        }
+    /// The limit of a flow whose path is busy, or whose ACKs wait so long that more in flight would help less.
+    fn of_path(&self) -> Option<&'static str> {
         let waits = self.return_wait.is_some_and(|share| share >= LONG_WAIT);
-        if waits || self.return_busy.is_some_and(|busy| busy >= BUSY) {
-            "return path"
-        } else if self.has_congestion {
+        let is_return_busy = self.return_busy.is_some_and(|busy| busy >= BUSY);
+        of_busy(self.hop).or_else(|| (waits || is_return_busy).then_some("return path"))
+    }
+
+    /// The limit of a flow that its window or pacing keeps back, over a path that is not busy.
+    fn of_network(&self) -> &'static str {
+        if self.has_congestion {
             "losses"
         } else if self.shares[LimitingFactor::Pacing as usize] > self.shares[LimitingFactor::Window as usize] {
             "pacing"
@@ -129,6 +130,12 @@ impl Facts {
             "window"
         }
     }
+}
+
+/// The limit of a flow whose slowest hop is busy, by the use of that hop and its own share of it.
+fn of_busy(hop: Option<(f64, f64)>) -> Option<&'static str> {
+    let (_, own) = hop.filter(|(busy, _)| *busy >= BUSY)?;
+    Some(if own >= ALONE { "rate" } else { "contention" })
 }
 
 #[cfg(test)]
@@ -140,6 +147,7 @@ mod tests {
         shares: [0.1, 0.0, 0.0, 0.9, 0.0],
         has_window: true,
         hop: Some((0.6, 1.0)),
+        behind: None,
         return_busy: Some(0.02),
         return_wait: Some(0.1),
         has_congestion: false,
@@ -167,6 +175,24 @@ mod tests {
         assert_eq!(Facts { return_wait: Some(0.5), ..FACTS }.limit(), "return path");
         assert_eq!(Facts { has_congestion: true, ..FACTS }.limit(), "losses");
         assert_eq!(Facts { hop: None, return_busy: None, return_wait: None, ..FACTS }.limit(), "window");
+    }
+
+    /// Twice the buffer carries twice as much, unless the link carries no more, or its ACKs wait for more than half of the round trip.
+    #[test]
+    fn a_buffer_is_no_cause_where_the_path_is() {
+        for shares in [[0.0, 0.9, 0.1, 0.0, 0.0], [0.0, 0.1, 0.9, 0.0, 0.0]] {
+            let held = Facts { shares, ..FACTS };
+            assert_eq!(Facts { hop: Some((0.97, 1.0)), ..held }.limit(), "rate");
+            assert_eq!(Facts { return_wait: Some(0.9), ..held }.limit(), "return path");
+        }
+    }
+
+    /// A proxy does not read on while the hop behind it is busy, and then its window is full.
+    #[test]
+    fn a_window_of_a_proxy_has_its_cause_behind_it() {
+        let held = Facts { shares: [0.0, 0.0, 0.9, 0.1, 0.0], ..FACTS };
+        assert_eq!(Facts { behind: Some((0.99, 1.0)), ..held }.limit(), "rate");
+        assert_eq!(Facts { behind: Some((0.5, 1.0)), ..held }.limit(), "receive window");
     }
 
     #[test]

@@ -99,6 +99,11 @@ impl Data {
         self.streams.table.due_octets(self.credit.left(), most)
     }
 
+    /// Returns `true` if nothing may leave, and octets that were never sent wait for the window of the connection or of their stream.
+    pub(super) fn are_blocked(&self) -> bool {
+        !self.have_due() && self.table().iter().any(|stream| stream.outgoing.has_new() || stream.outgoing.is_blocked())
+    }
+
     /// Returns `true` if a stream has octets that were never sent.
     pub(super) fn have_new(&self) -> bool {
         self.streams.have_new()

@@ -158,9 +158,9 @@ impl Endpoint for Connection {
                 (true, Some(_)) => LimitingFactor::Pacing,
                 (true, None) => LimitingFactor::Application,
             }
-        } else if self.data.have_new() {
+        } else if self.data.are_blocked() {
             LimitingFactor::ReceiveWindow
-        } else if self.data.table().main().outgoing.room() == 0 {
+        } else if self.data.table().main().outgoing.is_full() {
             LimitingFactor::SendBuffer
         } else {
             LimitingFactor::Application

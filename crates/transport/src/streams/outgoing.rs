@@ -131,6 +131,11 @@ impl Outgoing {
         if self.reset.is_some() { 0 } else { self.buffer.room(self.una()) }
     }
 
+    /// Returns `true` if the application waits for room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.reset.is_none() && self.buffer.is_full(self.una())
+    }
+
     pub(crate) fn write(&mut self, octets: u64) -> u64 {
         if self.reset.is_some() { 0 } else { self.buffer.write(octets, self.una()) }
     }

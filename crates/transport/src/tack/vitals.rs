@@ -139,7 +139,7 @@ impl Endpoint for Connection {
             }
         } else if self.streams.are_blocked() {
             LimitingFactor::ReceiveWindow
-        } else if main.room() == 0 {
+        } else if main.is_full() {
             LimitingFactor::SendBuffer
         } else {
             LimitingFactor::Application

@@ -93,7 +93,8 @@ impl Endpoint for Sender {
         Some(if self.transmission.paced_until.is_set() {
             LimitingFactor::Pacing
         } else if !self.has_unsent() && !self.board.has_lost_unsent() {
-            if self.room() == 0 { LimitingFactor::SendBuffer } else { LimitingFactor::Application }
+            let is_full = self.buffer.end().is_none() && self.room() == 0;
+            if is_full { LimitingFactor::SendBuffer } else { LimitingFactor::Application }
         } else if self.transmission.limited_by_peer {
             LimitingFactor::ReceiveWindow
         } else if self.transmission.limit == Limit::Window {
