@@ -102,8 +102,7 @@ pub struct Connection {
     /// The mean time from a packet to its copy, in milliseconds.
     pub duplicate_distance: Option<f64>,
     /// The directions that carry data.
-    #[serde(rename = "ways")]
-    pub directions: Vec<Direction>,
+    pub ways: Vec<Direction>,
 }
 
 /// Where a direction was captured.
@@ -202,7 +201,7 @@ impl Connection {
         };
         Self {
             protocol: connection.protocol,
-            directions: [0, 1].into_iter().filter_map(described).collect(),
+            ways: [0, 1].into_iter().filter_map(described).collect(),
             start: connection.first as f64 / 1e9,
             duration: (connection.last - connection.first) as f64 / 1e9,
             packets: connection.packets,
