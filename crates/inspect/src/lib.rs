@@ -17,6 +17,7 @@
 //! | `connection` | both directions of a connection, and its handshake |
 //! | `packet` | a TCP segment with information of its IP header and of the file |
 //! | `duplicates` | packets that the file has more than once |
+//! | `repetition` | a file that was appended to itself |
 //! | `handshake` | how a TCP connection begins and ends |
 //! | `direction` | one direction: the data that is sent, and the acknowledgments that return |
 //! | `identification` | whether ACKs are missing, by the IPv4 identifications of the receiver |
@@ -67,6 +68,7 @@ mod quantiles;
 mod quic;
 mod rate;
 mod receiver_clock;
+mod repetition;
 pub mod report;
 mod round_trip;
 mod slots;

@@ -7,6 +7,7 @@ use crate::hosts::{Between, Hosts};
 use crate::packet::{Packet, ipv4_source, time_to_live};
 use crate::quic::flows::{Belongs, Flows};
 use crate::quic::recognise as quic;
+use crate::repetition::Repetition;
 use crate::report::{self, Protocol, Report};
 use crate::slots::{Ends, Place, Slots};
 use acklab_base::{Datagram, Instant};
@@ -43,6 +44,7 @@ pub struct Inspector {
     datagrams: Datagrams,
     clock: Clock<Found>,
     decapsulator: Decapsulator,
+    repetition: Repetition,
 }
 
 impl Inspector {
@@ -57,6 +59,7 @@ impl Inspector {
             datagrams: Datagrams::default(),
             clock: Clock::default(),
             decapsulator: Decapsulator::default(),
+            repetition: Repetition::default(),
         }
     }
 
@@ -65,6 +68,10 @@ impl Inspector {
     pub fn frame(&mut self, at: Instant, link_type: LinkType, octets: &[u8], length: u32) {
         self.counts.packets += 1;
         let nanos = at.as_nanos();
+        if self.repetition.repeats(nanos, octets) {
+            self.counts.duplicates += 1;
+            return;
+        }
         let found = self.decapsulator.frame(nanos, link_type, octets, length);
         let place = self.clock.read(nanos);
         if let Some(found) = self.clock.add(nanos, found) {
