@@ -62,7 +62,7 @@ def a_sweep() -> int:
         said = shown(folder)
         assert "damaged" not in said, said
         if (folder / "unfinished").is_dir() and any((folder / "unfinished").glob("*.parquet")) and said:
-            assert "found a sweep that has not ended" in said, said
+            assert "found an unfinished sweep" in said, said
             assert "resume with: acklab sweep" in said
             assert Contents.of(LocalPlace(folder)) in (None, Contents.POINTS), "no table without its summary"
         swept(folder, 3)

@@ -69,7 +69,7 @@ def test_a_sweep_is_counted_with_what_is_kept_and_writes_nothing(fake, scenario,
     assert (found.points, found.kept, found.left) == (10, 5, 5)
     assert sorted(path.read_bytes() for path in there.rglob("*") if path.is_file()) == before
     acklab.sweep(scenario, grid=GRID, seeds=5, out=there, quiet=True)
-    assert estimate(scenario, grid=GRID, seeds=5, out=there).text == "10 points, all of them are kept"
+    assert estimate(scenario, grid=GRID, seeds=5, out=there).text == "10 points, all of them stored"
 
 
 def test_a_sample_of_many_points_is_enough(fake, scenario, tmp_path, monkeypatch):
@@ -83,7 +83,7 @@ def test_a_sample_of_many_points_is_enough(fake, scenario, tmp_path, monkeypatch
 
 
 def test_a_point_that_fails_fails_the_dry_run(fake, scenario, tmp_path):
-    with pytest.raises(acklab.RunError, match="repeat it with: acklab run"):
+    with pytest.raises(acklab.RunError, match="repeat with: acklab run"):
         estimate(scenario, set={"fail": "true"}, seeds=8, out=tmp_path / "swept")
 
 

@@ -223,7 +223,7 @@ def test_a_sweep_that_was_killed_says_how_far_it_came(fake, scenario, tmp_path):
     again = f"acklab sweep {scenario} --grid sleep=0,0.01,0.02 --grid kill=0,1 --seeds 1 --out {out}"
     with pytest.raises(acklab.StoreError) as caught:
         acklab.load_sweep(out)
-    assert str(caught.value) == f"{out}: found a sweep that has not ended: 1 of 6 points are done; go on with: {again}"
+    assert str(caught.value) == f"{out}: found an unfinished sweep: 1 of 6 points are done; resume with: {again}"
     assert "1 of 6 points are done" in commands.acklab("show", str(out)).stderr
     fake.run_many = real
     assert commands.acklab("sweep", str(scenario), *grid, "--out", str(out)).returncode == 0

@@ -147,7 +147,7 @@ MEASURES = (
 
 def test_a_study_measures_by_itself(fake, study, tmp_path):
     (study.folder / "claims.toml").write_text(CLAIMS + MEASURED)
-    with pytest.raises(UsageError, match=r"no measure 'sum' of study\.py, it has none"):
+    with pytest.raises(UsageError, match=r"no measure 'sum' in study\.py, expected one of: none"):
         run_study(find("test"), tmp_path / "out", quiet=True)
     (study.folder / "study.py").write_text(MEASURES)
     found = run_study(find("test"), tmp_path / "out", quiet=True).findings[-1]
@@ -159,7 +159,7 @@ def test_a_study_measures_by_itself(fake, study, tmp_path):
     assert run_study(find("test"), tmp_path / "out", quiet=True).findings[-1].verdict == "same direction"
     for more in ('scenario = "one.toml"', 'set = ["seed=2"]'):
         (study.folder / "claims.toml").write_text(CLAIMS + MEASURED + more)
-        with pytest.raises(StoreError, match=r"nothing to run beside study\.sum"):
+        with pytest.raises(StoreError, match=r"found a scenario beside study\.sum"):
             find("test")
     (study.folder / "claims.toml").write_text(CLAIMS.replace('scenario = "one.toml"\n', "", 1))
     with pytest.raises(StoreError, match="expected a scenario to run"):
@@ -227,7 +227,7 @@ def test_seeds_without_a_number_are_told_and_decide_nothing(fake, study, tmp_pat
     found = run_study(find("test"), tmp_path / "out", quiet=True).findings[-1]
     assert (found.measured, found.low, found.high, found.seeds, found.missing) == (6.0, 6.0, 6.0, 2, 1)
     assert found.verdict == "undecided"
-    assert found.note == "1 of 3 seeds have no number, as its base is zero or nothing was measured."
+    assert found.note == "1 of 3 seeds have no number: the base is zero, or nothing was measured."
 
 
 def test_a_measure_may_come_with_its_interval(fake, study, tmp_path):

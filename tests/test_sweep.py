@@ -77,7 +77,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_sweep_resumes(fake, scenario, tm
     ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=interrupt_after_two, daemon=True).start()
     try:
-        with pytest.raises(acklab.Cancelled, match="2 of 4 points are done"):
+        with pytest.raises(acklab.Cancelled, match="2 of 4 points are stored"):
             acklab.sweep(scenario, grid=grid, out=out, jobs=2, quiet=True)
     finally:
         signal.signal(signal.SIGINT, ignored)

@@ -80,4 +80,4 @@ def show(result: SweepResult) -> None:
     tables = ", ".join(f"{name}.parquet" for name in sorted(result.files))
     out.print(f"{done} of {result.count} points in {where}: {tables}", highlight=False, soft_wrap=True, markup=False)
     for one in Unfinished.found(result.place):
-        tell(f"note: a sweep into {where} is unfinished: {one.told}")
+        tell(f"note: a sweep into {where} is unfinished: {one.described}")

@@ -1,21 +1,22 @@
-"""Studies: published numbers, set beside ours.
+"""Studies: published numbers beside ours.
 
-A study is a folder with a README, its scenario files, `claims.toml` (each published number with its source, unit and the tolerance
-that we hold ourselves to) and, if it has figures or sweeps, `study.py`.
+A study is a folder with a README, its scenario files, `claims.toml` (each published number with its
+source, unit and the tolerance that we hold ourselves to) and, if it has figures or sweeps,
+`study.py`.
 
 claim        one published number
-tables       claims of one shape, written as a table
-definition   what stands in claims.toml
-folders      where studies are found
-traces       trace files that are generated
-metric       how a number is read from the tables of a run
-bench        what study.py works with
+tables       claims of one form, written as a table
+definition   the content of claims.toml
+folders      the folder of studies
+traces       generated trace files
+metric       where the tables of a run have a number
+bench        the interface of study.py
 runs         one setting over all seeds
-measure      a number that study.py works out from several runs
-columns      numbers that study.py works out of one run
-modules      loads study.py and what lies beside it
-runner       reruns a study and writes down what came out
-closed_form  goodput of a Wi-Fi cell by the mean cycle of its frame exchange
+measure      a number that study.py computes from several runs
+columns      numbers that study.py computes from one run
+modules      loads study.py and the modules of its folder
+runner       reruns a study and stores its results
+closed_form  goodput of a Wi-Fi cell from the mean cycle of its frame exchange
 """
 
 from importlib import import_module
@@ -48,7 +49,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Listing the studies needs none of what running them does.
+    # Listing studies does not import what running them requires.
     if name not in _NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_NAMES[name]), name)

@@ -1,4 +1,4 @@
-"""The interface of `study.py`: runs and sweeps of the scenarios of a study, stored with its claims."""
+"""The interface of `study.py`: runs and sweeps of a study's scenarios, stored with its claims."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Bench:
-    """Executes runs of a study. Runs in its folder are not repeated."""
+    """Executes runs of a study. Runs that are stored in its folder are not repeated."""
 
     study: Study
     folder: Path | Place
@@ -35,54 +35,62 @@ class Bench:
     findings: tuple[Finding, ...] = ()
     """The claims of the study with their verdicts."""
     on: Executor | None = None
-    """Where points run (default: in threads, `jobs` at a time)."""
+    """Executor of points (default: threads, `jobs` at a time)."""
     most_seeds: int | None = None
-    """How many seeds claims get that are undecided; None for those of the study."""
+    """Maximum number of seeds for undecided claims; None for that of the study."""
 
     def __post_init__(self) -> None:
         self.study.write_traces()
 
     @cached_property
     def store(self) -> PackedStore:
-        """Where points are kept that belong to no sweep."""
+        """Returns the store of points that belong to no sweep."""
         return PackedStore(place_of(self.folder, "folder"))
 
     @property
     def executor(self) -> Executor:
-        """Where its points run."""
+        """Returns the executor of its points."""
         return self.on or Threads(self.jobs)
 
     @property
     def command(self) -> str:
-        """The command that repeats the study."""
+        """Returns the command that repeats the study."""
         return f"acklab study {self.study.name}"
 
     @property
     def seeds(self) -> int:
-        """Number of seeds of the study; fewer for a quick run."""
+        """Returns the study's number of seeds, which is smaller for a quick run."""
         return self.at_least(1)
 
     def at_least(self, seeds: int) -> int:
-        """The larger of `seeds` and the study's number of seeds; that of the quick study for a quick run."""
+        """Returns the larger of `seeds` and the study's number of seeds.
+
+        For a quick run, returns the latter.
+        """
         return self.study.file.quick_seeds if self.quick else max(seeds, self.study.file.seeds)
 
     def source(self, scenario: str) -> Source:
-        """One of the scenario files of the study. Raises ScenarioError."""
+        """Returns a scenario file of the study. Raises ScenarioError."""
         return Source.of(self.study.scenario(scenario))
 
     def variants(self, text: str) -> Variants:
-        """Variants from one of the files of the study: `paths.toml`, or some of them by name: `paths.toml:short,lossy`.
+        """Returns variants from a file of the study.
 
-        Raises UsageError.
+        The text is `paths.toml`, or with names `paths.toml:short,lossy`. Raises UsageError.
         """
         return Variants.parse(str(self.study.scenario(text)))
 
     def sets(self, variants: Sequence[str]) -> list[str]:
-        """The overrides of variants such as `paths.toml:short`, applied in order. Raises UsageError."""
+        """Returns the overrides of variants such as `paths.toml:short`, applied in order.
+
+        Raises UsageError.
+        """
         return [change for text in variants for variant in self.variants(text).chosen.values() for change in variant.set]
 
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]], seeds: Sequence[int] | None = None) -> list[list[Point]]:
-        """Runs scenario files with overrides over all seeds, or over as many as `seeds` says for each; returns the points of each.
+        """Runs scenario files with overrides over all seeds, and returns the points of each.
+
+        `seeds` may give the number of seeds for each.
 
         Raises RunError if one fails.
         """
@@ -96,13 +104,16 @@ class Bench:
         return points
 
     def runs(self, wanted: Mapping[K, tuple[str, Sequence[str]]], at_least: int = 1) -> dict[K, Runs]:
-        """Runs scenario files with variants such as `schemes.toml:stock` over all seeds. Raises RunError if one fails."""
+        """Runs scenario files with variants such as `schemes.toml:stock` over all seeds.
+
+        Raises RunError if a run fails.
+        """
         seeds = [self.at_least(at_least)] * len(wanted)
         replicas = self.replicas([(scenario, self.sets(variants)) for scenario, variants in wanted.values()], seeds)
         return {name: Runs(self.results(points), points[0].command) for name, points in zip(wanted, replicas, strict=True)}
 
     def run(self, scenario: str, *, set: Overrides = (), series: Sequence[str] = ()) -> Result:
-        """Runs one scenario file as written, with the named series."""
+        """Runs one scenario file unmodified, with the named series."""
         sets = overrides(set)
         if series:
             sets.append("measure.series=[" + ", ".join(f'"{name}"' for name in series) + "]")
@@ -112,7 +123,7 @@ class Bench:
         return self.results([point])[0]
 
     def results(self, points: Sequence[Point]) -> list[Result]:
-        """The results of points that are finished. Raises StoreError."""
+        """Returns the results of finished points. Raises StoreError."""
         store = self.store
         for _ in points:
             try:
@@ -132,7 +143,10 @@ class Bench:
         vary: Mapping[str, str] | None = None,
         set: Overrides = (),
     ) -> SweepResult:
-        """Runs a grid over seeds and stores it in the folder `name` of the study. Raises RunError if points fail."""
+        """Runs a grid over seeds and stores it in the folder `name` of the study.
+
+        Raises RunError if points fail.
+        """
         with progress_bar(self.quiet, f"{self.study.name}: {name}") as bar:
             result = sweep(
                 self.source(scenario),
@@ -159,4 +173,4 @@ def _refuse_failures(failures: Sequence[tuple[str, str]]) -> None:
     if failures:
         command, message = failures[0]
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        raise RunError(f"{message}; repeat it with: {command}{more}")
+        raise RunError(f"{message}; repeat with: {command}{more}")

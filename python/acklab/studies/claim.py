@@ -14,8 +14,11 @@ MEASURES = "study"
 """Replaces the table in the name of a metric that study.py measures."""
 
 
-LEAST_SHARE = 0.1
-"""Of the published effect, the least that points in the same direction if the claim's direction is against no effect."""
+MIN_SHARE = 0.1
+"""Minimum share of the published effect that counts as the same direction.
+
+It applies to claims whose bound is no effect.
+"""
 
 
 def metric_text(text: str) -> str:
@@ -41,16 +44,19 @@ class Direction(Strict):
 
     @property
     def bound(self) -> float | str:
-        """The number, or the scenario file whose value of the same metric is the bound."""
+        """Returns the number, or the scenario file whose value of the same metric is the bound."""
         return self.lower_than if self.lower_than is not None else self.higher_than  # type: ignore[return-value]
 
     def side(self, limit: float | str) -> str:
-        """What is asked for as text, such as "more than 1.05"."""
+        """Returns the bound as text, such as "more than 1.05"."""
         text = limit if isinstance(limit, str) else f"{limit:g}"
         return f"{LESS_THAN if self.lower_than is not None else MORE_THAN} {text}"
 
     def holds(self, ours: Interval, limit: float) -> bool | None:
-        """Whether our whole interval lies on the claimed side of `limit`; False if no part does, None if a part does."""
+        """Returns whether our whole interval lies on the claimed side of `limit`.
+
+        Returns False if no part does, None if a part does.
+        """
         edges = (-math.inf, limit) if self.lower_than is not None else (limit, math.inf)
         return lies_within(ours, *edges, strictly=True)
 
@@ -61,7 +67,7 @@ class Direction(Strict):
 
 
 class Reference(Strict):
-    """The run in the denominator of a ratio; settings that it does not name are those of the claim."""
+    """The run in the denominator of a ratio. Other settings are those of the claim."""
 
     scenario: str | None = None
     variants: tuple[str, ...] | None = None
@@ -79,10 +85,14 @@ class Claim(Strict):
     unit: str = ""
     published: float
     no_effect: float | None = None
-    """The value without effect, to which tolerances are relative: 1 for a ratio by `relative_to`, else 0."""
+    """The value of no effect, to which tolerances are relative: 1 for a ratio by `relative_to`,
+    else 0.
+    """
     tolerance: str
-    """What we hold ourselves to: a share of the published effect such as "3%", a number in the unit of the claim such as "0.05", or
-    "factor 1.5" either way; "at least", "at most", "more than" or "less than" where a bound was published."""
+    """The tolerance: a share of the published effect such as "3%", a number in the unit of the
+    claim such as "0.05", or "factor 1.5" either way. For published bounds: "at least", "at most",
+    "more than" or "less than".
+    """
     scenario: str = ""
     """The scenario file; empty if `study.py` measures the number."""
     variants: tuple[str, ...] = ()
@@ -92,70 +102,78 @@ class Claim(Strict):
     seeds: Annotated[int, Field(ge=1)] | None = None
     """Number of seeds, if those of the study leave the claim undecided."""
     relative_to: Reference | None = None
-    """If the published number is a ratio: the metric is divided by that of this run, seed by seed."""
+    """The denominator of a published ratio: the metric is divided by that of this run, per seed."""
     direction: Direction | None = None
     note: str = ""
     """The reason of a difference."""
     fitted: str = ""
-    """How the settings were fitted, if they were; the verdict then says so."""
+    """How the settings were fitted, if they were; part of the verdict."""
     kind: Literal["paper", "parity", "own"] | None = None
-    """Whose number it is, if the first words of the source do not tell (`acklab.verdict.kind_of`)."""
+    """The kind of the claim, if the first words of the source do not define it
+    (`acklab.verdict.kind_of`).
+    """
     reading_of: str = ""
-    """The id of the claim that counts, if this one is another reading of the same statement, such as with other settings; `study/id` if
-    another study has it."""
+    """The id of the counted claim, if this one is another reading of the same statement, such as
+    with other settings. `study/id` for a claim of another study.
+    """
     same_as: str = ""
-    """The id of the claim that is about the same quantity, such as octets where this one is about the time that they take: this one
-    gets its verdict."""
+    """The id of a claim about the same quantity, such as bytes where this one is about their time.
+    This claim gets its verdict.
+    """
 
     @property
     def effect_from(self) -> float:
-        """The value without effect."""
+        """Returns the value of no effect."""
         return self.no_effect if self.no_effect is not None else 0.0 if self.relative_to is None else 1.0
 
     @property
     def limit(self) -> float | str | None:
-        """From where on ours points in the same direction: the bound of the direction, if there is one.
+        """Returns the bound of the direction, if there is one.
 
-        A bound that is no effect at all (0, or 1 of a ratio) asks for `LEAST_SHARE` of the published effect, since any
-        difference that is not noise would be beyond it otherwise.
+        If the bound is no effect (0, or 1 for a ratio), `MIN_SHARE` of the published effect is
+        required. Otherwise any difference that is not noise would exceed it.
         """
         if self.direction is None:
             return None
         bound = self.direction.bound
         if isinstance(bound, str) or bound != self.effect_from:
             return bound
-        return bound + LEAST_SHARE * (self.published - bound)
+        return bound + MIN_SHARE * (self.published - bound)
 
     @property
     def side(self) -> str:
-        """The limit as text, such as "more than 1.05"; empty without a direction."""
+        """Returns the limit as text, such as "more than 1.05"; empty without a direction."""
         return "" if self.direction is None or self.limit is None else self.direction.side(self.limit)
 
     @property
     def whose(self) -> str:
-        """Whose number it is, one of `acklab.verdict.KINDS`."""
+        """Returns the kind of the claim, one of `acklab.verdict.KINDS`."""
         return self.kind or kind_of(self.source)
 
     @property
     def counts_as(self) -> str:
-        """The id of the claim that counts for the same statement, if it is another one; `study/id` if another study has it."""
+        """Returns the id of the counted claim for the same statement, if it is another one.
+
+        `study/id` for a claim of another study.
+        """
         return self.reading_of or self.same_as
 
     def statement(self, study: str) -> str:
-        """The full id of the claim that counts for the same statement, for a claim of this study; empty if it is this one."""
+        """Returns the full id of the counted claim for the same statement; empty if it is this."""
         place, _, name = self.counts_as.rpartition("/")
         return f"{place or study}.{name}" if name else ""
 
     @property
     def measured_by_study(self) -> str | None:
-        """The name of the measure of `study.py`, if no table of a run has the number: `study.name`."""
+        """Returns the name of the measure of `study.py` for a metric `study.name`, or None."""
         metric = Metric.parse(self.metric)
         return metric.column if metric.table == MEASURES else None
 
     def verdict(self, ours: Interval, beyond: Interval | None = None) -> str:
-        """How ours stands to the published number.
+        """Returns the verdict of our number.
 
-        `beyond` is by how much ours exceeds the value of the scenario that the direction names, if it names one, seed by seed.
+        `beyond` is the excess of ours over the value of the scenario that the direction names, per
+        seed.
         """
         strictly = self.tolerance in (LESS_THAN, MORE_THAN)
         reproduced = lies_within(ours, *tolerated(self.tolerance, self.published, self.effect_from), strictly=strictly)
@@ -170,13 +188,11 @@ class Claim(Strict):
         if self.measured_by_study is None and not self.scenario:
             raise ValueError("expected a scenario to run, or a metric that study.py measures such as study.name")
         if "%" in self.tolerance and self.published == self.effect_from:
-            raise ValueError(
-                f"found the tolerance {self.tolerance} of no effect at all, expected a number in the unit of the claim"
-            )
+            raise ValueError(f"found the tolerance {self.tolerance} of no effect, expected a number in the unit of the claim")
         bound = None if self.direction is None else self.direction.bound
         runs = (self.scenario, *self.variants, *self.set, self.relative_to, self.seeds)
         if self.measured_by_study is not None and (any(runs) or isinstance(bound, str)):
-            raise ValueError(f"expected nothing to run beside {self.metric}, which study.py measures")
+            raise ValueError(f"found a scenario beside {self.metric}, which study.py measures; expected one of them")
         if self.relative_to is not None and self.direction is not None and isinstance(self.direction.bound, str):
             raise ValueError("expected a number as the direction of a ratio, found a scenario")
 

@@ -23,7 +23,7 @@ class Place(Strict):
 
     section: str
     number: Annotated[int, Field(ge=1)] = 1
-    """Counts the figures of the section from one."""
+    """The index of the figure in the section, from one."""
 
 
 class StudyFile(Strict):
@@ -38,7 +38,7 @@ class StudyFile(Strict):
     traces: dict[str, Trace] = Field(default_factory=dict)
     """Generated trace files, by name."""
     figures: dict[Annotated[str, Field(pattern="^[a-z0-9_]+$")], Place] = Field(default_factory=dict)
-    """Figures of the report that the README shows as committed pictures, by the names of their files."""
+    """Figures of the report that the README shows as committed pictures, by file name."""
     claim: tuple[Claim, ...]
 
 
@@ -51,23 +51,23 @@ class Study:
 
     @property
     def name(self) -> str:
-        """The name of the folder."""
+        """Returns the name of the folder."""
         return self.folder.name
 
     @property
     def readme(self) -> str:
-        """The README as Markdown; empty if there is none."""
+        """Returns the README as Markdown; empty if there is none."""
         path = self.folder / "README.md"
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     def scenario(self, name: str) -> Path:
-        """The path of one of its scenario files, from the current folder if it lies below."""
+        """Returns the path of a scenario file, relative to the current folder if it lies below."""
         path = self.folder / name
         below = os.path.relpath(path)
         return path if below.startswith("..") else Path(below)
 
     def picture(self, name: str) -> Path:
-        """The path of one of its figures as a committed picture."""
+        """Returns the path of a figure as a committed picture."""
         return self.folder / "figures" / f"{name}.svg"
 
     def write_traces(self) -> None:
@@ -100,32 +100,32 @@ class Study:
         for claim in study.file.claim:
             if claim.same_as and claim.same_as not in own_verdict:
                 raise StoreError(
-                    f"{path}: claim.{claim.id}.same_as: found {claim.same_as!r}, expected a claim with a verdict of its own"
+                    f"{path}: claim.{claim.id}.same_as: found {claim.same_as!r}, expected a claim with its own verdict"
                 )
         counted = {claim.id for claim in study.file.claim if not claim.counts_as}
         for claim in study.file.claim:
-            # Those of other studies are read with them.
+            # Claims of other studies are read with them.
             if claim.counts_as and "/" not in claim.counts_as and claim.counts_as not in counted:
                 raise StoreError(
-                    f"{path}: claim.{claim.id}: found a reading of {claim.counts_as!r}, expected a claim that is no reading of another"
+                    f"{path}: claim.{claim.id}: found a reading of {claim.counts_as!r}, expected a claim that counts"
                 )
         return study
 
 
 def _place(location: Location, claims: Sequence[Mapping[str, Any]]) -> str:
-    """The path of a key, with claims by their ids: a row of a table has no number of its own."""
+    """Returns the path of a key, with claims by their ids, since rows of tables have no index."""
     if location[0] == "claim" and len(location) > 1 and isinstance(location[1], int):
         location = ("claim", str(claims[location[1]].get("id", location[1])), *location[2:])
     return ".".join(str(part) for part in location)
 
 
 def discover() -> list[Study]:
-    """All studies, by name. Raises UsageError, StoreError."""
+    """Returns all studies by name. Raises UsageError, StoreError."""
     return [Study.read(path.parent) for path in sorted(studies_folder().glob(f"*/{CLAIMS_FILE}"))]
 
 
 def find(name: str) -> Study:
-    """The study of that name. Raises UsageError naming those that there are."""
+    """Returns the study of that name. Raises UsageError with the available ones."""
     folder = studies_folder()
     known = names()
     if name not in known:

@@ -1,4 +1,4 @@
-"""Where studies are."""
+"""The folder of studies."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,9 @@ _ENVIRONMENT = "ACKLAB_STUDIES"
 
 
 def studies_folder() -> Path:
-    """Where studies are: $ACKLAB_STUDIES, else `studies` here or in a folder above, else those that came with the package.
+    """Returns the folder of studies.
+
+    It is $ACKLAB_STUDIES, else `studies` here or in a folder above, else the one of the package.
 
     Raises UsageError if there is none.
     """
@@ -22,9 +24,9 @@ def studies_folder() -> Path:
     for folder in (*(place / "studies" for place in (here, *here.parents)), package.parents[1] / "studies", package / "shipped"):
         if folder.is_dir() and any(folder.glob(f"*/{CLAIMS_FILE}")):
             return folder
-    raise UsageError(f"found no folder studies/ here or above, expected one with studies (or its path in ${_ENVIRONMENT})")
+    raise UsageError(f"found no folder studies/ here or above; set ${_ENVIRONMENT} to its path")
 
 
 def names() -> list[str]:
-    """The names of all studies. Raises UsageError."""
+    """Returns the names of all studies. Raises UsageError."""
     return sorted(path.parent.name for path in studies_folder().glob(f"*/{CLAIMS_FILE}"))

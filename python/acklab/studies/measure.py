@@ -8,23 +8,28 @@ from acklab.statistics import Interval, mean_interval
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that no table of one run has: computed from several runs, or compared with a formula."""
+    """A number that no table of one run has.
+
+    It is computed from several runs, or compared with a formula.
+    """
 
     values: Sequence[float]
-    """One value for each seed, in the unit of the claim; a single value if it is deterministic."""
+    """One value per seed, in the unit of the claim; a single value if it is deterministic."""
     commands: Sequence[str]
     """The commands that repeat the runs."""
     known: Interval | None = None
-    """The number with its interval, if it is no mean over `values`, such as the least of several means."""
+    """The number with its interval, if it is not a mean over `values`, such as the minimum of
+    several means.
+    """
 
     @classmethod
     def of(cls, number: Interval, commands: Sequence[str]) -> "Measure":
-        """A number that comes with its interval."""
+        """Returns a number that comes with its interval."""
         return cls([number.mean], commands, number)
 
     @property
     def interval(self) -> Interval:
-        """Mean and interval over seeds; a single value is exact."""
+        """Returns mean and interval over seeds. A single value is exact."""
         if self.known is not None:
             return self.known
         if len(self.values) == 1:

@@ -1,7 +1,7 @@
-"""How a number is read from the tables of a run.
+"""Metrics: where the tables of a run have a number.
 
-`table.column`; where a table has many rows, `table[row].column`, or `table[*].column` for the sum over all. Two of these make a share:
-`table[*].part / table[*].whole`.
+A metric is `table.column`; for a table with many rows `table[row].column`, or `table[*].column` for
+the sum over all. Two of these form a share: `table[*].part / table[*].whole`.
 """
 
 import math
@@ -14,7 +14,7 @@ from acklab.errors import UsageError
 from acklab.result import Result
 
 _EVENTS = frozenset({"total_rtos_l4", "agg_rtos_l4", "total_decompression_failures_l2"})
-"""Columns that count events of which most runs may have none."""
+"""Columns that count events, of which most runs may have none."""
 
 _FORM = re.compile(r"(?P<table>\w+)(?:\[(?P<row>[^\]]+)\])?\.(?P<column>\w+)")
 _ALL = "*"
@@ -22,7 +22,7 @@ _ALL = "*"
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of a table and, if the table has many rows, a name that only the row that is meant has."""
+    """A column of a table and, for a table with many rows, a name that identifies the row."""
 
     table: str
     row: str | None
@@ -32,7 +32,10 @@ class Metric:
 
     @classmethod
     def parse(cls, text: str) -> "Metric":
-        """Reads `flows.mean_srtt_l4` or `stations[*].total_unanswered_l2 / stations[*].total_ppdus_l2`. Raises UsageError."""
+        """Reads `flows.mean_srtt_l4`, or a share of two metrics. Raises UsageError.
+
+        An example of a share is `stations[*].total_unanswered_l2 / stations[*].total_ppdus_l2`.
+        """
         part, *whole = text.split(" / ", 1)
         match = _FORM.fullmatch(part)
         if match is None:
@@ -44,7 +47,10 @@ class Metric:
         return f"{self.table}{row}.{self.column}" + ("" if self.whole is None else f" / {self.whole}")
 
     def of(self, result: Result) -> float:
-        """The number, in the unit of its column; NaN if the table has none. Raises UsageError."""
+        """Returns the number in the unit of its column; NaN if the table has none.
+
+        Raises UsageError.
+        """
         value = self._value(result)
         if self.whole is None:
             return value
@@ -55,7 +61,7 @@ class Metric:
         frame = result.table(self.table)
         if self.column not in frame.columns:
             raise UsageError(
-                f"metric {self}: the table {self.table!r} has no column {self.column!r}, it has {', '.join(frame.columns)}"
+                f"metric {self}: found no column {self.column!r} in the table {self.table!r}, expected one of: {', '.join(frame.columns)}"
             )
         if self.row == _ALL:
             return math.fsum(float(value) for value in frame[self.column] if value is not None)
@@ -70,9 +76,9 @@ class Metric:
 
     @property
     def counts_events(self) -> bool:
-        """Whether it is a number of events of which most runs may have none, such as timeouts."""
+        """Returns whether this counts events of which most runs may have none, such as timeouts."""
         return self.whole is None and self.column in _EVENTS
 
     def unit(self, result: Result) -> str | None:
-        """The unit of the column, if it has one."""
+        """Returns the unit of the column, if it has one."""
         return None if self.whole is not None else result.units(self.table).get(self.column)

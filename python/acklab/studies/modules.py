@@ -1,4 +1,7 @@
-"""Loads the code of a study: its folder is a package, in which `study.py` may import other modules."""
+"""Loads the code of a study.
+
+Its folder is a package, in which `study.py` may import other modules.
+"""
 
 import importlib.util
 import sys
@@ -9,9 +12,11 @@ from acklab.studies.definition import Study
 
 
 def load_module(study: Study) -> ModuleType | None:
-    """The `study.py` of a study, or None if it has none. It is executed once, as any module is.
+    """Returns the `study.py` of a study, or None if it has none.
 
-    It imports what lies beside it by `from .other import …`, and everything else from the package. Its name in `sys.modules` includes
+    It is executed once, like any module.
+
+    It imports modules of its folder by `from .other import …`. Its name in `sys.modules` includes
     the folder, so that two studies of the same name are two modules.
     """
     path = study.folder.resolve() / "study.py"

@@ -32,28 +32,28 @@ from acklab.sweeps.execution import Executor, cores
 from acklab.verdict import UNDECIDED, Finding, summary
 
 SIMULATE, EMULATE = "simulate", "emulate"
-"""The ways in which a study runs."""
+"""The modes of a study."""
 
 _Key = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, repr=False)
 class StudyResult:
-    """The result of a study; `document` is the content of its report, as stored in `folder`."""
+    """The result of a study. `document` is the content of its report, as stored in `folder`."""
 
     study: Study
     folder: Path | Place
     findings: tuple[Finding, ...]
     document: Document
     comparisons: tuple[Comparison, ...] = ()
-    """Of an emulated study: published, simulated and emulated numbers. It judges no claims."""
+    """Published, simulated and emulated numbers of an emulated study, which has no verdicts."""
 
     def __repr__(self) -> str:
-        """A short text, because a study may have hundreds of claims."""
+        """Returns a short text, because a study may have hundreds of claims."""
         return f"StudyResult({self.study.name!r}: {summary(self.findings)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the claims, and the differences from the published numbers."""
+        """Returns HTML for notebooks: claims and differences from the published numbers."""
         from acklab.figures import comparison
         from acklab.notebook import page
         from acklab.tables import Table
@@ -85,21 +85,24 @@ def run_study(
     most_seeds: int | None = None,
     processors: str = "auto",
 ) -> StudyResult:
-    """Runs every scenario of a study, given by itself or by its name, over its seeds, judges its claims, and draws its figures.
+    """Runs a study over its seeds, judges its claims, and draws its figures.
 
-    Results go to the folder of that name in `out`, which may be the URL of a store; runs that are there already are not repeated. `on` says where points run (default: in
-    threads, `jobs` at a time). With `most_seeds`, claims on scenarios that are undecided get more seeds, up to as many, by the rule of
-    `acklab.sequential`; those that study.py measures keep their seeds. With the way "emulate" it runs the points
-    in the study's emulated.toml in real time, with the kernel's TCP, and sets published, simulated and emulated numbers side by side; `processors` is as of `acklab.emulate`.
+    Results go to the folder of that name in `out`, which may be the URL of a store. Runs that are
+    stored there are not repeated. `on` is the executor of points (default: threads, `jobs` at a
+    time). With `most_seeds`, undecided claims on scenarios get more seeds, up to that number, by
+    the rule of `acklab.sequential`; claims that study.py measures keep their seeds. With the way
+    "emulate", runs the points in the study's emulated.toml in real time with the kernel's TCP, and
+    compares published, simulated and emulated numbers; `processors` is as in `acklab.emulate`.
 
-    Raises RunError if a run fails, UsageError if a claim asks for what the tables do not have, StoreError, Cancelled.
+    Raises RunError if a run fails, UsageError if a claim requires a column that the tables do not
+    have, StoreError, Cancelled.
     """
     if way not in (SIMULATE, EMULATE):
         raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
     study = find(study) if isinstance(study, str) else study
     top = place_of(out, "out")
     if way == EMULATE and top.path is None:
-        raise UsageError(f"{top}: found a store, expected a folder of this machine, where emulations are kept")
+        raise UsageError(f"{top}: found a store, expected a folder of this machine for emulations")
     place = top / study.name
     bench = Bench(study, place.path or place, quick, jobs, quiet, on=on, most_seeds=most_seeds)
     refuse_others(place, Contents.STUDY)
@@ -114,10 +117,11 @@ def estimate_study(
     jobs: int | None = None,
     quiet: bool = False,
 ) -> Estimate:
-    """What `run_study` with these arguments will cost: its points, CPU time and memory.
+    """Estimates the cost of `run_study` with these arguments: points, CPU time and memory.
 
-    Runs the first seed of each setting, gives its results to the other seeds, and judges and draws as the study does. Keeps nothing. Claims
-    that would get more seeds for being undecided are not known before. Raises what `run_study` raises.
+    Runs the first seed of each setting, copies its results to the other seeds, and judges and draws
+    as the study does. Stores nothing. Seeds that undecided claims would get later are not included.
+    Raises the errors of `run_study`.
     """
     study = find(study) if isinstance(study, str) else study
     with tempfile.TemporaryDirectory(prefix="acklab-") as folder:
@@ -125,7 +129,8 @@ def estimate_study(
         sample = FirstSeeds(frozenset(study.file.vary), Path(folder), place_of(out, "out") / study.name, jobs or cores())
         bench = Bench(study, Path(folder), quick, jobs, quiet, on=sample)
         _simulate(bench, LocalPlace(Path(folder)))
-        # What is neither run nor copied: it is judged, merged and drawn again if anything is left to run.
+        # Time besides runs and copies: judging, merging and drawing are repeated if anything is
+        # left to run.
         around = time.process_time() - started - sample.spent
     return sample.estimate(around)
 
@@ -177,7 +182,7 @@ def _judge_claims(bench: Bench) -> list[Finding]:
 
 
 def _look(bench: Bench, claims: Sequence[Claim], looks: Mapping[str, Looks], look: int) -> dict[str, Finding]:
-    """Runs the seeds that a look needs, and judges the claims by them."""
+    """Runs the seeds of a look, and judges the claims by them."""
     wanted: dict[_Key, int] = {}
     for claim in claims:
         for key in _runs(bench, claim):
@@ -187,7 +192,8 @@ def _look(bench: Bench, claims: Sequence[Claim], looks: Mapping[str, Looks], loo
 
     def judge(claim: Claim) -> Finding:
         own = looks[claim.id]
-        # With one look, a run that another claim wants with more seeds has them all; with several, their number must not depend on other claims.
+        # With one look, a run has all seeds that any claim requests; with several looks, the number
+        # of seeds must not depend on other claims.
         most = own.seeds[look] if len(own.seeds) > 1 else None
 
         def measure(key: _Key, metric: Metric) -> list[float]:
@@ -201,7 +207,7 @@ def _look(bench: Bench, claims: Sequence[Claim], looks: Mapping[str, Looks], loo
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
-    """The runs of a claim: its own scenario, then those that it is compared with."""
+    """Returns the runs of a claim: its own scenario, then those that it is compared with."""
     keys = [_key(bench, claim.scenario, claim.variants, claim.set)]
     if (over := claim.relative_to) is not None:
         variants = claim.variants if over.variants is None else over.variants
@@ -229,7 +235,7 @@ def _finding(
     interval = event_rate(values, confidence) if metric.counts_events else mean_interval(values, confidence)
     if claim.relative_to is not None:
         below = measure(others[0], metric)
-        # One of them may have been run with more seeds for another claim: the first seeds are the same.
+        # One of them may have more seeds because of another claim. The first seeds are the same.
         seeds = min(len(values), len(below))
         interval = ratio_interval(values[:seeds], below[:seeds], confidence)
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=False)]
@@ -244,13 +250,15 @@ def _finding(
 def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Finding:
     name = claim.measured_by_study or ""
     if name not in measures:
-        raise UsageError(f"{bench.study.name}: found no measure {name!r} of study.py, it has {', '.join(measures) or 'none'}")
+        raise UsageError(
+            f"{bench.study.name}: found no measure {name!r} in study.py, expected one of: {', '.join(measures) or 'none'}"
+        )
     return _judged(bench, claim, measures[name], measures[name].interval)
 
 
 def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, beyond: Interval | None = None) -> Finding:
     missing = 0 if measured.known is not None else len(measured.values) - interval.count
-    # The seeds without a number are no accident: a mean over the others decides nothing.
+    # Seeds without a number are not random, so a mean over the others decides nothing.
     verdict = UNDECIDED if 0 < missing < len(measured.values) else claim.verdict(interval, beyond)
     return Finding(
         id=f"{bench.study.name}.{claim.id}",
@@ -267,7 +275,7 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
         seeds=interval.count,
         metric=claim.metric,
         command="\n".join(measured.commands),
-        note=" ".join(part for part in (claim.note, _told(missing, len(measured.values))) if part),
+        note=" ".join(part for part in (claim.note, _note_on_missing(missing, len(measured.values))) if part),
         missing=missing,
         group=claim.group,
         no_effect=claim.effect_from,
@@ -278,18 +286,18 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
     )
 
 
-def _told(missing: int, seeds: int) -> str:
-    """What a note says of seeds without a number."""
-    return f"{missing} of {seeds} seeds have no number, as its base is zero or nothing was measured." if missing else ""
+def _note_on_missing(missing: int, seeds: int) -> str:
+    """Returns the note on seeds without a number."""
+    return f"{missing} of {seeds} seeds have no number: the base is zero, or nothing was measured." if missing else ""
 
 
 def _sections(bench: Bench) -> Sequence[Section]:
-    """The sections of the report from `sections(bench)` of `study.py`."""
+    """Returns the sections of the report from `sections(bench)` of `study.py`."""
     return cast(Sequence[Section], _call(bench, "sections", ()))
 
 
 def _measures(bench: Bench) -> Mapping[str, Measure]:
-    """The numbers from `measures(bench)` of `study.py`."""
+    """Returns the numbers from `measures(bench)` of `study.py`."""
     return cast(Mapping[str, Measure], _call(bench, "measures", {}))
 
 
@@ -299,7 +307,8 @@ def _call(bench: Bench, name: str, default: object) -> object:
         return default if module is None or not hasattr(module, name) else getattr(module, name)(bench)
     except (AcklabError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # SystemExit too, which would end the process without a message
+    # Includes SystemExit, which would end the process without a message.
+    except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         path = bench.study.folder / "study.py"
         raise RunError(f"{path}: {type(error).__name__}: {words_of(error)} ({place.filename}, line {place.lineno})") from error

@@ -12,23 +12,23 @@ from acklab.sweeps import SweepResult
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of one setting, one for each seed."""
+    """The runs of one setting, one per seed."""
 
     results: Sequence[Result]
     command: str
     """The command that repeats the first seed."""
 
     def values(self, of: Callable[[Result], float]) -> list[float]:
-        """A number of each run."""
+        """Returns a number of each run."""
         return [of(result) for result in self.results]
 
     def interval(self, of: Callable[[Result], float]) -> Interval:
-        """The mean of a number over the runs."""
+        """Returns the mean of a number over the runs."""
         return mean_interval(self.values(of))
 
     @property
     def uses(self) -> dict[str, float]:
-        """Shares of the time on the air by use, mean over seeds."""
+        """Returns shares of the time on the air by use, mean over seeds."""
         found: dict[str, float] = {}
         for result in self.results:
             for use, share in uses_of_air(result.airtime).select("use", "share").iter_rows():
@@ -37,27 +37,27 @@ class Runs:
 
 
 def cells(runs: Mapping[tuple[str, str], Runs], names: tuple[str, str], of: Callable[[Result], float]) -> pl.DataFrame:
-    """Means with intervals, as figures take them, of runs that go by two names."""
+    """Returns means with intervals, in the form of figures, of runs that have two names."""
     rows = [(*key, *own.interval(of).row) for key, own in runs.items()]
     return pl.DataFrame(rows, schema=[*names, "mean", "low", "high"], orient="row")
 
 
 def goodput(result: Result) -> float:
-    """Goodput of all flows [Mbps]."""
+    """Returns the goodput of all flows [Mbps]."""
     return float(result.network["agg_throughput_l4"][0])
 
 
 def timeouts(result: Result) -> int:
-    """Retransmission timeouts of all flows."""
+    """Returns the retransmission timeouts of all flows."""
     return int(result.flows["total_rtos_l4"].sum())
 
 
 def failures(result: Result) -> int:
-    """Compressed ACKs that could not be decompressed."""
+    """Returns the compressed ACKs that could not be decompressed."""
     return int(result.table("hack")["total_decompression_failures_l2"].sum())
 
 
 def failures_of(sweep: SweepResult) -> list[int]:
-    """Compressed ACKs that could not be decompressed, run by run."""
+    """Returns the compressed ACKs that could not be decompressed, per run."""
     column = "total_decompression_failures_l2"
     return sweep.table("hack").group_by("point", maintain_order=True).agg(pl.col(column).sum())[column].to_list()

@@ -1,21 +1,24 @@
-"""Claims of one shape, written as a table: a row for each scenario, a column for each metric, a published number in each cell.
+"""Claims of one form, written as a table.
 
-An entry of claims.toml that has `rows` stands for many claims:
+There is a row per scenario, a column per metric, and a published number in each cell.
+
+An entry of claims.toml with `rows` represents many claims:
 
     [[claim]]
     source = "ns-3 3.37"                     # fields that all of them share
-    scenario = "{row}.toml"                  # {row} and {column} stand for the names
+    scenario = "{row}.toml"                  # {row} and {column} represent the names
     [claim.columns]                          # fields by column
-    goodput = { title = "goodput", unit = "Mbps", tolerance = "3%", metric = "flows.mean_throughput_l7" }
-    drops = { title = "drops", unit = "packets", tolerance = "20%", metric = "links[btl].total_drops_l2" }
-    [claim.rows]                             # fields by row, and a published number for each column that the row has
+    goodput = { unit = "Mbps", tolerance = "3%", metric = "flows.mean_throughput_l7" }
+    drops = { tolerance = "20%", metric = "links[btl].total_drops_l2" }
+    [claim.rows]                             # fields by row, and a number for each column it has
     newreno = { group = "NewReno", goodput = 15.35, drops = 68 }
     cubic = { group = "CUBIC", goodput = 15.39 }
     [claim.cells."cubic.goodput"]            # fields of a single claim
     note = "Here it differs."
 
-A field of a cell replaces that of its row, which replaces that of its column, which replaces the shared one. The id is "{row}.{column}"
-unless `id` says otherwise. Without `columns` each row is one claim, and its id is "{row}".
+A field of a cell replaces that of its row, which replaces that of its column, which replaces the
+shared one. The id is "{row}.{column}" unless `id` is given. Without `columns`, each row is one
+claim, and its id is "{row}".
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +29,10 @@ _PARTS = ("rows", "columns", "cells")
 
 
 def expand(entries: Iterable[Fields]) -> Iterator[dict[str, Any]]:
-    """The claims that the entries of claims.toml stand for, in order. Raises ValueError for a table that makes no sense."""
+    """Returns the claims of the entries of claims.toml, in order.
+
+    Raises ValueError for an invalid table.
+    """
     for entry in entries:
         if "rows" in entry:
             yield from _claims(entry)
@@ -60,7 +66,7 @@ def _fields_by_name(entry: Fields, part: str) -> dict[str, Fields]:
 
 
 def _filled(value: Any, row: str, column: str) -> Any:
-    """The value with the names of its row and column in the place of {row} and {column}."""
+    """Returns the value with the names of its row and column instead of {row} and {column}."""
     if isinstance(value, str):
         return value.replace("{row}", row).replace("{column}", column)
     if isinstance(value, Mapping):

@@ -1,4 +1,7 @@
-"""Trace files that a study generates: when a link may deliver, as mahimahi's traces tell it. The same values give the same file on every machine."""
+"""Trace files that a study generates: the delivery opportunities of a link in mahimahi's format.
+
+Equal values give equal files on every machine.
+"""
 
 from typing import Annotated, Literal
 
@@ -9,7 +12,7 @@ from acklab.traces import NETWORKS, network, poisson
 
 
 class Poisson(Strict):
-    """A trace whose opportunities to deliver a packet are a Poisson process."""
+    """A trace whose delivery opportunities are a Poisson process."""
 
     model: Literal["poisson"]
     rate: Annotated[float, Field(gt=0)]
@@ -20,7 +23,7 @@ class Poisson(Strict):
 
     @property
     def text(self) -> str:
-        """The file: a line for each opportunity, with its millisecond."""
+        """Returns the file: a line per opportunity, with its millisecond."""
         return poisson(self.rate, self.seconds, self.seed)
 
 
@@ -43,7 +46,7 @@ class Cellular(Strict):
 
     @property
     def text(self) -> str:
-        """The file: a line for each opportunity, with its millisecond."""
+        """Returns the file: a line per opportunity, with its millisecond."""
         return network(self.network, self.seconds, self.seed)
 
 

@@ -1,20 +1,20 @@
-"""Many runs: a grid of values times a set of seeds, each point run once and kept.
+"""Many runs: a grid of values times a set of seeds. Each point is run once and stored.
 
-variants   named variants, such as whole paths, and the files they stand in
-grid       what is varied: values by key, named variants, values drawn by seed
-plan       the points of a sweep, before any of them is run
-point      one run of a sweep, and the digest it is kept under
+variants   named variants, such as whole paths, and their files
+grid       the axes: values by key, named variants, values drawn per seed
+plan       the points of a sweep before they run
+point      one run of a sweep, and its digest
 batch      several points in one call of the core
-execution  runs points on all cores; stops and fails without losing what is done
+execution  runs points on all cores; keeps finished points after a stop or a failure
 on_ray     runs points on a Ray cluster
-estimation what points will cost, from a sample of them
+estimation the cost of points, from a sample
 pack       tables over several points
-packed_store  keeps finished points in few files
-unfinished    how far a sweep came that has not ended
+packed_store  stores finished points in few files
+unfinished    the progress of an unfinished sweep
 units         the units of scenarios
 axis_values   the choices of an axis as numbers in one unit
 merging    one table over all points
-sweep      the whole of it
+sweep      runs and loads sweeps
 """
 
 from acklab.sweeps.execution import Executor, Outcome, Progress, Store, Threads, execute

@@ -1,4 +1,4 @@
-"""The choices of an axis as values of a column: numbers in one unit where they are numbers, and text otherwise."""
+"""The choices of an axis as values of a column: numbers in one unit, or text."""
 
 import re
 from collections.abc import Sequence
@@ -15,16 +15,20 @@ _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([A-Za-zµ%]*)")
 
 @dataclass(frozen=True)
 class AxisColumn:
-    """A column for an axis."""
+    """The column of an axis."""
 
     values: Sequence[str | int | float]
     """The value of each choice."""
     unit: str
-    """The unit of numbers; empty for none, and for text."""
+    """The unit of numbers; empty for text and for numbers without a unit."""
 
     @classmethod
     def of(cls, axis: Axis) -> "AxisColumn":
-        """The column of an axis. Numbers with different units of one kind are in that of the first; the names of variants are text."""
+        """Returns the column of an axis.
+
+        Numbers with different units of one kind are converted to the unit of the first. Names of
+        variants are text.
+        """
         choices = list(axis.choices)
         if axis.is_of_variants:
             return cls(choices, "")
@@ -41,10 +45,10 @@ class AxisColumn:
 
     @property
     def type(self) -> pa.DataType:
-        """The type of the column."""
+        """Returns the type of the column."""
         kinds = {type(value) for value in self.values}
         return pa.string() if str in kinds else pa.float64() if float in kinds else pa.int64()
 
     def field(self, name: str) -> pa.Field:
-        """The field of a schema, with the unit in its metadata."""
+        """Returns the field of a schema, with the unit in its metadata."""
         return pa.field(name, self.type, metadata={"unit": self.unit} if self.unit else None)

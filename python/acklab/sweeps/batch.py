@@ -16,13 +16,13 @@ Failure = tuple[Point, str]
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of several points."""
+    """The outcome of several points."""
 
     pack: Pack
     finished: Sequence[Point]
     failed: Sequence[Failure]
     left: Sequence[Point]
-    """Points that were not begun, or not finished before the time was over."""
+    """Points that were not started, or not finished in time."""
 
 
 def run_batch(
@@ -31,9 +31,9 @@ def run_batch(
     seconds: float | None = None,
     commands: Sequence[str] | None = None,
 ) -> Batch:
-    """Runs points of one source, until all are done, the seconds are over or `cancel` is cancelled.
+    """Runs points of one source, until all are done, `seconds` have passed, or `cancel` is set.
 
-    `commands` repeat them, if their own do not, because their files are copies.
+    `commands` repeat the points, if their own commands do not, because their files are copies.
     """
     first = points[0]
     common = _beginning(points)
@@ -42,7 +42,7 @@ def run_batch(
     done = core.run_many(source.text, source.name, common, own, source.base, cancel, first.by_name, seconds)
     kept, finished, failed = [], [], []
     for number, (point, outcome, names) in enumerate(zip(points, done.outcomes, done.names, strict=False)):
-        # One that failed has no rows, and keeps its place: the tables count from the first point.
+        # A failed run has no rows, but keeps its index: the tables count from the first point.
         if isinstance(outcome, str):
             finished.append(point)
             command = point.command if commands is None else commands[number]
@@ -57,7 +57,7 @@ def run_batch(
 
 
 def _beginning(points: Sequence[Point]) -> Sequence[str]:
-    """The overrides that all points begin with."""
+    """Returns the overrides that all points begin with."""
     least, most = min(point.sets for point in points), max(point.sets for point in points)
     differ = (place for place, (one, other) in enumerate(zip(least, most, strict=False)) if one != other)
     return least[: next(differ, min(len(least), len(most)))]
@@ -73,25 +73,28 @@ def _named(error: Exception, files: Sequence[StrategyFile]) -> AcklabError:
 
 @dataclass
 class Queue:
-    """Points that wait, in batches of about as many seconds as it says."""
+    """Waiting points, in batches of about `seconds` of computing time."""
 
     points: list[Point]
-    """Those that wait, the next one last."""
+    """The waiting points, the next one last."""
     workers: int
     seconds: float = 1.5
-    """Computing time of a batch: long compared with what it costs to keep it, and short for whoever waits or loses it."""
+    """Computing time of a batch.
+
+    Long compared with the cost of storing it; short for users who wait for it or lose it.
+    """
     _spent: float = 0.0
     _done: int = 0
     _alone: set[str] = field(default_factory=set)
-    """Digests of points that are not put into a batch with others."""
+    """Digests of points that get separate batches."""
 
     @classmethod
     def of(cls, points: Sequence[Point], workers: int) -> "Queue":
-        """A queue of points, the first first."""
+        """Returns a queue of points in this order."""
         return cls(list(reversed(points)), workers)
 
     def next(self) -> list[Point]:
-        """The next batch: points of one source and strategies. Empty if none waits."""
+        """Returns the next batch: points of one source and strategies. Empty if none is waiting."""
         batch: list[Point] = []
         alike: Callable[[Point], tuple[object, object]] = lambda point: (point.source, point.strategies)  # noqa: E731
         most = self._most()
@@ -104,20 +107,23 @@ class Queue:
         return batch
 
     def one_by_one(self, points: Sequence[Point]) -> None:
-        """Puts each of these points into a batch of its own from now on."""
+        """Puts each of these points into a separate batch from now on."""
         self._alone |= {point.digest for point in points}
 
     def put_back(self, points: Sequence[Point]) -> None:
-        """Points that are to be run again, or for the first time."""
+        """Returns points to the queue, to be run again or for the first time."""
         self.points += reversed(points)
 
     def spent(self, points: int, seconds: float) -> None:
-        """Tells how long points have taken: sizes of batches follow from it."""
+        """Records the time of points, which determines the size of later batches."""
         self._done += points
         self._spent += seconds
 
     def _most(self) -> int:
-        """How many points the next batch has at most: few as long as nobody knows how long they take, and near the end."""
+        """Returns the maximum size of the next batch.
+
+        It is small while times are unknown, and near the end.
+        """
         fair = -(-len(self.points) // (2 * self.workers))
         by_time = self._done * self.seconds / self._spent if self._spent else 1
         return max(1, min(fair, int(by_time)))

@@ -1,8 +1,9 @@
-"""What points will cost, from a sample of them, before they are run.
+"""Estimates the cost of points before they run, from a sample.
 
-Of a sweep, the sample are points in the order of their digests, which is a random one that stays the same, in batches as the sweep runs them. A
-long run is cut off, and costs as much more as its time was cut. Of a study, whose code needs all tables, it is the first seed of each setting: the
-others get its results, so that the code goes on to its end.
+For a sweep, the sample takes points in the order of their digests, which is random but
+reproducible, in batches as the sweep runs them. A long run is stopped early, and its cost is scaled
+by the remaining time. For a study, whose code requires all tables, the sample is the first seed of
+each setting. The other seeds get its results, so that the code runs to its end.
 """
 
 import json
@@ -29,52 +30,55 @@ from acklab.sweeps.plan import Plan
 from acklab.sweeps.point import Point
 
 _SAMPLE = 6.0
-"""CPU seconds that a sample of a sweep takes, or a little more."""
+"""Approximate CPU seconds of the sample of a sweep."""
 _BATCH = 0.25
-"""CPU seconds of a batch of the sample, whose mean is one number of it."""
-_LEAST = 4
-"""Batches that a sample has at least, if there are as many points."""
+"""CPU seconds of a batch of the sample. The mean of a batch is one value."""
+_MIN_BATCHES = 4
+"""Minimum number of batches in a sample, if there are as many points."""
 _CLOSE = 0.05
-"""Half of the width of the interval, relative to the mean, at which more batches tell nothing that matters."""
+"""Half-width of the interval, relative to the mean, at which the sample is sufficient."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What points will cost."""
+    """The cost of points."""
 
     points: int
     kept: int
-    """Those that are finished already."""
+    """Finished points."""
     sample: int
-    """How many points were run to know the rest, some of them in part."""
+    """Number of points that were run for the estimate, some of them partly."""
     seconds: Interval
-    """CPU time of those that are left, with an interval of 95 % if the sample gives one. What checks and joins them at the end is not in it: about a
-    quarter more for points of a millisecond, and nothing for longer ones."""
+    """CPU time of the remaining points, with a 95 % interval if the sample gives one.
+
+    Excludes checks and joins at the end: about a quarter more for points of a millisecond, and
+    nothing for longer ones.
+    """
     jobs: int
     memory: int
-    """Octets of memory at the most, with `jobs` runs at a time."""
+    """Maximum memory in bytes, with `jobs` runs at a time."""
 
     @property
     def left(self) -> int:
-        """Points to run."""
+        """Returns the number of points to run."""
         return self.points - self.kept
 
     @property
     def text(self) -> str:
-        """In words."""
+        """Returns the estimate as text."""
         if not self.left:
-            return f"{self.points:,} points, all of them are kept"
+            return f"{self.points:,} points, all of them stored"
         low, high = self.seconds.low, self.seconds.high
         between = "" if math.isnan(low) else f" ({max(low, 0) / 3600:.3g} to {high / 3600:.3g})"
-        kept = f", {self.kept:,} of them are kept" if self.kept else ""
+        kept = f", {self.kept:,} of them stored" if self.kept else ""
         return (
             f"{self.points:,} points{kept}\n"
-            f"about {self.seconds.mean / 3600:.3g} CPU hours{between}, by {self.sample:,} of the points: {_time(self.seconds.mean / self.jobs)} with "
+            f"about {self.seconds.mean / 3600:.3g} CPU hours{between}, estimated from {self.sample:,} points: {_time(self.seconds.mean / self.jobs)} with "
             f"{self.jobs} at a time\nabout {self.memory / 1e6:,.0f} MB of memory"
         )
 
     def to_dict(self) -> dict[str, object]:
-        """As plain values."""
+        """Returns plain values."""
         low, high = (None if math.isnan(bound) else bound / 3600 for bound in (self.seconds.low, self.seconds.high))
         return {
             "points": self.points,
@@ -89,7 +93,7 @@ class Estimate:
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """What points that are run one set after the other will cost."""
+    """Returns the cost of sets of points that run in sequence."""
     return Estimate(
         sum(one.points for one in estimates),
         sum(one.kept for one in estimates),
@@ -101,7 +105,10 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def estimate_plan(plan: Plan, place: Place, jobs: int | None = None) -> Estimate:
-    """What the points of a sweep into `place` will cost here. Raises RunError if one of the sample fails, Cancelled."""
+    """Estimates the cost of a sweep into `place` on this machine.
+
+    Raises RunError if a point of the sample fails, Cancelled.
+    """
     done = PackedStore(place).done()
     distinct = {point.digest: point for point in plan.points}
     waiting = [distinct[digest] for digest in sorted(distinct) if digest not in done]
@@ -111,8 +118,9 @@ def estimate_plan(plan: Plan, place: Place, jobs: int | None = None) -> Estimate
     try:
         sample.take()
     except KeyboardInterrupt as error:
-        raise Cancelled("stopped: nothing was kept") from error
-    # Each run at a time adds as much as the one of the sample did. At the end, packs are joined.
+        raise Cancelled("stopped: nothing was stored") from error
+    # Each concurrent run adds as much memory as the run of the sample. At the end, packs are
+    # joined.
     memory = _peak() + (min(at_once, len(waiting)) - 1) * (_peak() - before) + sample.octets_joined(len(distinct))
     cost = mean_interval(sample.costs)
     left = len(waiting)
@@ -122,25 +130,28 @@ def estimate_plan(plan: Plan, place: Place, jobs: int | None = None) -> Estimate
 
 @dataclass
 class _Sample:
-    """Runs points one after the other until it knows enough."""
+    """Runs points in sequence until the estimate is good."""
 
     points: Sequence[Point]
     count: int = 0
     costs: list[float] = field(default_factory=list)
-    """CPU seconds of a point, by batch."""
+    """CPU seconds per point, by batch."""
     _kept: int = 0
     _octets: int = 0
     _stored: int = 0
-    """Points that were kept on the way, with the size of their tables in memory and in files."""
+    """Number of points stored meanwhile, with the size of their tables in memory and in files."""
 
     def take(self) -> None:
-        """Runs batches until their mean is known well, or long enough. Those that grow to the size of a batch do not count."""
+        """Runs batches until their mean is precise, or the time is over.
+
+        Batches that grow to the final size do not count.
+        """
         if not self.points:
             return
         began, size = time.process_time(), 1
         last = self._one(self.points[0])
         self.count = 1
-        if len(self.points) == 1 or last > _SAMPLE / _LEAST:
+        if len(self.points) == 1 or last > _SAMPLE / _MIN_BATCHES:
             self.costs.append(last)
         else:
             # The first point and the first batch load libraries.
@@ -157,13 +168,13 @@ class _Sample:
         self.costs = self.costs or [last]
 
     def _is_enough(self, spent: float) -> bool:
-        if len(self.costs) < _LEAST:
+        if len(self.costs) < _MIN_BATCHES:
             return False
         cost = mean_interval(self.costs)
         return spent > _SAMPLE or cost.half_width < _CLOSE * cost.mean
 
     def _some(self, batch: Sequence[Point]) -> float:
-        """CPU seconds of a point of a batch, with what it costs to keep."""
+        """Returns CPU seconds per point of a batch, including the cost of storing it."""
         start = time.process_time()
         alike: dict[object, list[Point]] = {}
         for point in batch:
@@ -180,9 +191,12 @@ class _Sample:
         return (time.process_time() - start) / len(batch)
 
     def _one(self, point: Point) -> float:
-        """CPU seconds of a point. One that takes long is cut off, and costs in proportion to its time."""
+        """Returns the CPU seconds of a point.
+
+        A long one is stopped early, and its cost is scaled.
+        """
         start, cancel, passed = time.process_time(), core.Cancel(), 1.0
-        most = _SAMPLE / _LEAST
+        most = _SAMPLE / _MIN_BATCHES
 
         def watch(share: float) -> None:
             nonlocal passed
@@ -200,7 +214,10 @@ class _Sample:
         return (time.process_time() - start) / passed
 
     def octets_joined(self, points: int) -> int:
-        """Octets of memory while packs of so many points are joined: the packs, all their rows in one, and these in order."""
+        """Returns the memory in bytes for joining packs of so many points.
+
+        This is the packs, all their rows in one table, and these in order.
+        """
         if not self._kept:
             return 0
         at_once = min(points, JOINED * self._kept // max(self._stored, 1))
@@ -210,30 +227,33 @@ class _Sample:
 def _refuse(failed: Sequence[tuple[Point, str]]) -> None:
     if failed:
         point, message = failed[0]
-        raise RunError(f"{message}; repeat it with: {point.command}")
+        raise RunError(f"{message}; repeat with: {point.command}")
 
 
 @dataclass
 class FirstSeeds(Executor):
-    """Runs the first seed of each setting and gives its results to the others, into folders that are thrown away."""
+    """Runs the first seed of each setting and copies its results to the other seeds.
+
+    Results go to temporary folders.
+    """
 
     varied: frozenset[str]
     """Keys whose values are drawn by seed."""
     thrown: Path
-    """The folder that the results go to."""
+    """The temporary folder of the results."""
     real: Place
-    """The folder that they would go to."""
+    """The folder in which a real run would store them."""
     jobs: int
     points: int = 0
     kept: int = 0
     sample: int = 0
     seconds: float = 0.0
-    """CPU time that the points that are left would take."""
+    """CPU time of the remaining points."""
     spent: float = 0.0
-    """CPU time that the sample and its copies took."""
+    """CPU time of the sample and its copies."""
 
     def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
-        """Runs the first ones, and copies."""
+        """Runs the first seeds, and copies."""
         start = time.process_time()
         first: dict[object, Point] = {}
         of = [first.setdefault(self._setting(point), point) for point in points]
@@ -261,7 +281,10 @@ class FirstSeeds(Executor):
         self.spent += time.process_time() - start
 
     def estimate(self, around: float) -> Estimate:
-        """What all that it was asked to run will cost, with so many CPU seconds for what is done with the results."""
+        """Returns the cost of all requested points.
+
+        `around` is the CPU time in seconds for processing the results.
+        """
         seconds = Interval(self.seconds + around, math.nan, math.nan, 1)
         return Estimate(self.points, self.kept, self.sample, seconds, self.jobs, _peak())
 
@@ -269,7 +292,7 @@ class FirstSeeds(Executor):
         return point.source, tuple(change for change in point.sets if change.partition("=")[0] not in self.varied)
 
     def _done(self, store: Store) -> frozenset[str]:
-        """The points that are kept where the results would go."""
+        """Returns the points that are stored in the real folder."""
         place = self.real
         assert store.place.path is not None
         for name in store.place.path.relative_to(self.thrown).parts:
@@ -278,7 +301,7 @@ class FirstSeeds(Executor):
 
 
 def _copied(points: Sequence[tuple[Point, Point]], store: Store) -> Pack:
-    """Points with the results of other points that are in the store."""
+    """Returns points with the results of other points in the store."""
     digests = [one.digest for _, one in points]
     results = dict(zip(digests, store.results(digests), strict=True))
     kept = [
@@ -302,13 +325,13 @@ def _copied(points: Sequence[tuple[Point, Point]], store: Store) -> Pack:
 
 
 def _peak() -> int:
-    """Octets of memory that this process has had at the most."""
+    """Returns the peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _time(seconds: float) -> str:
-    """A length of time, in words."""
+    """Returns a duration in words."""
     for unit, name in ((3600, "h"), (60, "min")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.3g} {name}"

@@ -1,6 +1,6 @@
-"""Runs points, and keeps what is finished.
+"""Runs points, and stores finished ones.
 
-The core releases the interpreter lock while it runs a batch, so threads are enough on one machine.
+The core releases the interpreter lock during a batch, so threads are sufficient on one machine.
 """
 
 import os
@@ -21,12 +21,12 @@ from acklab.sweeps.pack import Pack
 from acklab.sweeps.point import Point
 
 _NAMED = 3
-"""Nodes of a cluster that are named while a sweep runs."""
+"""Maximum number of nodes of a cluster that are named during a sweep."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a set of points; `left` includes running points."""
+    """Progress of a set of points. `left` includes running points."""
 
     total: int
     kept: int
@@ -36,11 +36,11 @@ class Progress:
     seconds: float
     """Time since the start of this call."""
     nodes: Mapping[str, int] = field(default_factory=dict)
-    """Points that were finished by each node of a cluster."""
+    """Points finished by each node of a cluster."""
 
     @property
     def where(self) -> str:
-        """The nodes in words: some by name, many by how many there are."""
+        """Returns the nodes as text: a few by name, many by their number."""
         counts = self.nodes.values()
         if len(counts) > _NAMED:
             return f"{len(counts)} nodes: {min(counts)} to {max(counts)} each"
@@ -48,7 +48,7 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Points still to be finished."""
+        """Returns points still to be finished."""
         return self.total - self.kept - self.finished - self.failed
 
 
@@ -65,50 +65,57 @@ class Outcome:
 
 
 class Store(Protocol):
-    """Keeps finished points by their digests. `acklab.sweeps.packed_store.PackedStore` is one."""
+    """Stores finished points by their digests.
+
+    One implementation is `acklab.sweeps.packed_store.PackedStore`.
+    """
 
     @property
     def place(self) -> Place:
-        """Where it is."""
+        """Returns its place."""
 
     def done(self) -> Collection[str]:
-        """The digests of the finished points."""
+        """Returns the digests of the finished points."""
 
     def keep(self, pack: Pack) -> None:
-        """Keeps points, whole or not at all. Raises StoreError."""
+        """Stores points atomically. Raises StoreError."""
 
     def results(self, digests: Sequence[str]) -> list[Result]:
-        """The results of finished points. Raises StoreError."""
+        """Returns the results of finished points. Raises StoreError."""
 
     def table(self, name: str, digests: Sequence[str]) -> pa.Table | None:
-        """A table over points, whose first column `point` is their position in `digests`; None if none has it. Raises StoreError."""
+        """Returns a table over points, whose first column `point` is their position in `digests`.
+
+        Returns None if no point has the table. Raises StoreError.
+        """
 
     def compact(self) -> None:
-        """Makes few files of many. Raises StoreError."""
+        """Joins files. Raises StoreError."""
 
 
 Told = Callable[[Sequence[Point], Sequence[Failure], str], None]
-"""Is told which points are finished and kept, which have failed, and where."""
+"""Callback with the finished and stored points, the failed ones, and the node."""
 
 
 class Executor(Protocol):
-    """Runs points somewhere. `Threads` does it here, `acklab.sweeps.on_ray.Ray` on a cluster."""
+    """Runs points: `Threads` on this machine, `acklab.sweeps.on_ray.Ray` on a cluster."""
 
     def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
-        """Runs points and keeps them in the store, in any order; a point that fails leaves the others alone.
+        """Runs points and stores them in any order. A failed point does not affect the others.
 
-        Raises KeyboardInterrupt after Ctrl-C, StoreError if results cannot be kept; what was finished by then is kept.
+        Raises KeyboardInterrupt after Ctrl-C, StoreError if results cannot be stored. Points that
+        were finished by then are stored.
         """
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Threads:
-    """Runs points on this machine, `jobs` at a time (default: one a core)."""
+    """Runs points on this machine, `jobs` at a time (default: one per core)."""
 
     jobs: int | None = None
 
@@ -135,7 +142,7 @@ class _Team:
             thread.start()
         try:
             for thread in threads:
-                # A bounded wait lets Ctrl-C in on every platform.
+                # A bounded wait lets Ctrl-C through on every platform.
                 while thread.is_alive():
                     thread.join(0.2)
         finally:
@@ -155,7 +162,7 @@ class _Team:
                 started = time.monotonic()
                 done = run_batch(batch, self.cancel, self.queue.seconds)
                 self._keep(done, time.monotonic() - started)
-        except BaseException as error:  # whatever it is, the thread that waits raises it
+        except BaseException as error:  # The waiting thread raises any exception.
             self.errors.append(error)
             self.cancel.cancel()
 
@@ -168,10 +175,11 @@ class _Team:
 
 
 def execute(points: Sequence[Point], store: Store, executor: Executor | None = None, watch: Watcher | None = None) -> Outcome:
-    """Runs the points that are not in `store` yet (default: in threads, one a core).
+    """Runs the points that are not in `store` yet (default: in threads, one per core).
 
-    A point that fails does not stop the others. Raises Cancelled on Ctrl-C and StoreError if results cannot be kept; what was
-    finished by then stays in the store, and the next call goes on from there.
+    A failed point does not stop the others. Raises Cancelled on Ctrl-C and StoreError if results
+    cannot be stored. Points that were finished by then stay in the store, and the next call resumes
+    from there.
     """
     outcome = Outcome()
     waiting: dict[str, Point] = {}
@@ -205,5 +213,5 @@ def execute(points: Sequence[Point], store: Store, executor: Executor | None = N
             (executor or Threads()).run(list(waiting.values()), store, told)
         except KeyboardInterrupt as error:
             finished = len(outcome.kept) + len(outcome.finished)
-            raise Cancelled(f"stopped: {finished} of {len(seen)} points are done and kept in {store.place}") from error
+            raise Cancelled(f"stopped: {finished} of {len(seen)} points are stored in {store.place}") from error
     return outcome

@@ -27,21 +27,21 @@ class Axis:
 
     choices: Mapping[str, tuple[str, ...]]
     text: str
-    """The axis as in `--grid name=`."""
+    """The axis in the form of `--grid name=`."""
 
     @property
     def is_of_variants(self) -> bool:
-        """Whether its choices are named variants, not values of a key."""
+        """Returns whether its choices are named variants, as opposed to values of a key."""
         return self.text.startswith("@")
 
     @classmethod
     def of_values(cls, key: str, values: Sequence[str]) -> "Axis":
-        """Values of one key of the scenario."""
+        """Returns the axis for values of one key of the scenario."""
         return cls({value: (f"{key}={value}",) for value in values}, ",".join(values))
 
     @classmethod
     def of_variants(cls, variants: Variants) -> "Axis":
-        """Named variants."""
+        """Returns the axis for named variants."""
         return cls({name: variant.set for name, variant in variants.chosen.items()}, f"@{variants}")
 
 
@@ -53,10 +53,14 @@ class Grid:
 
     @classmethod
     def of(cls, grid: "Axes | Sequence[str] | Grid") -> "Grid":
-        """A grid from {"flow.0.congestion": ["newreno", "cubic"]} or from ["flow.0.congestion=newreno,cubic"].
+        """Returns a grid from a mapping or from texts.
 
-        Variants are given as {"path": {"short": {"link.btl.forward.delay": "1ms"}}}, or as the file that holds them in
-        ["path=@paths.toml"]. Raises UsageError for an axis without choices, one given twice, a choice given twice.
+        Examples are {"flow.0.congestion": ["newreno", "cubic"]} and
+        ["flow.0.congestion=newreno,cubic"].
+
+        Variants are given as {"path": {"short": {"link.btl.forward.delay": "1ms"}}}, or as their
+        file in ["path=@paths.toml"]. Raises UsageError for an axis without choices, and for an axis
+        or a choice that is given twice.
         """
         if isinstance(grid, Grid):
             return grid
@@ -68,7 +72,7 @@ class Grid:
             if name in axes:
                 raise UsageError(f"grid {name!r}: found the key twice, expected all its values after one key")
             if name == "seed":
-                raise UsageError("grid 'seed': expected any other key; a number of seeds is an option of its own (--seeds)")
+                raise UsageError("grid 'seed': expected another key; set the number of seeds by --seeds")
             axes[name] = _axis(name, given)
             if not axes[name].choices:
                 raise UsageError(f"grid {name!r}: found no value, expected at least one")
@@ -76,21 +80,21 @@ class Grid:
 
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
-        """Names of the choices by axis."""
+        """Returns names of the choices by axis."""
         return {name: tuple(axis.choices) for name, axis in self.axes.items()}
 
     def sets(self, combination: Sequence[str]) -> list[str]:
-        """The overrides of one combination."""
+        """Returns the overrides of one combination."""
         axes = zip(self.axes.values(), combination, strict=True)
         return [change for axis, choice in axes for change in axis.choices[choice]]
 
     @property
     def words(self) -> list[str]:
-        """The grid as on the command line."""
+        """Returns the grid in the form of the command line."""
         return [word for name, axis in self.axes.items() for word in ("--grid", f"{name}={axis.text}")]
 
     def document(self) -> dict[str, dict[str, object]]:
-        """As plain values."""
+        """Returns plain values."""
         return {
             name: {"text": axis.text, "choices": {choice: list(sets) for choice, sets in axis.choices.items()}}
             for name, axis in self.axes.items()
@@ -105,11 +109,15 @@ class Grid:
         return cls(axes)
 
     def combinations(self) -> Iterator[tuple[str, ...]]:
-        """Every combination of values, in the order of the keys."""
+        """Yields every combination of values, in the order of the keys."""
         return itertools.product(*(axis.choices for axis in self.axes.values()))
 
     def columns(self, taken: Iterable[str]) -> dict[str, str]:
-        """A short name for each key: the last parts of its path that distinguish it from the others and from the columns `taken`."""
+        """Returns a short name for each key.
+
+        It has the last parts of its path that distinguish it from the others and from the columns
+        `taken`.
+        """
         reserved = set(taken)
         words = {key: key.split(".") for key in self.axes}
         names: dict[str, str] = {}
@@ -174,10 +182,10 @@ def split_values(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Variation:
-    """A value of the scenario that is drawn anew for each seed, evenly between two bounds of one kind.
+    """A value of the scenario that is drawn per seed, uniformly between two bounds of one kind.
 
-    A network without chance gives the same run for every seed. Drawing what an experiment leaves to chance, such as the phase at
-    which a flow meets a periodic gate, is what makes an interval over seeds mean something.
+    A deterministic network gives the same run for every seed. Random values for arbitrary settings,
+    such as the phase at which a flow meets a periodic gate, make an interval over seeds meaningful.
     """
 
     key: str
@@ -194,16 +202,17 @@ class Variation:
         low, dots, high = text.partition("..")
         bounds = [re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*", bound) for bound in (low, high)]
         units = [bound[2] for bound in bounds if bound is not None]
-        # What no scenario measures is left to the scenario to refuse.
+        # Unknown units are left for the scenario to refuse.
         family = family_of(units) or ({units[0]: 1} if len({*units}) == 1 else None)
         if not dots or bounds[0] is None or bounds[1] is None or family is None:
             raise UsageError(f"{key}: found {text!r}, expected two bounds of one kind such as 0ms..5ms or 500us..1s")
-        # In the smaller of the two units, so that neither bound is rounded.
+        # The smaller of the two units avoids rounding a bound.
         unit = min(units, key=lambda unit: family[unit])
         first, last = (float(Decimal(bound[1]) * family[bound[2]] / family[unit]) for bound in bounds if bound is not None)
         if not first < last:
             raise UsageError(f"{key}: found {text!r}, expected the first bound to be less than the second")
-        # Times are whole nanoseconds; packets, segments and octets are whole. Of others a draw is known to a thousandth of the range, so that small probabilities differ.
+        # Times are whole nanoseconds; packets, segments and bytes are whole. Other draws have a
+        # resolution of a thousandth of the range, so that small probabilities differ.
         fine = max(6, 3 - math.floor(math.log10(last - first)))
         return cls(
             key,
@@ -214,19 +223,22 @@ class Variation:
         )
 
     def __str__(self) -> str:
-        # Without an exponent, which no quantity of a scenario has.
+        # Quantities of a scenario have no exponent.
         low, high = (f"{Decimal(repr(bound)):f}".removesuffix(".0") for bound in (self.low, self.high))
         return f"{self.key}={low}{self.unit}..{high}{self.unit}"
 
     def draw(self, seed: int) -> str:
-        """The value for a seed. It depends on key, bounds and seed only."""
+        """Returns the value for a seed. It depends only on key, bounds and seed."""
         octets = hashlib.sha256(f"{self.key}/{seed}".encode()).digest()[:8]
         share = int.from_bytes(octets, "big") / 2**64
         return f"{self.low + (self.high - self.low) * share:.{self.digits}f}{self.unit}"
 
 
 def variations(given: Mapping[str, str] | Sequence[str]) -> tuple[Variation, ...]:
-    """Variations from {"flow.0.start": "0ms..5ms"} or ["flow.0.start=0ms..5ms"]. Raises UsageError."""
+    """Returns variations from {"flow.0.start": "0ms..5ms"} or ["flow.0.start=0ms..5ms"].
+
+    Raises UsageError.
+    """
     if isinstance(given, Mapping):
         return tuple(Variation.parse(key, text) for key, text in given.items())
     pairs = (text.partition("=") for text in texts_of(given, "vary", "flow.0.start=0ms..5ms"))

@@ -1,4 +1,4 @@
-"""One table over all points of a sweep, in the order of the points and not of their execution."""
+"""One table over all points of a sweep, in the order of the points, not of their execution."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from acklab.sweeps.packed_store import PackedStore
 from acklab.sweeps.plan import Plan
 
 _ROWS_AT_ONCE = 4_000_000
-"""Rows of a table that are in memory at a time."""
+"""Maximum number of rows of a table in memory."""
 _ROW_GROUP = 1 << 17
-"""Rows of a group: a reader that asks for few points skips groups by their least and largest values."""
+"""Rows per group. A reader of few points skips groups by their minimum and maximum values."""
 
 POINTS = "points"
-"""The table with a row for each point of the sweep."""
+"""The table with a row per point of the sweep."""
 
 
 @dataclass(frozen=True)
 class Front:
-    """The columns that each table of a sweep begins with, by point: the number, a value for each axis, the seed."""
+    """The first columns of each table of a sweep, by point: index, a value per axis, the seed."""
 
     table: pa.Table
 
     @classmethod
     def of(cls, plan: Plan, names: Mapping[str, str]) -> "Front":
-        """The columns of a plan; `names` has the name of the column of each axis."""
+        """Returns the columns of a plan. `names` has the name of the column of each axis."""
         fields, arrays = [pa.field(POINT, pa.int64())], [pa.array(range(len(plan.points)), pa.int64())]
         for position, (key, grid_axis) in enumerate(plan.grid.axes.items()):
             axis = AxisColumn.of(grid_axis)
@@ -42,7 +42,7 @@ class Front:
         return cls(pa.Table.from_arrays([*arrays, seeds], schema=pa.schema([*fields, pa.field("seed", pa.uint64())])))
 
     def before(self, table: pa.Table) -> pa.Table:
-        """A table with these columns in the place of its number of the point."""
+        """Returns a table with these columns instead of the index of the point."""
         front = self.table.take(table.column(POINT))
         rest = table.drop_columns([POINT])
         return pa.Table.from_arrays(
@@ -51,10 +51,12 @@ class Front:
 
 
 def merge(plan: Plan, names: Mapping[str, str], store: PackedStore, place: Place) -> dict[str, Stamp]:
-    """Writes each table of the finished points as one Parquet file into `place`; returns the stamps of the files by the names of tables.
+    """Writes each table of the finished points as one Parquet file into `place`.
 
-    `names` has the name of the column of each axis. Raises DamagedPack for a pack that cannot be read, and StoreError if the tables cannot be
-    written.
+    Returns the stamps of the files by the names of tables.
+
+    `names` has the name of the column of each axis. Raises DamagedPack for a pack that cannot be
+    read, and StoreError if the tables cannot be written.
     """
     done = store.done()
     finished = np.array([index for index, point in enumerate(plan.points) if point.digest in done], dtype=np.int64)
@@ -74,7 +76,7 @@ def merge(plan: Plan, names: Mapping[str, str], store: PackedStore, place: Place
 
 
 def _parts(name: str, digests: Sequence[str], store: PackedStore) -> Iterator[pa.Table]:
-    """A table part by part; `point` is the position in `digests`."""
+    """Yields a table in parts. `point` is the position in `digests`."""
     count = max(1, -(-store.rows(name, digests) // _ROWS_AT_ONCE))
     size = -(-len(digests) // count)
     for start in range(0, len(digests), size):
@@ -89,7 +91,10 @@ def _numbered(table: pa.Table, numbers: "np.ndarray[tuple[int], np.dtype[np.int6
 
 
 def repeated(table: pa.Table, digests: Sequence[str]) -> pa.Table:
-    """The table with rows for each position of a digest that occurs several times: points that differ in words only."""
+    """Returns the table with rows for each position of a repeated digest.
+
+    Such points differ only in their text.
+    """
     first: dict[str, int] = {}
     source = np.array([first.setdefault(digest, position) for position, digest in enumerate(digests)], dtype=np.int64)
     if len(first) == len(digests):
@@ -105,7 +110,7 @@ def repeated(table: pa.Table, digests: Sequence[str]) -> pa.Table:
 def _write(place: Place, name: str, parts: Iterator[pa.Table], metadata: Mapping[str, str]) -> Stamp:
     first = next(parts)
     schema = first.schema.with_metadata(dict(metadata))
-    # Readers that check the sums of pages find damage too.
+    # Readers that verify checksums of pages detect damage too.
     options = {"compression": "zstd", "write_page_checksum": True}
     with place.creating(f"{name}.parquet") as file, pq.ParquetWriter(file, schema, **options) as writer:
         writer.write_table(first.cast(schema), row_group_size=_ROW_GROUP)

@@ -1,7 +1,8 @@
-"""Runs points on a Ray cluster that is there already, in batches as plain tasks.
+"""Runs points on an existing Ray cluster, in batches as plain tasks.
 
-The scenario, its traces and its strategies travel with the batches. A worker keeps its results itself if it reaches the store, which is a URL or
-a folder of a file system that it shares; else the results come to this process, which keeps them.
+The scenario, its traces and its strategies are sent with the batches. A worker stores its results
+itself if it can reach the store, which is a URL or a folder of a shared file system. Otherwise the
+results are sent to this process, which stores them.
 """
 
 import atexit
@@ -34,16 +35,20 @@ if TYPE_CHECKING:
     import ray
 
 _AHEAD = 2
-"""Batches for each processor of the cluster that are on their way."""
+"""Batches in flight per processor of the cluster."""
 _PATIENCE = 1.0
-"""Seconds that running batches have to end after Ctrl-C. Chosen: half of the two in which a command ends."""
+"""Seconds for running batches to end after Ctrl-C. Chosen: half of the two seconds in which a
+command ends.
+"""
 _RETRIES = 3
-"""How often a batch is run again whose worker was lost. After that its points run one by one, so that the one that kills workers is found."""
+"""Maximum number of retries of a batch whose worker was lost. Then its points run one by one, to
+find the point that kills workers.
+"""
 
 
 @dataclass(frozen=True)
 class Travelling:
-    """What all points of a source need on another machine."""
+    """The files that all points of a source need on another machine."""
 
     revision: str
     text: str
@@ -54,7 +59,7 @@ class Travelling:
     store: str
     """The folder or the URL of the store."""
     token: str
-    """The name of a file that whoever reaches the folder finds there."""
+    """The name of a file that identifies the folder for workers that can reach it."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +73,24 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a batch."""
+    """The outcome of a batch."""
 
     finished: Sequence[str]
     failed: Sequence[tuple[str, str]]
     left: Sequence[str]
-    """Digests of the points; of those that failed, with the message."""
+    """Digests of the points; for failed ones with the message."""
     seconds: float
     node: str
     pack: Pack | None
-    """The results, if the worker could not keep them."""
+    """The results, if the worker could not store them."""
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Runs points on the Ray cluster at `address`: "auto" for that of this machine or of RAY_ADDRESS, or "ray://HOST:PORT"."""
+    """Runs points on the Ray cluster at `address`.
+
+    "auto" selects that of this machine or of RAY_ADDRESS, otherwise "ray://HOST:PORT".
+    """
 
     address: str = "auto"
 
@@ -93,7 +101,7 @@ class Ray:
 
 
 def executor_of(text: str | None) -> Executor | None:
-    """The executor that `--on` names: "ray", or "ray://HOST:PORT". Raises UsageError."""
+    """Returns the executor for `--on`: "ray", or "ray://HOST:PORT". Raises UsageError."""
     if text is None or text == "local":
         return None
     if text == "ray":
@@ -108,7 +116,7 @@ def _connected(address: str) -> Iterator[None]:
     try:
         import ray
     except ImportError as error:
-        raise UsageError("found no package ray, expected it beside acklab: pip install 'acklab[ray]'") from error
+        raise UsageError("the package ray is missing: pip install 'acklab[ray]'") from error
     ours = not ray.is_initialized()
     if ours:
         try:
@@ -124,7 +132,7 @@ def _connected(address: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _marked(place: Place) -> Iterator[str]:
-    """A file in a folder, by which a worker sees that it is the same folder there."""
+    """Yields the name of a file in a folder, by which a worker recognises the same folder."""
     token = f".ray-{secrets.token_hex(8)}"
     if place.path is None:
         yield ""
@@ -132,7 +140,8 @@ def _marked(place: Place) -> Iterator[str]:
     path = place.path / token
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Those of drivers that were killed. A driver that still runs gets its results over Ray from now on.
+        # Files of killed drivers. A driver that still runs receives its results over Ray from now
+        # on.
         for earlier in path.parent.glob(".ray-*"):
             earlier.unlink(missing_ok=True)
         path.touch()
@@ -147,13 +156,13 @@ def _marked(place: Place) -> Iterator[str]:
 
 @dataclass
 class _Driver:
-    """Sends batches and takes what comes back."""
+    """Sends batches and receives their outcomes."""
 
     store: Store
     told: Told
     token: str
     travelling: dict[Any, Any] = field(default_factory=dict)
-    """References to what travels, by source and strategies."""
+    """References to the sent files, by source and strategies."""
     running: "dict[ray.ObjectRef, list[Point]]" = field(default_factory=dict)
 
     def work(self, points: Sequence[Point]) -> None:
@@ -221,7 +230,10 @@ class _Driver:
         self.told([by_digest[digest] for digest in done.finished], failed, done.node)
 
     def _lost(self, batch: Sequence[Point], error: Exception, queue: Queue) -> None:
-        """Takes a batch that has no result: its worker was lost again and again, or it raised what is not about a point."""
+        """Handles a batch without a result.
+
+        Its worker was lost repeatedly, or raised an error that is not about a point.
+        """
         import ray
 
         cause = getattr(error, "cause", None)
@@ -236,7 +248,7 @@ class _Driver:
         queue.one_by_one(batch)
 
     def _end(self, queue: Queue) -> None:
-        """Takes what ends soon, and stops the rest."""
+        """Receives batches that end soon, and stops the rest."""
         import ray
 
         until = time.monotonic() + _PATIENCE
@@ -251,7 +263,10 @@ class _Driver:
 
 
 def run_job(travelling: Travelling, job: Job) -> Done:
-    """Runs a batch on a worker. Raises RunError if the core there is another, StoreError if results cannot be kept."""
+    """Runs a batch on a worker.
+
+    Raises RunError if the core there differs, StoreError if results cannot be stored.
+    """
     if core.revision() != travelling.revision:
         raise RunError(
             f"{platform.node()}: found the core {core.revision()}, expected {travelling.revision}, which planned the points: "
@@ -282,7 +297,7 @@ def run_job(travelling: Travelling, job: Job) -> Done:
 
 
 def _reached(travelling: Travelling) -> Place | None:
-    """The store, if it is the same here as for the driver."""
+    """Returns the store, if it is the same here as for the driver."""
     place = place_of(travelling.store, "store")
     if isinstance(place, LocalPlace):
         return place if (place.folder / travelling.token).is_file() else None
@@ -290,7 +305,10 @@ def _reached(travelling: Travelling) -> Place | None:
 
 
 def _unpacked(travelling: Travelling, folder: Path) -> tuple[Source, tuple[StrategyFile, ...], Mapping[str, str]]:
-    """The source and the strategies as files of this machine, and the paths of these with those of the driver."""
+    """Returns the source and the strategies as files of this machine.
+
+    Also returns the paths of the strategies with those of the driver.
+    """
     # As deep as the names of traces lead upwards.
     up = max((Path(os.path.normpath(name)).parts.count("..") for name in travelling.traces), default=0)
     base = folder.joinpath("base", *["d"] * up)
@@ -305,7 +323,7 @@ def _unpacked(travelling: Travelling, folder: Path) -> tuple[Source, tuple[Strat
         path.write_bytes(octets)
     strategies, names = [], {}
     for name, made, there, octets in travelling.strategies:
-        # A file is executed once in a process, and keeps its path there for the lines of its messages.
+        # A file is executed once per process, and keeps its path for the lines of its messages.
         path = _home() / hashlib.sha256(octets).hexdigest() / Path(there).name
         path.parent.mkdir(exist_ok=True)
         if not path.is_file():
@@ -317,14 +335,14 @@ def _unpacked(travelling: Travelling, folder: Path) -> tuple[Source, tuple[Strat
 
 @cache
 def _home() -> Path:
-    """A folder for the strategies of this worker."""
+    """Returns a folder for the strategies of this worker."""
     folder = tempfile.mkdtemp(prefix="acklab-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
 
 def _node() -> str:
-    """What to call this node: the host, and enough of its number in the cluster to tell it from another on the same host."""
+    """Returns the name of this node: the host, and enough of its id in the cluster to be unique."""
     import ray
 
     return f"{platform.node()}/{ray.get_runtime_context().get_node_id()[:4]}"

@@ -1,4 +1,7 @@
-"""Points that are finished, as tables over all of them: what a batch yields, and what a store keeps."""
+"""Finished points, as tables over all of them.
+
+A batch returns a pack, and a store has packs.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +15,9 @@ from acklab.provenance import Provenance
 from acklab.result import Result
 
 POINT = "point"
-"""The first column of each table: the number of the point within the pack."""
+"""The first column of each table: the index of the point within the pack."""
 POINTS = "points"
-"""The table with a row for each point."""
+"""The table with a row per point."""
 _SCHEMA = pa.schema(
     [
         pa.field("digest", pa.string()),
@@ -30,7 +33,7 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Kept:
-    """What a pack knows of a point besides its tables."""
+    """Facts of a point in a pack, besides its tables."""
 
     digest: str
     seed: int
@@ -40,38 +43,41 @@ class Kept:
     tables: str
     """The names of its tables, in their order, separated by commas."""
     scenario: str
-    """The scenario in full, as JSON."""
+    """The complete scenario as JSON."""
 
     def provenance(self) -> Provenance:
-        """Where its result comes from."""
+        """Returns the provenance of its result."""
         return Provenance(json.loads(self.scenario), self.seed, self.revision, self.version, self.command)
 
 
 @dataclass(frozen=True)
 class Pack:
-    """Tables over several points, in the order of the points. The table `points` says which they are."""
+    """Tables over several points, in the order of the points. The table `points` lists them."""
 
     points: pa.Table
     tables: Mapping[str, pa.Table]
 
     @classmethod
     def of(cls, points: Sequence[Kept], tables: Mapping[str, pa.Table]) -> "Pack":
-        """A pack of these points; the first column of each table, `point`, is the index of the point among them."""
+        """Returns a pack of these points.
+
+        The first column of each table, `point`, is the index of the point.
+        """
         columns = [pa.array([getattr(point, field.name) for point in points], field.type) for field in _SCHEMA]
         return cls(pa.Table.from_arrays(columns, schema=_SCHEMA), tables)
 
     @property
     def digests(self) -> list[str]:
-        """The digests of its points."""
+        """Returns the digests of its points."""
         found: list[str] = self.points.column("digest").to_pylist()
         return found
 
     def all_tables(self) -> dict[str, pa.Table]:
-        """The tables by name, with that of the points."""
+        """Returns the tables by name, with that of the points."""
         return {POINTS: self.points, **self.tables}
 
     def select(self, chosen: Sequence[int]) -> "Pack":
-        """These points alone, in this order."""
+        """Returns only these points, in this order."""
         place = np.full(self.points.num_rows, -1, dtype=np.int64)
         place[list(chosen)] = np.arange(len(chosen))
         tables = {}
@@ -82,7 +88,7 @@ class Pack:
         return Pack(self.points.take(pa.array(list(chosen), pa.int64())), tables)
 
     def results(self) -> Iterator[Result]:
-        """The result of each point."""
+        """Yields the result of each point."""
         starts = {name: _starts(table, self.points.num_rows) for name, table in self.tables.items()}
         for index, row in enumerate(self.points.to_pylist()):
             point = Kept(**row)
@@ -94,7 +100,10 @@ class Pack:
 
     @classmethod
     def joined(cls, packs: Sequence["Pack"]) -> "Pack":
-        """One pack with the points of several, in the order of their digests; of a point that is in two of them, the first is taken."""
+        """Returns one pack with the points of several, in the order of their digests.
+
+        Of a point in two packs, the first is used.
+        """
         places: dict[str, tuple[int, int]] = {}
         for which, pack in enumerate(packs):
             for index, digest in enumerate(pack.digests):
@@ -118,7 +127,7 @@ class Pack:
 
 
 def renumbered(table: pa.Table, place: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> pa.Table:
-    """The rows of the points that have a place, with the place as their number."""
+    """Returns the rows of the points that have a place, with the place as their index."""
     numbers = place[table.column(POINT).to_numpy()]
     wanted = numbers >= 0
     if not wanted.all():
@@ -127,7 +136,7 @@ def renumbered(table: pa.Table, place: "np.ndarray[tuple[int], np.dtype[np.int64
 
 
 def in_order(parts: Sequence[pa.Table]) -> pa.Table:
-    """One table in the order of its points. The rows of a point keep theirs."""
+    """Returns one table in the order of its points. The rows of a point keep their order."""
     schema = parts[0].schema
     whole = pa.concat_tables([part if part.schema.equals(schema, check_metadata=True) else part.cast(schema) for part in parts])
     numbers = whole.column(POINT).to_numpy()
@@ -137,7 +146,7 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
 
 
 def _starts(table: pa.Table, points: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Where the rows of each point begin, and where the last ends."""
+    """Returns where the rows of each point begin, and where the last ends."""
     return np.searchsorted(table.column(POINT).to_numpy(), np.arange(points + 1))
 
 

@@ -1,9 +1,10 @@
 """A store of points in a place: packs of Parquet files, and a manifest that only grows.
 
-A pack is one Parquet file for each table, over many points, and an entry of the manifest, which names the files with their stamps. The entry is
-written last, so a pack is whole or not there. Every file is named by a digest of its octets: writers need no lock, and equal packs are one.
-Compaction joins packs, and removes them after the new one is there. A point that is in two packs, because two processes have run it or a compaction was
-cut off, is the same in both and counted once.
+A pack is one Parquet file per table, over many points, and an entry of the manifest, which names
+the files with their stamps. The entry is written last, so a pack is complete or absent. Every file
+is named by a digest of its bytes: writers need no lock, and equal packs are one. Compaction joins
+packs, and removes them after the new one exists. A point may be in two packs, if two processes ran
+it or a compaction was interrupted. Both are equal, and it is counted once.
 """
 
 import hashlib
@@ -30,13 +31,13 @@ FOLDER = "points"
 """The folder of packs within a place."""
 _FORMAT = 1
 _CACHED = 8
-"""Packs whose tables are kept in memory."""
+"""Maximum number of packs whose tables stay in memory."""
 JOINED = 1 << 27
-"""Octets up to which packs are joined at the end."""
+"""Maximum bytes of packs that are joined at the end."""
 _LITTLE = 1 << 23
-"""Octets up to which packs are joined meanwhile."""
+"""Maximum bytes of packs that are joined during a sweep."""
 _MANY = 64
-"""Packs from which on those of little size are joined meanwhile."""
+"""Minimum number of small packs that are joined during a sweep."""
 
 
 class DamagedPack(StoreError):
@@ -48,7 +49,7 @@ class DamagedPack(StoreError):
 
 
 class DamagedEntry(ValueError):
-    """An entry of the manifest is not as it was written."""
+    """An entry of the manifest does not match its digest."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Entry:
     rows: Mapping[str, int]
 
     def file(self, table: str) -> str:
-        """The name of the file of a table."""
+        """Returns the name of the file of a table."""
         return f"{FOLDER}/{self.files[table].sha256[:24]}.{table}.parquet"
 
     @property
@@ -70,7 +71,7 @@ class Entry:
         return sum(stamp.octets for stamp in self.files.values())
 
     def document(self) -> dict[str, Any]:
-        """As plain values, without the name."""
+        """Returns plain values, without the name."""
         tables = {name: stamp.to_dict() | {"rows": self.rows[name]} for name, stamp in self.files.items()}
         return {"format": _FORMAT, "tables": tables}
 
@@ -78,7 +79,7 @@ class Entry:
     def read(cls, name: str, octets: bytes) -> "Entry":
         """Reads an entry. Raises DamagedEntry, and ValueError for one of another version."""
         if _name_of(octets) != name:
-            raise DamagedEntry("its octets are not those that it is named by")
+            raise DamagedEntry("its bytes do not match its name")
         document = json.loads(octets)
         if document["format"] != _FORMAT:
             raise ValueError(f"found the format {document['format']}, expected {_FORMAT}, which this version reads")
@@ -92,20 +93,24 @@ class Entry:
 
 @dataclass
 class PackedStore:
-    """The points of a place. Several processes may write to it at once, also from several machines; each point is counted once."""
+    """The points of a place.
+
+    Several processes may write to it at once, also from several machines. Each point is counted
+    once.
+    """
 
     place: Place
     _entries: dict[str, Entry] = field(default_factory=dict, repr=False)
     _points: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    """The digests of each pack that was looked at."""
+    """The digests of each pack that was read."""
     _index: dict[str, tuple[str, int]] = field(default_factory=dict, repr=False)
-    """Pack and number of each point."""
+    """Pack and index of each point."""
     _cache: "OrderedDict[tuple[str, str], pa.Table]" = field(default_factory=OrderedDict, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _is_read: bool = field(default=False, repr=False)
 
     def refresh(self) -> None:
-        """Looks for what other processes have written or joined. Damaged entries and packs are left out."""
+        """Reads what other processes wrote or joined. Ignores damaged entries and packs."""
         with self._lock:
             names = [name.removesuffix(".json") for name in self.place.names(FOLDER) if name.endswith(".json")]
             present = set(names)
@@ -119,14 +124,14 @@ class PackedStore:
             self._is_read = True
 
     def done(self) -> Collection[str]:
-        """The digests of the finished points."""
+        """Returns the digests of the finished points."""
         with self._lock:
             if not self._is_read:
                 self.refresh()
             return self._index.keys()
 
     def keep(self, pack: Pack) -> None:
-        """Keeps a pack, whole or not at all. Raises StoreError."""
+        """Stores a pack atomically. Raises StoreError."""
         if not pack.points.num_rows:
             return
         self._add(self._write(pack), pack)
@@ -134,7 +139,10 @@ class PackedStore:
             self._compact(_LITTLE)
 
     def results(self, digests: Sequence[str]) -> list[Result]:
-        """The results of finished points. Raises DamagedPack, and StoreError for a point that is not there."""
+        """Returns the results of finished points.
+
+        Raises DamagedPack, and StoreError for a missing point.
+        """
         return self._steadily(lambda: self._results(digests))
 
     def _results(self, digests: Sequence[str]) -> list[Result]:
@@ -150,12 +158,12 @@ class PackedStore:
             return [found[position] for position in range(len(digests))]
 
     def names(self, digests: Iterable[str]) -> list[str]:
-        """The names of the tables that any of these points has."""
+        """Returns the names of the tables that any of these points has."""
         packs = {self._place_of(digest)[0] for digest in digests}
         return sorted({name for pack in packs for name in self._entries[pack].files} - {POINTS})
 
     def columns(self, digests: Iterable[str]) -> set[str]:
-        """The names of the columns of all tables of these points. Raises DamagedPack."""
+        """Returns the names of the columns of all tables of these points. Raises DamagedPack."""
         return self._steadily(lambda: self._columns(digests))
 
     def _columns(self, digests: Iterable[str]) -> set[str]:
@@ -164,14 +172,16 @@ class PackedStore:
         return {column for table in tables for column in table.column_names} - {POINT}
 
     def rows(self, name: str, digests: Iterable[str]) -> int:
-        """About how many rows a table has over these points: no fewer than there are."""
+        """Returns an upper estimate of the rows of a table over these points."""
         packs = {self._place_of(digest)[0] for digest in digests}
         return sum(self._entries[pack].rows.get(name, 0) for pack in packs)
 
     def table(self, name: str, digests: Sequence[str]) -> pa.Table | None:
-        """A table over points, whose first column `point` is their position in `digests`; None if no point has it.
+        """Returns a table over points, whose first column `point` is their position in `digests`.
 
-        A point of several positions has its rows at the first of them. Raises DamagedPack.
+        Returns None if no point has the table.
+
+        A point with several positions has its rows at the first. Raises DamagedPack.
         """
         return self._steadily(lambda: self._over_points(name, digests))
 
@@ -184,24 +194,30 @@ class PackedStore:
                     places[pack] = np.full(len(self._points[pack]), -1, dtype=np.int64)
                 if places[pack][index] < 0:
                     places[pack][index] = position
-            # In the order of their names, so that the schema does not depend on who has written which pack.
+            # Sorted by name, so that the schema does not depend on the writer of a pack.
             having = [pack for pack in sorted(places) if name in self._entries[pack].files]
             parts = [renumbered(self._table(pack, name), places[pack]) for pack in having]
             return in_order(parts) if parts else None
 
     def drop(self, pack: str) -> None:
-        """Forgets a damaged pack, so that its points are run again. Raises StoreError."""
+        """Removes a damaged pack, so that its points are run again. Raises StoreError."""
         with self._lock:
             self._remove([self._entries[pack]])
 
     def compact(self) -> None:
-        """Joins packs until few are left. The content of a joined pack does not depend on which packs it is made of. Raises StoreError."""
+        """Joins packs until few are left.
+
+        The content of a joined pack does not depend on its parts. Raises StoreError.
+        """
         self._compact(JOINED)
         self.place.clean(FOLDER)
         self._collect()
 
     def _collect(self) -> None:
-        """Removes the files of packs that have no entry: their writer was killed before it, or after its removal. Raises StoreError."""
+        """Removes the files of packs without an entry, whose writer was killed.
+
+        Raises StoreError.
+        """
         with self.place.alone(FOLDER) as is_alone:
             if not is_alone:
                 return
@@ -213,7 +229,7 @@ class PackedStore:
                 except DamagedEntry:
                     self.place.remove(f"{FOLDER}/{name}")
                 except (ValueError, KeyError, TypeError, AttributeError):
-                    return  # of another version, which may name any file
+                    return  # An entry of another version may name any file.
                 else:
                     wanted |= {entry.file(table) for table in entry.files}
             for name in names:
@@ -221,7 +237,7 @@ class PackedStore:
                     self.place.remove(f"{FOLDER}/{name}")
 
     def _compact(self, most: int) -> None:
-        """Joins packs whose files have less than `most` octets, to packs of about that size."""
+        """Joins packs whose files have less than `most` bytes, to packs of about that size."""
         with self.place.exclusively("compact"):
             self.refresh()
             entries = sorted(self._entries.values(), key=lambda entry: (entry.octets, entry.name))
@@ -276,7 +292,7 @@ class PackedStore:
             entry = Entry.read(name, self.place.read(f"{FOLDER}/{name}.json"))
             points = self._file(entry, POINTS, ["digest"])
         except (StoreError, ValueError, KeyError, TypeError):
-            # Joined with others a moment ago, or damaged: its points are then run again.
+            # Joined a moment ago, or damaged: its points are then run again.
             return
         self._entries[name] = entry
         self._points[name] = points.column("digest").to_pylist()
@@ -314,7 +330,7 @@ class PackedStore:
             return self._index[digest]
 
     def _steadily(self, read: Callable[[], T]) -> T:
-        """Reads again if another process has joined packs meanwhile."""
+        """Repeats the reading if another process joined packs meanwhile."""
         while True:
             try:
                 return read()

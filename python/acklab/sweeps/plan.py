@@ -1,4 +1,4 @@
-"""The points of a sweep, before any of them is run."""
+"""The points of a sweep before they run."""
 
 import hashlib
 import json
@@ -18,7 +18,10 @@ from acklab.sweeps.point import Point, identities
 
 @dataclass(frozen=True)
 class Plan:
-    """All points of a sweep, in the order of the tables: the first axis changes slowest, then the others, then the seed."""
+    """All points of a sweep, in the order of the tables.
+
+    The first axis changes slowest, then the others, then the seed.
+    """
 
     source: Source
     grid: Grid
@@ -38,13 +41,16 @@ class Plan:
         vary: Sequence[Variation] = (),
         strategies: Sequence[StrategyFile] = (),
     ) -> "Plan":
-        """The points of a grid for each seed, every one checked. Raises ScenarioError, UsageError.
+        """Returns the points of a grid for each seed, all checked.
 
-        What does not vary is checked once: the common part of the scenario, and all seeds of a combination that differ in the seed alone.
+        Raises ScenarioError, UsageError.
+
+        The common part of the scenario is checked once, and so are all seeds of a combination that
+        differ only in the seed.
         """
         chosen = _seeds(seeds, source, sets)
         own = [tuple(grid.sets(combination)) for combination in grid.combinations()]
-        # The first seed runs the scenario as it is written.
+        # The first seed runs the scenario unmodified.
         chance = [
             tuple(f"{variation.key}={variation.draw(seed)}" for variation in vary) if order else ()
             for order, seed in enumerate(chosen)
@@ -60,7 +66,7 @@ class Plan:
         return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points), tuple(strategies))
 
     def choices(self, axis: int) -> list[int]:
-        """For each point, which choice of the axis with this number it has."""
+        """Returns the choice of the axis with this index, for each point."""
         counts = [len(choices) for choices in self.grid.values.values()]
         below = len(self.seeds)
         for count in counts[axis + 1 :]:
@@ -69,7 +75,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """A digest of all that the tables of the sweep depend on."""
+        """Returns a digest of everything that the tables of the sweep depend on."""
         state = hashlib.sha256(json.dumps([self.command, self.grid.document(), self.metadata()], sort_keys=True).encode())
         for point in self.points:
             state.update(point.digest.encode())
@@ -77,7 +83,7 @@ class Plan:
 
     @property
     def command(self) -> str:
-        """The command that repeats the sweep, without the folder."""
+        """Returns the command that repeats the sweep, without the folder."""
         words = ["acklab", "sweep", self.source.name, *self.grid.words]
         for change in self.sets:
             words += ["--set", change]
@@ -88,7 +94,7 @@ class Plan:
         return shlex.join([*words, "--seeds", str(len(self.seeds))])
 
     def metadata(self) -> dict[str, str]:
-        """Metadata of a table over all points, with the scenario that the points are derived from."""
+        """Returns metadata of a table over all points, with the scenario of all points."""
         return {
             "acklab.scenario": json.dumps(self.source.load(self.sets), sort_keys=True),
             "acklab.grid": json.dumps({key: list(values) for key, values in self.grid.values.items()}),
@@ -100,7 +106,10 @@ class Plan:
 
 
 def _seeds(seeds: SupportsIndex | Iterable[SupportsIndex], source: Source, sets: Sequence[str]) -> tuple[int, ...]:
-    """The seeds themselves: a number of them is counted up from that of the scenario. Raises ScenarioError, UsageError."""
+    """Returns the seeds. A number of seeds is counted up from that of the scenario.
+
+    Raises ScenarioError, UsageError.
+    """
     if (count := whole_number(seeds)) is not None:
         if count < 1:
             raise UsageError(f"found {count} seeds, expected at least 1")
@@ -109,7 +118,7 @@ def _seeds(seeds: SupportsIndex | Iterable[SupportsIndex], source: Source, sets:
     items = items_of(seeds) or []
     chosen = tuple(seed for seed in map(whole_number, items) if seed is not None)
     if not chosen or len(chosen) < len(items):
-        raise UsageError(f"seeds: found {items or seeds!r}, expected how many, or a list of whole numbers")
+        raise UsageError(f"seeds: found {items or seeds!r}, expected a whole number, or a list of them")
     if len(set(chosen)) < len(chosen):
         raise UsageError(f"seeds: found a seed twice in {', '.join(map(str, chosen))}, expected each once")
     return chosen

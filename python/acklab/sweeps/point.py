@@ -15,7 +15,10 @@ from acklab.strategy_files import StrategyFile
 
 @dataclass(frozen=True)
 class Point:
-    """One run: a scenario with overrides and a seed, stored under the digest of everything that its result depends on."""
+    """One run: a scenario with overrides and a seed.
+
+    It is stored under the digest of everything that its result depends on.
+    """
 
     source: Source
     sets: tuple[str, ...]
@@ -23,35 +26,38 @@ class Point:
     digest: str
     strategies: tuple[StrategyFile, ...] = ()
     traces: tuple[str, ...] = ()
-    """The trace files that it reads, relative to the folder of the source."""
+    """Its trace files, relative to the folder of the source."""
 
     @classmethod
     def of(cls, source: Source, sets: Sequence[str], seed: int, strategies: Sequence[StrategyFile] = ()) -> "Point":
-        """Checks the scenario of the point and the files that it names, and computes its digest. Raises ScenarioError, UsageError."""
+        """Checks the scenario of the point and its files, and computes its digest.
+
+        Raises ScenarioError, UsageError.
+        """
         (identity,) = identities(source, (), [with_seed(sets, seed)], strategies)
         return identity.point(source, sets, seed)
 
     @property
     def command(self) -> str:
-        """The command that repeats this point."""
+        """Returns the command that repeats this point."""
         return repeating(self.source, self.sets, self.seed, self.by_name)
 
     @property
     def by_name(self) -> dict[str, StrategyFile]:
-        """The strategies by their names in the scenario."""
+        """Returns the strategies by their names in the scenario."""
         return {file.name: file for file in self.strategies}
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What the result of a run depends on, apart from its seed."""
+    """Everything that the result of a run depends on, except its seed."""
 
     digest: str
     strategies: tuple[StrategyFile, ...]
     traces: tuple[str, ...]
 
     def point(self, source: Source, sets: Sequence[str], seed: int) -> Point:
-        """The point with this seed."""
+        """Returns the point with this seed."""
         digest = hashlib.sha256(f"{self.digest}/{seed}".encode()).hexdigest()[:32]
         return Point(source, tuple(sets), seed, digest, self.strategies, self.traces)
 
@@ -63,9 +69,10 @@ def identities(
     strategies: Sequence[StrategyFile] = (),
     threads: int = 1,
 ) -> list[Identity]:
-    """Checks scenarios that have the overrides `common`, and each of them its own.
+    """Checks scenarios with the overrides `common` and their own overrides.
 
-    An identity depends on the scenario in full, the trace files and strategies that it reads, and the core. Raises ScenarioError, UsageError.
+    An identity depends on the complete scenario, its trace files and strategies, and the core.
+    Raises ScenarioError, UsageError.
     """
     files = {file.name: file for file in strategies}
     octets = {file.name: f"{file.name}:{file.made}:{file.digest}".encode() for file in strategies}
@@ -85,21 +92,21 @@ def identities(
 
 
 def _strategies(checked: core.Checked, source: Source, files: Mapping[str, StrategyFile]) -> tuple[StrategyFile, ...]:
-    """The strategies that a scenario names. Raises UsageError for one that is not in a file."""
+    """Returns the strategies of a scenario. Raises UsageError for one that is not in a file."""
     used: dict[str, StrategyFile] = {}
     for key, name in checked.strategies:
         if name not in files:
             known = f" or one of {', '.join(files)}" if files else ""
             raise UsageError(
-                f"{source.name}: {key}: found the strategy {name!r}, expected a built-in one{known}: a sweep keeps each "
-                "point under all that its result depends on, so a strategy of yours must stand in a file (--strategy FILE:CLASS)"
+                f"{source.name}: {key}: found the strategy {name!r}, expected a built-in one{known}: a sweep stores each "
+                "point by everything that its result depends on, so your own strategies must be in files (--strategy FILE:CLASS)"
             )
         used[name] = files[name]
     return tuple(used.values())
 
 
 def _digest_of_trace(path: Path) -> bytes:
-    """The digest of a file that the core has read before."""
+    """Returns the digest of a file that the core has read before."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").digest()

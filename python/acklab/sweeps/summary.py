@@ -14,9 +14,12 @@ METRICS = ("mean_throughput_l4", "mean_throughput_l7", "mean_srtt_l4", "total_re
 
 
 def summary(flows: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
-    """Mean, low and high of each metric over seeds: a row for each combination of the columns `names` and each kind of flow.
+    """Returns mean, low and high of each metric over seeds.
 
-    Like flows of one run are averaged first; unlike flows, such as a download and a call, have rows of their own.
+    There is a row per combination of the columns `names` and kind of flow.
+
+    Like flows of one run are averaged first. Unlike flows, such as a download and a call, have
+    separate rows.
     """
     import polars as pl
 
@@ -36,12 +39,14 @@ def summary(flows: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
 
 
 def summary_table(frame: "pl.DataFrame", units: Mapping[str, str], seeds: int) -> Table:
-    """A summary as text: the mean and half of the width of its interval."""
+    """Returns a summary as text: means with the half-widths of their intervals."""
     names = [name for name in frame.columns if name != "seeds" and not name.endswith(("_mean", "_low", "_high"))]
     shown = [name for name in METRICS if f"{name}_mean" in frame.columns and frame[f"{name}_mean"].null_count() < frame.height]
     head = [*names, *(f"{name} [{units[name]}]" if units.get(name) else name for name in shown)]
     rows = [[*(str(row[name]) for name in names), *(_cell(row, name) for name in shown)] for row in frame.iter_rows(named=True)]
-    caption = f"Each flow: means over {seeds} seeds, ± half of the interval of 95 %" if seeds > 1 else "Each flow, one seed"
+    caption = (
+        f"Each flow: mean ± half-width of the 95 % confidence interval, {seeds} seeds" if seeds > 1 else "Each flow, one seed"
+    )
     return Table(head, rows, caption, numeric_from=len(names))
 
 

@@ -41,20 +41,21 @@ if TYPE_CHECKING:
     from acklab.sweeps.estimation import Estimate
 
 _FORMAT = 2
-"""The first one had the points in the document."""
+"""Version 1 had the points in the document."""
 _SUMMARY = "the summary of a sweep that acklab wrote"
 
 
 @dataclass(frozen=True, repr=False)
 class SweepResult(NamedTables):
-    """A finished sweep: a folder with one Parquet file a table, over all points.
+    """A finished sweep: a folder with one Parquet file per table, over all points.
 
-    Each table begins with the columns `point`, one for each key of the grid (`columns` tells their names), and `seed`. The table `points` has
-    a row for each point, with its digest and the command that repeats it.
+    Each table begins with the columns `point`, one per key of the grid (`columns` has their names),
+    and `seed`. The table `points` has a row per point, with its digest and the command that repeats
+    it.
     """
 
     place: Place
-    """The folder or the store that holds it."""
+    """The folder or the store of the results."""
     grid: Grid
     columns: Mapping[str, str]
     """Column name by key of the grid."""
@@ -64,45 +65,47 @@ class SweepResult(NamedTables):
     count: int
     """Number of points."""
     files: Mapping[str, Stamp | None] = field(compare=False)
-    """The files of the tables. One of an earlier version has no stamp."""
+    """The files of the tables. Files of an earlier version have no stamp."""
     failures: tuple[tuple[str, str], ...] = field(default=())
     """Command and message of each point that failed."""
     replaced: int = field(default=0, compare=False)
-    """Number of points of an earlier sweep that the tables no longer contain; the points themselves are kept."""
+    """Number of points of an earlier sweep that the tables no longer contain. The points themselves
+    stay stored.
+    """
     listed: tuple[str, ...] | None = field(default=None, compare=False)
-    """The commands of points, if the sweep is of an earlier version, which has no table of points."""
+    """The commands of points, for sweeps of an earlier version, which have no table of points."""
 
     @property
     def directory(self) -> Path:
-        """The folder. Raises UsageError if the results are not in one of this machine."""
+        """Returns the folder. Raises UsageError if the results are not on this machine."""
         if self.place.path is None:
             raise UsageError(f"{self.place}: found a store, expected a folder of this machine")
         return self.place.path
 
     @cached_property
     def commands(self) -> tuple[str, ...]:
-        """The command that repeats each point, by point. Raises StoreError."""
+        """Returns the commands that repeat the points, by point. Raises StoreError."""
         if self.listed is not None:
             return self.listed
         return tuple(self._arrow(POINTS, ["command"]).column("command").to_pylist())
 
     @property
     def rerun(self) -> str:
-        """The command that repeats the sweep into its folder."""
+        """Returns the command that repeats the sweep into its folder."""
         return f"{self.command} --out {shlex.quote(str(self.place))}"
 
     @property
     def has_results(self) -> bool:
-        """Whether any point was finished."""
+        """Returns whether any point was finished."""
         return "flows" in self.files
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables."""
+        """Returns the names of the tables."""
         return tuple(self.files)
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> "pl.DataFrame":
-        """A table over all points, with all its columns or some. Raises StoreError."""
+        """Returns a table over all points, with all or some of its columns. Raises StoreError."""
         import polars as pl
 
         frame = pl.from_arrow(self._arrow(name, columns))
@@ -110,11 +113,11 @@ class SweepResult(NamedTables):
         return frame
 
     def units(self, name: str) -> dict[str, str]:
-        """The unit of each column of a table that has one. Raises StoreError."""
+        """Returns the unit of each column of a table that has one. Raises StoreError."""
         return store.units_of(self.schema(name))
 
     def schema(self, name: str) -> pa.Schema:
-        """The schema of a table; its metadata tell where it comes from. Raises StoreError."""
+        """Returns the schema of a table, whose metadata have the provenance. Raises StoreError."""
         self._refuse_unknown(name)
         stamp = self.files[name]
         if stamp is not None:
@@ -122,7 +125,11 @@ class SweepResult(NamedTables):
         return self.place.schema(f"{name}.parquet")
 
     def with_commands(self, cells: "pl.DataFrame", runs: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
-        """`cells`, each with the `command` that repeats the first `point` of `runs` that has its values in the columns `by`. Raises StoreError."""
+        """Returns `cells` with the `command` that repeats a run of each.
+
+        This is the first `point` of `runs` with equal values in the columns `by`. Raises
+        StoreError.
+        """
         import polars as pl
 
         first = runs.group_by(by, maintain_order=True).agg(pl.col("point").first())
@@ -131,25 +138,37 @@ class SweepResult(NamedTables):
         return cells.with_columns(command=pl.Series([commands[point] for point in cells["point"]], dtype=pl.String))
 
     def result(self, point: int) -> Result:
-        """All tables of one point, as `acklab.run` returns them. Raises UsageError for a point that there is not, StoreError."""
+        """Returns all tables of one point, as `acklab.run` does.
+
+        Raises UsageError for a missing point, StoreError.
+        """
         if not 0 <= point < self.count:
             raise UsageError(f"point: found {point}, expected a number from 0 to {self.count - 1}")
         digest = self._arrow(POINTS, ["digest"]).column("digest")[point].as_py()
         return PackedStore(self.place).results([digest])[0]
 
     def summary(self) -> "pl.DataFrame":
-        """Means over seeds with intervals of 95 %, a row for each combination of the grid and each kind of flow."""
+        """Returns means over seeds with 95 % intervals.
+
+        There is a row per combination of the grid and kind of flow.
+        """
         return summary(self.flows, list(self.columns.values()))
 
     def summary_table(self, limit: int | None = None) -> Table:
-        """The summary as a table of text: 13.9 ± 0.2. With a limit, it has so many rows at most, and says how many there are more."""
+        """Returns the summary as a table of text: 13.9 ± 0.2.
+
+        A limit sets the maximum number of rows.
+        """
         frame = self.summary()
         shown = frame if limit is None else frame.head(limit)
         table = summary_table(shown, self.units("flows"), len(self.seeds))
         return replace(table, left_out=frame.height - shown.height)
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `acklab sweep --json`: the summary, the points and the failures. NaN becomes None."""
+        """Returns the output of `acklab sweep --json`: summary, points and failures.
+
+        NaN becomes None.
+        """
         return {
             "command": self.rerun,
             "summary": self.summary().to_dicts() if self.has_results else [],
@@ -158,12 +177,12 @@ class SweepResult(NamedTables):
         }
 
     def __repr__(self) -> str:
-        """A short text, because a sweep may have thousands of points."""
+        """Returns a short text, because a sweep may have thousands of points."""
         axes = ", ".join(f"{name} × {len(values)}" for name, values in self.grid.values.items())
         return f"SweepResult({str(self.place)!r}, {self.count} points: {axes or 'no grid'}, {len(self.seeds)} seeds)"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the summary, and a figure for a grid with one axis."""
+        """Returns HTML for notebooks: the summary, and a figure for a grid with one axis."""
         from acklab.notebook import page
 
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -179,15 +198,19 @@ class SweepResult(NamedTables):
         return page("Sweep", note, [self.summary_table()], figure=figure)
 
     def titled(self, column: str) -> str:
-        """The name of a column of the grid with its unit, if it has one: interval [ms]."""
+        """Returns the name of a column of the grid with its unit, if it has one: interval [ms]."""
         unit = self.units("flows").get(column)
         return f"{column} [{unit}]" if unit else column
 
     def query(self, sql: str) -> "pl.DataFrame":
-        """Asks DuckDB; every table is a view of its own name: `select congestion, avg(mean_srtt_l4) from flows group by all`.
+        """Executes a query by DuckDB.
 
-        Reads only the columns and the groups of rows that the query needs, after a check of the tables that it names: once in a process, and again
-        when they have changed. Raises UsageError for a query that DuckDB refuses or that yields no table, StoreError for a table that is damaged.
+        Every table is a view of the same name: `select congestion, avg(mean_srtt_l4) from flows
+        group by all`.
+
+        Reads only the columns and groups of rows that the query needs. Verifies the tables first:
+        once per process, and again after they change. Raises UsageError for a query that DuckDB
+        refuses or that returns no table, StoreError for a damaged table.
         """
         from acklab.queries import ask
 
@@ -219,25 +242,29 @@ def sweep(
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
-    `grid` gives values by key (a list, a range, a column or an array), or named variants with their overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}`
-    or `{"path": Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from that of the scenario, or the seeds themselves. `vary`
-    gives values that are drawn anew for each seed but the first, such as `{"flow.0.start": "0ms..5ms"}`. Results are kept in the
-    folder `out`: a point that is there is not run again, so an interrupted sweep resumes and a grid may be extended. `out` may be the URL of a
-    store, such as `s3://bucket/folder`.
+    `grid` gives values by key (a list, a range, a column or an array), or named variants with their
+    overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}` or `{"path":
+    Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from that of the
+    scenario, or the seeds themselves. `vary` gives values that are drawn for each seed except the
+    first, such as `{"flow.0.start": "0ms..5ms"}`. Results are stored in the folder `out`. A stored
+    point is not run again, so an interrupted sweep resumes and a grid may be extended. `out` may be
+    the URL of a store, such as `s3://bucket/folder`.
 
-    `strategies` are those of your own that the scenario names, in files: `["mine.py:EveryThird"]`. A point depends on the octets of
-    its file, but not on what that imports.
+    `strategies` are the files of your own strategies in the scenario: `["mine.py:EveryThird"]`. A
+    point depends on the bytes of its file, but not on its imports.
 
-    `on` is where points run (default: here, in threads): "ray" for the Ray cluster that this machine belongs to or that RAY_ADDRESS names,
-    "ray://HOST:PORT" for another, or an executor of your own.
+    `on` is the executor of points (default: threads on this machine): "ray" for the Ray cluster of
+    this machine or of RAY_ADDRESS, "ray://HOST:PORT" for another, or your own executor.
 
-    The tables are the same, to the octet, for any number of `jobs` (default: one a core) and wherever the points run. Points that fail are
-    listed in `failures` of the result and leave the others alone. Raises ScenarioError or UsageError before anything runs if a point makes no sense,
-    Cancelled on Ctrl-C, StoreError if results cannot be kept, also in a folder that holds those of a run, an emulation or a study.
+    The tables are identical for any number of `jobs` (default: one per core) and any executor.
+    Failed points are listed in `failures` of the result and do not affect the others. Raises
+    ScenarioError or UsageError before anything runs if a point is invalid. Raises Cancelled on
+    Ctrl-C, and StoreError if results cannot be stored, also in a folder with results of a run, an
+    emulation or a study.
     """
     at_once = _jobs(jobs)
     plan, place = _planned(scenario, grid, seeds, out, set, vary, base, strategies)
-    # What has no file gets one, so that commands can name it.
+    # A scenario without a file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
         place.write(plan.source.name, plan.source.text.encode())
     if isinstance(grid, Mapping):
@@ -273,10 +300,12 @@ def estimate(
     base: str | Path | None = None,
     strategies: Sequence[str | StrategyFile] | None = None,
 ) -> "Estimate":
-    """What a `sweep` with these arguments will cost on this machine: its points, CPU time and memory.
+    """Estimates the cost of a `sweep` with these arguments: points, CPU time and memory.
 
-    Checks every point, runs a sample of those that `out` does not hold yet, for about six seconds, and keeps nothing. Raises what `sweep` raises, and RunError if a
-    point of the sample fails.
+    The estimate is for this machine.
+
+    Checks every point, runs a sample of those that `out` does not have for about six seconds, and
+    stores nothing. Raises the errors of `sweep`, and RunError if a point of the sample fails.
     """
     from acklab.sweeps.estimation import estimate_plan
 
@@ -301,7 +330,7 @@ def _planned(
     base: str | Path | None,
     strategies: Sequence[str | StrategyFile] | None,
 ) -> tuple[Plan, Place]:
-    """The points, all of them checked, and the place, which holds no other kind of result."""
+    """Returns the points, all checked, and the place, which has no other kind of result."""
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     place = place_of(out, "out")
     files = tuple(strategy_files(strategies or ()).values())
@@ -313,7 +342,7 @@ def _planned(
 
 
 def _merged(plan: Plan, place: Place, points: PackedStore, executor: Executor, outcome: Outcome, replaced: int) -> SweepResult:
-    """Merges the tables of the points, and runs those again that are damaged. Raises StoreError."""
+    """Merges the tables of the points, and reruns damaged points. Raises StoreError."""
     for _ in range(len(plan.points) + 1):
         try:
             points.compact()
@@ -356,9 +385,10 @@ def _summary_of(plan: Plan, columns: Mapping[str, str], files: Mapping[str, Stam
 
 @contextlib.contextmanager
 def _exchanging(place: Place) -> Iterator[Place]:
-    """A place for the tables and the summary, which take the place of the earlier ones together.
+    """Yields a place for the tables and the summary, which replace the earlier ones together.
 
-    A store has no such step: the earlier summary goes first and the new one comes last, so that a sweep that is killed meanwhile has none.
+    A store has no atomic exchange: the earlier summary is removed first and the new one is written
+    last. A sweep that is killed meanwhile has none.
     """
     if place.path is None:
         place.remove(SWEEP_FILE)
@@ -371,20 +401,20 @@ def _exchanging(place: Place) -> Iterator[Place]:
 
 
 def load_sweep(directory: str | Path | Place) -> SweepResult:
-    """Reads what `sweep` wrote. Raises StoreError."""
+    """Reads the output of `sweep`. Raises StoreError."""
     place = place_of(directory, "directory")
     if place.path is not None:
         settle(place.path)
     if not place.exists(SWEEP_FILE) and (left := Unfinished.found(place)):
-        raise StoreError(f"{place}: found a sweep that has not ended: {left[0].told}")
+        raise StoreError(f"{place}: found an unfinished sweep: {left[0].described}")
     name = place.name_of(SWEEP_FILE)
     document = place.read_json(SWEEP_FILE, _SUMMARY)
     try:
         if document.get("format", 1) > _FORMAT:
-            raise StoreError(f"{name}: format: found {document['format']}, expected at most {_FORMAT}, which this version reads")
+            raise StoreError(f"{name}: format: found {document['format']}, expected at most {_FORMAT}")
         result = _result(place, document)
     except KeyError as error:
-        raise StoreError(f"{name}: found no key {error}, expected {_SUMMARY}") from error
+        raise StoreError(f"{name}: required key {error} is missing, expected {_SUMMARY}") from error
     except (TypeError, AttributeError, ValueError) as error:
         raise StoreError(f"{name}: found values of other types ({error}), expected {_SUMMARY}") from error
     if "format" in document:
@@ -393,7 +423,10 @@ def load_sweep(directory: str | Path | Place) -> SweepResult:
 
 
 def _result(place: Place, document: Mapping[str, Any], replaced: int = 0) -> SweepResult:
-    """Raises KeyError, TypeError, AttributeError or ValueError for what is not the summary of a sweep."""
+    """Returns the result of a summary.
+
+    Raises KeyError, TypeError, AttributeError or ValueError for other documents.
+    """
     grid = Grid.from_document(document["grid"])
     points = document["points"]
     files: dict[str, Stamp | None]
@@ -420,7 +453,7 @@ def _result(place: Place, document: Mapping[str, Any], replaced: int = 0) -> Swe
 
 
 def _document(place: Place) -> dict[str, Any]:
-    """The summary of the sweep that a place holds; empty if there is none that can be read."""
+    """Returns the summary of the sweep in a place; empty if none can be read."""
     try:
         found = json.loads(place.read(SWEEP_FILE))
         if not isinstance(found, dict):
@@ -432,7 +465,7 @@ def _document(place: Place) -> dict[str, Any]:
 
 
 def _is_whole(place: Place, document: Mapping[str, Any]) -> bool:
-    """Whether the tables of a sweep are as they were written."""
+    """Returns whether the tables of a sweep match their stamps."""
     try:
         for name, stamp in document["tables"].items():
             place.verify(f"{name}.parquet", Stamp.from_dict(stamp))
@@ -442,7 +475,7 @@ def _is_whole(place: Place, document: Mapping[str, Any]) -> bool:
 
 
 def _replaced(before: Mapping[str, Any], place: Place, plan: Plan) -> int:
-    """Number of finished points in the tables of an earlier sweep that are not part of this one."""
+    """Returns how many finished points of an earlier sweep's tables this one lacks."""
     try:
         if isinstance(before["points"], list):
             earlier = {point["digest"] for point in before["points"] if "error" not in point}

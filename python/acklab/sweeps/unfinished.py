@@ -1,4 +1,4 @@
-"""Sweeps that have not ended: how far they came, and how to go on."""
+"""Unfinished sweeps: their progress, and how to resume."""
 
 import io
 import shlex
@@ -20,18 +20,21 @@ _FOLDER = "unfinished"
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A sweep that has begun. It is written before the first point and removed after the tables are there."""
+    """A sweep that has started.
+
+    The file is written before the first point and removed after the tables are complete.
+    """
 
     place: Place
     name: str
     command: str
-    """The command that goes on with it."""
+    """The command that resumes it."""
     points: int
     done: int
 
     @classmethod
     def begin(cls, plan: Plan, store: PackedStore) -> "Unfinished":
-        """Writes down that a sweep begins. Raises StoreError."""
+        """Records that a sweep starts. Raises StoreError."""
         digests = {point.digest for point in plan.points}
         done = len(digests & set(store.done()))
         command = f"{plan.command} --out {shlex.quote(str(store.place))}"
@@ -45,13 +48,13 @@ class Unfinished:
         return found
 
     def end(self) -> None:
-        """Forgets a sweep that has ended. Raises StoreError."""
+        """Removes the record of a finished sweep. Raises StoreError."""
         self.place.remove(self.name)
         self.place.clean(_FOLDER)
 
     @classmethod
     def found(cls, place: Place) -> "Sequence[Unfinished]":
-        """The sweeps of a place that have not ended. Raises StoreError."""
+        """Returns the unfinished sweeps of a place. Raises StoreError."""
         names = [f"{_FOLDER}/{name}" for name in place.names(_FOLDER)]
         done = PackedStore(place).done() if names else ()
         found = []
@@ -66,6 +69,6 @@ class Unfinished:
         return found
 
     @property
-    def told(self) -> str:
-        """How far it came, and the command that goes on."""
-        return f"{self.done} of {self.points} points are done; go on with: {self.command}"
+    def described(self) -> str:
+        """Returns the progress, and the command that resumes the sweep."""
+        return f"{self.done} of {self.points} points are done; resume with: {self.command}"

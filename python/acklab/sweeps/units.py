@@ -10,9 +10,12 @@ FAMILIES: tuple[Mapping[str, int], ...] = (
     {"segments": 1, "segment": 1},
     {"": 1},
 )
-"""The units, each with its factor, by what they measure (crates/base/src/units.rs)."""
+"""The units by quantity, each with its factor (crates/base/src/units.rs)."""
 
 
 def family_of(units: list[str]) -> Mapping[str, int] | None:
-    """The units that measure the same as all of these, or None if these measure different things or one is unknown."""
+    """Returns all units of the quantity of these units.
+
+    Returns None if their quantities differ, or one is unknown.
+    """
     return next((family for family in FAMILIES if all(unit in family for unit in units)), None)

@@ -29,9 +29,9 @@ def _sets(value: object) -> tuple[str, ...]:
 
 
 def _fault(item: "ErrorDetails") -> str:
-    """What is wrong with a value, in the words of the other messages."""
+    """Returns the fault of a value in the form of other messages."""
     if item["type"] == "extra_forbidden":
-        return f"found an unknown key, expected one of {', '.join(Variant.model_fields)}"
+        return f"found no such key, expected one of {', '.join(Variant.model_fields)}"
     if item["type"] == "value_error":
         return str(item["ctx"]["error"])
     return f"found {item['input']!r}, expected text"
@@ -43,7 +43,7 @@ class Variant(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     set: Annotated[tuple[str, ...], BeforeValidator(_sets)] = ()
-    """As after --set: a list of "key=value", or a table of values by key."""
+    """In the form of --set: a list of "key=value", or a table of values by key."""
     title: str = ""
     """Title."""
     source: str = ""
@@ -58,7 +58,7 @@ class Variants:
     file: str
     chosen: Mapping[str, Variant]
     left_out: bool = False
-    """Whether the file has further variants."""
+    """Whether the file has more variants."""
 
     @classmethod
     def read(cls, path: str | Path, names: Iterable[str] = ()) -> "Variants":
@@ -77,12 +77,13 @@ class Variants:
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, object]) -> "Variants":
-        """Variants from overrides by name: {"L = 8": {"flow.0.ack.segments": 8}}; `name` is that of the axis. Raises UsageError."""
+        """Returns variants from overrides by name: {"L = 8": {"flow.0.ack.segments": 8}}.
+
+        `name` is that of the axis. Raises UsageError.
+        """
         file = f"{name}.json"
         if "/" in name or not name or file in (SCENARIO_FILE, SWEEP_FILE, STUDY_FILE):
-            raise UsageError(
-                f"grid {name!r}: found a name under which no variants can be kept ({file}), expected another such as 'path'"
-            )
+            raise UsageError(f"grid {name!r}: found a name that is not a valid file name ({file}), expected one such as 'path'")
         return cls._checked(file, {variant: {"set": sets} for variant, sets in given.items()})
 
     @classmethod
@@ -109,10 +110,13 @@ class Variants:
         return cls(file, chosen)
 
     def only(self, names: Iterable[str]) -> "Variants":
-        """Returns the variants with these names, in the order of the file; all if there are no names. Raises UsageError for an unknown name."""
+        """Returns the variants with these names, in the order of the file, or all without names.
+
+        Raises UsageError for an unknown name.
+        """
         wanted = texts_of(names, "names of variants", "short")
         if unknown := [name for name in wanted if name not in self.chosen]:
-            raise UsageError(f"{self.file}: found no variant {unknown[0]!r}, it has {', '.join(self.chosen)}")
+            raise UsageError(f"{self.file}: found no variant {unknown[0]!r}, expected one of: {', '.join(self.chosen)}")
         if not wanted or set(wanted) == set(self.chosen):
             return self
         return Variants(self.file, {name: self.chosen[name] for name in self.chosen if name in wanted}, left_out=True)
@@ -121,5 +125,5 @@ class Variants:
         return f"{self.file}:{','.join(self.chosen)}" if self.left_out else self.file
 
     def document(self) -> dict[str, object]:
-        """The content of a file for `read`."""
+        """Returns the content of a file for `read`."""
         return {name: {"set": list(variant.set)} for name, variant in self.chosen.items()}

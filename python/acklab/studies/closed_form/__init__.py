@@ -1,14 +1,15 @@
-"""Goodput of one sender that always has something to send, and nobody in its way: the exact mean cycle of a frame exchange.
+"""Goodput of a saturated sender without contention: the exact mean cycle of a frame exchange.
 
-Medium access, PPDU, SIFS, response frame: nothing else happens, nothing collides and nothing is lost, so that a mean backoff is half of
-CWmin and goodput is the payload of a PPDU over the mean length of a cycle. Clauses and tables are those of IEEE Std 802.11-2020. Nothing
-here is taken from the simulator. Times are integer nanoseconds.
+A cycle is medium access, PPDU, SIFS and response frame, without collisions or losses. The mean
+backoff is half of CWmin, and goodput is the payload of a PPDU over the mean duration of a cycle.
+Clauses and tables are those of IEEE Std 802.11-2020. The simulator's code is not used. Times are
+integer nanoseconds.
 
-modes     how a PPDU is sent, and how long it lasts
-cell      what a cycle depends on, and what it consists of
+modes     modes of PPDUs and their durations
+cell      the parameters and the parts of a cycle
 exchange  the mean cycle of a saturated sender
 scenario  the cell of a scenario
-download  a download over TCP, with its ACKs in frames of their own or on link-layer ACKs
+download  a download over TCP, with its ACKs in separate frames or in link-layer ACKs
 """
 
 from acklab.studies.closed_form.cell import WINDOW, Cell, Cycle

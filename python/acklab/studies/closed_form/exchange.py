@@ -1,23 +1,23 @@
-"""The mean cycle of a saturated sender: its exchanges of frames, one by one."""
+"""The mean cycle of a saturated sender, from its frame exchanges."""
 
 from dataclasses import dataclass
 
 from acklab.studies.closed_form.cell import Cell, Cycle
 
-# Octets (9.3).
+# Bytes (9.3).
 ACK = CTS = 14
 RTS = 20
-BLOCK_ACK = 32  # compressed, of 64 frames (9.3.1.8.2)
+BLOCK_ACK = 32  # Compressed, for 64 frames (9.3.1.8.2)
 MAC_HEADER, QOS_CONTROL, FCS = 24, 2, 4
 LLC = 8  # LLC and SNAP (RFC 1042)
 IP = 20
-DELIMITER = 4  # of an A-MPDU (9.7.1)
-A_MSDU_HEADER = 14  # of each MSDU in an A-MSDU (9.3.2.2.2)
+DELIMITER = 4  # Of an A-MPDU (9.7.1)
+A_MSDU_HEADER = 14  # Of each MSDU in an A-MSDU (9.3.2.2.2)
 
 
 @dataclass(frozen=True)
 class _Exchange:
-    """A PPDU, what goes ahead of it, and its response frame."""
+    """A PPDU, the frames before it, and its response frame."""
 
     control: int
     data: int
@@ -31,10 +31,11 @@ class _Exchange:
 
 
 def cycle(cell: Cell) -> Cycle:
-    """The mean cycle of a saturated sender."""
+    """Returns the mean cycle of a saturated sender."""
     packets, mpdu = _mpdu(cell)
     exchanges = [_exchange(cell, mpdu, cell.txop or None, is_first=True)]
-    # The transmission opportunity goes on as long as one more exchange fits, SIFS behind the last (10.23.2.9).
+    # The transmission opportunity continues while one more exchange fits, SIFS after the last
+    # (10.23.2.9).
     while exchanges[-1] is not None:
         used = sum(one.total + cell.sifs for one in exchanges if one is not None)
         exchanges.append(_exchange(cell, mpdu, cell.txop - used, is_first=False) if used < cell.txop else None)
@@ -58,7 +59,10 @@ def cycle(cell: Cell) -> Cycle:
 
 
 def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Exchange | None:
-    """What a PPDU carries if `left` is left of the transmission opportunity; none if not even one frame fits that must."""
+    """Returns the exchange of a PPDU within the rest `left` of the transmission opportunity.
+
+    Returns None if not even one frame fits.
+    """
     block_ack, ack = (cell.air(cell.response_to(cell.mode), octets + cell.appended) for octets in (BLOCK_ACK, ACK))
     control = 0
     if cell.rts:
@@ -72,25 +76,25 @@ def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Ex
     frames, psdu, is_aggregate = _psdu(cell, mpdu, most)
     response = block_ack if is_aggregate else ack
     exchange = _Exchange(control, cell.air(cell.mode, psdu), response, cell.sifs + cell.late, frames)
-    # The first may exceed the limit with a single frame.
+    # The first exchange may exceed the limit with a single frame.
     return exchange if is_first or left is None or exchange.total <= left else None
 
 
 def _mpdu(cell: Cell) -> tuple[int, int]:
-    """Packets of an MPDU, and its octets."""
+    """Returns the packets of an MPDU, and its bytes."""
     header = MAC_HEADER + (QOS_CONTROL if cell.has_qos else 0) + FCS
     msdu = LLC + IP + cell.transport + cell.payload
     subframe = A_MSDU_HEADER + msdu
     padded = -(-subframe // 4) * 4
-    # All subframes but the last are padded to a multiple of four (9.3.2.2.2).
+    # All subframes except the last are padded to a multiple of four (9.3.2.2.2).
     packets = (cell.a_msdu - subframe) // padded + 1 if cell.a_msdu >= subframe else 1
     return packets, header + (msdu if packets == 1 else (packets - 1) * padded + subframe)
 
 
 def _psdu(cell: Cell, mpdu: int, most: int) -> tuple[int, int, bool]:
-    """Frames of a PPDU, its octets, and whether a Block ACK answers it: a frame by itself gets an ACK (10.25.6.5).
+    """Returns the frames of a PPDU, its bytes, and whether its response is a Block ACK.
 
-    An aggregate takes no longer than `most`.
+    A single frame gets an ACK (10.25.6.5). An aggregate lasts at most `most`.
     """
 
     def octets(frames: int) -> int:

@@ -1,11 +1,12 @@
-"""How a PPDU is sent, and how long it lasts: the tables as the standard prints them."""
+"""Modes of PPDUs and their durations, from the tables of the standard."""
 
 import math
 from dataclasses import dataclass
 
 US = 1000
 
-# Data bits of a symbol, N_DBPS, by MCS and for one stream: Tables 17-4, 19-27 to 19-34, 21-29 to 21-60.
+# Data bits per symbol, N_DBPS, by MCS and for one stream: Tables 17-4, 19-27 to 19-34, 21-29 to
+# 21-60.
 OFDM = {6: 24, 9: 36, 12: 48, 18: 72, 24: 96, 36: 144, 48: 192, 54: 216}
 HT = {20: (26, 52, 78, 104, 156, 208, 234, 260), 40: (54, 108, 162, 216, 324, 432, 486, 540)}
 VHT = {
@@ -21,51 +22,62 @@ Mbps = float
 
 @dataclass(frozen=True)
 class Mode:
-    """How a PPDU is sent."""
+    """The mode of a PPDU."""
 
     preamble: int
-    """All in front of the PSDU."""
+    """Duration of everything before the PSDU."""
     mbps: Mbps
     """Rate of the payload."""
     reference: Mbps
-    """The rate by which its response frame is chosen."""
+    """The rate that determines the rate of its response frame."""
     bits: int = 0
-    """Data bits of a symbol; of DSSS, none."""
+    """Data bits per symbol; 0 for DSSS."""
     symbol: int = 0
     encoders: int = 1
 
     @property
     def is_ofdm(self) -> bool:
-        """Whether it has symbols and, at 2.4 GHz, a signal extension."""
+        """Returns whether the mode has symbols and, at 2.4 GHz, a signal extension."""
         return self.bits > 0
 
     def duration(self, octets: int) -> int:
-        """TXTIME without signal extension: 16.3.4, 17.4.3, 19.4.3, 21.4.3."""
+        """Returns TXTIME without signal extension: 16.3.4, 17.4.3, 19.4.3, 21.4.3."""
         if not self.is_ofdm:
             return self.preamble + math.ceil(8 * octets / self.mbps) * US
         symbols = math.ceil((16 + 8 * octets + 6 * self.encoders) / self.bits)
-        # Behind the short guard interval a PPDU ends where symbols of 4 µs would.
+        # With the short guard interval, a PPDU ends where symbols of 4 µs would end.
         return self.preamble + math.ceil(symbols * self.symbol / (4 * US)) * 4 * US
 
 
 def dsss(mbps: Mbps, short_preamble: bool = False) -> Mode:
-    """DSSS and CCK: 144 + 48 bits at 1 Mbps in front, or 72 at 1 and 48 at 2 Mbps (16.2.2.2, 16.2.2.3); 1 Mbps has the long one only."""
+    """Returns a mode of DSSS or CCK.
+
+    The preamble has 144 + 48 bits at 1 Mbps, or 72 at 1 and 48 at 2 Mbps (16.2.2.2, 16.2.2.3). 1
+    Mbps has only the long one.
+    """
     return Mode((96 if short_preamble and mbps > 1 else 192) * US, mbps, mbps)
 
 
 def ofdm(mbps: int) -> Mode:
-    """Clause 17: training and SIGNAL of 20 µs, symbols of 4 µs."""
+    """Returns a mode of clause 17: training and SIGNAL of 20 µs, symbols of 4 µs."""
     return Mode(20 * US, mbps, mbps, OFDM[mbps], 4 * US)
 
 
 def ht(mcs: int, streams: int = 1, width: int = 40, guard: int = 400) -> Mode:
-    """HT-mixed: 20 µs as OFDM, HT-SIG 8, HT-STF 4, HT-LTFs of 4 (19.3.9); a second encoder above 300 Mbps (19.5, at 800 ns)."""
+    """Returns an HT-mixed mode: 20 µs as OFDM, HT-SIG 8, HT-STF 4, HT-LTFs of 4 (19.3.9).
+
+    A second encoder is used above 300 Mbps (19.5, at 800 ns).
+    """
     bits = HT[width][mcs] * streams
     return _many(bits, 32, streams, guard, REFERENCE[mcs], 2 if bits > 1200 else 1)
 
 
 def vht(mcs: int, streams: int = 1, width: int = 80, guard: int = 400) -> Mode:
-    """VHT: 20 µs as OFDM, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4 (21.3.4); an encoder for each 600 Mbps (21.5, at 400 ns)."""
+    """Returns a VHT mode.
+
+    20 µs as OFDM, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4 (21.3.4); an encoder for each
+    600 Mbps (21.5, at 400 ns).
+    """
     bits = VHT[width][mcs] * streams
     return _many(bits, 36, streams, guard, REFERENCE[mcs], math.ceil(bits / 2160))
 

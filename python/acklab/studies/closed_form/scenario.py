@@ -7,17 +7,20 @@ from acklab.studies.closed_form.cell import PPDU_MAX_TIME, UDP, WINDOW, Cell
 from acklab.studies.closed_form.modes import US, Mbps, Mode, dsss, ht, ofdm, vht
 
 TCP = 20
-"""Octets of its header without options (RFC 9293, section 3.1)."""
+"""Bytes of the TCP header without options (RFC 9293, section 3.1)."""
 
-TIMESTAMPS = 12  # of TCP, with the NOPs that align them (RFC 7323, appendix A)
-A_MPDU = {"802.11n": 65_535, "802.11ac": 1_048_575}  # octets (9.4.2.55.3, 9.4.2.157.2)
+TIMESTAMPS = 12  # Of TCP, with the NOPs that align them (RFC 7323, appendix A)
+A_MPDU = {"802.11n": 65_535, "802.11ac": 1_048_575}  # Bytes (9.4.2.55.3, 9.4.2.157.2)
 
 MANDATORY = {"802.11b": (1, 2), "ofdm": (6, 12, 24)}
-"""Mandatory rates, which are the basic ones where a cell names none (16.2.3.3 as DSSS has them; 17.2.3.5)."""
+"""Mandatory rates, which are the default basic rates of a cell (16.2.3.3 for DSSS; 17.2.3.5)."""
 
 
 def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
-    """What the first cell and the first flow of a checked scenario come to, where the access point sends or the first `station`."""
+    """Returns the cell for the first cell and the first flow of a checked scenario.
+
+    The sender is the access point or the first `station`.
+    """
     wifi, flow = scenario["wifi"][0], scenario["flow"][0]
     transport = flow["transport"]
     standard, short = wifi["standard"], wifi.get("short_preamble", False)
@@ -29,7 +32,7 @@ def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
     aggregation = wifi.get("aggregation", {})
     threshold = wifi.get("rts_threshold")
     is_udp = transport["protocol"] == "udp"
-    # While protection is needed, stations without short slots are about (18.4.5); 802.11b has slots of 20 µs.
+    # Protection implies stations without short slots (18.4.5); 802.11b has slots of 20 µs.
     is_long_slot = is_2ghz and (standard == "802.11b" or wifi.get("long_slot", False) or protection != "none")
     most = A_MPDU.get(standard, 0)
     return Cell(

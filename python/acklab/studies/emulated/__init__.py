@@ -1,8 +1,10 @@
-"""Points of a study in real time, with the kernel's TCP in place of ours: published, simulated and emulated side by side.
+"""Points of a study in real time, with the kernel's TCP instead of ours.
 
-definition  what stands in emulated.toml
-deployed    `acklab perf` in the place of a flow
-runs        one emulation after another, kept
+Published, simulated and emulated numbers are shown side by side.
+
+definition  the content of emulated.toml
+deployed    `acklab perf` instead of a flow
+runs        emulations, one at a time, stored
 comparison  simulates and emulates each point, and reads the metrics of both
 report      the numbers side by side
 """

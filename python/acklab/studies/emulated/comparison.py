@@ -16,9 +16,12 @@ from acklab.terminal import progress_bar, tell
 
 
 def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> list[Comparison]:
-    """The metrics of all points, simulated over the seeds of the study and emulated with the first of them.
+    """Returns the metrics of all points, simulated and emulated.
 
-    `folder` keeps the emulations; `processors` is as of `acklab.emulate`. Says how long it takes before it begins. Raises RunError if a run fails, UsageError, StoreError.
+    Simulations use all seeds of the study, emulations the first ones.
+
+    `folder` stores the emulations; `processors` is as in `acklab.emulate`. Prints the duration
+    before it begins. Raises RunError if a run fails, UsageError, StoreError.
     """
     study = bench.study
     claims = [(point.chosen(study), point.beside(study)) for point in file.point]
@@ -33,7 +36,7 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> 
     ]
     if (seconds := seconds_of(flat, folder)) and not bench.quiet:
         tell(
-            f"{study.name}: emulates for {_minutes(seconds)} in real time, one run after another; a run with late packets is repeated"
+            f"{study.name}: emulating for {_minutes(seconds)} in real time, one run at a time; a run with late packets is repeated"
         )
     with progress_bar(bench.quiet, f"{study.name}: emulated") as bar:
         results = iter(emulate_points(flat, folder, bar))
@@ -79,7 +82,7 @@ def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], l
         published=gain.published(study),
         simulated=simulated,
         emulated=emulated,
-        # A ratio is to be trusted if both of its runs are.
+        # A ratio is reliable if both of its runs are.
         trusted=sum(is_trusted(one) and is_trusted(other) for one, other in zip(above[1], below[1], strict=True)),
         simulation=above[0][0].provenance.command,
         emulation=above[1][0].provenance.command,

@@ -1,4 +1,4 @@
-"""What stands in the emulated.toml of a study: the points that are emulated, and what is read from them."""
+"""The emulated.toml of a study: the emulated points and their metrics."""
 
 import math
 import tomllib
@@ -18,25 +18,33 @@ FILE = "emulated.toml"
 
 
 class PointFile(Strict):
-    """One scenario that is simulated and emulated."""
+    """A scenario that is simulated and emulated."""
 
     name: str
     scenario: str
     variants: tuple[str, ...] = ()
     """Variants laid over the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
-    """Overrides: at least what replaces another stack by that of Linux."""
+    """Overrides: at least those that replace another stack by Linux."""
     claims: tuple[str, ...] = ()
-    """Claims of the study, such as "reno.*": their metrics are read, and their published numbers stand beside them."""
+    """Claims of the study, such as "reno.*": their metrics are read and compared with the published
+    numbers.
+    """
     metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
     """Metrics without a published number."""
     published: Mapping[Annotated[str, AfterValidator(metric_text)], str] = {}
-    """Metrics beside which the published number of a claim stands that measures the same by other means, such as a mean over runs."""
+    """Metrics with the published number of a claim that measures the same by other means, such as a
+    mean over runs.
+    """
     perf: str = ""
-    """What `acklab perf --with` measures over the path in the place of the flow, such as "tack:packet=1500B": what is deployed. The simulation has the flow."""
+    """The contender of `acklab perf --with` that replaces the flow in the emulation, such as
+    "tack:packet=1500B".
+
+    The simulation has the flow.
+    """
 
     def chosen(self, study: Study) -> list[Claim]:
-        """The claims that are meant. Raises UsageError for a pattern that fits none."""
+        """Returns the claims of the point. Raises UsageError for a pattern without a match."""
         found: list[Claim] = []
         for pattern in self.claims:
             own = [claim for claim in study.file.claim if fnmatchcase(claim.id, pattern) and claim.measured_by_study is None]
@@ -48,7 +56,10 @@ class PointFile(Strict):
         return found
 
     def beside(self, study: Study) -> list[tuple[str, Claim]]:
-        """Metrics, and the claims whose published numbers stand beside them. Raises UsageError if there is no such claim."""
+        """Returns metrics, and the claims whose published numbers they are compared with.
+
+        Raises UsageError if there is no such claim.
+        """
         return [(metric, claim_of(study, name, f"point {self.name!r}: published")) for metric, name in self.published.items()]
 
 
@@ -57,15 +68,20 @@ class GainFile(Strict):
 
     title: str
     point: str
-    """The name of the point above."""
+    """The name of the point in the numerator."""
     over: str
-    """The name of the point below."""
+    """The name of the point in the denominator."""
     metric: Annotated[str, AfterValidator(metric_text)] = "network.agg_throughput_l4"
     claim: str = ""
-    """The id of the claim that has the published number: a ratio, or by how much it exceeds 1 if its unit is %."""
+    """The id of the claim with the published number: a ratio, or its excess over 1 if its unit is
+    %.
+    """
 
     def published(self, study: Study) -> float:
-        """The published ratio; NaN without a claim. Raises UsageError if there is no such claim."""
+        """Returns the published ratio; NaN without a claim.
+
+        Raises UsageError if there is no such claim.
+        """
         if not self.claim:
             return math.nan
         found = claim_of(study, self.claim, f"gain {self.title!r}: claim")
@@ -79,13 +95,13 @@ class EmulatedFile(Strict):
     """Runs of each point, with the first seeds of the study."""
     quick_repeats: Annotated[int, Field(ge=1)] = 1
     before: str = ""
-    """A shell command that both ends of `acklab perf` run first."""
+    """A shell command that both ends of `acklab perf` run before the measurement."""
     text: str = ""
-    """What a reader of the report should know, in Markdown."""
+    """Notes for readers of the report, in Markdown."""
     set: tuple[str, ...] = ()
     """Overrides of all points, before their own."""
     metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
-    """Metrics of all points, before their own."""
+    """Metrics of all points, before the metrics of each."""
     point: tuple[PointFile, ...]
     gain: tuple[GainFile, ...] = ()
     """Ratios of points."""
@@ -101,7 +117,7 @@ class EmulatedFile(Strict):
 
 
 def claim_of(study: Study, name: str, place: str) -> Claim:
-    """The claim with this id. Raises UsageError, naming the place, if there is none."""
+    """Returns the claim with this id. Raises UsageError, naming the place, if there is none."""
     found = next((claim for claim in study.file.claim if claim.id == name), None)
     if found is None:
         raise UsageError(f"{study.folder / FILE}: {place}: found {name!r}, expected the id of a claim of the study")
@@ -109,9 +125,9 @@ def claim_of(study: Study, name: str, place: str) -> Claim:
 
 
 def read(study: Study) -> EmulatedFile:
-    """The emulated.toml of a study, with what all points share in each of them.
+    """Reads the emulated.toml of a study, with the common settings in each point.
 
-    Raises UsageError if it has none, StoreError with every place that is wrong.
+    Raises UsageError if there is none, StoreError with the place of every error.
     """
     path = study.folder / FILE
     try:

@@ -1,4 +1,4 @@
-"""`acklab serve` and `acklab perf` in the place of the flow of a scenario: what is deployed, over an emulated path."""
+"""`acklab serve` and `acklab perf` instead of the flow of a scenario, over an emulated path."""
 
 import dataclasses
 import json
@@ -18,11 +18,13 @@ from acklab.studies.emulated.durations import seconds_of
 from acklab.sweeps import Point
 
 _FROM = 4.0
-"""When the window of measurement begins, by whose packets and programs it is judged whether a run may be trusted: the client has loaded."""
+"""Start of the window in which packets and programs are checked for lateness. The client has
+started by then.
+"""
 REST = 8.0
-"""What such a run usually takes beside the measurement [s]: start, handshake and result."""
-_LONGEST = 60.0
-"""What it may take at most [s]: the result waits behind the data in queues."""
+"""Usual duration of such a run besides the measurement [s]: start, handshake and result."""
+_MAX_REST = 60.0
+"""Maximum duration besides the measurement [s]: the result waits for data in queues."""
 _COLUMNS: Mapping[str, str] = {
     "mean_throughput_l7": "goodput",
     "total_acks_sent_l4": "acks",
@@ -30,13 +32,16 @@ _COLUMNS: Mapping[str, str] = {
     "total_retransmissions_l4": "retransmissions",
     "mean_srtt_l4": "mean_rtt",
 }
-"""Columns of `flows`, and what `acklab perf` calls them."""
+"""Columns of `flows`, and their names in `acklab perf`."""
 
 
 def deploy(point: Point, contender: str, before: str, processors: str) -> Emulated:
-    """Emulates a point whose one flow is what `acklab perf --with CONTENDER` measures, for as long as the scenario lasts.
+    """Emulates a point whose single flow is measured by `acklab perf --with CONTENDER`.
 
-    `before` is a shell command that each end runs first; `processors` is as of `acklab.emulate`. The table `flows` holds what `acklab perf` has told. Raises RunError.
+    The measurement lasts as long as the scenario.
+
+    `before` is a shell command that each end runs first; `processors` is as in `acklab.emulate`.
+    The table `flows` has the output of `acklab perf`. Raises RunError.
     """
     scenario = point.source.load(list(point.sets))
     (flow,) = scenario["flow"]
@@ -45,11 +50,11 @@ def deploy(point: Point, contender: str, before: str, processors: str) -> Emulat
     with tempfile.TemporaryDirectory(prefix="acklab-") as folder:
         own = f"{shlex.quote(sys.executable)} -m acklab"
         serve = {"name": "serve", "node": flow["to"], "command": f"{first}exec {own} serve --json --state {folder}/state"}
-        # The server says when it listens. The run ends with the client.
+        # The server reports when it listens. The run ends with the client.
         options = f"--time {seconds:g} --accept-new --json --with {shlex.quote(contender)}"
         client = f"until [ -s {folder}/serve.out ]; do sleep 0.1; done; {first}exec {own} perf $0 {options} >{folder}/perf 2>&1"
         environment = ["env", f"XDG_STATE_HOME={folder}"]
-        changes = {"flow": [], "application": [serve], "duration": f"{seconds + _LONGEST:g}s", "measure.from": f"{_FROM:g}s"}
+        changes = {"flow": [], "application": [serve], "duration": f"{seconds + _MAX_REST:g}s", "measure.from": f"{_FROM:g}s"}
         result = emulate(
             point.source,
             seed=point.seed,
@@ -58,14 +63,14 @@ def deploy(point: Point, contender: str, before: str, processors: str) -> Emulat
             processors=processors,
             at=(flow["from"], [*environment, "sh", "-c", client, f"{{{flow['to']}}}"]),
         )
-        told = (Path(folder) / "perf").read_text(encoding="utf-8", errors="replace")
-    return dataclasses.replace(result, tables={**result.tables, "flows": _flows(told, contender)})
+        output = (Path(folder) / "perf").read_text(encoding="utf-8", errors="replace")
+    return dataclasses.replace(result, tables={**result.tables, "flows": _flows(output, contender)})
 
 
-def _flows(told: str, contender: str) -> pa.Table:
-    """The one flow that `acklab perf --json` has measured."""
+def _flows(output: str, contender: str) -> pa.Table:
+    """Returns the single flow that `acklab perf --json` measured."""
     try:
-        row: dict[str, Any] = json.loads(told.splitlines()[-1])["measurements"][0]
+        row: dict[str, Any] = json.loads(output.splitlines()[-1])["measurements"][0]
     except (ValueError, LookupError) as error:
-        raise RunError(f"acklab perf --with {contender}: found {told.strip()[-300:]!r}, expected a measurement") from error
+        raise RunError(f"acklab perf --with {contender}: found {output.strip()[-300:]!r}, expected a measurement") from error
     return pa.table({"name": [contender], **{column: [row[name]] for column, name in _COLUMNS.items()}})

@@ -1,4 +1,4 @@
-"""Emulated points that are kept: a folder for each, which appears when it is whole."""
+"""Stored emulated points: a folder for each, which appears when it is complete."""
 
 import contextlib
 import errno
@@ -19,7 +19,7 @@ from acklab.store import write_tables
 
 
 def write_point(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
-    """Writes the tables of a point into a folder of its own. Raises StoreError."""
+    """Writes the tables of a point into a separate folder. Raises StoreError."""
     temporary = temporary_name(directory)
     try:
         make_folder(directory.parent)
@@ -36,7 +36,7 @@ def write_point(directory: Path, tables: Mapping[str, pa.Table], provenance: Pro
 
 
 def is_whole(directory: Path) -> bool:
-    """Whether a folder has tables, and each is as it was written."""
+    """Returns whether a folder has tables, and each matches its checksum."""
     place = LocalPlace(directory)
     try:
         for name, stamp in files_of(place).items():
@@ -50,7 +50,10 @@ def is_whole(directory: Path) -> bool:
 
 
 def _put(temporary: Path, directory: Path) -> None:
-    """Renames a folder, unless another process has just written the same folder. A damaged folder of that name is replaced."""
+    """Renames a folder, unless another process has just written the same folder.
+
+    A damaged folder of that name is replaced.
+    """
     for _ in range(3):
         try:
             move(temporary, directory)
@@ -61,7 +64,7 @@ def _put(temporary: Path, directory: Path) -> None:
         if is_whole(directory):
             return
         damaged = temporary_name(directory.with_name(f"{directory.name}.damaged"))
-        with contextlib.suppress(FileNotFoundError):  # another process has moved it away first
+        with contextlib.suppress(FileNotFoundError):  # Another process moved it first.
             directory.rename(damaged)
         shutil.rmtree(damaged, ignore_errors=True)
     move(temporary, directory)

@@ -24,11 +24,11 @@ class Comparison:
     metric: str
     unit: str
     published: float
-    """Not a number where nothing was published."""
+    """NaN without a published number."""
     simulated: Interval
     emulated: Interval
     trusted: int
-    """How many of the emulations may be trusted."""
+    """Number of emulations with reliable results."""
     simulation: str
     """The command that repeats the first simulation."""
     emulation: str
@@ -36,31 +36,34 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """By how much the emulated mean is above the simulated one [%]; not a number where that is not told from zero."""
+        """Returns the excess of the emulated mean over the simulated one [%].
+
+        NaN if the simulated mean is not significantly different from zero.
+        """
         may_be_zero = not self.simulated.mean or self.simulated.low <= 0 <= self.simulated.high
         return math.nan if may_be_zero else 100 * (self.emulated.mean / self.simulated.mean - 1)
 
     def row(self) -> dict[str, Any]:
-        """Plain values, with None for NaN."""
+        """Returns plain values, with None for NaN."""
         plain = asdict(self) | {"difference": self.difference}
         return {name: _plain(value) for name, value in plain.items()}
 
 
 def name_of(study: Study) -> str:
-    """The name of an emulated study, which is that of its folder."""
+    """Returns the name of an emulated study, which is that of its folder."""
     return f"{study.name}_emulated"
 
 
 def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
-    """What the report shows of them."""
+    """Returns the report of an emulated study."""
     commands = [command for row in rows for command in (row.simulation, row.emulation)]
     unique = list(dict.fromkeys(commands))
     head = ["point", "metric", "published", "simulated", "emulated", "unit", "difference [%]", "trusted"]
-    table = Table(head, [_cells(row) for row in rows], "Means, and half of the intervals of 95 % over runs", commands=unique, numeric_from=2, text=frozenset({5}))  # fmt: skip
+    table = Table(head, [_cells(row) for row in rows], "Mean ± half-width of the 95 % confidence interval over runs", commands=unique, numeric_from=2, text=frozenset({5}))  # fmt: skip
     about = (
-        "Published numbers beside those of the same scenario in simulation and in real time, with the kernel's own TCP or what `acklab perf` measures "
-        "(`docs/validation/emulation.md`). The difference is that of the emulated from the simulated mean, where that is not zero within its interval. Emulations run one after another. One whose packets were late is repeated, "
-        f"{'and all may be trusted.' if all(row.trusted == row.emulated.count for row in rows) else 'and where fewer are trusted than were run, packets were late every time.'}"
+        "Published numbers beside those of the same scenario in simulation and in real time, with the kernel's TCP or `acklab perf` "
+        "(`docs/validation/emulation.md`). The difference is that of the emulated from the simulated mean, if the interval of the latter excludes zero. Emulations run one at a time. An emulation with late packets is repeated; "
+        f"{'all results are reliable.' if all(row.trusted == row.emulated.count for row in rows) else 'where fewer are trusted than were run, packets were late in all attempts.'}"
     )
     return Document(
         name=name_of(study),
@@ -71,14 +74,17 @@ def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
             Section(
                 "Published, simulated, emulated",
                 "\n\n".join(part for part in (about, text) if part),
-                items=[Figure(differences(rows), "By how much the emulated mean is above the simulated one, with the interval of the emulations", unique), table],
+                items=[Figure(differences(rows), "Difference of the emulated from the simulated mean, with the 95 % interval of the emulations", unique), table],
             ),
         ),
     )  # fmt: skip
 
 
 def differences(rows: Sequence[Comparison]) -> go.Figure:
-    """How far each emulated number is from the simulated one [%], with its interval. Numbers that the simulation does not tell from zero have no ratio."""
+    """Draws the difference of each emulated number from the simulated one [%], with its interval.
+
+    Numbers without a significant simulated mean are omitted.
+    """
     shown = [row for row in reversed(rows) if not math.isnan(row.difference)]
     figure = go.Figure()
     names = [f"{row.point}: {row.title}" for row in shown]
@@ -90,18 +96,18 @@ def differences(rows: Sequence[Comparison]) -> go.Figure:
         hovertemplate="simulated %{customdata[0]:.4g} · emulated %{customdata[1]:.4g} · %{x:+.2f} %<extra></extra>",
     )  # fmt: skip
     figure.add_vline(0, line={"color": MUTED, "width": 1})
-    figure.update_xaxes(title_text="emulated less simulated [% of simulated]", ticksuffix=" %")
+    figure.update_xaxes(title_text="Emulated minus simulated [% of simulated]", ticksuffix=" %")
     figure.update_yaxes(categoryorder="array", categoryarray=names, showgrid=False)
     return finish(figure, 110 + 26 * max(len(shown), 3))
 
 
 def title_of(metric: str) -> str:
-    """What a metric without a claim is called: its column, or two of them where it is a share."""
+    """Returns the title of a metric without a claim: its column, or two of them for a share."""
     return " / ".join(part.rpartition(".")[2] for part in metric.split(" / "))
 
 
 def unit_of(metric: str) -> str:
-    """The unit of a metric without a claim; none of a share."""
+    """Returns the unit of a metric without a claim; none for a share."""
     column = title_of(metric)
     return next((known.unit for known in metrics() if known.name == column), "")
 

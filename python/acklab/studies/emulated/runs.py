@@ -1,4 +1,4 @@
-"""Emulations of points, one after another, because each has the machine for itself."""
+"""Emulations of points, one at a time, because each requires the whole machine."""
 
 import hashlib
 import os
@@ -18,25 +18,28 @@ from acklab.sweeps import Point
 from acklab.sweeps.execution import Progress
 
 ATTEMPTS = 3
-"""How often a run is made until it may be trusted. The last one counts whatever became of it, and the report says so."""
+"""Maximum number of runs until the results are reliable. The last one counts in any case, and the
+report has the number of reliable ones.
+"""
 
 
 @dataclass(frozen=True)
 class Emulation:
-    """A point that is emulated."""
+    """An emulated point."""
 
     point: Point
     perf: str = ""
-    """What `acklab perf` measures in the place of the flow; empty if the flow is that of the scenario."""
+    """The contender of `acklab perf` that replaces the flow; empty for the flow of the scenario."""
     before: str = ""
-    """A shell command that both ends of such a measurement run first."""
+    """A shell command that both ends of such a measurement run before it."""
     processors: str = "auto"
-    """What idle processors do, as of `acklab.emulate`."""
+    """The mode of idle processors, as in `acklab.emulate`."""
 
     def folder(self, store: Path) -> Path:
-        """Where its result is kept.
+        """Returns the folder of its result.
 
-        Results of another kernel are others, those of another core where it is the core that sends, and those of other processors where they were chosen.
+        The folder depends on the kernel, on the core if the core sends, and on the mode of
+        processors if it was chosen.
         """
         name = f"{self.point.digest}-{os.uname().release}"
         if self.perf:
@@ -48,35 +51,38 @@ class Emulation:
 
     @property
     def seconds(self) -> float:
-        """How long it takes."""
+        """Returns its duration."""
         return _seconds(self.point.source.load(list(self.point.sets))["duration"]) + (REST if self.perf else 0.0)
 
     def run(self, processors: str) -> Emulated:
-        """Emulates it with these processors. Raises RunError."""
+        """Emulates the point with this mode of processors. Raises RunError."""
         if self.perf:
             return deploy(self.point, self.perf, self.before, processors)
         return emulate(self.point.source, seed=self.point.seed, set=list(self.point.sets), processors=processors)
 
 
 def is_trusted(result: Result) -> bool:
-    """Whether the packets of an emulation were in time."""
+    """Returns whether the packets of an emulation were on time."""
     return str(result.table("timing")["trusted"][0]) == "yes"
 
 
 def has_halted(result: Result) -> bool:
-    """Whether processors were awake until the hypervisor took too much of them."""
+    """Returns whether processors were awake until the hypervisor took too much of them."""
     return result.table("timing")["halting_time"][0] is not None
 
 
 def seconds_of(points: Sequence[Emulation], store: Path) -> float:
-    """How long the emulations take that are not kept yet, if each may be trusted at once."""
+    """Returns the duration of emulations that are not stored yet, if each is reliable at once."""
     return sum(point.seconds for point in points if not is_whole(point.folder(store)))
 
 
 def emulate_points(points: Sequence[Emulation], store: Path, watch: Callable[[Progress], None]) -> list[Result]:
-    """Emulates points that are not kept yet, in their order, and gives the results of all of them. Raises RunError, StoreError.
+    """Emulates points that are not stored yet, in order, and returns the results of all.
 
-    Once the hypervisor has taken too much of processors that were awake, those of the runs that follow halt from the beginning.
+    Raises RunError, StoreError.
+
+    After the hypervisor has taken too much of awake processors, those of later runs halt from the
+    beginning.
     """
     kept = sum(is_whole(point.folder(store)) for point in points)
     start, finished, results = time.monotonic(), 0, []
@@ -93,7 +99,10 @@ def emulate_points(points: Sequence[Emulation], store: Path, watch: Callable[[Pr
 
 
 def _emulate(one: Emulation, folder: Path, shall_halt: bool) -> bool:
-    """Emulates a point and keeps the result. Takes and returns whether processors shall halt that were not chosen."""
+    """Emulates a point and stores the result.
+
+    Takes and returns whether processors halt by default.
+    """
     for _ in range(ATTEMPTS):
         result = one.run("halt" if shall_halt and one.processors == "auto" else one.processors)
         shall_halt = shall_halt or has_halted(result)
