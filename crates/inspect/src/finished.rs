@@ -42,7 +42,7 @@ impl Finished {
     /// Drops the points for figures of all but the largest directions: they use most of the memory
     /// of a report.
     fn draw_largest(&mut self) {
-        let directions = self.connections.iter_mut().flat_map(|connection| &mut connection.ways);
+        let directions = self.connections.iter_mut().flat_map(|connection| &mut connection.directions);
         let mut drawn: Vec<_> = directions.filter(|direction| !direction.curves.windows.is_empty()).collect();
         drawn.sort_by_key(|direction| std::cmp::Reverse(direction.data_octets));
         drawn.into_iter().skip(MAX_DRAWN).for_each(|direction| direction.curves = Curves::default());

@@ -102,7 +102,8 @@ pub struct Connection {
     /// The mean time from a packet to its copy, in milliseconds.
     pub duplicate_distance: Option<f64>,
     /// The directions that carry data.
-    pub ways: Vec<Direction>,
+    #[serde(rename = "ways")]
+    pub directions: Vec<Direction>,
 }
 
 /// Where a direction was captured.
@@ -201,7 +202,7 @@ impl Connection {
         };
         Self {
             protocol: connection.protocol,
-            ways: [0, 1].into_iter().filter_map(described).collect(),
+            directions: [0, 1].into_iter().filter_map(described).collect(),
             start: connection.first as f64 / 1e9,
             duration: (connection.last - connection.first) as f64 / 1e9,
             packets: connection.packets,

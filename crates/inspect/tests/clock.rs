@@ -34,7 +34,7 @@ fn step(packets: &mut [Captured], place: usize, by: i64) {
 }
 
 fn direction(report: Report) -> Direction {
-    only(report).ways.remove(0)
+    only(report).directions.remove(0)
 }
 
 /// Checks that a step changes the measures of time of a capture by at most the time of a few

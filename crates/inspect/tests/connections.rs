@@ -87,8 +87,8 @@ impl Download {
 
     fn direction(self) -> Direction {
         let mut report = self.report();
-        assert_eq!((report.connections.len(), report.connections[0].ways.len()), (1, 1));
-        report.connections.remove(0).ways.remove(0)
+        assert_eq!((report.connections.len(), report.connections[0].directions.len()), (1, 1));
+        report.connections.remove(0).directions.remove(0)
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn inspect(packets: &[Captured]) -> Report {
 }
 
 pub(crate) fn only(mut report: Report) -> Connection {
-    assert_eq!((report.connections.len(), report.connections[0].ways.len()), (1, 1));
+    assert_eq!((report.connections.len(), report.connections[0].directions.len()), (1, 1));
     report.connections.remove(0)
 }
 
@@ -106,7 +106,7 @@ fn packets_that_are_there_twice_are_counted_once() {
         let found = only(found);
         assert_eq!((found.packets, found.duplicates), (expected.packets, once.len() as u64));
         assert!((found.duplicate_distance.unwrap() - 0.003).abs() < 1e-9);
-        let [expected, found] = [&expected.ways[0], &found.ways[0]];
+        let [expected, found] = [&expected.directions[0], &found.directions[0]];
         assert_eq!((found.losses.retransmitted, found.losses.reordered), (0, 0));
         assert_eq!(found.acks.unwrap().count, expected.acks.unwrap().count);
         assert_eq!((found.data_segments, found.round_trip.base.value()), (200, Some(&50.0)));
@@ -126,7 +126,7 @@ fn a_syn_with_another_number_is_another_connection() {
     let report = inspect(&packets);
     assert_eq!((report.counts.connections, report.connections.len()), (2, 2));
     for connection in &report.connections {
-        let direction = &connection.ways[0];
+        let direction = &connection.directions[0];
         assert_eq!(
             (direction.data_segments, direction.losses.retransmitted, direction.losses.uncaptured_octets),
             (100, 0, 0)
@@ -148,7 +148,7 @@ fn what_is_overtaken_at_the_receiver_is_not_lost() {
         if !identifications {
             packets.iter_mut().for_each(|packet| packet.identification = 0);
         }
-        let direction = only(inspect(&packets)).ways.remove(0);
+        let direction = only(inspect(&packets)).directions.remove(0);
         assert_eq!(direction.position, Position::Receiver);
         assert_eq!(
             (direction.losses.reordered, direction.losses.retransmitted, direction.losses.lost_before),
@@ -169,7 +169,7 @@ fn what_comes_again_at_the_receiver_is_spurious() {
     again.identification += 10_000;
     packets.push(again);
     packets.sort_by_key(|packet| packet.at);
-    let losses = only(inspect(&packets)).ways.remove(0).losses;
+    let losses = only(inspect(&packets)).directions.remove(0).losses;
     assert_eq!((losses.retransmitted, losses.spurious, losses.lost_behind), (1, 1, 0));
 }
 
@@ -179,7 +179,7 @@ fn data_that_were_acknowledged_and_not_captured_are_no_loss() {
     let mut packets = download(1000 * MS, 1, 200, 0);
     let missing = packets.iter().enumerate().filter(|(_, packet)| packet.segment.payload > 0).nth(80).unwrap().0;
     packets.remove(missing);
-    let losses = only(inspect(&packets)).ways.remove(0).losses;
+    let losses = only(inspect(&packets)).directions.remove(0).losses;
     assert_eq!((losses.uncaptured_octets, losses.retransmitted, losses.reordered), (u64::from(MSS), 0, 0));
 }
 
@@ -191,7 +191,7 @@ fn what_is_out_of_order_in_the_file_is_no_retransmission() {
     for place in (20..200).step_by(20) {
         packets.swap(place, place + 1);
     }
-    let direction = only(inspect(&packets)).ways.remove(0);
+    let direction = only(inspect(&packets)).directions.remove(0);
     assert_eq!(
         (direction.losses.retransmitted, direction.losses.reordered, direction.losses.uncaptured_octets),
         (0, 0, 0)
@@ -205,7 +205,7 @@ fn what_is_out_of_order_in_the_file_is_no_retransmission() {
 fn data_alone_show_what_they_can() {
     let packets: Vec<Captured> =
         download(1000 * MS, 1, 500, 0).into_iter().filter(|packet| packet.segment.payload > 0).collect();
-    let direction = only(inspect(&packets)).ways.remove(0);
+    let direction = only(inspect(&packets)).directions.remove(0);
     assert!((direction.goodput / (f64::from(MSS) * 8e-3) - 1.0).abs() < 0.01, "{}", direction.goodput);
     let [low, high] = direction.goodput_interval.unwrap();
     assert!(low <= direction.goodput && direction.goodput <= high && low > 11.0, "{low} {high}");
@@ -225,7 +225,7 @@ fn in_mid_flow_the_size_of_segments_is_seen() {
         packets.push(Captured { segment: Segment { seq: SeqNumber(seq), payload, ..packet.segment }, ..packet });
         seq += payload;
     }
-    let direction = only(inspect(&packets)).ways.remove(0);
+    let direction = only(inspect(&packets)).directions.remove(0);
     assert_eq!((direction.mss, direction.data_segments), (MSS, 750));
 }
 
@@ -246,7 +246,7 @@ fn without_pure_acks_there_is_no_ratio() {
         ]);
     }
     number(&mut packets);
-    for direction in &inspect(&packets).connections[0].ways {
+    for direction in &inspect(&packets).connections[0].directions {
         assert_eq!(direction.acks.unwrap().ratio, None, "{:?}", direction.acks);
         assert!(direction.statements.not_known.contains_key("ratio"));
     }

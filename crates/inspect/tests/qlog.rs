@@ -46,7 +46,7 @@ fn connections(report: &Report) -> Value {
 #[test]
 fn a_transfer_has_a_rate_a_round_trip_and_a_ratio() {
     let report = log(&Form::QuicGo.write(&transfer(2000))).report;
-    let direction = &report.connections[0].ways[0];
+    let direction = &report.connections[0].directions[0];
     assert_eq!(direction.position, Position::Sender);
     // 1,000 bytes in 1 ms, with 30 bytes of QUIC and 28 of UDP and IP around them.
     assert!((direction.rate.value().unwrap().value - 8.464).abs() < 0.05, "{:?}", direction.rate);
@@ -70,7 +70,7 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
     events.extend([7, 7, 8, 9].map(|number| (101_000, What::Lost(number))));
     events.push((102_000, ack(0, 8, 8)));
     let report = log(&Form::Mvfst.write(&events)).report;
-    let losses = report.connections[0].ways[0].losses;
+    let losses = report.connections[0].directions[0].losses;
     assert_eq!((losses.retransmitted, losses.spurious), (3, 1));
 }
 
@@ -80,7 +80,7 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
 fn a_lost_packet_of_the_handshake_is_no_lost_data() {
     let lost = json!({"time": 5, "name": "recovery:packet_lost", "data": {"header": {"packet_type": "initial", "packet_number": 0}}});
     let text = format!("{}\u{1e}{lost}\n", Form::QuicGo.write(&transfer(4)));
-    assert_eq!(log(&text).report.connections[0].ways[0].losses.retransmitted, 0);
+    assert_eq!(log(&text).report.connections[0].directions[0].losses.retransmitted, 0);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_event_of_unknown_shape_is_counted_and_named() {
     odd.iter().for_each(|event| text += &format!("\u{1e}{event}\n"));
     text += "\u{1e}{\"time\": 1, \"name\": \u{1e}{\"time\": 2, \"name\": \"quic:other\"}\n";
     let report = log(&text).report;
-    assert_eq!(report.connections[0].ways[0].data_segments, 10);
+    assert_eq!(report.connections[0].directions[0].data_segments, 10);
     assert_eq!(
         report.log.unwrap().note.unwrap(),
         "7 events were not understood: transport:packet_sent ×3, (no name) ×2, (no JSON) ×1, transport:packet_received ×1"
@@ -112,7 +112,7 @@ fn each_event_is_read_by_itself_in_a_contained_log_as_well() {
             "header": {"packet_type": "1RTT", "packet_number": number}, "raw": null, "frames": [{"frame_type": "datagram", "length": 9}]}})
     }));
     let report = log(&json!({"qlog_version": "0.3", "traces": [{"events": events}]}).to_string()).report;
-    assert_eq!(report.connections[0].ways[0].data_segments, 5);
+    assert_eq!(report.connections[0].directions[0].data_segments, 5);
     assert_eq!(report.connections[0].ends, ["endpoint", "peer"]);
     assert_eq!(report.log.unwrap().not_understood["transport:packet_sent"], 1);
 }
@@ -182,7 +182,7 @@ fn paths_number_their_packets() {
     let events = [sent(0), sent(1), sent(2), lost, ack];
     let fields = ["relative_time", "path_id", "category", "event", "data"];
     let report = log(&json!({"traces": [{"event_fields": fields, "events": events}]}).to_string()).report;
-    let direction = &report.connections[0].ways[0];
+    let direction = &report.connections[0].directions[0];
     assert_eq!((direction.data_segments, direction.losses.retransmitted, direction.round_trip.samples), (3, 1, 1));
 }
 
@@ -192,7 +192,7 @@ fn an_observer_on_the_path_is_at_no_end() {
         Form::Aioquic.write(&transfer(30)).replace("\"type\":\"client\"", "\"type\":\"network\",\"flow\":\"client\"");
     let connection = log(&text).report.connections.remove(0);
     assert_eq!(connection.ends, ["client", "server"]);
-    assert_eq!(connection.ways[0].position, Position::Unknown);
+    assert_eq!(connection.directions[0].position, Position::Unknown);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn logs_may_be_joined_and_begin_with_a_mark_or_white_space() {
 fn events_without_a_header_are_a_trace() {
     let text = Form::Haskell.write(&transfer(6));
     let (_, events) = text.split_once('\n').unwrap();
-    assert_eq!(log(events).report.connections[0].ways[0].data_segments, 6);
+    assert_eq!(log(events).report.connections[0].directions[0].data_segments, 6);
 }
 
 /// The log of a killed process has all events but the last.

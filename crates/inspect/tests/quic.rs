@@ -77,9 +77,9 @@ fn a_handshake_and_short_headers_are_a_connection_with_evidence() {
     let report = inspect(packets);
     let connection = &report.connections[0];
     assert_eq!((connection.protocol, connection.packets, report.counts.others), (Protocol::Quic, 13, 0));
-    let evidence = &connection.ways[0].statements.evidence["protocol"];
+    let evidence = &connection.directions[0].statements.evidence["protocol"];
     assert!(evidence.starts_with("long header of version 1 (RFC 9000): Initial packet"), "{evidence}");
-    assert_eq!(connection.ways[0].round_trip.base.value().copied(), Some(20.0));
+    assert_eq!(connection.directions[0].round_trip.base.value().copied(), Some(20.0));
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn a_capture_that_begins_later_needs_32_datagrams() {
     let enough = flow(40);
     // Those before the decision are of the connection as well.
     assert_eq!((enough.connections[0].packets, enough.counts.others, enough.counts.other_udp_flows), (40, 0, 0));
-    assert_eq!(enough.connections[0].ways[0].data_segments, 40);
+    assert_eq!(enough.connections[0].directions[0].data_segments, 40);
     assert!(
-        enough.connections[0].ways[0].statements.evidence["protocol"]
+        enough.connections[0].directions[0].statements.evidence["protocol"]
             .starts_with("no handshake in the capture; 32 datagrams")
     );
 }
@@ -113,7 +113,10 @@ fn the_end_that_sent_the_first_datagram_is_first() {
     ];
     let connection = inspect(packets).connections.remove(0);
     assert_eq!((connection.ends[0].as_str(), connection.packets), ("192.0.2.2:443", 3));
-    assert_eq!((connection.ways[0].from.as_str(), connection.ways[0].data_octets), ("192.0.2.2:443", 2 * 1252));
+    assert_eq!(
+        (connection.directions[0].from.as_str(), connection.directions[0].data_octets),
+        ("192.0.2.2:443", 2 * 1252)
+    );
 }
 
 /// Protocols whose first octets have the two high bits of a long header or of a short one.
@@ -171,7 +174,8 @@ fn a_connection_goes_on_from_another_port() {
     assert_eq!(report.connections.len(), 1);
     assert_eq!((report.connections[0].packets, report.counts.other_udp_flows), (13, 0));
     // From the server: a datagram of 1,200 bytes and five of 1,252.
-    let from_server = report.connections[0].ways.iter().find(|direction| direction.from.ends_with(":443")).unwrap();
+    let from_server =
+        report.connections[0].directions.iter().find(|direction| direction.from.ends_with(":443")).unwrap();
     assert_eq!(from_server.data_octets, 1200 + 5 * 1252);
 }
 
@@ -197,7 +201,7 @@ fn datagrams_that_a_card_cuts_later_count_as_several() {
     packets.push((40 * MS, packet(SERVER, CLIENT, &short(CLIENT_ID, 1, 1252))));
     packets.push((41 * MS, packet(SERVER, CLIENT, &short(CLIENT_ID, 2, 10 * 1252 + 300))));
     let connection = inspect(packets).connections.remove(0);
-    let direction = connection.ways.iter().find(|direction| direction.from.ends_with(":443")).unwrap();
+    let direction = connection.directions.iter().find(|direction| direction.from.ends_with(":443")).unwrap();
     assert_eq!(
         (direction.data_segments, direction.data_octets, connection.packets),
         (1 + 1 + 11, 1200 + 1252 + 12_820, 5)

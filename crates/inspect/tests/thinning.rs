@@ -116,7 +116,7 @@ impl Download {
             inspector.frame(Instant::from_nanos(at), LinkType::IP, &octets, segment.wire_len().get() as u32);
         }
         let mut report = inspector.finish();
-        report.connections.remove(0).ways.remove(0)
+        report.connections.remove(0).directions.remove(0)
     }
 
     /// Returns when segment `number` is sent.

@@ -246,7 +246,7 @@ proptest! {
         let report = inspected(link_type, &octets, octets.len());
         prop_assert_eq!(report.counts.connections, 1, "{:?}", report.counts);
         prop_assert_eq!(report.counts.others + report.counts.malformed, 0);
-        prop_assert_eq!(report.connections[0].ways[0].data_octets, 100);
+        prop_assert_eq!(report.connections[0].directions[0].data_octets, 100);
     }
 
     #[test]

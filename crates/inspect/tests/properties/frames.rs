@@ -38,7 +38,7 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
     assert_eq!(report.counts.packets, frames);
     assert!(report.connections.len() <= BOUNDS.most_reported);
     assert!(report.duration >= 0.0);
-    for direction in report.connections.iter().flat_map(|connection| &connection.ways) {
+    for direction in report.connections.iter().flat_map(|connection| &connection.directions) {
         assert!(direction.losses.spurious <= direction.losses.retransmitted, "{:?}", direction.losses);
         assert!((0.0..=1.0).contains(&direction.losses.share), "{:?}", direction.losses);
         let is_sound = |rate: &Estimate| 0.0 < rate.low && rate.low <= rate.value && rate.value <= rate.high;

@@ -11,7 +11,7 @@ pub(crate) fn any_text_is_read_to_its_end(octets: &[u8]) {
     let log = read(|| Ok(octets), None).expect("a source without errors");
     for connection in &log.report.connections {
         assert!(connection.duration >= 0.0 && connection.start >= 0.0, "{connection:?}");
-        for direction in &connection.ways {
+        for direction in &connection.directions {
             assert!(direction.goodput.is_finite() && direction.goodput >= 0.0, "{}", direction.goodput);
             assert!((0.0..=1.0).contains(&direction.losses.share), "{:?}", direction.losses);
             assert!(direction.losses.spurious <= direction.losses.retransmitted, "{:?}", direction.losses);
